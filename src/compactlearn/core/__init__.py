@@ -1,0 +1,1 @@
+"""The floor of the package: parameter checks, free memory, optional packages, progress."""

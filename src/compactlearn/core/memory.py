@@ -1,0 +1,133 @@
+"""How much memory is free here, and a refusal in words before a computation would exhaust it.
+
+Inside a container the machine's own figure is too generous, so the limits of the control groups
+of this process (version 2 or 1, its own group and every group above it) are read as well and
+the smallest answer counts. File cache that the kernel would drop on demand is free memory.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["available_bytes", "human_bytes", "require_memory"]
+
+_PROC = Path("/proc")
+_CGROUPS = Path("/sys/fs/cgroup")
+# Version 1 writes "no limit" as a huge page-rounded integer rather than as a word.
+_NO_LIMIT = 1 << 60
+
+
+def available_bytes() -> int | None:
+    """Bytes this process may still use, or None where the system does not say."""
+    known = [*_cgroup_rooms(), *_meminfo_rooms()]
+    if not known:
+        known = list(_sysconf_rooms())
+    return max(0, min(known)) if known else None
+
+
+def require_memory(needed: int, *, what: str, remedy: str) -> None:
+    """Refuse a computation whose estimate exceeds the free memory.
+
+    Parameters
+    ----------
+    needed : int
+        Estimated bytes the computation holds at its peak, beyond what is held already.
+    what : str
+        The computation as the subject of a sentence: "The dual solver on 30000 rows".
+    remedy : str
+        What to do instead, as a full sentence: "Use solver='krylov'."
+
+    Raises
+    ------
+    MemoryError
+        With the estimate, what is available, and the remedy. Never where the free memory is
+        unknown.
+    """
+    free = available_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{what} needs about {human_bytes(needed)} of memory, but only {human_bytes(free)} "
+            f"are available. {remedy}"
+        )
+
+
+def human_bytes(count: float) -> str:
+    """A count of bytes in the unit a person would use.
+
+    >>> human_bytes(512), human_bytes(3 * 2**20), human_bytes(9.8 * 2**30)
+    ('512 B', '3.0 MiB', '9.8 GiB')
+    """
+    if count < 1024:
+        return f"{count:.0f} B"
+    for unit in ("KiB", "MiB", "GiB"):
+        count /= 1024
+        if count < 1024:
+            return f"{count:.1f} {unit}"
+    return f"{count / 1024:.1f} TiB"
+
+
+def _cgroup_rooms() -> Iterator[int]:
+    for version, group in _own_groups():
+        base = _CGROUPS if version == 2 else _CGROUPS / "memory"
+        names = (
+            ("memory.max", "memory.current", "inactive_file")
+            if version == 2
+            else ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        )
+        folder = base / group
+        # Inside a container the listed path often does not exist below the mount: its own group
+        # is then mounted at the root, which the walk upwards reaches.
+        for place in [folder, *folder.parents]:
+            room = _room(place, *names)
+            if room is not None:
+                yield room
+            if place == base:
+                break
+
+
+def _own_groups() -> Iterator[tuple[int, str]]:
+    for line in _text(_PROC / "self" / "cgroup").splitlines():
+        parts = line.split(":", 2)
+        if len(parts) == 3 and (parts[1] == "" or "memory" in parts[1].split(",")):
+            path = parts[2].strip("/")
+            yield (2 if parts[1] == "" else 1), "" if ".." in path.split("/") else path
+
+
+def _room(folder: Path, limit: str, usage: str, reclaimable: str) -> int | None:
+    bound, used = _whole(_text(folder / limit)), _whole(_text(folder / usage))
+    if bound is None or used is None or bound >= _NO_LIMIT:
+        return None
+    return bound - used + _field(_text(folder / "memory.stat"), reclaimable)
+
+
+def _meminfo_rooms() -> Iterator[int]:
+    kilobytes = _field(_text(_PROC / "meminfo"), "MemAvailable:")
+    if kilobytes:
+        yield kilobytes * 1024
+
+
+def _sysconf_rooms() -> Iterator[int]:
+    # The free pages leave out the file cache, so this guess is low; it is the last resort.
+    try:
+        yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.strip().isdigit() else None
+
+
+def _field(text: str, name: str) -> int:
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) >= 2 and words[0] == name and words[1].isdigit():
+            return int(words[1])
+    return 0

@@ -1,0 +1,50 @@
+"""The one door to packages that compactlearn can use but does not need."""
+
+import importlib
+from types import ModuleType
+
+__all__ = ["require"]
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional module, or say what to install and for what.
+
+    Parameters
+    ----------
+    module : str
+        The module's import name, dots allowed.
+    extra : str
+        The extra of compactlearn that brings it.
+    purpose : str
+        What the module is for, as the subject of the sentence: "the command line".
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ImportError
+        If the module's package is absent. A package that is present but fails to import keeps
+        its own error, which is then the true cause.
+
+    Examples
+    --------
+    >>> require("json", extra="none", purpose="this example").__name__
+    'json'
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if (error.name or package).partition(".")[0] != package:
+            raise
+        raise ImportError(
+            f"{_capital(purpose)} needs the package {package!r}, which is not installed; "
+            f"install it with: pip install 'compactlearn[{extra}]'",
+            name=package,
+        ) from error
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

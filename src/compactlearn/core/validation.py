@@ -1,0 +1,248 @@
+"""Checks of X, Y and weights, and the one place that knows scikit-learn's validation.
+
+Targets of every accepted form become one :class:`Targets`: a CSR matrix of ones. Reading a dense
+Y once gives both the check (is every non-zero entry a 1?) and the compressed form; scikit-learn's
+``type_of_target`` alone would cost more than many fits.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from compactlearn.core.compress import compress_rows
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Labels in the one form the numerics use, and how to speak of them afterwards."""
+
+    matrix: Any  # csr_array (N, M) of float64 ones
+    classes: NDArray[Any]
+    kind: str  # "multilabel", "binary" or "multiclass"
+    names: list[str] | None  # column names where Y was a frame
+    dtype: np.dtype[Any]  # of the labels that predict returns
+
+    @property
+    def n_labels(self) -> int:
+        return self.matrix.shape[1]
+
+    def take(self, rows: Any) -> Targets:
+        """The same labels at some of the rows."""
+        return Targets(self.matrix[rows], self.classes, self.kind, self.names, self.dtype)
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Give the estimator its attributes back if the block raises.
+
+    Fitted attributes are replaced, never changed in place, so a shallow copy is enough.
+    """
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a float ndarray or CSR matrix, finite, with the columns the estimator knows."""
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32),
+        ensure_min_samples=1,
+    )
+
+
+def check_targets(Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit") -> Targets:
+    """Check labels given as a matrix, a frame or a vector of classes.
+
+    >>> check_targets([[0, 1], [1, 1]], 2).matrix.toarray()
+    array([[0., 1.],
+           [1., 1.]])
+    >>> check_targets(["b", "a", "b"], 3).classes
+    array(['a', 'b'], dtype='<U1')
+    """
+    if Y is None:
+        raise ValueError(
+            f"{owner} requires y to be passed, but the target y is None; pass the labels as a "
+            "0/1 matrix with one row per sample, or as a vector of classes."
+        )
+    names = _column_names(Y)
+    if scipy.sparse.issparse(Y):
+        matrix, dtype = _check_sparse(Y), Y.dtype
+    else:
+        Y = np.asarray(Y)
+        if Y.ndim == 2 and Y.shape[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected; it is treated as one "
+                "class per row. Pass y.ravel(), or a sparse (N, 1) matrix to mean a single label.",
+                DataConversionWarning,
+                stacklevel=4,
+            )
+            Y = Y.ravel()
+        if Y.ndim == 1:
+            _check_rows(Y.shape[0], n_rows)
+            return _check_vector(Y, classes)
+        if Y.ndim != 2:
+            raise ValueError(
+                f"Labels must be a matrix with one row per sample or a vector of classes, and "
+                f"have {Y.ndim} dimensions with shape {Y.shape}; reshape them."
+            )
+        matrix, dtype = _check_dense(Y), Y.dtype
+    _check_rows(matrix.shape[0], n_rows)
+    n_labels = matrix.shape[1]
+    if n_labels == 0:
+        raise ValueError("Y has no columns; it needs at least one label. Pass a 0/1 matrix.")
+    if classes is not None and len(classes) != n_labels:
+        raise ValueError(
+            f"classes names {len(classes)} labels, but Y has {n_labels} columns; for a label "
+            "matrix leave classes out or pass one entry per column."
+        )
+    return Targets(
+        matrix,
+        np.arange(n_labels),
+        "multilabel",
+        names,
+        dtype if dtype.kind in "iu" else np.dtype(np.int64),
+    )
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
+    """Row weights as finite non-negative numbers, not all zero; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must hold one number for each of the {n_rows} rows, and has shape "
+            f"{weights.shape}; pass a vector of that length."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
+        raise ValueError(
+            f"sample_weight must hold finite numbers >= 0, and contains {bad}; drop those rows or "
+            "repair their weights."
+        )
+    if not weights.any():
+        raise ValueError(
+            "Every sample_weight is 0, so no row would count; give at least one row a positive "
+            "weight."
+        )
+    return weights
+
+
+def _column_names(Y: Any) -> list[str] | None:
+    columns = getattr(Y, "columns", None)
+    if columns is None or len(np.shape(Y)) != 2:
+        return None
+    return [str(name) for name in columns]
+
+
+def _check_rows(given: int, expected: int) -> None:
+    if given != expected:
+        raise ValueError(
+            f"X and Y must have as many rows as each other, and have {expected} and {given} "
+            "(inconsistent numbers of samples); pass the labels of exactly the rows of X."
+        )
+
+
+def _check_sparse(Y: Any) -> Any:
+    Y = scipy.sparse.csr_array(Y, copy=False)
+    if not Y.has_canonical_format:
+        Y = Y.copy()
+        Y.sum_duplicates()
+    data = Y.data.astype(np.float64)
+    _refuse_other_values(data[data != 0])
+    matrix = scipy.sparse.csr_array((data, Y.indices, Y.indptr), shape=Y.shape)
+    if data.size and not data.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def _check_dense(Y: NDArray[Any]) -> Any:
+    if Y.dtype.kind not in "biuf":
+        try:
+            Y = Y.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"Labels must be 0 or 1, and Y has entries of type {Y.dtype}, such as "
+                f"{Y.ravel()[0]!r}; encode them with sklearn.preprocessing.MultiLabelBinarizer."
+            ) from error
+    return compress_rows(Y, check=_refuse_other_values)
+
+
+def _refuse_other_values(values: NDArray[Any]) -> None:
+    good = values == 1
+    if good.all():
+        return
+    value = values[~good][0]
+    if np.isnan(value):
+        raise ValueError(
+            "Y contains NaN, which would mean an unknown label; this estimator needs every label "
+            "to be 0 or 1. Fill the unknown labels, or drop their rows."
+        )
+    if np.isinf(value):
+        raise ValueError("Y contains infinity; every label must be 0 or 1. Repair those entries.")
+    raise ValueError(
+        f"Every label must be 0 or 1, and Y contains {value}; for -1/+1 labels pass Y > 0, for "
+        "several classes per column binarise them first."
+    )
+
+
+def _check_vector(y: NDArray[Any], classes: Any) -> Targets:
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(
+            "Input y contains NaN or infinity; every row needs a class. Drop those rows."
+        )
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported in y; pass the classes as plain values.")
+    check_classification_targets(y)
+    known = np.unique(y) if classes is None else np.unique(np.asarray(classes))
+    index = np.searchsorted(known, y)
+    index[index == known.size] = 0
+    if not (known[index] == y).all():
+        stranger = y[known[index] != y][0]
+        raise ValueError(
+            f"y contains the class {stranger!r}, which is not among the classes {list(known)}; "
+            "name every class at the first call of partial_fit."
+        )
+    if known.size < 2:
+        raise ValueError(
+            f"A classifier needs at least 2 classes in y, and was given one class, "
+            f"{known[0] if known.size else None!r}; add rows of another class."
+        )
+    n = y.shape[0]
+    if known.size == 2:
+        rows = np.flatnonzero(index == 1)
+        matrix = scipy.sparse.csr_array(
+            (np.ones(rows.size), (rows, np.zeros(rows.size, dtype=np.int32))), shape=(n, 1)
+        )
+        return Targets(matrix, known, "binary", None, known.dtype)
+    matrix = scipy.sparse.csr_array(
+        (np.ones(n), index.astype(np.int32), np.arange(n + 1, dtype=np.int32)),
+        shape=(n, known.size),
+    )
+    return Targets(matrix, known, "multiclass", None, known.dtype)
+
+

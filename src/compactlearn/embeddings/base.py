@@ -1,0 +1,156 @@
+"""What every embedding returns, and the thin scikit-learn shell around it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core.params import Constraint, check_parameters
+from compactlearn.core.validation import check_features, check_targets, unchanged_on_error
+from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.pairs import Codes, Pair, RowsPair, build_pair
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit will need, known from the shape alone."""
+
+    components: int  # leading eigenvectors to be found; 0 where there is no eigenproblem
+    keeps_features: bool  # the learner will see all the features
+    regime: str = "auto"
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The outcome of a method on a pair of blocks; a part that is None is the identity."""
+
+    codes: Codes  # V by its products
+    projection: Array | None  # P (D, d)
+    decoder: Array | None  # W (m, M)
+    offset: Array  # (M,), added to the decoded codes
+    solver: str
+    beta: float | None = None
+    objective: float | None = None
+    dependence: float | None = None
+    recovery: float | None = None
+    path: Array = field(default_factory=lambda: np.empty(0))
+    n_iter: int = 0
+
+
+class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the embedding estimators.
+
+    A method says what it needs in :meth:`_plan` and which matrices it takes in :meth:`_solve`;
+    reading rows, choosing a regime and keeping attributes is done here.
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
+
+    def _plan(self, n_features: int, n_labels: int) -> Plan:
+        raise NotImplementedError
+
+    def _solve(self, pair: Pair) -> Embedded:
+        raise NotImplementedError
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Find the subspaces.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row.
+        """
+        with unchanged_on_error(self):
+            check_parameters(self, self._constraints)
+            X = check_features(self, X, reset=True)
+            Y = check_targets(Y, X.shape[0], owner=f"{type(self).__name__}.fit").matrix
+            X = working_form(X)
+            plan = self._plan(X.shape[1], Y.shape[1])
+            pair = build_pair(
+                X,
+                Y,
+                regime=plan.regime,
+                components=plan.components,
+                keeps_left=False,
+            )
+            result = self._solve(pair)
+            self._keep(result, _code_rows(result.codes, pair, X, Y))
+        return self
+
+    def _keep(self, result: Embedded, codes: Any = None) -> None:
+        """Take over the outcome as fitted attributes."""
+        n_labels = result.codes.right.shape[0]
+        self.projection_ = result.projection
+        self.decoder_ = (
+            scipy.sparse.eye_array(n_labels, format="csr")
+            if result.decoder is None
+            else result.decoder
+        )
+        self.offset_ = result.offset
+        self.codes_ = codes
+        self.n_feature_components_ = (
+            result.codes.left.shape[0] if result.projection is None else result.projection.shape[1]
+        )
+        self.n_label_components_ = result.codes.size
+        self.solver_ = result.solver
+        if result.beta is not None:
+            self.beta_ = result.beta
+            self.objective_ = result.objective
+            self.dependence_ = result.dependence
+            self.recovery_ = result.recovery
+            self.objective_path_ = result.path
+            self.n_iter_ = result.n_iter
+
+    def transform(self, X: Any) -> Any:
+        """Return XP, or X itself where features are kept."""
+        check_is_fitted(self, "n_label_components_")
+        X = check_features(self, X, reset=False)
+        return X if self.projection_ is None else X @ self.projection_
+
+    def decode(self, codes: Any) -> Array:
+        """Return the label scores of codes: ``codes @ decoder_ + offset_``."""
+        check_is_fitted(self, "n_label_components_")
+        codes = codes if scipy.sparse.issparse(codes) else np.asarray(codes, dtype=np.float64)
+        if codes.ndim != 2 or codes.shape[1] != self.n_label_components_:
+            raise ValueError(
+                f"decode needs codes with {self.n_label_components_} columns, one per label "
+                f"component, and was given shape {codes.shape}; pass what predict_codes returns."
+            )
+        product = codes @ self.decoder_
+        product = product.toarray() if scipy.sparse.issparse(product) else np.asarray(product)
+        return product + self.offset_
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_feature_components_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def warn_convergence(message: str) -> None:
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)
+
+
+def _code_rows(codes: Codes, pair: Pair, X: Any, Y: Any) -> Any:
+    """V (N, m): from the pair where it holds rows, from the coefficients otherwise."""
+    if codes.right_weights is None and codes.rows is None:
+        return Y
+    if isinstance(pair, RowsPair):
+        return pair.code_rows(codes)
+    return X @ codes.left_weights - pair.mean_left @ codes.left_weights + Y @ codes.right_weights

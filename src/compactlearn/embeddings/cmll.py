@@ -1,0 +1,383 @@
+"""CMLL: features and labels embedded together, each guiding the other.
+
+The problem (Lv et al., "Compact Learning for Multi-Label Classification", section 3):
+
+    maximise  beta ||P'Xc'V||^2 + ||Y'V||^2   with  V'V = I_m,  P'P = I_d
+
+    X (N, D) features, Xc their centred rows, Y (N, M) labels, V (N, m) label codes,
+    P (D, d) feature projection, W = V'Y / (1 + label_ridge) (m, M) decoder.
+
+For fixed V the best P reaches ||Xc'V||^2 as soon as d >= rank(Xc'V), which is at most m. The
+problem is then one eigenproblem in V, and only for smaller d is an alternation needed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from compactlearn.core.params import Choice, Constraint, Integer, Nothing, Real, Seed
+from compactlearn.embeddings.base import Embedded, Embedding, Plan, warn_convergence
+from compactlearn.linalg.eigen import Status, leading_range
+from compactlearn.linalg.pairs import Codes, Pair, orthonormal_extension
+from compactlearn.linalg.regimes import REGIMES
+
+Array = NDArray[np.float64]
+
+_SIZES = (Integer(1), Real(0, 1, open_low=True), Choice("auto"), Nothing())
+
+
+class CMLL(Embedding):
+    """Compact multi-label learning: joint linear embedding of features and labels.
+
+    Maximises ``beta ||P'Xc'V||^2 + ||Y'V||^2`` over orthonormal feature projections P (D, d) and
+    orthonormal label codes V (N, m): the codes depend on the projected features as much as
+    possible and recover the labels as well as possible.
+
+    Use it where labels are many and correlated, or where a learner is too expensive for all
+    features and all labels. With a handful of labels compression buys nothing: keep
+    ``n_label_components`` at the number of labels (the default does so up to 16).
+
+    Parameters
+    ----------
+    n_feature_components : int, float in (0, 1], "auto" or None, default="auto"
+        d. A float is a ratio of D. "auto" is min(m, D), cut to the rank: more cannot raise the
+        objective. None keeps the features as they are (the paper's CMLL_y).
+    n_label_components : int, float in (0, 1], "auto" or None, default="auto"
+        m. A float is a ratio of M. "auto" is min(M, max(16, ceil(M / 2))). None keeps the labels
+        as they are. More components than the rank allows are cut, with a warning.
+    beta : float or "auto", default="auto"
+        Weight of the dependence on the features against the recovery of the labels. "auto" is
+        0.1 ||Y||^2 / ||Xc||^2, so that the units of X do not matter.
+    label_ridge : float, default=0.0
+        The decoder's ridge; it divides the decoder by ``1 + label_ridge`` and does nothing else.
+    offset : {"mean", "none"}, default="mean"
+        "mean" lets scores have the labels' mean, which codes alone lose when beta is large;
+        "none" is the paper's decoder.
+    solver : {"auto", "closed", "alternating", "moments", "dual", "krylov"}, default="auto"
+        "auto" takes the closed form where d >= min(m, rank) and otherwise an accelerated
+        alternation in the small space that starts from it. "closed" refuses the second case.
+        "alternating" is the paper's Algorithm 1: random start, its stopping rule, one regime
+        chosen by shape. The last three are "auto" with the regime prescribed.
+    completion : {"none", "variance", "random"}, default="none"
+        What columns of P beyond the rank of Xc'V are: none, the leading principal directions of
+        what P leaves over (deterministic and nested), or random ones.
+    max_iter : int, default=50
+        Rounds of "alternating". The accelerated alternation takes up to ten times as many.
+    tol : float, default=1e-5
+        Relative change of the objective at which "alternating" stops. The accelerated
+        alternation stops at a millionth of it.
+    random_state : int, RandomState or None, default=None
+        Seeds the start of "alternating" and the completion "random".
+
+    Attributes
+    ----------
+    projection_ : ndarray of shape (n_features, n_feature_components_) or None
+    decoder_ : ndarray of shape (n_label_components_, n_labels)
+    offset_ : ndarray of shape (n_labels,)
+    codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
+    beta_ : float
+        The balance that was used.
+    objective_, dependence_, recovery_ : float
+        The objective at the solution and its two terms, ``beta_ * dependence_ + recovery_``.
+    objective_path_ : ndarray
+        The objective after each half-step of an alternation; one entry for the closed form.
+    n_iter_ : int
+        Rounds of alternation; 0 for the closed form.
+    n_feature_components_, n_label_components_ : int
+    solver_ : str
+        Algorithm and regime, for example "closed-moments".
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    J. Lv, T. Wu, C. Peng, Y. Liu, N. Xu, X. Geng. Compact Learning for Multi-Label
+    Classification. arXiv 2009.08607, section 3 and Algorithm 1.
+
+    Examples
+    --------
+    >>> from compactlearn import CMLL
+    >>> from compactlearn.datasets import load
+    >>> data = load("enron")
+    >>> embedding = CMLL(n_label_components=10).fit(data.X, data.Y)
+    >>> embedding.transform(data.X).shape, embedding.codes_.shape
+    ((1702, 10), (1702, 10))
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "n_feature_components": _SIZES,
+        "n_label_components": _SIZES,
+        "beta": (Real(0), Choice("auto")),
+        "label_ridge": (Real(0),),
+        "offset": (Choice("mean", "none"),),
+        "solver": (Choice("auto", "closed", "alternating", *REGIMES),),
+        "completion": (Choice("none", "variance", "random"),),
+        "max_iter": (Integer(1),),
+        "tol": (Real(0),),
+        "random_state": (Seed(),),
+    }
+
+    def __init__(
+        self,
+        n_feature_components: int | float | str | None = "auto",
+        n_label_components: int | float | str | None = "auto",
+        beta: float | str = "auto",
+        label_ridge: float = 0.0,
+        offset: str = "mean",
+        solver: str = "auto",
+        completion: str = "none",
+        max_iter: int = 50,
+        tol: float = 1e-5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_feature_components = n_feature_components
+        self.n_label_components = n_label_components
+        self.beta = beta
+        self.label_ridge = label_ridge
+        self.offset = offset
+        self.solver = solver
+        self.completion = completion
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _sizes(self, n_features: int, n_labels: int) -> tuple[int | None, int | None]:
+        """d and m as numbers; None where a space is kept."""
+        m = component_count(
+            self.n_label_components, n_labels, "n_label_components", "labels", default_label_size
+        )
+        limit = n_labels if m is None else m
+        d = component_count(
+            self.n_feature_components,
+            n_features,
+            "n_feature_components",
+            "features",
+            lambda size: min(size, limit),
+        )
+        return d, m
+
+    def _plan(self, n_features: int, n_labels: int) -> Plan:
+        d, m = self._sizes(n_features, n_labels)
+        regime = self.solver if self.solver in REGIMES else "auto"
+        return Plan(components=m or 0, keeps_features=d is None, regime=regime)
+
+    def _solve(self, pair: Pair) -> Embedded:
+        d, m = self._sizes(pair.n_left, pair.n_right)
+        beta = self._balance(pair)
+        if m is None:
+            state = _fixed_codes(pair, d, beta)
+        elif self.solver == "alternating" and d is not None:
+            state = self._alternate_as_printed(pair, d, m, beta)
+        else:
+            state = self._climb(pair, d, m, beta)
+        P = state.projection
+        if P is not None and d is not None and d > P.shape[1]:
+            P = np.hstack([P, self._complete(pair, P, d - P.shape[1])])
+        codes = state.codes
+        if m is not None and codes.size < m:
+            warnings.warn(
+                f"{m} label components were asked for, but only {codes.size} independent ones "
+                f"exist in these data; n_label_components is cut to {codes.size}.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if codes.status is Status.MAX_ITER:
+            warn_convergence(f"CMLL in the {pair.regime} regime: {codes.status.value}.")
+        decoder = None if m is None else codes.right.T / (1.0 + self.label_ridge)
+        mean = codes.total / pair.count
+        if m is None or self.offset == "none":
+            offset = np.zeros(pair.n_right)
+        else:
+            offset = pair.mean_right - mean @ decoder
+        dependence = float(np.sum((codes.left if P is None else P.T @ codes.left) ** 2))
+        recovery = float(np.sum(codes.right**2))
+        return Embedded(
+            codes=codes,
+            projection=P,
+            decoder=decoder,
+            offset=offset,
+            solver=f"{state.algorithm}-{pair.regime}",
+            beta=beta,
+            objective=beta * dependence + recovery,
+            dependence=dependence,
+            recovery=recovery,
+            path=np.asarray(state.path),
+            n_iter=state.n_iter,
+        )
+
+    def _balance(self, pair: Pair) -> float:
+        if not isinstance(self.beta, str):
+            return float(self.beta)
+        if pair.left_energy <= 0 or pair.right_energy <= 0:
+            return 1.0  # constant features or no labels at all: there is nothing to balance
+        return 0.1 * pair.right_energy / pair.left_energy
+
+    def _climb(self, pair: Pair, d: int | None, m: int, beta: float) -> _State:
+        """The closed form, and the accelerated alternation from it where d is too small."""
+        codes = pair.leading_codes(m, beta)
+        if d is None:
+            value = beta * float(np.sum(codes.left**2)) + float(np.sum(codes.right**2))
+            return _State(codes, None, [value], "closed")
+        P, squares = leading_range(codes.left)
+        rank = squares.size
+        if d >= rank or beta == 0:
+            value = beta * float(squares[:d].sum()) + float(np.sum(codes.right**2))
+            return _State(codes, P[:, :d], [value], "closed")
+        if self.solver == "closed":
+            raise ValueError(
+                f"solver='closed' needs n_feature_components >= min(m, rank) = {rank}, and was "
+                f"given {d}; raise n_feature_components or use solver='auto', which alternates."
+            )
+        start = _State(codes, P[:, :d], [], "accelerated")
+        return accelerated_ascent(
+            pair, start, m, beta, tol=self.tol * 1e-6, max_iter=10 * self.max_iter
+        )
+
+    def _alternate_as_printed(self, pair: Pair, d: int, m: int, beta: float) -> _State:
+        """Algorithm 1: random P, then V and P in turn until the objective settles."""
+        rng = check_random_state(_legacy_seed(self.random_state))
+        P = scipy.linalg.qr(rng.standard_normal((pair.n_left, d)), mode="economic")[0]
+        path: list[float] = []
+        previous = -np.inf
+        codes, n_iter = None, 0
+        for n_iter in range(1, self.max_iter + 1):
+            codes = pair.leading_codes(m, beta, P)
+            path.append(_objective(codes, P, beta))
+            P = leading_range(codes.left)[0][:, :d]
+            if self.completion != "none" and P.shape[1] < d:
+                P = np.hstack([P, self._complete(pair, P, d - P.shape[1], rng)])
+            path.append(_objective(codes, P, beta))
+            if abs(path[-1] - previous) <= self.tol * abs(path[-1]):
+                break
+            previous = path[-1]
+        else:
+            warn_convergence(
+                f"CMLL(solver='alternating') stopped after max_iter={self.max_iter} rounds with "
+                f"the objective still changing by more than tol={self.tol:g} (relative); raise "
+                "max_iter, or use solver='auto', which needs no random start."
+            )
+        assert codes is not None  # max_iter >= 1
+        return _State(codes, P, path, "alternating", n_iter)
+
+    def _complete(
+        self, pair: Pair, P: Array, count: int, rng: np.random.RandomState | None = None
+    ) -> Array:
+        if self.completion == "none":
+            return np.empty((pair.n_left, 0))
+        if self.completion == "variance":
+            return pair.principal_directions(count, P)
+        rng = rng or check_random_state(_legacy_seed(self.random_state))
+        columns = rng.standard_normal((pair.n_left, count))
+        return orthonormal_extension(P, orthonormal_extension(P, columns))
+
+
+@dataclass(frozen=True)
+class _State:
+    """Where an ascent stands."""
+
+    codes: Codes
+    projection: Array | None
+    path: list[float]
+    algorithm: str
+    n_iter: int = 0
+
+
+def accelerated_ascent(
+    pair: Pair, start: _State, m: int, beta: float, *, tol: float, max_iter: int
+) -> _State:
+    """Alternate V- and P-steps for d < m, with extrapolation guarded by the objective.
+
+    A V-step is an eigenproblem of order d + M at most, so no N x N matrix appears. Plain
+    alternation converges linearly and slowly; here each P-step is followed by a step further
+    along the same direction (momentum on the Stiefel manifold, after a Procrustes alignment).
+    When the extrapolated point ends lower than the last one it is dropped and the plain step is
+    taken, so the objective never decreases.
+    """
+    codes, P = start.codes, start.projection
+    assert P is not None
+    d = P.shape[1]
+    value = _objective(codes, P, beta)
+    path = [value]
+    ahead, momentum = P, 1.0
+    for n_iter in range(1, max_iter + 1):
+        trial = pair.leading_codes(m, beta, ahead)
+        best_P = leading_range(trial.left)[0][:, :d]
+        reached = _objective(trial, best_P, beta)
+        if reached < value and ahead is not P:
+            ahead, momentum = P, 1.0  # overshot: take the plain step instead
+            continue
+        gain, value, codes = reached - value, reached, trial
+        path += [max(path[-1], _objective(trial, ahead, beta)), max(path[-1], value)]
+        if gain <= tol * value or best_P.shape[1] < d:
+            return _State(codes, best_P, path, start.algorithm, n_iter)
+        U, _, Wt = scipy.linalg.svd(best_P.T @ P)
+        aligned = best_P @ (U @ Wt)
+        next_momentum = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        further = aligned + (momentum - 1) / next_momentum * (aligned - P)
+        ahead = scipy.linalg.qr(further, mode="economic")[0] if momentum > 1 else aligned
+        P, momentum = aligned, next_momentum
+    warn_convergence(
+        f"CMLL stopped after {max_iter} rounds of the accelerated alternation with the objective "
+        f"still rising by more than {tol:g} (relative); raise max_iter or tol."
+    )
+    return _State(codes, leading_range(codes.left)[0][:, :d], path, start.algorithm, max_iter)
+
+
+def _fixed_codes(pair: Pair, d: int | None, beta: float) -> _State:
+    codes = pair.right_codes()
+    P = None if d is None else leading_range(codes.left)[0][:, :d]
+    return _State(codes, P, [_objective(codes, P, beta)], "closed")
+
+
+def _objective(codes: Codes, P: Array | None, beta: float) -> float:
+    seen = codes.left if P is None else P.T @ codes.left
+    return beta * float(np.sum(seen**2)) + float(np.sum(codes.right**2))
+
+
+def default_label_size(n_labels: int) -> int:
+    """``min(M, max(16, ceil(M / 2)))``: few labels are kept whole.
+
+    >>> default_label_size(6), default_label_size(53), default_label_size(374)
+    (6, 27, 187)
+    """
+    return min(n_labels, max(16, -(-n_labels // 2)))
+
+
+def component_count(
+    value: Any, size: int, name: str, what: str, automatic: Any
+) -> int | None:
+    """Turn a count, a ratio, "auto" or None into a number of components.
+
+    >>> component_count(0.25, 10, "n_label_components", "labels", default_label_size)
+    3
+    >>> component_count(11, 10, "n_label_components", "labels", default_label_size)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_label_components=11 asks for more components than there are labels (10); ...
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return int(automatic(size))
+    if isinstance(value, float | np.floating):
+        return max(1, int(np.floor(value * size + 0.5)))
+    if value > size:
+        raise ValueError(
+            f"{name}={value} asks for more components than there are {what} ({size}); lower it "
+            f"to at most {size}, or pass a ratio in (0, 1]."
+        )
+    return int(value)
+
+
+def _legacy_seed(random_state: Any) -> Any:
+    """scikit-learn's check_random_state does not take a Generator."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    return random_state

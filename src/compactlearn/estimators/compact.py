@@ -1,0 +1,494 @@
+"""CompactClassifier: an embedding, a learner in the small space, a decoder, a threshold."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core.params import (
+    Choice,
+    Constraint,
+    Flag,
+    Integer,
+    Methods,
+    Nothing,
+    Numbers,
+    Real,
+    Seed,
+    check_parameters,
+)
+from compactlearn.core.validation import (
+    Targets,
+    check_features,
+    check_targets,
+    check_weights,
+    unchanged_on_error,
+)
+from compactlearn.decoding import LinearScorer, top_labels
+from compactlearn.embeddings.base import Embedded, Embedding, warn_convergence
+from compactlearn.embeddings.cmll import CMLL
+from compactlearn.estimators.learner import CodeRidge, fit_foreign, predict_foreign
+from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.moments import Moments
+from compactlearn.linalg.pairs import MomentsPair, Pair, RowsPair, build_pair, column_variances
+
+Array = NDArray[np.float64]
+
+
+class CompactClassifier(ClassifierMixin, BaseEstimator):
+    """Multi-label classification in a small space.
+
+    Features are projected (``u = xP``), a learner predicts codes (``v = g(u)``), the decoder
+    turns codes into scores (``s = vW + offset``) and labels are the scores above a threshold.
+    Which P, codes and W is the embedding's choice; which g is ``regressor``'s.
+
+    Parameters
+    ----------
+    embedding : embedding estimator or None, default=None
+        None means ``CMLL()``.
+    feature_map : transformer or None, default=None
+        Applied to X first; a clone is fitted.
+    scale : bool, default=False
+        Divide every feature by its standard deviation (no centring, so sparse stays sparse).
+    regressor : scikit-learn regressor or None, default=None
+        None is ridge regression with penalty ``alpha`` and a free intercept, solved from second
+        moments. Any other regressor is cloned and fitted to ``(XP, codes * sqrt(N))``; one that
+        takes a single target is wrapped in ``MultiOutputRegressor``.
+    alpha : float, default=1.0
+        Penalty of the built-in ridge.
+    decoder : {"linear"}, default="linear"
+        The embedding's own decoder and offset.
+    threshold : float or array of shape (n_labels,), default=0.5
+        A label is predicted where its score is strictly above.
+    n_jobs : int or None, default=None
+        For a regressor that has to be wrapped.
+    random_state : int, RandomState or None, default=None
+        Handed to an embedding that has none of its own.
+
+    Attributes
+    ----------
+    embedding_ : the fitted embedding (its ``codes_`` is None)
+    regressor_ : the fitted learner
+    feature_map_ : the fitted transformer, where one was given
+    scale_ : ndarray of shape (n_features,), where ``scale=True``
+    threshold_ : float or ndarray, in the units of ``decision_function``
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix
+    n_labels_ : int
+    label_names_ : list of str, where Y was a frame
+    coef_, intercept_ : computed on request, for the built-in ridge
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    A vector y is binarised: two classes give one column of scores with 0 as the boundary,
+    several classes go by the largest score.
+
+    Examples
+    --------
+    >>> from compactlearn import CompactClassifier, Original
+    >>> from compactlearn.datasets import load
+    >>> data = load("emotions")
+    >>> ridge = CompactClassifier(Original(), alpha=10.0).fit(data.X, data.Y)
+    >>> ridge.predict(data.X[:2]).shape
+    (2, 6)
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "feature_map": (Methods("fit", "transform"), Nothing()),
+        "scale": (Flag(),),
+        "regressor": (Methods("fit", "predict"), Nothing()),
+        "alpha": (Real(0),),
+        "decoder": (Choice("linear"),),
+        "threshold": (Real(), Numbers()),
+        "n_jobs": (Integer(), Nothing()),
+        "random_state": (Seed(),),
+    }
+
+    def __init__(
+        self,
+        embedding: Embedding | None = None,
+        *,
+        feature_map: Any = None,
+        scale: bool = False,
+        regressor: Any = None,
+        alpha: float = 1.0,
+        decoder: str = "linear",
+        threshold: Any = 0.5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.embedding = embedding
+        self.feature_map = feature_map
+        self.scale = scale
+        self.regressor = regressor
+        self.alpha = alpha
+        self.decoder = decoder
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # ---- fitting ------------------------------------------------------------------------------
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+        """Fit embedding, learner and decoder.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 2 counts as that row twice; of weight 0, not at all.
+        """
+        with unchanged_on_error(self):
+            embedding = self._checked_embedding()
+            X = check_features(self, X, reset=True)
+            targets = check_targets(Y, X.shape[0], owner=f"{type(self).__name__}.fit")
+            weights = check_weights(sample_weight, X.shape[0])
+            X, targets, weights = _without_zero_weights(X, targets, weights)
+            X = self._map_features(X, fit=True)
+            self._describe(targets)
+            self._fit_rows(embedding, X, targets.matrix, weights)
+        return self
+
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows and solve again; exactly what one ``fit`` on all the rows so far gives.
+
+        Rows are kept only as their moments, so memory does not grow with their number. For the
+        built-in ridge and the linear decoder. After ``fit`` it goes on only if that fit ran
+        from moments.
+
+        Parameters
+        ----------
+        X, Y, sample_weight : as in ``fit``
+        classes : array-like, optional
+            For a vector y: all the classes that will ever appear, at the first call.
+        """
+        with unchanged_on_error(self):
+            embedding = self._checked_embedding()
+            first = not hasattr(self, "embedding_")
+            self._check_incremental(first)
+            X = check_features(self, X, reset=first)
+            known = classes if first or self._kind == "multilabel" else self.classes_
+            targets = check_targets(Y, X.shape[0], classes=known, owner="partial_fit")
+            if not first and (targets.kind, targets.n_labels) != (self._kind, self.n_labels_):
+                raise ValueError(
+                    f"partial_fit began with {self.n_labels_} {self._kind} labels, and was now "
+                    f"given {targets.n_labels} {targets.kind} labels; pass the same columns, or "
+                    "call fit to start again."
+                )
+            weights = check_weights(sample_weight, X.shape[0])
+            X, targets, weights = _without_zero_weights(X, targets, weights)
+            moments = Moments.from_arrays(working_form(X), targets.matrix, weights)
+            if first:
+                self._describe(targets)
+            else:
+                moments = self._moments + moments
+            self._fit_from_moments(embedding, moments)
+        return self
+
+    def fit_moments(self, moments: Moments) -> Self:
+        """Fit from :class:`Moments` of a feature block and a label block gathered elsewhere."""
+        with unchanged_on_error(self):
+            embedding = self._checked_embedding()
+            if not isinstance(moments, Moments):
+                raise TypeError(
+                    f"fit_moments needs compactlearn.Moments, and was given "
+                    f"{type(moments).__name__}; gather them with Moments.from_blocks."
+                )
+            self._check_incremental(True)
+            if moments.count <= 0:
+                raise ValueError(
+                    "These moments hold no rows; add at least one block before fit_moments."
+                )
+            if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+                raise ValueError(
+                    "These moments contain NaN or infinity; check the blocks they were gathered "
+                    "from."
+                )
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = moments.n_left
+            nothing = scipy.sparse.csr_array((0, moments.n_right))
+            labels = np.arange(moments.n_right)
+            self._describe(Targets(nothing, labels, "multilabel", None, np.dtype(np.int64)))
+            self._fit_from_moments(embedding, moments)
+        return self
+
+    def _checked_embedding(self) -> Embedding:
+        """Check the parameters; return an unfitted clone of the embedding."""
+        check_parameters(self, CompactClassifier._constraints)
+        embedding = self._make_embedding()
+        check_parameters(embedding, embedding._constraints)
+        return embedding
+
+    def _make_embedding(self) -> Embedding:
+        if self.embedding is None:
+            embedding: Embedding = CMLL()
+        elif isinstance(self.embedding, Embedding):
+            embedding = clone(self.embedding)
+        else:
+            raise ValueError(
+                f"embedding must be None or an embedding such as CMLL() or Original(), and is "
+                f"{self.embedding!r}; wrap other transformers with feature_map."
+            )
+        if self.random_state is not None and "random_state" in embedding.get_params():
+            if embedding.get_params()["random_state"] is None:
+                embedding.set_params(random_state=self.random_state)
+        return embedding
+
+    def _check_incremental(self, first: bool) -> None:
+        if self.regressor is not None or self.feature_map is not None:
+            name = "regressor" if self.regressor is not None else "feature_map"
+            raise ValueError(
+                f"Fitting from moments needs the built-in ridge on the features as they are, and "
+                f"{name}={getattr(self, name)!r} was given; set {name}=None or use fit."
+            )
+        if not first and self._moments is None:
+            raise ValueError(
+                f"partial_fit can go on only from a fit that ran from moments, and the last one "
+                f"took the route {self.embedding_.solver_!r}; fit with solver='moments', or start "
+                "with partial_fit on a new estimator."
+            )
+
+    def _describe(self, targets: Targets) -> None:
+        """Keep what predictions need to know about the labels; check the threshold against it."""
+        self._kind, self._dtype = targets.kind, targets.dtype
+        self.classes_, self.n_labels_ = targets.classes, targets.n_labels
+        self.__dict__.pop("label_names_", None)
+        if targets.names is not None:
+            self.label_names_ = targets.names
+        threshold = np.asarray(self.threshold, dtype=np.float64)
+        if threshold.ndim and self._kind != "multilabel":
+            raise ValueError(
+                f"threshold must be a single number when y is a vector of classes, and has "
+                f"{threshold.size} entries; pass a float."
+            )
+        if threshold.ndim and threshold.size != self.n_labels_:
+            raise ValueError(
+                f"threshold must be a number or hold one for each of the {self.n_labels_} labels, "
+                f"and has {threshold.size} entries; pass an array of {self.n_labels_}."
+            )
+        self.threshold_ = (
+            0.0 if self._kind == "binary" else threshold if threshold.ndim else float(threshold)
+        )
+
+    def _map_features(self, X: Any, *, fit: bool) -> Any:
+        if fit:
+            self.__dict__.pop("feature_map_", None)
+            if self.feature_map is not None:
+                self.feature_map_ = clone(self.feature_map)
+                return self.feature_map_.fit_transform(X)
+        elif hasattr(self, "feature_map_"):
+            return self.feature_map_.transform(X)
+        return X
+
+    def _fit_rows(self, embedding: Embedding, X: Any, Y: Any, weights: Array | None) -> None:
+        plan = embedding._plan(X.shape[1], Y.shape[1])
+        given = X
+        X = working_form(X)
+        if self.scale:
+            factors = _inverse_deviations(column_variances(X, weights))
+            X, given = _scale_columns(X, factors), _scale_columns(given, factors)
+            self.scale_ = 1.0 / factors
+        else:
+            self.__dict__.pop("scale_", None)
+        pair = build_pair(
+            X,
+            Y,
+            weights,
+            regime=plan.regime,
+            components=plan.components,
+            keeps_left=plan.keeps_features and self.regressor is None,
+        )
+        result = embedding._solve(pair)
+        moments = pair.moments if isinstance(pair, MomentsPair) else None
+        if moments is not None and self.scale:
+            moments = moments.rescaled(self.scale_)
+        self._moments = moments if self.feature_map is None and self.regressor is None else None
+        if self.regressor is None:
+            self._learn_ridge(pair, result)
+        else:
+            rows = pair if isinstance(pair, RowsPair) else RowsPair(X, Y, weights)
+            codes = rows.code_rows(result.codes) * np.sqrt(pair.count)
+            U = given if result.projection is None else X @ result.projection
+            self._scorer = None
+            self._code_scale = float(np.sqrt(pair.count))
+            self.regressor_ = fit_foreign(self.regressor, U, codes, weights, self.n_jobs)
+        embedding._keep(result)
+        self._finish_embedding(embedding)
+
+    def _fit_from_moments(self, embedding: Embedding, moments: Moments) -> None:
+        self._moments = moments
+        self.__dict__.pop("scale_", None)
+        if self.scale:
+            variances = np.diag(moments.left_left) / moments.count
+            factors = _inverse_deviations(variances)
+            self.scale_ = 1.0 / factors
+            moments = moments.rescaled(factors)
+        pair = MomentsPair(moments)
+        result = embedding._solve(pair)
+        self._learn_ridge(pair, result)
+        embedding._keep(result)
+        self._finish_embedding(embedding)
+
+    def _finish_embedding(self, embedding: Embedding) -> None:
+        embedding.n_features_in_ = (
+            embedding.n_feature_components_
+            if embedding.projection_ is None
+            else embedding.projection_.shape[0]
+        )
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and self.feature_map is None:
+            embedding.feature_names_in_ = names
+        self.embedding_ = embedding
+
+    def _learn_ridge(self, pair: Pair, result: Embedded) -> None:
+        """Solve the ridge from P to the codes and fold everything into one linear scorer."""
+        P, codes = result.projection, result.codes
+        B, solved = pair.solve(P, codes, float(self.alpha))
+        if not solved:
+            warn_convergence(
+                "The conjugate gradients of the ridge learner stopped before their residual was "
+                "small; raise alpha, project the features, or scale them."
+            )
+        A = B if P is None else P @ B  # (D, m)
+        mean_code = codes.total / pair.count
+        intercept = mean_code - pair.mean_left @ A
+        self.regressor_ = CodeRidge(B.T, intercept, float(self.alpha))
+        if self.scale:
+            A = A / self.scale_[:, None]
+        offset = result.offset + (
+            intercept if result.decoder is None else intercept @ result.decoder
+        )
+        self._scorer = LinearScorer.build(A, result.decoder, offset)
+        self._code_scale = 1.0
+
+    # ---- predicting ---------------------------------------------------------------------------
+
+    def _prepare(self, X: Any) -> Any:
+        check_is_fitted(self, "embedding_")
+        return self._map_features(check_features(self, X, reset=False), fit=False)
+
+    def _project(self, X: Any) -> Any:
+        if hasattr(self, "scale_"):
+            X = _scale_columns(X, 1.0 / self.scale_)
+        P = self.embedding_.projection_
+        return X if P is None else X @ P
+
+    def _codes(self, X: Any) -> Array:
+        U = self._project(X)
+        if isinstance(self.regressor_, CodeRidge):
+            return self.regressor_.predict(U)
+        codes = predict_foreign(self.regressor_, U, self.embedding_.n_label_components_)
+        return codes / self._code_scale
+
+    def _scores(self, X: Any) -> Array:
+        """(N, M) scores, before the boundary of a binary problem is moved to 0."""
+        if self._scorer is not None:
+            return self._scorer.scores(X)
+        return self.embedding_.decode(self._codes(X))
+
+    def transform(self, X: Any) -> Any:
+        """Return the projected features XP (X itself where features are kept)."""
+        return self._project(self._prepare(X))
+
+    def predict_codes(self, X: Any) -> Array:
+        """Return predicted codes of shape (n_samples, n_label_components), in ``codes_`` units."""
+        return self._codes(self._prepare(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes."""
+        scores = self._scores(self._prepare(X))
+        return scores[:, 0] - self.threshold if self._kind == "binary" else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
+        X = self._prepare(X)
+        if self._kind == "binary":
+            scores = self._scores(X)[:, 0] - self.threshold
+            return self.classes_[(scores > 0).astype(np.intp)]
+        if self._kind == "multiclass":
+            return self.classes_[np.argmax(self._scores(X), axis=1)]
+        if self._scorer is None:
+            return (self._scores(X) > self.threshold_).astype(self._dtype)
+        labels = np.empty((X.shape[0], self.n_labels_), dtype=self._dtype)
+        for rows, scores in self._scorer.blocks(X):
+            labels[rows] = scores > self.threshold_
+        return labels
+
+    def predict_topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
+        """Return the k best labels of each row and their scores, best first.
+
+        Computed a few rows at a time: the (n_samples, n_labels) scores are never held at once.
+        """
+        X = self._prepare(X)
+        if self._kind == "binary":
+            raise ValueError(
+                "predict_topk ranks labels, and two classes have a single score; use predict or "
+                "decision_function."
+            )
+        if not Integer(1, self.n_labels_).accepts(k):
+            raise ValueError(
+                f"predict_topk needs k between 1 and the number of labels ({self.n_labels_}), and "
+                f"was given {k!r}; pass such an integer."
+            )
+        indices = np.empty((X.shape[0], k), dtype=np.intp)
+        best = np.empty((X.shape[0], k))
+        if self._scorer is None:
+            return top_labels(self._scores(X), k)
+        for rows, scores in self._scorer.blocks(X):
+            indices[rows], best[rows] = top_labels(scores, k)
+        return indices, best
+
+    @property
+    def coef_(self) -> Array:
+        """(n_features, n_labels) coefficients of the scores, multiplied out on request."""
+        return self._linear().coefficients
+
+    @property
+    def intercept_(self) -> Array:
+        """(n_labels,) intercepts of the scores."""
+        return self._linear().intercept
+
+    def _linear(self) -> LinearScorer:
+        scorer = getattr(self, "_scorer", None)
+        if scorer is None or hasattr(self, "feature_map_"):
+            raise AttributeError(
+                "coef_ and intercept_ exist after a fit with the built-in ridge on the features "
+                "as they are (regressor=None, feature_map=None)."
+            )
+        return scorer
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _without_zero_weights(
+    X: Any, targets: Targets, weights: Array | None
+) -> tuple[Any, Targets, Array | None]:
+    if weights is None or weights.all():
+        return X, targets, weights
+    rows = np.flatnonzero(weights)
+    return X[rows], targets.take(rows), weights[rows]
+
+
+def _inverse_deviations(variances: Array) -> Array:
+    """1 / standard deviation; 1 for a constant column."""
+    deviations = np.sqrt(np.maximum(variances, 0.0))
+    return np.divide(1.0, deviations, out=np.ones_like(deviations), where=deviations > 0)
+
+
+def _scale_columns(X: Any, factors: Array) -> Any:
+    if scipy.sparse.issparse(X):
+        return scipy.sparse.csr_array(X.multiply(factors[None, :]))
+    return X * factors

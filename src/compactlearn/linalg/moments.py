@@ -1,0 +1,272 @@
+"""First and second moments of two blocks of columns, [left, right], that add and subtract.
+
+With a ridge learner every linear method of this library is a function of these sums, so one
+pass over the rows is enough: blocks of rows, folds and machines are merged exactly.
+
+The sums are kept as a mean and a *centred* scatter matrix in float64. Raw sums of squares would
+be simpler to add, but a feature with a large offset (a year, a temperature in kelvin) would
+then lose its variance to cancellation; merging centred scatters (Chan, Golub and LeVeque,
+"Algorithms for computing the sample variance", 1983) does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Rows are visited in blocks of about this many bytes: they fit in a second-level cache share and
+# are long enough for a symmetric rank-k update to run at full speed.
+BLOCK_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weight, mean and centred scatter of the columns ``[left, right]``.
+
+    Parameters
+    ----------
+    count : float
+        Total weight of the rows; their number when no weights were given.
+    mean : ndarray of shape (n_left + n_right,)
+    scatter : ndarray of shape (n_left + n_right, n_left + n_right)
+        Sum over the rows of ``w (z - mean)(z - mean)'``.
+    n_left : int
+        How many of the columns belong to the left block (features).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(6, 3)), rng.integers(0, 2, size=(6, 2))
+    >>> whole = Moments.from_arrays(X, Y)
+    >>> parts = Moments.from_blocks([(X[:2], Y[:2]), (X[2:], Y[2:])])
+    >>> bool(np.allclose(whole.scatter, parts.scatter))
+    True
+    >>> rest = whole - Moments.from_arrays(X[:2], Y[:2])
+    >>> bool(np.allclose(rest.scatter, Moments.from_arrays(X[2:], Y[2:]).scatter))
+    True
+    """
+
+    count: float
+    mean: Array
+    scatter: Array
+    n_left: int
+
+    @classmethod
+    def from_arrays(cls, left: Any, right: Any, sample_weight: Array | None = None) -> Moments:
+        """Sum the rows of a pair of dense or sparse matrices of equal height.
+
+        Rows are not checked here beyond their shapes; the estimators check before they sum.
+        """
+        left, right = _two_dimensional(left, "left"), _two_dimensional(right, "right")
+        if left.shape[0] != right.shape[0]:
+            raise ValueError(
+                f"Moments need as many rows on the left as on the right, and were given "
+                f"{left.shape[0]} and {right.shape[0]}; pass blocks cut at the same rows."
+            )
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weights is not None and weights.shape != (left.shape[0],):
+            raise ValueError(
+                f"sample_weight must hold one number per row ({left.shape[0]}), and has shape "
+                f"{weights.shape}; pass a vector of that length."
+            )
+        return _sum_rows(left, right, weights)
+
+    @classmethod
+    def from_blocks(cls, blocks: Iterable[tuple[Any, ...]]) -> Moments:
+        """Sum an iterable of ``(left, right)`` or ``(left, right, sample_weight)`` blocks."""
+        parts = (cls.from_arrays(*block) for block in blocks)
+        first = next(parts, None)
+        if first is None:
+            raise ValueError(
+                "Moments.from_blocks was given no block; it needs at least one (left, right) pair."
+            )
+        return reduce(cls.__add__, parts, first)
+
+    @property
+    def n_right(self) -> int:
+        """How many columns the right block (labels) has."""
+        return self.mean.size - self.n_left
+
+    @property
+    def mean_left(self) -> Array:
+        return self.mean[: self.n_left]
+
+    @property
+    def mean_right(self) -> Array:
+        return self.mean[self.n_left :]
+
+    @property
+    def left_left(self) -> Array:
+        """Centred Gram matrix of the left block (a view)."""
+        return self.scatter[: self.n_left, : self.n_left]
+
+    @property
+    def left_right(self) -> Array:
+        """Centred cross products, left by right (a view)."""
+        return self.scatter[: self.n_left, self.n_left :]
+
+    @property
+    def right_right(self) -> Array:
+        """*Uncentred* Gram matrix of the right block."""
+        mean = self.mean_right
+        return self.scatter[self.n_left :, self.n_left :] + self.count * np.outer(mean, mean)
+
+    def __add__(self, other: Moments) -> Moments:
+        self._check_same_columns(other)
+        count = self.count + other.count
+        if count == 0:
+            return self
+        shift = other.mean - self.mean
+        mean = self.mean + shift * (other.count / count)
+        scatter = self.scatter + other.scatter
+        _add_outer(scatter, shift, self.count * other.count / count)
+        return Moments(count, mean, scatter, self.n_left)
+
+    def __sub__(self, other: Moments) -> Moments:
+        """The moments of the rows of ``self`` that are not in ``other``."""
+        self._check_same_columns(other)
+        count = self.count - other.count
+        if count < 0:
+            raise ValueError(
+                f"Cannot take moments of weight {other.count:g} out of moments of weight "
+                f"{self.count:g}; subtract only rows that were added before."
+            )
+        if count == 0:
+            return Moments(0.0, np.zeros_like(self.mean), np.zeros_like(self.scatter), self.n_left)
+        mean = self.mean + (self.mean - other.mean) * (other.count / count)
+        scatter = self.scatter - other.scatter
+        _add_outer(scatter, mean - other.mean, -count * other.count / self.count)
+        # Rounding may leave a constant column a negative variance; none can be.
+        diagonal = np.einsum("ii->i", scatter)
+        np.maximum(diagonal, 0.0, out=diagonal)
+        return Moments(count, mean, scatter, self.n_left)
+
+    def rescaled(self, factors: Array) -> Moments:
+        """The moments after the left columns are multiplied by ``factors``."""
+        full = np.concatenate([factors, np.ones(self.n_right)])
+        return Moments(
+            self.count, self.mean * full, self.scatter * full * full[:, None], self.n_left
+        )
+
+    def _check_same_columns(self, other: Moments) -> None:
+        if (self.n_left, self.n_right) != (other.n_left, other.n_right):
+            raise ValueError(
+                f"Moments can be combined only over the same columns; one has {self.n_left} left "
+                f"and {self.n_right} right, the other {other.n_left} and {other.n_right}."
+            )
+
+
+def _two_dimensional(block: Any, side: str) -> Any:
+    block = block if scipy.sparse.issparse(block) else np.asarray(block)
+    if block.ndim != 2:
+        raise ValueError(
+            f"The {side} block of Moments must be a matrix, and has {block.ndim} dimension(s); "
+            "pass one row per sample."
+        )
+    return block
+
+
+def _add_outer(scatter: Array, vector: Array, factor: float) -> None:
+    """``scatter += factor * vector vector'`` in bands, so that no second matrix is made."""
+    band = max(1, BLOCK_BYTES // (8 * max(1, vector.size)))
+    for start in range(0, vector.size, band):
+        rows = slice(start, start + band)
+        scatter[rows] += np.outer(factor * vector[rows], vector)
+
+
+def _sum_rows(left: Any, right: Any, weights: Array | None) -> Moments:
+    count = float(left.shape[0]) if weights is None else float(weights.sum())
+    n_left, n_right = left.shape[1], right.shape[1]
+    if count <= 0:
+        width = n_left + n_right
+        return Moments(0.0, np.zeros(width), np.zeros((width, width)), n_left)
+    right = scipy.sparse.csr_array(right, dtype=np.float64)
+    weighted_right = right if weights is None else right.multiply(weights[:, None]).tocsr()
+    mean_right = np.asarray(weighted_right.sum(axis=0)).ravel() / count
+    scatter = np.empty((n_left + n_right, n_left + n_right))
+    corner = scatter[n_left:, n_left:]
+    corner[:] = (right.T @ weighted_right).toarray()
+    _add_outer(corner, mean_right, -count)
+    sum_left = _sparse_left if scipy.sparse.issparse(left) else _dense_left
+    mean_left = sum_left(left, weighted_right, weights, count, mean_right, scatter)
+    scatter[n_left:, :n_left] = scatter[:n_left, n_left:].T
+    return Moments(count, np.concatenate([mean_left, mean_right]), scatter, n_left)
+
+
+def _sparse_left(
+    left: Any,
+    right: Any,
+    weights: Array | None,
+    count: float,
+    mean_right: Array,
+    scatter: Array,
+) -> Array:
+    """Uncentred sparse products with a rank-one correction: zeros have no offset to lose."""
+    left = scipy.sparse.csr_array(left, dtype=np.float64)
+    n_left = left.shape[1]
+    weighted = left if weights is None else left.multiply(weights[:, None]).tocsr()
+    mean = np.asarray(weighted.sum(axis=0)).ravel() / count
+    scatter[:n_left, :n_left] = (left.T @ weighted).toarray()
+    _add_outer(scatter[:n_left, :n_left], mean, -count)
+    scatter[:n_left, n_left:] = (left.T @ right).toarray()
+    scatter[:n_left, n_left:] -= np.outer(count * mean, mean_right)
+    return mean
+
+
+def _dense_left(
+    left: Any,
+    right: Any,
+    weights: Array | None,
+    count: float,
+    mean_right: Array,
+    scatter: Array,
+) -> Array:
+    """Two passes in blocks: the mean, then products of rows shifted by it."""
+    n_left = left.shape[1]
+    mean = np.zeros(n_left)
+    for rows in row_blocks(left.shape[0], n_left):
+        block = left[rows]
+        mean += (
+            block.sum(axis=0, dtype=np.float64)
+            if weights is None
+            else weights[rows] @ block.astype(np.float64, copy=False)
+        )
+    mean /= count
+    gram = np.zeros((n_left, n_left))
+    cross = np.zeros((right.shape[1], n_left))
+    drift = np.zeros(n_left)
+    for rows in row_blocks(left.shape[0], n_left):
+        block = left[rows] - mean
+        cross += right[rows].T @ block  # the right block carries its weights already
+        if weights is not None:
+            drift += weights[rows] @ block
+            block *= np.sqrt(weights[rows])[:, None]
+        else:
+            drift += block.sum(axis=0)
+        gram += block.T @ block
+    # The first pass rounds the mean; what it missed is corrected exactly (a second order term).
+    drift /= count
+    gram -= count * np.outer(drift, drift)
+    cross -= count * np.outer(mean_right, drift)
+    scatter[:n_left, :n_left] = gram
+    scatter[:n_left, n_left:] = cross.T
+    return mean + drift
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Slices of consecutive rows of about ``BLOCK_BYTES`` each.
+
+    >>> [s.stop - s.start for s in row_blocks(5, 1 << 18)]
+    [2, 2, 1]
+    """
+    step = max(1, BLOCK_BYTES // (8 * max(1, n_columns)))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))

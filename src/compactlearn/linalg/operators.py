@@ -1,0 +1,204 @@
+"""Matrices that are never formed: centred, scaled, weighted, stacked.
+
+An operator has a ``shape``, multiplies a dense block from the left (``A @ B``) and has a
+transpose (``A.T @ B``). A sparse matrix inside stays sparse: centring is a rank-one correction
+of the product, scaling acts on the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Operator:
+    """Base of all operators: products with the matrix and with its transpose."""
+
+    shape: tuple[int, int]
+
+    def _multiply(self, block: Array) -> Array:
+        raise NotImplementedError
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        raise NotImplementedError
+
+    def __matmul__(self, block: Array) -> Array:
+        return self._multiply(block)
+
+    @property
+    def T(self) -> Operator:
+        return Transposed(self)
+
+
+@dataclass(frozen=True)
+class Transposed(Operator):
+    inner: Operator
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.inner.shape[1], self.inner.shape[0]
+
+    def _multiply(self, block: Array) -> Array:
+        return self.inner._multiply_transposed(block)
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        return self.inner._multiply(block)
+
+
+@dataclass(frozen=True)
+class Plain(Operator):
+    """A dense or sparse matrix as it is."""
+
+    matrix: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.matrix.shape
+
+    def _multiply(self, block: Array) -> Array:
+        return np.asarray(self.matrix @ block)
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        return np.asarray(self.matrix.T @ block)
+
+
+@dataclass(frozen=True)
+class Centred(Operator):
+    """``A - 1 mean'``: every row less the given mean.
+
+    >>> A = np.array([[1.0, 2.0], [3.0, 6.0]])
+    >>> centred(A, A.mean(axis=0)) @ np.eye(2)
+    array([[-1., -2.],
+           [ 1.,  2.]])
+    """
+
+    inner: Operator
+    mean: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.inner.shape
+
+    def _multiply(self, block: Array) -> Array:
+        product = self.inner @ block
+        product -= self.mean @ block
+        return product
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        product = self.inner.T @ block
+        product -= np.outer(self.mean, block.sum(axis=0))
+        return product
+
+
+@dataclass(frozen=True)
+class RowScaled(Operator):
+    """``diag(factors) A``: what square roots of row weights do."""
+
+    inner: Operator
+    factors: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.inner.shape
+
+    def _multiply(self, block: Array) -> Array:
+        product = self.inner @ block
+        product *= self.factors[:, None]
+        return product
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        return self.inner.T @ (block * self.factors[:, None])
+
+
+@dataclass(frozen=True)
+class ColumnScaled(Operator):
+    """``A diag(factors)``; a single number scales the whole matrix."""
+
+    inner: Operator
+    factors: Array | float
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.inner.shape
+
+    def _multiply(self, block: Array) -> Array:
+        return self.inner @ (block * np.reshape(self.factors, (-1, 1)))
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        product = self.inner.T @ block
+        product *= np.reshape(self.factors, (-1, 1))
+        return product
+
+
+@dataclass(frozen=True)
+class Stacked(Operator):
+    """``[A_1, A_2, ...]``: matrices of equal height side by side."""
+
+    parts: Sequence[Operator]
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.parts[0].shape[0], sum(part.shape[1] for part in self.parts)
+
+    def _multiply(self, block: Array) -> Array:
+        widths = np.cumsum([part.shape[1] for part in self.parts])[:-1]
+        pieces = np.split(block, widths)
+        product = self.parts[0] @ pieces[0]
+        for part, piece in zip(self.parts[1:], pieces[1:], strict=True):
+            product += part @ piece
+        return product
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        return np.concatenate([part.T @ block for part in self.parts])
+
+
+@dataclass(frozen=True)
+class Gram(Operator):
+    """``A'A`` by two products."""
+
+    inner: Operator
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.inner.shape[1], self.inner.shape[1]
+
+    def _multiply(self, block: Array) -> Array:
+        return self.inner.T @ (self.inner @ block)
+
+    _multiply_transposed = _multiply
+
+
+@dataclass(frozen=True)
+class Deflated(Operator):
+    """``(I - PP') A (I - PP')`` for a symmetric A and orthonormal columns P."""
+
+    inner: Operator
+    basis: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.inner.shape
+
+    def _multiply(self, block: Array) -> Array:
+        product = self.inner @ (block - self.basis @ (self.basis.T @ block))
+        return product - self.basis @ (self.basis.T @ product)
+
+    _multiply_transposed = _multiply
+
+
+def centred(matrix: Any, mean: Array, root_weights: Array | None = None) -> Operator:
+    """The centred, and where weights are given row-weighted, operator of a matrix."""
+    operator: Operator = Centred(Plain(matrix), mean)
+    return operator if root_weights is None else RowScaled(operator, root_weights)
+
+
+def weighted(matrix: Any, root_weights: Array | None = None) -> Operator:
+    """The row-weighted operator of a matrix, uncentred."""
+    operator: Operator = Plain(matrix)
+    return operator if root_weights is None else RowScaled(operator, root_weights)
