@@ -59,6 +59,16 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
+def one_of(y: Any, Y: Any) -> Any:
+    """The labels, under whichever of the two names they were passed.
+
+    scikit-learn's tools say ``y``, people with a label matrix say ``Y``.
+    """
+    if y is not None and Y is not None:
+        raise ValueError("Labels were passed twice, as y and as Y; pass them once.")
+    return Y if y is None else y
+
+
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a float ndarray or CSR matrix, finite, with the columns the estimator knows."""
     return validate_data(
@@ -145,7 +155,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
         )
     if not weights.any():
         raise ValueError(
-            "Every sample_weight is 0, so no row would count; give at least one row a positive "
+            "All sample_weight are zero, so no row would count; give at least one row a positive "
             "weight."
         )
     return weights

@@ -15,7 +15,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Constraint, check_parameters
-from compactlearn.core.validation import check_features, check_targets, unchanged_on_error
+from compactlearn.core.validation import (
+    check_features,
+    check_targets,
+    one_of,
+    unchanged_on_error,
+)
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.pairs import Codes, Pair, RowsPair, build_pair
 
@@ -45,7 +50,7 @@ class Embedded:
     dependence: float | None = None
     recovery: float | None = None
     path: Array = field(default_factory=lambda: np.empty(0))
-    n_iter: int = 0
+    n_iter: int = 1
 
 
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -63,19 +68,20 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _solve(self, pair: Pair) -> Embedded:
         raise NotImplementedError
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, *, Y: Any = None) -> Self:
         """Find the subspaces.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row.
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
-            Y = check_targets(Y, X.shape[0], owner=f"{type(self).__name__}.fit").matrix
+            owner = f"{type(self).__name__}.fit"
+            Y = check_targets(one_of(y, Y), X.shape[0], owner=owner).matrix
             X = working_form(X)
             plan = self._plan(X.shape[1], Y.shape[1])
             pair = build_pair(

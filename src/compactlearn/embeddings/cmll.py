@@ -89,7 +89,7 @@ class CMLL(Embedding):
     objective_path_ : ndarray
         The objective after each half-step of an alternation; one entry for the closed form.
     n_iter_ : int
-        Rounds of alternation; 0 for the closed form.
+        Rounds of alternation; 1 for the closed form.
     n_feature_components_, n_label_components_ : int
     solver_ : str
         Algorithm and regime, for example "closed-moments".
@@ -286,7 +286,7 @@ class _State:
     projection: Array | None
     path: list[float]
     algorithm: str
-    n_iter: int = 0
+    n_iter: int = 1
 
 
 def accelerated_ascent(

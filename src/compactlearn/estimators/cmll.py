@@ -83,6 +83,11 @@ n_features_in_, feature_names_in_
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @property
+    def n_iter_(self) -> int:
+        """Rounds of alternation of the embedding; 1 for the closed form."""
+        return self.embedding_.n_iter_
+
     def _make_embedding(self) -> CMLL:
         return CMLL(
             n_feature_components=self.n_feature_components,

@@ -7,8 +7,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import (
@@ -28,6 +35,7 @@ from compactlearn.core.validation import (
     check_features,
     check_targets,
     check_weights,
+    one_of,
     unchanged_on_error,
 )
 from compactlearn.decoding import LinearScorer, top_labels
@@ -41,7 +49,19 @@ from compactlearn.linalg.pairs import MomentsPair, Pair, RowsPair, build_pair, c
 Array = NDArray[np.float64]
 
 
-class CompactClassifier(ClassifierMixin, BaseEstimator):
+def _fits_from_moments(classifier: CompactClassifier) -> bool:
+    for name in ("regressor", "feature_map"):
+        if getattr(classifier, name) is not None:
+            raise AttributeError(
+                f"Fitting from moments needs the built-in ridge on the features as they are, and "
+                f"{name}={getattr(classifier, name)!r} was given; set {name}=None or use fit."
+            )
+    return True
+
+
+class CompactClassifier(
+    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+):
     """Multi-label classification in a small space.
 
     Features are projected (``u = xP``), a learner predicts codes (``v = g(u)``), the decoder
@@ -135,21 +155,22 @@ class CompactClassifier(ClassifierMixin, BaseEstimator):
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Self:
         """Fit embedding, learner and decoder.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row.
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
         """
         with unchanged_on_error(self):
             embedding = self._checked_embedding()
             X = check_features(self, X, reset=True)
-            targets = check_targets(Y, X.shape[0], owner=f"{type(self).__name__}.fit")
+            labels = one_of(y, Y)
+            targets = check_targets(labels, X.shape[0], owner=f"{type(self).__name__}.fit")
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = _without_zero_weights(X, targets, weights)
             X = self._map_features(X, fit=True)
@@ -157,7 +178,16 @@ class CompactClassifier(ClassifierMixin, BaseEstimator):
             self._fit_rows(embedding, X, targets.matrix, weights)
         return self
 
-    def partial_fit(self, X: Any, Y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    @available_if(_fits_from_moments)
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+    ) -> Self:
         """Add rows and solve again; exactly what one ``fit`` on all the rows so far gives.
 
         Rows are kept only as their moments, so memory does not grow with their number. For the
@@ -166,17 +196,24 @@ class CompactClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, Y, sample_weight : as in ``fit``
+        X, y, Y, sample_weight : as in ``fit``
         classes : array-like, optional
             For a vector y: all the classes that will ever appear, at the first call.
         """
         with unchanged_on_error(self):
             embedding = self._checked_embedding()
             first = not hasattr(self, "embedding_")
-            self._check_incremental(first)
+            if not first and self._moments is None:
+                raise ValueError(
+                    f"partial_fit can go on only from a fit that ran from moments, and the last "
+                    f"one took the route {self.embedding_.solver_!r}; fit with solver='moments', "
+                    "or start with partial_fit on a new estimator."
+                )
             X = check_features(self, X, reset=first)
             known = classes if first or self._kind == "multilabel" else self.classes_
-            targets = check_targets(Y, X.shape[0], classes=known, owner="partial_fit")
+            targets = check_targets(
+                one_of(y, Y), X.shape[0], classes=known, owner="partial_fit"
+            )
             if not first and (targets.kind, targets.n_labels) != (self._kind, self.n_labels_):
                 raise ValueError(
                     f"partial_fit began with {self.n_labels_} {self._kind} labels, and was now "
@@ -193,6 +230,7 @@ class CompactClassifier(ClassifierMixin, BaseEstimator):
             self._fit_from_moments(embedding, moments)
         return self
 
+    @available_if(_fits_from_moments)
     def fit_moments(self, moments: Moments) -> Self:
         """Fit from :class:`Moments` of a feature block and a label block gathered elsewhere."""
         with unchanged_on_error(self):
@@ -202,7 +240,6 @@ class CompactClassifier(ClassifierMixin, BaseEstimator):
                     f"fit_moments needs compactlearn.Moments, and was given "
                     f"{type(moments).__name__}; gather them with Moments.from_blocks."
                 )
-            self._check_incremental(True)
             if moments.count <= 0:
                 raise ValueError(
                     "These moments hold no rows; add at least one block before fit_moments."
@@ -241,20 +278,6 @@ class CompactClassifier(ClassifierMixin, BaseEstimator):
             if embedding.get_params()["random_state"] is None:
                 embedding.set_params(random_state=self.random_state)
         return embedding
-
-    def _check_incremental(self, first: bool) -> None:
-        if self.regressor is not None or self.feature_map is not None:
-            name = "regressor" if self.regressor is not None else "feature_map"
-            raise ValueError(
-                f"Fitting from moments needs the built-in ridge on the features as they are, and "
-                f"{name}={getattr(self, name)!r} was given; set {name}=None or use fit."
-            )
-        if not first and self._moments is None:
-            raise ValueError(
-                f"partial_fit can go on only from a fit that ran from moments, and the last one "
-                f"took the route {self.embedding_.solver_!r}; fit with solver='moments', or start "
-                "with partial_fit on a new estimator."
-            )
 
     def _describe(self, targets: Targets) -> None:
         """Keep what predictions need to know about the labels; check the threshold against it."""
@@ -445,6 +468,10 @@ class CompactClassifier(ClassifierMixin, BaseEstimator):
         for rows, scores in self._scorer.blocks(X):
             indices[rows], best[rows] = top_labels(scores, k)
         return indices, best
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.n_feature_components_
 
     @property
     def coef_(self) -> Array:

@@ -1,0 +1,38 @@
+"""The two data sets that ship inside the package; `data/README.md` says where they came from."""
+
+from importlib.resources import as_file, files
+
+import numpy as np
+from scipy import sparse
+
+from compactlearn.datasets.dataset import Dataset
+
+__all__ = ["EMBEDDED", "load_embedded"]
+
+EMBEDDED = ("emotions", "enron")
+_SOURCE = "inside compactlearn; values of the Python package scikit-multilearn 0.0.1 (BSD licence)"
+
+
+def load_embedded(name: str) -> Dataset:
+    """One of `EMBEDDED`: enron with sparse X and Y, emotions with dense ones.
+
+    >>> load_embedded("enron")
+    Dataset 'enron': 1702 rows, 1001 features (sparse), 53 labels, 3.38 labels per row
+    """
+    resource = files("compactlearn.datasets") / "data" / f"{name}.npz"
+    with as_file(resource) as path, np.load(path, allow_pickle=False) as arrays:
+        if "x" in arrays:
+            X, Y = arrays["x"], arrays["y"].astype(np.int64)
+        else:
+            X = _ones(arrays["x_indices"], arrays["x_indptr"], arrays["x_shape"], np.float64)
+            Y = _ones(arrays["y_indices"], arrays["y_indptr"], arrays["y_shape"], np.int64)
+        n_train = int(arrays["n_train"])
+    return Dataset(X, Y, name=name, source=_SOURCE, n_train=n_train)
+
+
+def _ones(
+    indices: np.ndarray, indptr: np.ndarray, shape: np.ndarray, dtype: type
+) -> sparse.csr_array:
+    # The file stores short unsigned indices; scipy and scikit-learn expect int32.
+    parts = (np.ones(len(indices), dtype), indices.astype(np.int32), indptr.astype(np.int32))
+    return sparse.csr_array(parts, shape=tuple(int(size) for size in shape))
