@@ -179,6 +179,12 @@ def _dense(matrix: Array, count: int, *, overwrite: bool) -> tuple[Array, Array]
     return values[::-1][:count], np.ascontiguousarray(vectors[:, ::-1][:, :count])
 
 
+def _small(matrix: Array) -> tuple[Array, Array]:
+    """All pairs of a small matrix; NumPy's wrapper costs a tenth of SciPy's."""
+    values, vectors = np.linalg.eigh(matrix)
+    return values[::-1], vectors[:, ::-1]
+
+
 def _block_size(count: int) -> int:
     # Measured on enron, llog, bibtex and corel5k: eight columns make a sparse product cheap and
     # still cost only a tenth more products than single-vector Lanczos.
@@ -216,7 +222,7 @@ def _block_lanczos(
         full = size + b > cap
         block, R = _next_block(W, Q[:, :size], top, rng)
         if size >= next_check or full:
-            theta, S = _dense(_symmetric(T[:size, :size]), size, overwrite=True)
+            theta, S = _small(_symmetric(T[:size, :size]))
             residual = np.linalg.norm(R @ S[active, :count], axis=0)
             worst = float(residual.max() / max(theta[0], np.finfo(float).tiny))
             converged = worst <= tolerance or theta[0] <= 0
@@ -232,7 +238,7 @@ def _block_lanczos(
                     }
                     return theta[:count], vectors, bool(converged and missed is None), stats
                 block, full = missed, True  # go on from there, with what was found kept
-            next_check = size + max(b, size // 6)
+            next_check = size + max(2 * b, size // 5)
         if full:
             keep = min(count + (size - count) // 2, cap - b)
             Q[:, :keep] = Q[:, :size] @ S[:, :keep]
@@ -257,17 +263,18 @@ def _missed_copy(
     ``smallest`` proves a miss. Returns a block to continue from, or None.
     """
     n = vectors.shape[0]
-    steps = min(4, (n - vectors.shape[1]) // b)
-    if steps < 1:
-        return None
+    if n < vectors.shape[1] + 4 * b:
+        return None  # so small a matrix is never searched by products
     basis = np.empty((n, 0))
-    block = rng.standard_normal((n, b))
-    for _ in range(steps):
+    images = np.empty((n, 0))
+    block = rng.standard_normal((n, b // 2))
+    for _ in range(4):
         block = _orthogonalise(block, np.hstack([vectors, basis]))[0]
         block = scipy.linalg.qr(block, mode="economic", check_finite=False)[0]
         basis = np.hstack([basis, block])
         block = matrix @ block
-    values, S = _dense(_symmetric(basis.T @ (matrix @ basis)), b, overwrite=True)
+        images = np.hstack([images, block])
+    values, S = _dense(_symmetric(basis.T @ images), b, overwrite=True)
     if values[0] <= smallest * (1 + 1e-9):
         return None
     return _orthogonalise(basis @ S, vectors)[0]

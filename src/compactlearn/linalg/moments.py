@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 # are long enough for a symmetric rank-k update to run at full speed.
 BLOCK_BYTES = 4 << 20
 
+EPS = float(np.finfo(np.float64).eps)
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -240,23 +242,25 @@ def _dense_left(
             else weights[rows] @ block.astype(np.float64, copy=False)
         )
     mean /= count
-    gram = np.zeros((n_left, n_left))
+    gram = scatter[:n_left, :n_left]
+    gram[:] = 0.0
     cross = np.zeros((right.shape[1], n_left))
     drift = np.zeros(n_left)
     for rows in row_blocks(left.shape[0], n_left):
         block = left[rows] - mean
         cross += right[rows].T @ block  # the right block carries its weights already
-        if weights is not None:
+        if weights is None:
+            drift += block.sum(axis=0)
+        else:
             drift += weights[rows] @ block
             block *= np.sqrt(weights[rows])[:, None]
-        else:
-            drift += block.sum(axis=0)
         gram += block.T @ block
-    # The first pass rounds the mean; what it missed is corrected exactly (a second order term).
+    # The first pass rounds the mean. What it missed enters the cross products in first order and
+    # the scatter in second, where only a large offset makes it visible.
     drift /= count
-    gram -= count * np.outer(drift, drift)
     cross -= count * np.outer(mean_right, drift)
-    scatter[:n_left, :n_left] = gram
+    if np.any(count * drift**2 > EPS * np.einsum("ii->i", gram)):
+        _add_outer(gram, drift, -count)
     scatter[:n_left, n_left:] = cross.T
     return mean + drift
 

@@ -180,15 +180,16 @@ class MomentsPair(Pair):
         Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
         P, root = projection, float(np.sqrt(balance))
         inner = self.n_left if P is None else P.shape[1]
-        G = np.empty((inner + self.n_right, inner + self.n_right), order="F")
+        G = np.empty((inner + self.n_right, inner + self.n_right))
         G[:inner, :inner] = Sxx if P is None else P.T @ (Sxx @ P)
         G[:inner, :inner] *= balance
-        G[inner:, :inner] = Sxy.T if P is None else Sxy.T @ P
-        G[inner:, :inner] *= root
-        G[:inner, inner:] = G[inner:, :inner].T
+        G[:inner, inner:] = Sxy if P is None else P.T @ Sxy
+        G[:inner, inner:] *= root
+        G[inner:, :inner] = G[:inner, inner:].T
         G[inner:, inner:] = Syy
+        # Transposed, a C-ordered symmetric matrix is the Fortran-ordered one LAPACK works in.
         solution = leading_eigenpairs(
-            G, size, rank_size=self.n_left + self.n_right, overwrite=True
+            G.T, size, rank_size=self.n_left + self.n_right, overwrite=True
         )
         del G
         q = solution.vectors / np.sqrt(solution.values)

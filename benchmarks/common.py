@@ -1,0 +1,99 @@
+"""What every benchmark script shares: the machine's class, records on disk, tables on screen."""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+import scipy.sparse
+import sklearn
+from threadpoolctl import threadpool_info
+
+import compactlearn
+from compactlearn.core.optional import require
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def machine() -> dict[str, Any]:
+    """The class of machine, never which one: no host, user or path."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "blas": sorted(
+            {
+                f"{pool.get('internal_api')} {pool.get('version')} ({pool.get('architecture')})"
+                for pool in threadpool_info()
+                if pool.get("user_api") == "blas"
+            }
+        ),
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "scikit-learn": sklearn.__version__,
+            "compactlearn": getattr(compactlearn, "__version__", "unknown"),
+        },
+    }
+
+
+def today() -> str:
+    """The date of the run, in universal time."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def write_json(path: Path, record: dict[str, Any]) -> None:
+    """Write a record whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    os.replace(part, path)
+
+
+def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table, with rich where it is installed."""
+    try:
+        console = require("rich.console", extra="cli", purpose="a drawn table")
+        drawing = require("rich.table", extra="cli", purpose="a drawn table")
+    except ImportError:
+        print(title, "\t".join(header), *("\t".join(row) for row in rows), sep="\n")
+        return
+    table = drawing.Table(title=title, title_justify="left")
+    for number, name in enumerate(header):
+        table.add_column(name, justify="left" if number == 0 else "right")
+    for row in rows:
+        table.add_row(*row)
+    console.Console(width=None if sys.stdout.isatty() else 120).print(table)
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown"
+
+
+def dense(matrix: Any) -> np.ndarray:
+    """A C-ordered float64 array of a dense or sparse matrix."""
+    if scipy.sparse.issparse(matrix):
+        matrix = matrix.toarray()
+    return np.ascontiguousarray(matrix, dtype=np.float64)
+
+
+def sparse(matrix: Any) -> scipy.sparse.csr_array:
+    """A CSR array of float64, without explicit zeros."""
+    result = scipy.sparse.csr_array(matrix, dtype=np.float64)
+    result.eliminate_zeros()
+    return result

@@ -1,0 +1,1 @@
+"""Real data, defaults only: the figures a newcomer would see."""

@@ -1,0 +1,113 @@
+"""Exit statuses and sentences of the command line; the work itself is tested elsewhere."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from compactlearn.bench import METRICS
+from compactlearn.cli import app, demo, main
+from compactlearn.datasets import load
+
+
+@pytest.fixture(autouse=True)
+def small_data(monkeypatch):
+    monkeypatch.setattr(demo, "load", lambda _name: load("emotions"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def one_sentence(text: str) -> bool:
+    return re.fullmatch(r"compactlearn: [A-Z][^\n]*[.?!')]\n", text) is not None
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert re.fullmatch(r"compactlearn \S.*\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help_lists_the_commands(arguments, capsys):
+    assert main(arguments) == 0
+    assert "demo" in capsys.readouterr().out
+
+
+def test_demo_shows_both_protocols_and_the_published_figures(capsys):
+    assert main(["demo", "--quick", "--folds", "2", "--jobs", "1"]) == 0
+    out = capsys.readouterr().out
+    for words in ("The paper's protocol", "A well-chosen ridge penalty", "published", "numbers"):
+        assert words in out
+    for number in ("0.5039 ± 0.0111", "0.6228 ± 0.0119", "0.6965 ± 0.0153"):
+        assert number in out
+    for metric in METRICS:
+        assert metric in out
+    assert "on the test folds" in " ".join(out.split())
+    assert "inner folds of the training rows" in " ".join(out.split())
+
+
+def test_demo_as_json_is_one_record_on_stdout(capsys):
+    assert main(["demo", "--quick", "--folds", "2", "--seed", "3", "--jobs", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["dataset"], told["n_folds"], told["seed"]) == ("emotions", 2, 3)
+    assert {row["protocol"] for row in told["rows"]} == {"paper", "fair"}
+    figure = told["rows"][0]["figures"][0]
+    assert figure["metric"] == "average precision"
+    assert figure["mean"] == pytest.approx(sum(figure["values"]) / 2)
+    assert figure["published"] == {"mean": 0.5039, "std": 0.0111}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["demo", "--folds", "1"], "--folds"),
+        (["demo", "--folds", "many"], "--folds"),
+        (["demo", "--seed", "-1"], "--seed"),
+        (["demo", "--fold", "3"], "--folds"),
+        (["demo", "--jobs", "0"], "--jobs"),
+        (["demo", "extra"], "extra"),
+        (["dmo"], "dmo"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_status_2(arguments, word, capsys):
+    assert main(arguments) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert word in told.err
+    assert one_sentence(told.err), told.err
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_a_missing_extra_is_one_sentence_and_status_2(package, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(["demo"]) == 2
+    error = capsys.readouterr().err
+    assert "pip install 'compactlearn[cli]'" in error
+    assert repr(package) in error
+    assert one_sentence(error), error
+
+
+def test_an_interruption_is_status_1(monkeypatch):
+    def interrupted(_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app, "run", interrupted)
+    assert main(["demo"]) == 1
+
+
+def test_a_fault_of_ours_keeps_its_traceback(monkeypatch):
+    def broken(*_args, **_kwargs):
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(demo, "compare", broken)
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        main(["demo"])
+
+
+def test_importing_the_entry_point_loads_no_command():
+    code = "import sys, compactlearn.cli; print('typer' in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout == "False\n"

@@ -1,0 +1,72 @@
+"""A fit that cannot fit into memory says so beforehand."""
+
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
+from compactlearn.core import memory
+
+from .data import make_data
+from .state import Unchanged
+
+SIZE = re.compile(r"\d[\d.,]*\s*([KMGT]i?B|B|bytes)\b")
+REMEDY = re.compile(r"krylov|moments|dual|partial_fit|sparse|float32|fewer|smaller|lower|instead")
+MODELS = [
+    CMLLClassifier(solver="moments"),
+    CMLLClassifier(solver="dual"),
+    CMLLClassifier(),
+    CompactClassifier(Original()),
+    CMLL(solver="moments"),
+    CMLL(solver="dual"),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_refusal_names_estimate_and_remedy(model, monkeypatch):
+    X, Y = make_data(60, 30, 20)
+    model = clone(model).fit(X, Y)
+    with Unchanged(model, X), monkeypatch.context() as patch:
+        patch.setattr(memory, "available_bytes", lambda: 1000)
+        with pytest.raises(MemoryError) as caught:
+            model.fit(X, Y)
+    text = str(caught.value)
+    assert len(SIZE.findall(text)) >= 2, f"estimate and what is available: {text}"
+    assert REMEDY.search(text), f"no remedy: {text}"
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_unknown_memory_refuses_nothing(model, monkeypatch):
+    X, Y = make_data(60, 30, 20)
+    monkeypatch.setattr(memory, "available_bytes", lambda: None)
+    assert clone(model).fit(X, Y).n_features_in_ == 30
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_enough_memory_refuses_nothing(model, monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 2**34)
+    assert clone(model).fit(*make_data(60, 30, 20)).n_features_in_ == 30
+
+
+def test_partial_fit_refuses_too(monkeypatch):
+    X, Y = make_data(60, 30, 20)
+    model = CMLLClassifier().partial_fit(X, Y)
+    with Unchanged(model, X), monkeypatch.context() as patch:
+        patch.setattr(memory, "available_bytes", lambda: 1000)
+        with pytest.raises(MemoryError, match=SIZE):
+            model.partial_fit(X, Y)
+
+
+def test_wide_sparse_data_need_no_square_matrix(monkeypatch):
+    """20000 features: a dense Gram matrix is 3 GB, products with X are nothing."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 20_000), density=1e-3, format="csr", rng=rng)
+    Y = sp.csr_array((rng.random((300, 8)) < 0.3).astype(float))
+    monkeypatch.setattr(memory, "available_bytes", lambda: 200 * 2**20)
+    model = CMLLClassifier(n_label_components=4).fit(X, Y)
+    assert "moments" not in model.embedding_.solver_
+    with pytest.raises(MemoryError, match=r"krylov|dual|auto"):
+        CMLLClassifier(n_label_components=4, solver="moments").fit(X, Y)

@@ -1,0 +1,281 @@
+"""Names, defaults and fitted attributes that users rely on."""
+
+import inspect
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import compactlearn
+from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
+
+from .data import make_data
+
+CMLL_DEFAULTS = {
+    "n_feature_components": "auto",
+    "n_label_components": "auto",
+    "beta": "auto",
+    "label_ridge": 0.0,
+    "offset": "mean",
+    "solver": "auto",
+    "completion": "none",
+    "max_iter": 50,
+    "tol": 1e-5,
+    "random_state": None,
+}
+CLASSIFIER_DEFAULTS = {
+    "feature_map": None,
+    "scale": False,
+    "regressor": None,
+    "alpha": 1.0,
+    "decoder": "linear",
+    "threshold": 0.5,
+    "n_jobs": None,
+    "random_state": None,
+}
+EMBEDDING_ATTRIBUTES = [
+    "projection_",
+    "decoder_",
+    "offset_",
+    "codes_",
+    "beta_",
+    "objective_",
+    "dependence_",
+    "recovery_",
+    "objective_path_",
+    "n_iter_",
+    "n_feature_components_",
+    "n_label_components_",
+    "solver_",
+    "n_features_in_",
+]
+CLASSIFIER_ATTRIBUTES = [
+    "embedding_",
+    "regressor_",
+    "threshold_",
+    "classes_",
+    "n_features_in_",
+    "n_labels_",
+    "coef_",
+    "intercept_",
+]
+ESTIMATORS = [
+    CMLLClassifier(),
+    CompactClassifier(),
+    CompactClassifier(Original()),
+    CMLLClassifier(n_feature_components=None, regressor=Ridge()),
+    CMLL(),
+    Original(),
+]
+
+
+def defaults(cls):
+    parameters = inspect.signature(cls).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
+
+
+def answer(estimator, X):
+    method = getattr(estimator, "decision_function", None) or estimator.transform
+    return np.asarray(method(X))
+
+
+def test_signature_of_the_embedding():
+    """Parameters may be added, never renamed, reordered or given another default."""
+    actual = defaults(CMLL)
+    assert CMLL_DEFAULTS.items() <= actual.items()
+    assert [name for name in actual if name in CMLL_DEFAULTS] == list(CMLL_DEFAULTS)
+
+
+def test_signature_of_the_classifier():
+    actual = defaults(CompactClassifier)
+    assert next(iter(actual)) == "embedding"
+    assert {"embedding": None, **CLASSIFIER_DEFAULTS}.items() <= actual.items()
+    kinds = {n: p.kind for n, p in inspect.signature(CompactClassifier).parameters.items()}
+    assert kinds.pop("embedding") is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert set(kinds.values()) == {inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_short_spelling_has_every_parameter_of_both():
+    both = {**defaults(CMLL), **defaults(CompactClassifier)}
+    del both["embedding"]
+    assert defaults(CMLLClassifier) == both
+
+
+@pytest.mark.parametrize("name", ["CMLL", "Original", "CompactClassifier", "CMLLClassifier"])
+def test_public_names(name):
+    assert name in compactlearn.__all__
+    assert getattr(compactlearn, name).__doc__
+    assert isinstance(compactlearn.__version__, str)
+
+
+@pytest.mark.parametrize("d", ["auto", 2, None])
+def test_fitted_names_of_the_embedding(d):
+    X, Y = make_data()
+    model = CMLL(n_feature_components=d, n_label_components=3).fit(X, Y)
+    missing = [name for name in EMBEDDING_ATTRIBUTES if not hasattr(model, name)]
+    assert not missing
+    assert model.codes_.shape == (40, 3)
+    assert model.decoder_.shape == (3, 5)
+    assert model.offset_.shape == (5,)
+    assert isinstance(model.solver_, str)
+    assert model.n_label_components_ == 3
+    assert np.ndim(model.objective_path_) == 1
+    if d is None:
+        assert model.projection_ is None
+    else:
+        assert model.projection_.shape == (7, model.n_feature_components_)
+
+
+def test_fitted_names_of_the_original_spaces():
+    X, Y = make_data()
+    model = Original().fit(X, Y)
+    for name in ("projection_", "decoder_", "offset_", "n_features_in_"):
+        assert hasattr(model, name), name
+    assert model.projection_ is None
+
+
+@pytest.mark.parametrize("embedding", [None, Original(), CMLL(n_feature_components=None)])
+def test_fitted_names_of_the_classifier(embedding):
+    X, Y = make_data()
+    model = CompactClassifier(embedding).fit(X, Y)
+    missing = [name for name in CLASSIFIER_ATTRIBUTES if not hasattr(model, name)]
+    assert not missing
+    np.testing.assert_array_equal(model.classes_, np.arange(5))
+    assert model.n_labels_ == 5
+    assert model.n_features_in_ == 7
+
+
+@pytest.mark.parametrize("regressor", [None, Ridge()])
+@pytest.mark.parametrize("embedding", [CMLL(), Original()])
+def test_classifier_stores_no_codes(embedding, regressor):
+    X, Y = make_data()
+    model = CompactClassifier(embedding, regressor=regressor).fit(X, Y)
+    assert model.embedding_.codes_ is None
+
+
+def test_pickled_classifier_does_not_grow_with_the_rows():
+    small = CMLLClassifier(n_label_components=3).fit(*make_data(40))
+    large = CMLLClassifier(n_label_components=3).fit(*make_data(4000))
+    assert len(pickle.dumps(large)) < len(pickle.dumps(small)) + 2000
+
+
+@pytest.mark.parametrize(
+    "estimator", [CMLL(), Original(), CompactClassifier(), CMLLClassifier()], ids=repr
+)
+def test_documented_attributes_are_the_fitted_ones(estimator):
+    """Both ways: nothing promised that is absent, nothing learnt that is not explained."""
+    X, Y = make_data()
+    frame_X = pd.DataFrame(X, columns=[f"f{i}" for i in range(7)])
+    frame_Y = pd.DataFrame(Y, columns=[f"l{i}" for i in range(5)])
+    model = clone(estimator).fit(frame_X, frame_Y)
+    section = re.search(
+        r"\n\s*Attributes\n\s*-+\n(.*?)(\n\s*\w[\w ]*\n\s*-{3,}\n|\Z)",
+        inspect.getdoc(type(model)),
+        re.DOTALL,
+    )
+    assert section, "the docstring has no Attributes section"
+    heads = re.findall(r"^(\S[^:\n]*?)\s*(?::.*)?$", section.group(1), re.MULTILINE)
+    documented = {name.strip() for head in heads for name in head.split(",")}
+    learnt = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    assert {name for name in documented if not hasattr(model, name)} == set()
+    assert learnt - documented == set()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_parameters_go_round(estimator):
+    params = estimator.get_params()
+    copy = clone(estimator)
+    assert repr(copy) == repr(estimator)
+    assert copy.get_params().keys() == params.keys()
+    X, Y = make_data()
+    before = dict(vars(copy))
+    copy.fit(X, Y)
+    after = vars(copy)
+    assert all(after[name] is value for name, value in before.items()), "fit wrote a parameter"
+    fresh = type(estimator)().set_params(**estimator.get_params(deep=False)).fit(X, Y)
+    np.testing.assert_array_equal(answer(fresh, X), answer(copy, X))
+
+
+def test_nested_parameters_reach_the_embedding():
+    model = CompactClassifier(CMLL()).set_params(embedding__n_label_components=2, alpha=3.0)
+    assert model.get_params()["embedding__n_label_components"] == 2
+    X, Y = make_data()
+    assert model.fit(X, Y).embedding_.n_label_components_ == 2
+    assert model.embedding is not model.embedding_
+    assert not hasattr(model.embedding, "decoder_")
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_pickles_keep_every_answer(estimator):
+    X, Y = make_data()
+    model = clone(estimator).fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(answer(again, X), answer(model, X))
+    if hasattr(model, "predict"):
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_refit_forgets(estimator):
+    first, second = make_data(40, 7, 5, seed=1), make_data(30, 4, 3, seed=2)
+    named = (
+        pd.DataFrame(first[0], columns=list("abcdefg")),
+        pd.DataFrame(first[1], columns=list("vwxyz")),
+    )
+    model = clone(estimator).fit(*named).fit(*second)
+    fresh = clone(estimator).fit(*second)
+    np.testing.assert_array_equal(answer(model, second[0]), answer(fresh, second[0]))
+    assert vars(model).keys() == vars(fresh).keys()
+    assert model.n_features_in_ == 4
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"n_feature_components": 2, "n_label_components": 4},
+        {"n_feature_components": 6, "n_label_components": 2, "completion": "random"},
+        {"solver": "alternating", "n_label_components": 3},
+        {"solver": "krylov", "n_label_components": 3},
+    ],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_same_seed_same_answer(params):
+    X, Y = make_data()
+    one, two = (CMLLClassifier(**params, random_state=7).fit(X, Y) for _ in range(2))
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 - the global state, to see it untouched
+    CMLLClassifier(**params, random_state=7).fit(X, Y)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_works_inside_scikit_learn_tools():
+    X, Y = make_data(60)
+    pipeline = make_pipeline(StandardScaler(), CMLLClassifier(n_label_components=3)).fit(X, Y)
+    assert pipeline.predict(X).shape == (60, 5)
+    steps = make_pipeline(CMLL(n_label_components=3), Ridge()).fit(X, Y)
+    assert steps.predict(X).shape == (60, 5)
+    scores = cross_val_predict(CMLLClassifier(), X, Y, cv=3, method="decision_function")
+    assert scores.shape == (60, 5)
+    search = GridSearchCV(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3).fit(X, Y)
+    assert search.best_params_["alpha"] in (0.1, 10.0)
+
+
+def test_unfitted_estimators_say_so():
+    X, _ = make_data()
+    for estimator, methods in [
+        (CMLLClassifier(), ("predict", "decision_function", "transform", "predict_codes")),
+        (CMLL(), ("transform", "decode")),
+        (Original(), ("transform", "decode")),
+    ]:
+        for method in methods:
+            with pytest.raises(Exception, match="not fitted"):
+                getattr(estimator, method)(X)

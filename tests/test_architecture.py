@@ -1,0 +1,134 @@
+"""The layout of the package, held to what pyproject.toml and docs/ARCHITECTURE.md say of it.
+
+The order of the layers itself is checked by import-linter. Here stands what it cannot see: which
+parts of scikit-learn a layer uses, what the import of the package brings along, and whether the
+page in docs/ tells the truth.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src"
+PACKAGE = SOURCE / "compactlearn"
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+OPTIONAL = ("typer", "rich", "pandas", "polars", "torch", "dask", "cupy", "matplotlib")
+
+
+def module_name(path):
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports_of(name):
+    """Full names a module imports anywhere in its source; of `from a import b` also a.b."""
+    path = MODULES[name]
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")
+                kept = parents[: len(parents) - node.level + 1]
+                base = ".".join([*kept, *filter(None, [base])])
+            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def in_layer(layer):
+    prefix = f"compactlearn.{layer}"
+    return [name for name in MODULES if name == prefix or name.startswith(prefix + ".")]
+
+
+def contract_layers():
+    (contract,) = SETTINGS["tool"]["importlinter"]["contracts"]
+    return [re.findall(r"\w+", layer) for layer in contract["layers"]]
+
+
+def test_the_page_gives_the_layers_of_the_contract():
+    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    (line,) = re.findall(r"^cli > .*$", page, flags=re.MULTILINE)
+    assert [re.findall(r"\w+", layer) for layer in line.split(">")] == contract_layers()
+
+
+def test_every_folder_of_the_package_is_a_layer():
+    layers = {name for layer in contract_layers() for name in layer}
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert folders <= layers
+
+
+@pytest.mark.parametrize("layer", ["linalg", "embeddings"])
+def test_the_numeric_layers_use_little_of_scikit_learn(layer):
+    allowed = ("sklearn.base", "sklearn.utils", "sklearn.exceptions")
+    modules = in_layer(layer)
+    assert modules
+    for name in modules:
+        foreign = {
+            target
+            for target in imports_of(name)
+            if target.split(".")[0] == "sklearn"
+            and not any(target == door or target.startswith(door + ".") for door in allowed)
+        }
+        assert not foreign, f"{name} imports {sorted(foreign)}"
+
+
+def test_reports_only_read():
+    """Neither directly nor by way of another module does report reach what runs something."""
+    reached, waiting = set(), in_layer("report")
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += [target for target in imports_of(name) if target in MODULES]
+    running = {*in_layer("estimators"), *in_layer("bench")}
+    assert not reached & running
+
+
+def test_required_packages_are_the_only_ones_imported_outright():
+    allowed = {*sys.stdlib_module_names, "compactlearn", "numpy", "scipy", "sklearn"}
+    for name in MODULES:
+        tops = {target.split(".")[0] for target in imports_of(name)}
+        extra = {"typer", "rich"} if name.startswith("compactlearn.cli") else set()
+        assert tops <= allowed | extra, f"{name} imports {sorted(tops - allowed - extra)}"
+
+
+BLOCKED = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {packages!r}:
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Absent())
+import compactlearn, compactlearn.datasets, compactlearn.metrics
+"""
+
+
+def test_the_package_imports_where_no_optional_one_can_be():
+    """Blocked rather than looked for afterwards: scikit-learn itself imports pandas if it can."""
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED.format(packages=OPTIONAL)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_three_packages_are_required():
+    names = [re.match(r"[\w-]+", line)[0] for line in SETTINGS["project"]["dependencies"]]
+    assert names == ["numpy", "scipy", "scikit-learn"]

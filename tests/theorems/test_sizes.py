@@ -1,0 +1,188 @@
+"""How many components: ratios, bounds, ranks, and what fills up the projection."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlearn import CMLL, CMLLClassifier
+
+from .helpers import assert_orthonormal, assert_same_span, joint_matrix, modest, problem, spectrum
+
+
+def rounded(ratio, size):
+    return max(1, math.floor(ratio * size + 0.5))
+
+
+@modest
+@given(ratio=st.floats(0.001, 1.0), n_features=st.integers(1, 12), n_labels=st.integers(2, 12))
+def test_ratio_means_rounding_half_up(ratio, n_features, n_labels):
+    X, Y = problem(40, n_features, n_labels, seed=80)
+    model = CMLL(n_feature_components=ratio, n_label_components=ratio, completion="variance").fit(
+        X, Y
+    )
+    assert model.n_feature_components_ == rounded(ratio, n_features)
+    assert model.n_label_components_ == rounded(ratio, n_labels)
+    assert model.projection_.shape == (n_features, rounded(ratio, n_features))
+    assert model.codes_.shape == (40, rounded(ratio, n_labels))
+    assert model.decoder_.shape == (rounded(ratio, n_labels), n_labels)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "size", "expected"), [(0.5, 5, 3), (0.5, 3, 2), (0.25, 10, 3), (0.01, 4, 1)]
+)
+def test_halves_go_up(ratio, size, expected):
+    """0.5 of 5 is 3: Python's own rounding to even would give 2."""
+    X, Y = problem(40, 6, size, seed=81)
+    assert CMLL(n_label_components=ratio).fit(X, Y).n_label_components_ == expected
+
+
+def test_one_is_a_count_and_one_point_zero_a_ratio():
+    X, Y = problem(40, 6, 5, seed=82)
+    options = {"completion": "variance"}
+    assert CMLL(n_label_components=1, **options).fit(X, Y).n_label_components_ == 1
+    assert CMLL(n_label_components=1.0, **options).fit(X, Y).n_label_components_ == 5
+    assert CMLL(n_feature_components=1, **options).fit(X, Y).n_feature_components_ == 1
+    assert CMLL(n_feature_components=1.0, **options).fit(X, Y).n_feature_components_ == 6
+
+
+def test_numpy_numbers_are_numbers():
+    X, Y = problem(40, 6, 5, seed=82)
+    model = CMLL(n_feature_components=np.int64(2), n_label_components=np.float32(0.6)).fit(X, Y)
+    assert (model.n_feature_components_, model.n_label_components_) == (2, 3)
+
+
+@pytest.mark.parametrize("n_features", [2, 9])
+def test_automatic_features_follow_the_codes(n_features):
+    X, Y = problem(40, n_features, 6, seed=83)
+    model = CMLL(n_label_components=4).fit(X, Y)
+    assert model.n_feature_components_ == model.projection_.shape[1] == min(4, n_features)
+
+
+@pytest.mark.parametrize("solver", ["auto", "moments", "dual", "krylov"])
+def test_label_components_above_the_rank_are_cut_with_one_warning(solver):
+    """beta = 0 and three independent label columns among six: three codes."""
+    X, Y = problem(40, 5, 3, seed=84)
+    Y = np.hstack([Y, Y])
+    with pytest.warns(UserWarning, match="cut") as caught:
+        model = CMLL(n_label_components=5, beta=0.0, solver=solver).fit(X, Y)
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    assert "5" in text
+    assert "3" in text
+    assert model.n_label_components_ == 3
+    assert model.codes_.shape == (40, 3)
+    assert model.decoder_.shape == (3, 6)
+    assert_orthonormal(model.codes_)
+
+
+def test_classifier_passes_the_one_warning_on():
+    X, Y = problem(40, 5, 3, seed=84)
+    Y = np.hstack([Y, Y])
+    with pytest.warns(UserWarning, match="cut") as caught:
+        model = CMLLClassifier(n_label_components=5, beta=0.0).fit(X, Y)
+    assert len(caught) == 1
+    assert model.embedding_.n_label_components_ == 3
+
+
+def test_more_codes_than_rows_are_cut_to_the_rows():
+    X, Y = problem(6, 8, 10, seed=85)
+    with pytest.warns(UserWarning, match="cut") as caught:
+        model = CMLL(n_label_components=10, beta=0.3).fit(X, Y)
+    assert len(caught) == 1
+    assert model.n_label_components_ == model.codes_.shape[1] <= 6
+    values = spectrum(joint_matrix(X, Y, 0.3))[0]
+    np.testing.assert_allclose(model.objective_, values.sum(), rtol=1e-9)
+
+
+def test_ordinary_fits_warn_about_nothing():
+    X, Y = problem(40, 6, 5, seed=86)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for d in ("auto", 6, 0.5, None):
+            CMLL(n_feature_components=d).fit(X, Y)
+            CMLLClassifier(n_feature_components=d).fit(X, Y).predict(X)
+
+
+# --- completions ---------------------------------------------------------------------------------
+
+
+def test_without_completion_the_projection_is_cut_to_its_rank():
+    X, Y = problem(40, 10, 5, seed=87)
+    model = CMLL(n_feature_components=10, n_label_components=3, completion="none").fit(X, Y)
+    rank = np.linalg.matrix_rank((X - X.mean(axis=0)).T @ model.codes_)
+    assert model.n_feature_components_ == model.projection_.shape[1] == rank == 3
+    assert_orthonormal(model.projection_)
+
+
+@pytest.mark.parametrize("completion", ["variance", "random"])
+@pytest.mark.parametrize("solver", ["auto", "moments", "dual", "krylov"])
+@pytest.mark.parametrize("shape", [(40, 10, 5), (9, 14, 5)])
+def test_completions_add_orthonormal_columns(completion, solver, shape):
+    X, Y = problem(*shape, seed=88)
+    options = {"n_label_components": 3, "beta": 0.2, "solver": solver}
+    core = CMLL(n_feature_components=3, **options).fit(X, Y)
+    model = CMLL(n_feature_components=8, completion=completion, random_state=0, **options).fit(X, Y)
+    P = model.projection_
+    assert P.shape == (shape[1], 8)
+    assert model.n_feature_components_ == 8
+    assert_orthonormal(P)
+    assert_same_span(P[:, :3], core.projection_)
+    # The extra columns see nothing of the codes, so they add nothing to the objective.
+    Xc = X - X.mean(axis=0)
+    np.testing.assert_allclose(P[:, 3:].T @ Xc.T @ model.codes_, 0, atol=1e-8)
+    np.testing.assert_allclose(model.objective_, core.objective_, rtol=1e-10)
+    np.testing.assert_allclose(model.dependence_, core.dependence_, rtol=1e-9)
+
+
+def test_variance_completion_takes_the_leading_directions_left_over():
+    X, Y = problem(40, 10, 5, seed=89)
+    model = CMLL(n_feature_components=7, n_label_components=3, completion="variance").fit(X, Y)
+    P, extra = model.projection_[:, :3], model.projection_[:, 3:]
+    rest = (X - X.mean(axis=0)) @ (np.eye(10) - P @ P.T)
+    captured = np.diag(extra.T @ rest.T @ rest @ extra)
+    np.testing.assert_allclose(captured, spectrum(rest.T @ rest)[0][:4], rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["auto", "moments", "dual", "krylov"])
+def test_variance_completion_is_nested_and_needs_no_seed(solver):
+    X, Y = problem(40, 10, 5, seed=90)
+    options = {"n_label_components": 3, "completion": "variance", "solver": solver}
+    wide = CMLL(n_feature_components=10, random_state=1, **options).fit(X, Y)
+    for d in range(3, 10):
+        narrow = CMLL(n_feature_components=d, random_state=d, **options).fit(X, Y)
+        assert_same_span(narrow.projection_, wide.projection_[:, :d], 1e-7)
+
+
+def test_random_completion_follows_its_seed():
+    X, Y = problem(40, 10, 5, seed=91)
+
+    def projection(seed):
+        model = CMLL(
+            n_feature_components=6, n_label_components=3, completion="random", random_state=seed
+        )
+        return model.fit(X, Y).projection_
+
+    np.testing.assert_array_equal(projection(0), projection(0))
+    assert np.abs(projection(0) @ projection(0).T - projection(1) @ projection(1).T).max() > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("completion", ["none", "variance", "random"])
+def test_printed_algorithm_takes_every_completion(completion):
+    X, Y = problem(40, 10, 5, seed=92)
+    model = CMLL(
+        n_feature_components=7,
+        n_label_components=3,
+        beta=0.2,
+        solver="alternating",
+        completion=completion,
+        random_state=0,
+    ).fit(X, Y)
+    assert model.projection_.shape == (10, 3 if completion == "none" else 7)
+    assert_orthonormal(model.projection_)
+    bound = spectrum(joint_matrix(X, Y, 0.2))[0][:3].sum()
+    assert bound * (1 - 1e-3) <= model.objective_ <= bound * (1 + 1e-10)
