@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
+from sklearn.utils.parallel import Parallel, delayed
 
 from compactlearn.core.progress import track
 from compactlearn.datasets import Dataset

@@ -254,5 +254,3 @@ def _check_vector(y: NDArray[Any], classes: Any) -> Targets:
         shape=(n, known.size),
     )
     return Targets(matrix, known, "multiclass", None, known.dtype)
-
-

@@ -22,6 +22,7 @@ from compactlearn.core.validation import (
     unchanged_on_error,
 )
 from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.moments import row_blocks
 from compactlearn.linalg.pairs import Codes, Pair, RowsPair, build_pair
 
 Array = NDArray[np.float64]
@@ -134,9 +135,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"decode needs codes with {self.n_label_components_} columns, one per label "
                 f"component, and was given shape {codes.shape}; pass what predict_codes returns."
             )
-        product = codes @ self.decoder_
-        product = product.toarray() if scipy.sparse.issparse(product) else np.asarray(product)
-        return product + self.offset_
+        product: Any = codes @ self.decoder_
+        return (product.toarray() if scipy.sparse.issparse(product) else product) + self.offset_
 
     @property
     def _n_features_out(self) -> int:
@@ -155,8 +155,13 @@ def warn_convergence(message: str) -> None:
 
 def _code_rows(codes: Codes, pair: Pair, X: Any, Y: Any) -> Any:
     """V (N, m): from the pair where it holds rows, from the coefficients otherwise."""
-    if codes.right_weights is None and codes.rows is None:
+    if isinstance(pair, RowsPair) and codes.rows is not None:
+        return codes.rows
+    if codes.left_weights is None or codes.right_weights is None:
         return Y
-    if isinstance(pair, RowsPair):
-        return pair.code_rows(codes)
-    return X @ codes.left_weights - pair.mean_left @ codes.left_weights + Y @ codes.right_weights
+    V = np.asarray(Y @ codes.right_weights)
+    if scipy.sparse.issparse(X):
+        return V + X @ codes.left_weights - pair.mean_left @ codes.left_weights
+    for rows in row_blocks(*X.shape):  # centred first, so that a large offset costs no digits
+        V[rows] += (X[rows] - pair.mean_left) @ codes.left_weights
+    return V

@@ -30,6 +30,11 @@ from compactlearn.linalg.regimes import REGIMES
 
 Array = NDArray[np.float64]
 
+# With few labels, all of them kept, the learner gets at least this many features. Seeded 5-fold
+# average precision at penalty 1 (benchmarks/accuracy): emotions .764 at d = m = 6, .794 at 24, .806
+# for plain ridge; yeast .757 at 14, .760 at 24; plant .591 at 12, .583 at 24, .495 for ridge.
+FEW_FEATURES = 24
+
 _SIZES = (Integer(1), Real(0, 1, open_low=True), Choice("auto"), Nothing())
 
 
@@ -48,7 +53,9 @@ class CMLL(Embedding):
     ----------
     n_feature_components : int, float in (0, 1], "auto" or None, default="auto"
         d. A float is a ratio of D. "auto" is min(m, D), cut to the rank: more cannot raise the
-        objective. None keeps the features as they are (the paper's CMLL_y).
+        objective. Where fewer than 24 labels are all kept, "auto" goes on to min(24, D) with the
+        leading principal directions of what is left over: six directions for six labels starve
+        the learner (measured on emotions). None keeps the features as they are (CMLL_y).
     n_label_components : int, float in (0, 1], "auto" or None, default="auto"
         m. A float is a ratio of M. "auto" is min(M, max(16, ceil(M / 2))). None keeps the labels
         as they are. More components than the rank allows are cut, with a warning.
@@ -177,10 +184,13 @@ class CMLL(Embedding):
             state = self._alternate_as_printed(pair, d, m, beta)
         else:
             state = self._climb(pair, d, m, beta)
-        P = state.projection
+        P, codes = state.projection, state.codes
         if P is not None and d is not None and d > P.shape[1]:
             P = np.hstack([P, self._complete(pair, P, d - P.shape[1])])
-        codes = state.codes
+        if P is not None and self.n_feature_components == "auto" and m in (None, pair.n_right):
+            wanted = min(FEW_FEATURES, pair.n_left) - P.shape[1]
+            if wanted > 0:
+                P = np.hstack([P, pair.principal_directions(wanted, P, fill=False)])
         if m is not None and codes.size < m:
             warnings.warn(
                 f"{m} label components were asked for, but only {codes.size} independent ones "
@@ -190,12 +200,11 @@ class CMLL(Embedding):
             )
         if codes.status is Status.MAX_ITER:
             warn_convergence(f"CMLL in the {pair.regime} regime: {codes.status.value}.")
-        decoder = None if m is None else codes.right.T / (1.0 + self.label_ridge)
-        mean = codes.total / pair.count
-        if m is None or self.offset == "none":
-            offset = np.zeros(pair.n_right)
-        else:
-            offset = pair.mean_right - mean @ decoder
+        decoder, offset = None, np.zeros(pair.n_right)
+        if m is not None:
+            decoder = codes.right.T / (1.0 + self.label_ridge)
+            if self.offset == "mean":
+                offset = pair.mean_right - (codes.total / pair.count) @ decoder
         dependence = float(np.sum((codes.left if P is None else P.T @ codes.left) ** 2))
         recovery = float(np.sum(codes.right**2))
         return Embedded(
@@ -245,8 +254,6 @@ class CMLL(Embedding):
         rng = check_random_state(_legacy_seed(self.random_state))
         P = scipy.linalg.qr(rng.standard_normal((pair.n_left, d)), mode="economic")[0]
         path: list[float] = []
-        previous = -np.inf
-        codes, n_iter = None, 0
         for n_iter in range(1, self.max_iter + 1):
             codes = pair.leading_codes(m, beta, P)
             path.append(_objective(codes, P, beta))
@@ -254,16 +261,15 @@ class CMLL(Embedding):
             if self.completion != "none" and P.shape[1] < d:
                 P = np.hstack([P, self._complete(pair, P, d - P.shape[1], rng)])
             path.append(_objective(codes, P, beta))
-            if abs(path[-1] - previous) <= self.tol * abs(path[-1]):
+            settled = n_iter > 1 and abs(path[-1] - path[-3]) <= self.tol * abs(path[-1])
+            if settled or n_iter == self.max_iter:
                 break
-            previous = path[-1]
-        else:
+        if not settled:
             warn_convergence(
                 f"CMLL(solver='alternating') stopped after max_iter={self.max_iter} rounds with "
                 f"the objective still changing by more than tol={self.tol:g} (relative); raise "
                 "max_iter, or use solver='auto', which needs no random start."
             )
-        assert codes is not None  # max_iter >= 1
         return _State(codes, P, path, "alternating", n_iter)
 
     def _complete(
@@ -350,9 +356,7 @@ def default_label_size(n_labels: int) -> int:
     return min(n_labels, max(16, -(-n_labels // 2)))
 
 
-def component_count(
-    value: Any, size: int, name: str, what: str, automatic: Any
-) -> int | None:
+def component_count(value: Any, size: int, name: str, what: str, automatic: Any) -> int | None:
     """Turn a count, a ratio, "auto" or None into a number of components.
 
     >>> component_count(0.25, 10, "n_label_components", "labels", default_label_size)

@@ -211,9 +211,7 @@ class CompactClassifier(
                 )
             X = check_features(self, X, reset=first)
             known = classes if first or self._kind == "multilabel" else self.classes_
-            targets = check_targets(
-                one_of(y, Y), X.shape[0], classes=known, owner="partial_fit"
-            )
+            targets = check_targets(one_of(y, Y), X.shape[0], classes=known, owner="partial_fit")
             if not first and (targets.kind, targets.n_labels) != (self._kind, self.n_labels_):
                 raise ValueError(
                     f"partial_fit began with {self.n_labels_} {self._kind} labels, and was now "
@@ -223,7 +221,7 @@ class CompactClassifier(
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = _without_zero_weights(X, targets, weights)
             moments = Moments.from_arrays(working_form(X), targets.matrix, weights)
-            if first:
+            if first or self._moments is None:
                 self._describe(targets)
             else:
                 moments = self._moments + moments
@@ -274,9 +272,9 @@ class CompactClassifier(
                 f"embedding must be None or an embedding such as CMLL() or Original(), and is "
                 f"{self.embedding!r}; wrap other transformers with feature_map."
             )
-        if self.random_state is not None and "random_state" in embedding.get_params():
-            if embedding.get_params()["random_state"] is None:
-                embedding.set_params(random_state=self.random_state)
+        takes_seed = embedding.get_params().get("random_state", "") is None
+        if takes_seed and self.random_state is not None:
+            embedding.set_params(random_state=self.random_state)
         return embedding
 
     def _describe(self, targets: Targets) -> None:

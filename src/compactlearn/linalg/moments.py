@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,10 @@ Array = NDArray[np.float64]
 # Rows are visited in blocks of about this many bytes: they fit in a second-level cache share and
 # are long enough for a symmetric rank-k update to run at full speed.
 BLOCK_BYTES = 4 << 20
+
+# Share of non-zeros above which a Gram matrix is summed from dense blocks (one thread: 2.6 times
+# faster on enron, 8 %, 3.4 times on llog, 19 %; 3.8 times slower on bibtex, 3.7 %).
+DENSE_BLOCKS_ABOVE = 0.05
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -84,13 +87,15 @@ class Moments:
     @classmethod
     def from_blocks(cls, blocks: Iterable[tuple[Any, ...]]) -> Moments:
         """Sum an iterable of ``(left, right)`` or ``(left, right, sample_weight)`` blocks."""
-        parts = (cls.from_arrays(*block) for block in blocks)
-        first = next(parts, None)
-        if first is None:
+        total: Moments | None = None
+        for block in blocks:
+            part = cls.from_arrays(*block)
+            total = part if total is None else total + part
+        if total is None:
             raise ValueError(
                 "Moments.from_blocks was given no block; it needs at least one (left, right) pair."
             )
-        return reduce(cls.__add__, parts, first)
+        return total
 
     @property
     def n_right(self) -> int:
@@ -216,11 +221,28 @@ def _sparse_left(
     n_left = left.shape[1]
     weighted = left if weights is None else left.multiply(weights[:, None]).tocsr()
     mean = np.asarray(weighted.sum(axis=0)).ravel() / count
-    scatter[:n_left, :n_left] = (left.T @ weighted).toarray()
+    _sparse_gram(left, weighted, out=scatter[:n_left, :n_left])
     _add_outer(scatter[:n_left, :n_left], mean, -count)
     scatter[:n_left, n_left:] = (left.T @ right).toarray()
     scatter[:n_left, n_left:] -= np.outer(count * mean, mean_right)
     return mean
+
+
+def _sparse_gram(left: Any, weighted: Any, out: Array) -> None:
+    """``left' weighted`` of two matrices of one sparsity pattern.
+
+    A sparse product costs entries-per-row times entries; beyond a few per cent of non-zeros a
+    symmetric update by blocks of a few megabytes, dense one at a time, is faster.
+    """
+    n_rows, n_left = left.shape
+    if left.nnz <= DENSE_BLOCKS_ABOVE * n_rows * n_left:
+        out[:] = (left.T @ weighted).toarray()
+        return
+    out[:] = 0.0
+    for rows in row_blocks(n_rows, n_left):
+        block = left[rows].toarray()
+        other = block if weighted is left else weighted[rows].toarray()
+        out += block.T @ other
 
 
 def _dense_left(

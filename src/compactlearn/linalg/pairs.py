@@ -129,11 +129,11 @@ class Pair(ABC):
         gram = self.projected_gram(projection)
         return solve_ridge(gram, projection.T @ codes.left, alpha), True
 
-    def principal_directions(self, size: int, avoid: Array) -> Array:
+    def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
         """Orthonormal directions of largest variance in the complement of ``avoid``.
 
-        Deterministic and nested. Beyond the rank of Xc they continue with directions of no
-        variance, so that ``size`` columns always come back.
+        Deterministic and nested. With ``fill`` they continue beyond the rank of Xc with
+        directions of no variance, so that ``size`` columns always come back.
         """
         gram = self.left_gram_product()
         if isinstance(gram, np.ndarray):
@@ -145,7 +145,7 @@ class Pair(ABC):
         found = leading_eigenpairs(gram, size).vectors
         basis = orthonormal_extension(avoid, found)
         missing = size - basis.shape[1]
-        if missing > 0:
+        if fill and missing > 0:
             both = np.hstack([avoid, basis])
             full = scipy.linalg.qr(both, mode="full", check_finite=False)[0]
             basis = np.hstack([basis, full[:, both.shape[1] : both.shape[1] + missing]])
@@ -341,8 +341,9 @@ class RowsPair(Pair):
     def right_codes(self) -> Codes:
         Y = self.right if self.weights is None else self.right.multiply(self.weights[:, None])
         Y = scipy.sparse.csr_array(Y)
-        left = np.asarray((Y.T @ self.left).todense() if scipy.sparse.issparse(self.left)
-                          else Y.T @ self.left).T
+        left = np.asarray(
+            (Y.T @ self.left).todense() if scipy.sparse.issparse(self.left) else Y.T @ self.left
+        ).T
         left = left - np.outer(self.count * self.mean_left, self.mean_right)
         return Codes(
             left=left,

@@ -48,15 +48,11 @@ def seconds(shape: Shape, components: int, keeps_left: bool) -> dict[str, float]
     """
     N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, components
     per_row = shape.left_entries / max(N, 1)
-    gram = (
-        _SPGEMM * shape.left_entries * (per_row + 1)
-        if shape.left_sparse
-        else _DENSE * N * D * D / 2
-    )
+    gram = _DENSE * N * D * D / 2
+    if shape.left_sparse:
+        gram = min(1.5 * gram, _SPGEMM * shape.left_entries * (per_row + 1))
     kernel = (
-        _SPGEMM * shape.left_entries**2 / max(D, 1)
-        if shape.left_sparse
-        else _DENSE * N * N * D / 2
+        _SPGEMM * shape.left_entries**2 / max(D, 1) if shape.left_sparse else _DENSE * N * N * D / 2
     )
     solve = _DENSE * D**3 / 3
     left_only = min(gram + solve, kernel + _DENSE * N**3 / 3) if keeps_left else 0.0
