@@ -166,25 +166,31 @@ def test_pickled_classifier_does_not_grow_with_the_rows():
     assert len(pickle.dumps(large)) < len(pickle.dumps(small)) + 2000
 
 
-@pytest.mark.parametrize(
-    "estimator", [CMLL(), Original(), CompactClassifier(), CMLLClassifier()], ids=repr
-)
-def test_documented_attributes_are_the_fitted_ones(estimator):
+@pytest.mark.parametrize("cls", [CMLL, Original, CompactClassifier, CMLLClassifier])
+def test_documented_attributes_are_the_fitted_ones(cls):
     """Both ways: nothing promised that is absent, nothing learnt that is not explained."""
     X, Y = make_data()
-    frame_X = pd.DataFrame(X, columns=[f"f{i}" for i in range(7)])
-    frame_Y = pd.DataFrame(Y, columns=[f"l{i}" for i in range(5)])
-    model = clone(estimator).fit(frame_X, frame_Y)
+    X = pd.DataFrame(X, columns=[f"f{i}" for i in range(7)])
+    Y = pd.DataFrame(Y, columns=[f"l{i}" for i in range(5)])
+    fitted = [cls().fit(X, Y)]
+    if issubclass(cls, CompactClassifier):  # some attributes exist only with their parameter
+        fitted += [cls(scale=True).fit(X, Y), cls(feature_map=StandardScaler()).fit(X, Y)]
     section = re.search(
         r"\n\s*Attributes\n\s*-+\n(.*?)(\n\s*\w[\w ]*\n\s*-{3,}\n|\Z)",
-        inspect.getdoc(type(model)),
+        inspect.getdoc(cls),
         re.DOTALL,
     )
     assert section, "the docstring has no Attributes section"
     heads = re.findall(r"^(\S[^:\n]*?)\s*(?::.*)?$", section.group(1), re.MULTILINE)
     documented = {name.strip() for head in heads for name in head.split(",")}
-    learnt = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
-    assert {name for name in documented if not hasattr(model, name)} == set()
+    learnt = {
+        name
+        for model in fitted
+        for name in vars(model)
+        if name.endswith("_") and not name.startswith("_")
+    }
+    absent = {name for name in documented if not any(hasattr(model, name) for model in fitted)}
+    assert absent == set()
     assert learnt - documented == set()
 
 
@@ -267,6 +273,26 @@ def test_works_inside_scikit_learn_tools():
     assert scores.shape == (60, 5)
     search = GridSearchCV(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3).fit(X, Y)
     assert search.best_params_["alpha"] in (0.1, 10.0)
+
+
+def test_labels_by_keyword():
+    X, Y = make_data()
+    expected = CMLLClassifier().fit(X, Y).decision_function(X)
+    np.testing.assert_array_equal(CMLLClassifier().fit(X=X, Y=Y).decision_function(X), expected)
+    np.testing.assert_array_equal(CMLLClassifier().fit(X, y=Y).decision_function(X), expected)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "two classes", "several classes"])
+def test_parameters_set_after_fit_wait_for_the_next_fit(kind):
+    X, Y = make_data(60)
+    target = {"matrix": Y, "two classes": Y[:, 0].astype(int), "several classes": Y.argmax(axis=1)}
+    model = CMLLClassifier(n_label_components=1, scale=True).fit(X, target[kind])
+    scores, labels = model.decision_function(X), model.predict(X)
+    model.set_params(
+        threshold=5.0, scale=False, alpha=9.0, n_feature_components=None, offset="none"
+    )
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+    np.testing.assert_array_equal(model.predict(X), labels)
 
 
 def test_unfitted_estimators_say_so():

@@ -300,6 +300,12 @@ def test_single_label_targets_take_one_threshold(data):
     refused(model, X, X, "threshold", Y[:, 0].astype(int))
 
 
+def test_refused_threshold_leaves_two_classes_as_they_were(data):
+    X, Y = data
+    model = CompactClassifier().fit(X, Y[:, 0].astype(int)).set_params(threshold="half")
+    refused(model, X, X, "threshold", Y[:, 0].astype(int))
+
+
 # --- weights -------------------------------------------------------------------------------------
 
 WEIGHTS = {

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
@@ -138,6 +139,25 @@ def test_linear_model_on_request(shape, d):
     assert_scores(X_new @ model.coef_ + model.intercept_, model.decision_function(X_new), 1e-10)
 
 
+@pytest.mark.parametrize("threshold", [0.5, 0.2])
+def test_linear_model_of_two_classes(threshold):
+    X, Y = problem(60, 5, 2, seed=25)
+    y = Y[:, 0].astype(int)
+    for embedding in (CMLL(), Original()):
+        model = CompactClassifier(embedding, threshold=threshold).fit(X, y)
+        scores = (X @ model.coef_ + model.intercept_).ravel()
+        assert_scores(scores, model.decision_function(X), 1e-10)
+
+
+def test_labels_kept_is_ridge_on_projected_features():
+    X, Y = problem(40, 9, 5, seed=33)
+    X_new = new_rows(X)
+    model = CMLLClassifier(n_feature_components=3, n_label_components=None, alpha=0.5).fit(X, Y)
+    P = np.linalg.svd((X - X.mean(axis=0)).T @ Y)[0][:, :3]
+    expected = literal_ridge(X @ P, Y, 0.5, X_new @ P)
+    assert_scores(model.decision_function(X_new), expected)
+
+
 @pytest.mark.parametrize("d", ["auto", 2, None])
 @pytest.mark.parametrize("offset", ["mean", "none"])
 def test_predicted_codes_decode_to_the_scores(d, offset):
@@ -188,6 +208,21 @@ def test_a_score_equal_to_the_threshold_is_not_a_label():
         n_label_components=3, threshold=float(np.nextafter(scores[4, 2], -np.inf))
     ).fit(X, Y)
     assert below.predict(X)[4, 2] == 1
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("shape", [(40, 60, 50), (40, 30, 90)], ids=["factored", "multiplied out"])
+def test_labels_and_scores_agree_to_the_last_bit(shape, container):
+    """Every label's threshold is a score that occurs: computed otherwise, it would flip."""
+    X, Y = problem(*shape, seed=34, density=0.5)
+    rows = container(np.tile(X, (150, 1)) + np.random.default_rng(0).random((6000, 1)))
+    model = CMLLClassifier(n_label_components=5).fit(X, Y)
+    for row in (0, 17, 2999, 4321, 5999):
+        threshold = model.decision_function(rows)[row]
+        again = CMLLClassifier(n_label_components=5, threshold=threshold).fit(X, Y)
+        scores = again.decision_function(rows)
+        np.testing.assert_array_equal(again.predict(rows), scores > again.threshold_)
+        assert not again.predict(rows)[row].any()
 
 
 @pytest.mark.parametrize("k", [1, 3, 6])

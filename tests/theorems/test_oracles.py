@@ -16,6 +16,7 @@ CMLL_ROWS = [  # m, d, objective, dependence, recovery
     (3, 1, 14.610381, 9.216748, 10.002007),
     (3, 2, 16.318864, 14.601196, 9.018266),
 ]
+MDDM_P = [23.807049, 2.924379, 0.351906]
 ORI_FREE = [0.534389, 0.465611, 0.359309, 0.092822]
 
 
@@ -73,6 +74,16 @@ def test_bound_of_the_last_row():
     X, Y = tiny()
     model = CMLL(n_feature_components=2, n_label_components=3, beta=0.5, tol=1e-12).fit(X, Y)
     assert model.objective_ < 16.475015 - 0.1
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_labels_kept(d):
+    """With the labels in place of codes the projection is that of MDDM."""
+    X, Y = tiny()
+    model = CMLL(n_feature_components=d, n_label_components=None).fit(X, Y)
+    np.testing.assert_allclose(model.dependence_, sum(MDDM_P[:d]), atol=d * HALF_UNIT)
+    np.testing.assert_allclose(model.recovery_, np.sum((Y.T @ Y) ** 2), rtol=1e-12)
+    np.testing.assert_allclose(model.decode(Y), Y, atol=1e-12)
 
 
 def test_original_spaces_with_a_free_intercept():

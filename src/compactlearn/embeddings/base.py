@@ -9,7 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -141,6 +146,13 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def _n_features_out(self) -> int:
         return self.n_feature_components_
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns ``transform`` returns; the features' own where they are kept."""
+        check_is_fitted(self, "n_label_components_")
+        if self.projection_ is None:
+            return OneToOneFeatureMixin.get_feature_names_out(self, input_features)
+        return super().get_feature_names_out(input_features)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -191,6 +191,8 @@ class CMLL(Embedding):
             wanted = min(FEW_FEATURES, pair.n_left) - P.shape[1]
             if wanted > 0:
                 P = np.hstack([P, pair.principal_directions(wanted, P, fill=False)])
+        if P is not None and P.shape[1] == 0:
+            P = np.eye(pair.n_left, 1)  # constant features: one of them, so that none is nothing
         if m is not None and codes.size < m:
             warnings.warn(
                 f"{m} label components were asked for, but only {codes.size} independent ones "

@@ -28,6 +28,8 @@ class Original(Embedding):
     codes_ : the labels, or None inside a classifier
     n_feature_components_, n_label_components_ : int
     solver_ : str
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Examples
     --------
@@ -51,7 +53,13 @@ class Original(Embedding):
         )
 
     def encode(self, Y: Any) -> Any:
-        """Return the codes of labels: the labels themselves, as a CSR matrix."""
+        """Return the codes of labels: the labels themselves, sparse where they came sparse."""
         check_is_fitted(self, "n_label_components_")
-        n_rows = Y.shape[0] if scipy.sparse.issparse(Y) else len(Y)
-        return check_targets(Y, n_rows).matrix
+        sparse = scipy.sparse.issparse(Y)
+        matrix = check_targets(Y, Y.shape[0] if sparse else len(Y), owner="encode").matrix
+        if matrix.shape[1] != self.n_label_components_:
+            raise ValueError(
+                f"encode needs labels with {self.n_label_components_} columns, as in fit, and was "
+                f"given {matrix.shape[1]}; pass the same labels."
+            )
+        return matrix if sparse else matrix.toarray()

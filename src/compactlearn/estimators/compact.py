@@ -11,6 +11,7 @@ from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
+    OneToOneFeatureMixin,
     TransformerMixin,
     clone,
 )
@@ -44,7 +45,14 @@ from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.learner import CodeRidge, fit_foreign, predict_foreign
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.moments import Moments
-from compactlearn.linalg.pairs import MomentsPair, Pair, RowsPair, build_pair, column_variances
+from compactlearn.linalg.pairs import (
+    MomentsPair,
+    Pair,
+    RowsPair,
+    build_pair,
+    column_variances,
+    require_room_for_moments,
+)
 
 Array = NDArray[np.float64]
 
@@ -220,6 +228,7 @@ class CompactClassifier(
                 )
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = _without_zero_weights(X, targets, weights)
+            require_room_for_moments(X.shape[1], targets.n_labels)
             moments = Moments.from_arrays(working_form(X), targets.matrix, weights)
             if first or self._moments is None:
                 self._describe(targets)
@@ -247,6 +256,7 @@ class CompactClassifier(
                     "These moments contain NaN or infinity; check the blocks they were gathered "
                     "from."
                 )
+            require_room_for_moments(moments.n_left, moments.n_right)
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = moments.n_left
             nothing = scipy.sparse.csr_array((0, moments.n_right))
@@ -295,6 +305,9 @@ class CompactClassifier(
                 f"threshold must be a number or hold one for each of the {self.n_labels_} labels, "
                 f"and has {threshold.size} entries; pass an array of {self.n_labels_}."
             )
+        # Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is
+        # taken off the scores instead.
+        self._boundary = float(threshold) if self._kind == "binary" else 0.0
         self.threshold_ = (
             0.0 if self._kind == "binary" else threshold if threshold.ndim else float(threshold)
         )
@@ -332,7 +345,7 @@ class CompactClassifier(
         if moments is not None and self.scale:
             moments = moments.rescaled(self.scale_)
         self._moments = moments if self.feature_map is None and self.regressor is None else None
-        if self.regressor is None:
+        if self.regressor is None or result.codes.size == 0:
             self._learn_ridge(pair, result)
         else:
             rows = pair if isinstance(pair, RowsPair) else RowsPair(X, Y, weights)
@@ -387,7 +400,7 @@ class CompactClassifier(
         offset = result.offset + (
             intercept if result.decoder is None else intercept @ result.decoder
         )
-        self._scorer = LinearScorer.build(A, result.decoder, offset)
+        self._scorer = LinearScorer.build(A, result.decoder, offset - self._boundary)
         self._code_scale = 1.0
 
     # ---- predicting ---------------------------------------------------------------------------
@@ -410,10 +423,10 @@ class CompactClassifier(
         return codes / self._code_scale
 
     def _scores(self, X: Any) -> Array:
-        """(N, M) scores, before the boundary of a binary problem is moved to 0."""
+        """(N, M) scores; the boundary of a binary problem is at 0."""
         if self._scorer is not None:
             return self._scorer.scores(X)
-        return self.embedding_.decode(self._codes(X))
+        return self.embedding_.decode(self._codes(X)) - self._boundary
 
     def transform(self, X: Any) -> Any:
         """Return the projected features XP (X itself where features are kept)."""
@@ -426,14 +439,13 @@ class CompactClassifier(
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes."""
         scores = self._scores(self._prepare(X))
-        return scores[:, 0] - self.threshold if self._kind == "binary" else scores
+        return scores[:, 0] if self._kind == "binary" else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
         X = self._prepare(X)
         if self._kind == "binary":
-            scores = self._scores(X)[:, 0] - self.threshold
-            return self.classes_[(scores > 0).astype(np.intp)]
+            return self.classes_[(self._scores(X)[:, 0] > 0).astype(np.intp)]
         if self._kind == "multiclass":
             return self.classes_[np.argmax(self._scores(X), axis=1)]
         if self._scorer is None:
@@ -470,6 +482,13 @@ class CompactClassifier(
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.n_feature_components_
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns ``transform`` returns; the features' own where they are kept."""
+        check_is_fitted(self, "embedding_")
+        if self.embedding_.projection_ is None and not hasattr(self, "feature_map_"):
+            return OneToOneFeatureMixin.get_feature_names_out(self, input_features)
+        return super().get_feature_names_out(input_features)
 
     @property
     def coef_(self) -> Array:

@@ -287,13 +287,16 @@ def _orthogonalise(W: Array, Q: Array) -> tuple[Array, Array]:
 def _next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> tuple[Array, Array]:
     """Orthonormal basis of W and its factor; exhausted directions are replaced by random ones."""
     block, R = scipy.linalg.qr(W, mode="economic", check_finite=False)
-    exhausted = np.abs(np.diag(R)) <= Q.shape[0] * EPS * scale
-    if not exhausted.any():
+    remaining = np.abs(np.diag(R))
+    exhausted = remaining <= Q.shape[0] * EPS * scale
+    if remaining.min() > 1e-2 * np.linalg.norm(R, axis=0).max():
         return block, R
-    # The Krylov space is (nearly) invariant here. A direction made of rounding noise would not
-    # be orthogonal to the basis, so new directions are drawn and R keeps the true remainder.
+    # Columns of W that nearly depend on each other leave a small remainder, which normalising
+    # blows up together with its rounding; what comes out is no longer orthogonal to the basis.
+    # Where nothing at all remains the Krylov space is invariant, and new directions are drawn.
+    # R keeps the true remainder: it measures the residuals.
     block[:, exhausted] = rng.standard_normal((Q.shape[0], int(exhausted.sum())))
-    block, _ = _orthogonalise(block, Q)
-    block = scipy.linalg.qr(block, mode="economic", check_finite=False)[0]
-    block, _ = _orthogonalise(block, Q)
-    return scipy.linalg.qr(block, mode="economic", check_finite=False)[0], R
+    for _ in range(2):
+        block, _ = _orthogonalise(block, Q)
+        block = scipy.linalg.qr(block, mode="economic", check_finite=False)[0]
+    return block, R

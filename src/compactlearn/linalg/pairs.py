@@ -466,3 +466,12 @@ def build_pair(
     if regime == "moments":
         return MomentsPair(Moments.from_arrays(left, right, weights))
     return RowsPair(left, right, weights, regime=regime)
+
+
+def require_room_for_moments(n_left: int, n_right: int) -> None:
+    """Refuse a fit from moments whose matrices of order D + M would not fit in the memory."""
+    memory.require_memory(
+        8 * 4 * (n_left + n_right) ** 2,
+        what=f"Fitting {n_left} features and {n_right} labels from moments",
+        remedy="Use fit with solver='krylov', which forms no matrix of that order.",
+    )
