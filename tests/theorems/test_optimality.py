@@ -159,6 +159,26 @@ def test_half_steps_never_lower_the_objective(solver, n, n_features, n_labels, m
 
 
 @pytest.mark.parametrize("solver", ["auto", "alternating"])
+def test_path_is_measured_not_smoothed(solver):
+    """A value repeated to the last bit in mid-ascent was not computed from two different points."""
+    for seed in range(30):
+        X, Y = problem(30, 10, 7, seed)
+        path = (
+            CMLL(
+                n_feature_components=2,
+                n_label_components=5,
+                beta=0.3,
+                solver=solver,
+                random_state=0,
+            )
+            .fit(X, Y)
+            .objective_path_
+        )
+        repeated = np.flatnonzero(np.diff(path) == 0)
+        assert np.all(path[-1] - path[repeated] <= 1e-9 * path[-1]), seed
+
+
+@pytest.mark.parametrize("solver", ["auto", "alternating"])
 @modest
 @given(
     n=st.integers(10, 24),

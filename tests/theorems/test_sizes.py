@@ -63,6 +63,17 @@ def test_automatic_features_follow_the_codes(n_features):
 
 
 @pytest.mark.parametrize("solver", ["auto", "moments", "dual", "krylov"])
+@pytest.mark.parametrize("n_labels", [2, 6, 20])
+@pytest.mark.parametrize("shape", [(58, 26), (12, 36)])
+def test_automatic_features_stay_within_the_rank(shape, n_labels, solver):
+    """Rounding noise is not a direction: features of rank 2 never give more than 2."""
+    low, Y = problem(shape[0], 2, n_labels, seed=93)
+    X = low @ np.random.default_rng(0).normal(size=(2, shape[1]))
+    model = CMLL(solver=solver).fit(X, Y)
+    assert 1 <= model.n_feature_components_ == model.projection_.shape[1] <= 2
+
+
+@pytest.mark.parametrize("solver", ["auto", "moments", "dual", "krylov"])
 def test_label_components_above_the_rank_are_cut_with_one_warning(solver):
     """beta = 0 and three independent label columns among six: three codes."""
     X, Y = problem(40, 5, 3, seed=84)

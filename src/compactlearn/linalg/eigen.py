@@ -257,22 +257,24 @@ def _missed_copy(
     was found, would show the others: Ritz values never exceed eigenvalues, so one above
     ``smallest`` proves a miss. Returns a block to continue from, or None.
     """
-    n = vectors.shape[0]
-    if n < vectors.shape[1] + 4 * b:
+    n, found = vectors.shape
+    width, steps = b // 2, 4
+    if n < found + width * steps:
         return None  # so small a matrix is never searched by products
-    basis = np.empty((n, 0))
-    images = np.empty((n, 0))
-    block = rng.standard_normal((n, b // 2))
-    for _ in range(4):
-        block = _orthogonalise(block, np.hstack([vectors, basis]))[0]
-        block = scipy.linalg.qr(block, mode="economic", check_finite=False)[0]
-        basis = np.hstack([basis, block])
-        block = matrix @ block
-        images = np.hstack([images, block])
-    values, S = _dense(_symmetric(basis.T @ images), b, overwrite=True)
+    Q = np.empty((n, found + width * steps))
+    Q[:, :found] = vectors
+    images = np.empty((n, width * steps))
+    block, size = rng.standard_normal((n, width)), found
+    for step in range(steps):
+        block, _ = _next_block(_orthogonalise(block, Q[:, :size])[0], Q[:, :size], smallest, rng)
+        Q[:, size : size + width] = block
+        size += width
+        block = images[:, step * width : (step + 1) * width] = matrix @ block
+    basis = Q[:, found:]
+    values, S = _small(_symmetric(basis.T @ images))
     if values[0] <= smallest * (1 + 1e-9):
         return None
-    return _orthogonalise(basis @ S, vectors)[0]
+    return basis @ S[:, :b]
 
 
 def _orthogonalise(W: Array, Q: Array) -> tuple[Array, Array]:
@@ -289,7 +291,7 @@ def _next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> t
     block, R = scipy.linalg.qr(W, mode="economic", check_finite=False)
     remaining = np.abs(np.diag(R))
     exhausted = remaining <= Q.shape[0] * EPS * scale
-    if remaining.min() > 1e-2 * np.linalg.norm(R, axis=0).max():
+    if not exhausted.any() and remaining.min() > 1e-2 * np.linalg.norm(R, axis=0).max():
         return block, R
     # Columns of W that nearly depend on each other leave a small remainder, which normalising
     # blows up together with its rounding; what comes out is no longer orthogonal to the basis.

@@ -159,9 +159,9 @@ class Moments:
     def rescaled(self, factors: Array) -> Moments:
         """The moments after the left columns are multiplied by ``factors``."""
         full = np.concatenate([factors, np.ones(self.n_right)])
-        return Moments(
-            self.count, self.mean * full, self.scatter * full * full[:, None], self.n_left
-        )
+        scatter = np.outer(full, full)
+        scatter *= self.scatter
+        return Moments(self.count, self.mean * full, scatter, self.n_left)
 
     def _check_same_columns(self, other: Moments) -> None:
         if (self.n_left, self.n_right) != (other.n_left, other.n_right):
@@ -184,9 +184,10 @@ def _two_dimensional(block: Any, side: str) -> Any:
 def _add_outer(scatter: Array, vector: Array, factor: float) -> None:
     """``scatter += factor * vector vector'`` in bands, so that no second matrix is made."""
     band = max(1, BLOCK_BYTES // (8 * max(1, vector.size)))
+    vector = vector * np.sqrt(abs(factor))  # both sides alike: the sum stays symmetric to the bit
     for start in range(0, vector.size, band):
         rows = slice(start, start + band)
-        scatter[rows] += np.outer(factor * vector[rows], vector)
+        scatter[rows] += np.outer(np.sign(factor) * vector[rows], vector)
 
 
 def _sum_rows(left: Any, right: Any, weights: Array | None) -> Moments:
@@ -196,11 +197,13 @@ def _sum_rows(left: Any, right: Any, weights: Array | None) -> Moments:
         width = n_left + n_right
         return Moments(0.0, np.zeros(width), np.zeros((width, width)), n_left)
     right = scipy.sparse.csr_array(right, dtype=np.float64)
-    weighted_right = right if weights is None else right.multiply(weights[:, None]).tocsr()
+    roots = None if weights is None else np.sqrt(weights)
+    rooted_right = _scale_rows(right, roots)
+    weighted_right = _scale_rows(rooted_right, roots)
     mean_right = np.asarray(weighted_right.sum(axis=0)).ravel() / count
     scatter = np.empty((n_left + n_right, n_left + n_right))
     corner = scatter[n_left:, n_left:]
-    corner[:] = (right.T @ weighted_right).toarray()
+    corner[:] = (rooted_right.T @ rooted_right).toarray()
     _add_outer(corner, mean_right, -count)
     sum_left = _sparse_left if scipy.sparse.issparse(left) else _dense_left
     mean_left = sum_left(left, weighted_right, weights, count, mean_right, scatter)
@@ -219,30 +222,37 @@ def _sparse_left(
     """Uncentred sparse products with a rank-one correction: zeros have no offset to lose."""
     left = scipy.sparse.csr_array(left, dtype=np.float64)
     n_left = left.shape[1]
-    weighted = left if weights is None else left.multiply(weights[:, None]).tocsr()
-    mean = np.asarray(weighted.sum(axis=0)).ravel() / count
-    _sparse_gram(left, weighted, out=scatter[:n_left, :n_left])
+    mean = np.asarray(left.sum(axis=0) if weights is None else left.T @ weights).ravel() / count
+    rooted = _scale_rows(left, None if weights is None else np.sqrt(weights))
+    _sparse_gram(rooted, out=scatter[:n_left, :n_left])
     _add_outer(scatter[:n_left, :n_left], mean, -count)
     scatter[:n_left, n_left:] = (left.T @ right).toarray()
     scatter[:n_left, n_left:] -= np.outer(count * mean, mean_right)
     return mean
 
 
-def _sparse_gram(left: Any, weighted: Any, out: Array) -> None:
-    """``left' weighted`` of two matrices of one sparsity pattern.
+def _scale_rows(matrix: Any, factors: Array | None) -> Any:
+    """``diag(factors) matrix`` of a CSR matrix."""
+    if factors is None:
+        return matrix
+    data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
+    return scipy.sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _sparse_gram(left: Any, out: Array) -> None:
+    """``left' left`` of a CSR matrix.
 
     A sparse product costs entries-per-row times entries; beyond a few per cent of non-zeros a
     symmetric update by blocks of a few megabytes, dense one at a time, is faster.
     """
     n_rows, n_left = left.shape
     if left.nnz <= DENSE_BLOCKS_ABOVE * n_rows * n_left:
-        out[:] = (left.T @ weighted).toarray()
+        out[:] = (left.T @ left).toarray()
         return
     out[:] = 0.0
     for rows in row_blocks(n_rows, n_left):
         block = left[rows].toarray()
-        other = block if weighted is left else weighted[rows].toarray()
-        out += block.T @ other
+        out += block.T @ block
 
 
 def _dense_left(

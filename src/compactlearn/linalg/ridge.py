@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
+from compactlearn.linalg.eigen import EPS, all_eigenpairs, numerical_rank
 from compactlearn.linalg.operators import Operator
 
 Array = NDArray[np.float64]
@@ -23,25 +23,20 @@ Array = NDArray[np.float64]
 def solve_ridge(gram: Array, cross: Array, alpha: float) -> Array:
     """Solve ``(gram + alpha I) B = cross`` for one penalty.
 
-    With ``alpha = 0``, or where rounding makes the matrix singular, the solution of least norm
-    is returned.
+    Where ``alpha`` is 0 or below the rounding of the Gram matrix, directions without variance
+    are left out: the solution of least norm.
 
     >>> solve_ridge(np.array([[3.0]]), np.array([[8.0]]), alpha=1.0)
     array([[2.]])
     >>> solve_ridge(np.zeros((1, 1)), np.zeros((1, 1)), alpha=0.0)
     array([[0.]])
     """
-    if alpha > 0:
-        shifted = gram.copy()
-        shifted[np.diag_indices_from(shifted)] += alpha
-        try:
-            factor = scipy.linalg.cho_factor(
-                shifted, lower=True, overwrite_a=True, check_finite=False
-            )
-            return scipy.linalg.cho_solve(factor, cross, check_finite=False)
-        except scipy.linalg.LinAlgError:
-            pass  # alpha is lost in the rounding of a huge Gram matrix
-    return RidgePath.from_gram(gram).coefficients(cross, alpha)
+    if alpha <= gram.shape[0] * EPS * np.trace(gram):
+        return RidgePath.from_gram(gram).coefficients(cross, alpha)
+    shifted = gram.copy()
+    shifted[np.diag_indices_from(shifted)] += alpha
+    factor = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+    return scipy.linalg.cho_solve(factor, cross, check_finite=False)
 
 
 @dataclass(frozen=True)
@@ -67,11 +62,12 @@ class RidgePath:
         return cls(np.maximum(values, 0.0), vectors)
 
     def _inverse(self, alpha: float) -> Array:
-        if alpha > 0:
-            return 1.0 / (self.values + alpha)
+        size = self.values.size
+        kept = size
+        if size and alpha <= size * EPS * self.values[0]:
+            kept = numerical_rank(self.values, size)
         inverse = np.zeros_like(self.values)
-        rank = numerical_rank(self.values, self.values.size)
-        inverse[:rank] = 1.0 / self.values[:rank]
+        inverse[:kept] = 1.0 / (self.values[:kept] + alpha)
         return inverse
 
     def coefficients(self, cross: Array, alpha: float) -> Array:

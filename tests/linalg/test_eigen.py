@@ -1,0 +1,151 @@
+"""Eigenpairs that are known before any solver runs, ties and rank deficiency included."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlearn.linalg.eigen import (
+    Status,
+    leading_eigenpairs,
+    leading_range,
+    numerical_rank,
+)
+from compactlearn.linalg.operators import Plain
+
+ROUTES = ["dense", "krylov"]
+
+
+def planted(n, values, seed=0):
+    """A symmetric matrix with the given leading eigenvalues, and its eigenvectors."""
+    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(n, n)))[0]
+    values = np.asarray(values, dtype=float)
+    padded = np.concatenate([values, np.zeros(n - values.size)])
+    return (Q * padded) @ Q.T, Q
+
+
+def check(solution, matrix, expected):
+    scale = expected[0]
+    np.testing.assert_allclose(solution.values, expected, rtol=0, atol=1e-12 * scale)
+    V = solution.vectors
+    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-12)
+    np.testing.assert_allclose(matrix @ V, V * solution.values, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("as_operator", [False, True])
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("count", [1, 3, 17, 40])
+def test_decaying_spectrum(route, count, as_operator):
+    values = 0.9 ** np.arange(200)
+    matrix, _ = planted(200, values)
+    solution = leading_eigenpairs(Plain(matrix) if as_operator else matrix, count, route=route)
+    assert solution.status is Status.CONVERGED
+    check(solution, matrix, values[:count])
+
+
+@pytest.mark.parametrize("copies", [2, 7, 8, 9, 20, 40])
+@pytest.mark.parametrize("rest", [0.0, 0.5])
+def test_krylov_finds_every_copy_of_a_repeated_eigenvalue(copies, rest):
+    """More copies than a block has columns; the tail is flat or spread."""
+    n = 300
+    tail = np.linspace(rest, 0, n - copies - 1) if rest else np.zeros(n - copies - 1)
+    values = np.concatenate([[2.0], np.ones(copies), tail])
+    matrix, _ = planted(n, values)
+    solution = leading_eigenpairs(matrix, copies + 1, route="krylov")
+    check(solution, matrix, values[: copies + 1])
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_tie_at_the_cut_keeps_sum_and_orthonormality(route):
+    values = np.concatenate([[3.0], np.ones(30), np.linspace(0.5, 0, 219)])
+    matrix, _ = planted(250, values)
+    check(leading_eigenpairs(matrix, 10, route=route), matrix, values[:10])
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("rank", [1, 2, 5, 11])
+def test_rank_is_cut_and_said(route, rank):
+    values = np.linspace(2, 1, rank)
+    matrix, _ = planted(120, values)
+    solution = leading_eigenpairs(matrix, 12, route=route)
+    assert solution.status is Status.RANK_DEFICIENT
+    check(solution, matrix, values)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_zero_matrix_has_no_pairs(route):
+    solution = leading_eigenpairs(np.zeros((90, 90)), 3, route=route)
+    assert solution.vectors.shape == (90, 0)
+    assert solution.status is Status.RANK_DEFICIENT
+
+
+def test_identity_of_any_size():
+    for route in ROUTES:
+        check(leading_eigenpairs(np.eye(100), 9, route=route), np.eye(100), np.ones(9))
+
+
+@given(
+    n=st.integers(1, 120),
+    count=st.integers(1, 30),
+    rank=st.integers(0, 120),
+    spread=st.sampled_from([1.0, 1e3, 1e6]),
+    seed=st.integers(0, 1000),
+)
+def test_routes_agree_with_lapack(n, count, rank, spread, seed):
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(n, min(rank, n)))
+    factor *= np.logspace(0, -np.log10(spread) / 2, max(1, min(rank, n)))[: factor.shape[1]]
+    matrix = factor @ factor.T
+    expected = np.linalg.eigvalsh(matrix)[::-1][: min(count, n)]
+    for route in ROUTES:
+        solution = leading_eigenpairs(matrix, count, route=route)
+        found = solution.values
+        assert found.size <= expected.size
+        np.testing.assert_allclose(found, expected[: found.size], atol=1e-11 * (1 + expected[0]))
+        # What was cut is rounding.
+        assert np.all(expected[found.size :] <= 2 * n * 2.3e-16 * max(expected[0], 1e-300))
+        np.testing.assert_allclose(
+            solution.vectors.T @ solution.vectors, np.eye(found.size), atol=1e-11
+        )
+
+
+def test_the_krylov_route_multiplies_only():
+    """An operator is never asked for its entries, and for few pairs not for all its columns."""
+
+    class Counting:
+        shape = (400, 400)
+        columns = 0
+
+        def __matmul__(self, block):
+            Counting.columns += block.shape[1]
+            return np.linspace(1, 0, 400)[:, None] ** 4 * block
+
+    solution = leading_eigenpairs(Counting(), 5)
+    np.testing.assert_allclose(solution.values, np.linspace(1, 0, 400)[:5] ** 4, atol=1e-13)
+    assert solution.stats["route"] == "krylov"
+    assert Counting.columns < 400
+
+
+@given(
+    n=st.integers(1, 30),
+    m=st.integers(1, 30),
+    rank=st.integers(0, 10),
+    seed=st.integers(0, 1000),
+)
+def test_leading_range_is_the_left_singular_basis(n, m, rank, seed):
+    rng = np.random.default_rng(seed)
+    rank = min(rank, n, m)
+    C = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, m))
+    basis, squares = leading_range(C)
+    singular = np.linalg.svd(C, compute_uv=False)
+    assert basis.shape == (n, squares.size)
+    assert squares.size == rank
+    np.testing.assert_allclose(squares, singular[:rank] ** 2, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(rank), atol=1e-12)
+    np.testing.assert_allclose(basis @ (basis.T @ C), C, atol=1e-9)
+    np.testing.assert_allclose(np.sum((basis.T @ C) ** 2, axis=1), squares, rtol=1e-7, atol=1e-10)
+
+
+def test_rank_is_judged_on_squares():
+    assert numerical_rank(np.array([1.0, 1e-14]), 100) == 1
+    assert numerical_rank(np.array([1.0, 1e-12]), 100) == 2
