@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -94,7 +93,8 @@ class CMLL(Embedding):
     objective_, dependence_, recovery_ : float
         The objective at the solution and its two terms, ``beta_ * dependence_ + recovery_``.
     objective_path_ : ndarray
-        The objective after each half-step of an alternation; one entry for the closed form.
+        The objective after each half-step of "alternating", after each accepted round of the
+        accelerated alternation; one entry for the closed form.
     n_iter_ : int
         Rounds of alternation; 1 for the closed form.
     n_feature_components_, n_label_components_ : int
@@ -254,7 +254,7 @@ class CMLL(Embedding):
     def _alternate_as_printed(self, pair: Pair, d: int, m: int, beta: float) -> _State:
         """Algorithm 1: random P, then V and P in turn until the objective settles."""
         rng = check_random_state(_legacy_seed(self.random_state))
-        P = scipy.linalg.qr(rng.standard_normal((pair.n_left, d)), mode="economic")[0]
+        P = np.linalg.qr(rng.standard_normal((pair.n_left, d)))[0]
         path: list[float] = []
         for n_iter in range(1, self.max_iter + 1):
             codes = pair.leading_codes(m, beta, P)
@@ -322,14 +322,14 @@ def accelerated_ascent(
             ahead, momentum = P, 1.0  # overshot: take the plain step instead
             continue
         gain, value, codes = reached - value, reached, trial
-        path += [max(path[-1], _objective(trial, ahead, beta)), max(path[-1], value)]
+        path.append(value)
         if gain <= tol * value or best_P.shape[1] < d:
             return _State(codes, best_P, path, start.algorithm, n_iter)
-        U, _, Wt = scipy.linalg.svd(best_P.T @ P)
+        U, _, Wt = np.linalg.svd(best_P.T @ P)
         aligned = best_P @ (U @ Wt)
         next_momentum = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         further = aligned + (momentum - 1) / next_momentum * (aligned - P)
-        ahead = scipy.linalg.qr(further, mode="economic")[0] if momentum > 1 else aligned
+        ahead = np.linalg.qr(further)[0] if momentum > 1 else aligned
         P, momentum = aligned, next_momentum
     warn_convergence(
         f"CMLL stopped after {max_iter} rounds of the accelerated alternation with the objective "

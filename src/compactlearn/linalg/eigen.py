@@ -7,6 +7,10 @@ costs a fraction of sixteen products, and a block finds repeated eigenvalues tha
 starting vector cannot see.
 
 Order and rank are judged here and nowhere else.
+
+NumPy's LAPACK is called wherever it offers the routine: NumPy and SciPy bring a BLAS each, and
+where calls alternate their threads compete for the same cores (measured: a fit of bibtex on two
+cores takes three times as long).
 """
 
 from __future__ import annotations
@@ -60,12 +64,12 @@ class EigenSolution:
     stats: dict[str, Any] = field(default_factory=dict)  # route, products, restarts, residual
 
 
-def numerical_rank(values: Array, size: int) -> int:
+def numerical_rank(values: Array, size: int, scale: float = 0.0) -> int:
     """Count the eigenvalues of a Gram matrix that are above rounding.
 
     ``values`` are sorted, largest first; ``size`` is the order of the Gram matrix on which
     rank is judged. Singular values must be squared before they come here, so that every
-    route judges the same numbers.
+    route judges the same numbers. ``scale`` is as in :func:`leading_eigenpairs`.
 
     >>> numerical_rank(np.array([2.0, 1.0, 1e-17]), 3)
     2
@@ -74,7 +78,7 @@ def numerical_rank(values: Array, size: int) -> int:
     """
     if values.size == 0 or values[0] <= 0:
         return 0
-    return int(np.count_nonzero(values > size * EPS * values[0]))
+    return int(np.count_nonzero(values > size * EPS * max(values[0], scale)))
 
 
 def leading_eigenpairs(
@@ -83,6 +87,7 @@ def leading_eigenpairs(
     *,
     route: str = "auto",
     rank_size: int | None = None,
+    scale: float = 0.0,
     overwrite: bool = False,
 ) -> EigenSolution:
     """Return the ``count`` leading eigenpairs of a symmetric positive semi-definite matrix.
@@ -97,6 +102,9 @@ def leading_eigenpairs(
         Krylov for an operator unless a large share of its pairs is wanted.
     rank_size : int, optional
         The order used in the rank tolerance, when it differs from n.
+    scale : float
+        The size of what the matrix was computed from, where that may be larger than its own
+        largest eigenvalue: rounding is judged against it.
     overwrite : bool
         Whether an ndarray may be destroyed (saves a copy on the dense route).
 
@@ -118,9 +126,9 @@ def leading_eigenpairs(
         values, vectors = _dense(dense, count, overwrite=overwrite or not is_array)
         status, stats = Status.CONVERGED, {"route": "dense"}
     else:
-        values, vectors, converged, stats = _block_lanczos(matrix, n, count)
+        values, vectors, converged, stats = _block_lanczos(matrix, n, count, scale)
         status = Status.CONVERGED if converged else Status.MAX_ITER
-    rank = numerical_rank(values, n if rank_size is None else rank_size)
+    rank = numerical_rank(values, n if rank_size is None else rank_size, scale)
     if rank < count and status is Status.CONVERGED:
         status = Status.RANK_DEFICIENT
     return EigenSolution(values[:rank], vectors[:, :rank], status, stats)
@@ -142,10 +150,10 @@ def leading_range(columns: Array) -> tuple[Array, Array]:
     >>> basis.shape, np.round(squares, 12)
     ((3, 1), array([45.]))
     """
-    Q, R = scipy.linalg.qr(columns, mode="economic", check_finite=False)
+    Q, R = np.linalg.qr(columns)
     squares, U = all_eigenpairs(R @ R.T, overwrite=True)
     if numerical_rank(squares, columns.shape[0]) < squares.size:
-        U, singular, _ = scipy.linalg.svd(R, full_matrices=False, check_finite=False)
+        U, singular, _ = np.linalg.svd(R, full_matrices=False)
         squares = singular**2
         rank = numerical_rank(squares, columns.shape[0])
         U, squares = U[:, :rank], squares[:rank]
@@ -169,9 +177,7 @@ def _dense(matrix: Array, count: int, *, overwrite: bool) -> tuple[Array, Array]
     # Divide and conquer computes all pairs but at matrix-product speed; bisection with inverse
     # iteration computes only the wanted ones, slowly. They cross near an eighth of the spectrum.
     if count * 8 > n:
-        values, vectors = scipy.linalg.eigh(
-            matrix, driver="evd", overwrite_a=overwrite, check_finite=False
-        )
+        values, vectors = np.linalg.eigh(matrix)
     else:
         values, vectors = scipy.linalg.eigh(
             matrix,
@@ -196,7 +202,7 @@ def _block_size(count: int) -> int:
 
 
 def _block_lanczos(
-    matrix: Array | Product, n: int, count: int, max_restarts: int = 60
+    matrix: Array | Product, n: int, count: int, scale: float = 0.0, max_restarts: int = 60
 ) -> tuple[Array, Array, bool, dict[str, Any]]:
     """Thick-restart block Lanczos with full orthogonalisation.
 
@@ -210,7 +216,7 @@ def _block_lanczos(
     rng = np.random.default_rng(0)  # the start is a detail: the same input gives the same answer
     Q = np.empty((n, cap + b), order="F")
     T = np.zeros((cap + b, cap + b))
-    Q[:, :b] = scipy.linalg.qr(rng.standard_normal((n, b)), mode="economic", check_finite=False)[0]
+    Q[:, :b] = np.linalg.qr(rng.standard_normal((n, b)))[0]
     size, next_check = b, count + b
     stats: dict[str, Any] = {"route": "krylov", "products": 0, "restarts": 0}
     while True:
@@ -224,7 +230,7 @@ def _block_lanczos(
         if size >= next_check or full:
             theta, S = _small(_symmetric(T[:size, :size]))
             residual = np.linalg.norm(R @ S[active, :count], axis=0).max()
-            converged = bool(residual <= TOLERANCE * theta[0])
+            converged = bool(residual <= TOLERANCE * max(theta[0], scale))
             exhausted = stats["restarts"] >= max_restarts
             if converged or (full and exhausted):
                 vectors = Q[:, :size] @ S[:, :count]
@@ -240,7 +246,7 @@ def _block_lanczos(
                 T[:] = 0.0
                 T[np.arange(keep), np.arange(keep)] = theta[:keep]
                 block = _orthogonalise(block, Q[:, :keep])[0]
-                block = scipy.linalg.qr(block, mode="economic", check_finite=False)[0]
+                block = np.linalg.qr(block)[0]
                 stats["restarts"] += 1
                 size, next_check = keep, min(keep + 2 * b, cap)
         Q[:, size : size + b] = block
@@ -288,7 +294,7 @@ def _orthogonalise(W: Array, Q: Array) -> tuple[Array, Array]:
 
 def _next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> tuple[Array, Array]:
     """Orthonormal basis of W and its factor; exhausted directions are replaced by random ones."""
-    block, R = scipy.linalg.qr(W, mode="economic", check_finite=False)
+    block, R = np.linalg.qr(W)
     remaining = np.abs(np.diag(R))
     exhausted = remaining <= Q.shape[0] * EPS * scale
     if not exhausted.any() and remaining.min() > 1e-2 * np.linalg.norm(R, axis=0).max():
@@ -300,5 +306,5 @@ def _next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> t
     block[:, exhausted] = rng.standard_normal((Q.shape[0], int(exhausted.sum())))
     for _ in range(2):
         block, _ = _orthogonalise(block, Q)
-        block = scipy.linalg.qr(block, mode="economic", check_finite=False)[0]
+        block = np.linalg.qr(block)[0]
     return block, R

@@ -21,7 +21,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
@@ -142,12 +141,13 @@ class Pair(ABC):
             gram = (gram + gram.T) / 2
         else:
             gram = Deflated(gram, avoid)
-        found = leading_eigenpairs(gram, size).vectors
+        # The trace bounds the largest eigenvalue before deflation, against which rounding counts.
+        found = leading_eigenpairs(gram, size, scale=self.left_energy).vectors
         basis = orthonormal_extension(avoid, found)
         missing = size - basis.shape[1]
         if fill and missing > 0:
             both = np.hstack([avoid, basis])
-            full = scipy.linalg.qr(both, mode="full", check_finite=False)[0]
+            full = np.linalg.qr(both, mode="complete")[0]
             basis = np.hstack([basis, full[:, both.shape[1] : both.shape[1] + missing]])
         peaks = _peak_signs(basis)
         return basis * peaks
@@ -378,7 +378,7 @@ def orthonormal_extension(basis: Array, columns: Array) -> Array:
     if columns.shape[1] == 0:
         return columns
     columns = columns - basis @ (basis.T @ columns)
-    Q, R = scipy.linalg.qr(columns, mode="economic", check_finite=False)
+    Q, R = np.linalg.qr(columns)
     return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
 
 

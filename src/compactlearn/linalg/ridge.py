@@ -19,6 +19,11 @@ from compactlearn.linalg.operators import Operator
 
 Array = NDArray[np.float64]
 
+# NumPy and SciPy bring a BLAS each, with threads that go on spinning for some time after a call.
+# A small Cholesky factorisation by SciPy just after NumPy's products waits a tenth of a second for
+# a core (measured on two), so up to this order NumPy's LU, twice the operations, is taken instead.
+LU_UP_TO = 4_000
+
 
 def solve_ridge(gram: Array, cross: Array, alpha: float) -> Array:
     """Solve ``(gram + alpha I) B = cross`` for one penalty.
@@ -35,6 +40,8 @@ def solve_ridge(gram: Array, cross: Array, alpha: float) -> Array:
         return RidgePath.from_gram(gram).coefficients(cross, alpha)
     shifted = gram.copy()
     shifted[np.diag_indices_from(shifted)] += alpha
+    if gram.shape[0] <= LU_UP_TO:
+        return np.linalg.solve(shifted, cross)
     factor = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
     return scipy.linalg.cho_solve(factor, cross, check_finite=False)
 
