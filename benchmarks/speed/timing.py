@@ -57,6 +57,9 @@ def interleaved(
 
 def _seconds(call: Callable[[], object], repeats: int) -> float:
     gc.collect()
+    # NumPy and SciPy bring a BLAS each, whose threads spin for some 30 ms after their last call.
+    # On two cores the call that is timed next would pay for them; it starts on idle ones instead.
+    time.sleep(0.1)
     start = time.perf_counter()
     for _ in range(repeats):
         call()

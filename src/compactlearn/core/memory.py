@@ -25,7 +25,7 @@ def available_bytes() -> int | None:
     return max(0, min(known)) if known else None
 
 
-def require_memory(needed: int, *, what: str, remedy: str) -> None:
+def require_memory(needed: int, *, what: str, remedy: str, free: int | None = None) -> None:
     """Refuse a computation whose estimate exceeds the free memory.
 
     Parameters
@@ -36,6 +36,8 @@ def require_memory(needed: int, *, what: str, remedy: str) -> None:
         The computation as the subject of a sentence: "The dual solver on 30000 rows".
     remedy : str
         What to do instead, as a full sentence: "Use solver='krylov'."
+    free : int, optional
+        What `available_bytes` has just answered, where the caller has asked it already.
 
     Raises
     ------
@@ -43,7 +45,7 @@ def require_memory(needed: int, *, what: str, remedy: str) -> None:
         With the estimate, what is available, and the remedy. Never where the free memory is
         unknown.
     """
-    free = available_bytes()
+    free = available_bytes() if free is None else free
     if free is not None and needed > free:
         raise MemoryError(
             f"{what} needs about {human_bytes(needed)} of memory, but only {human_bytes(free)} "

@@ -448,8 +448,9 @@ def build_pair(
     Refuses, before anything is allocated, what would not fit in the memory.
     """
     shape = Shape.of(left, right)
+    free = memory.available_bytes()
     if regime == "auto":
-        regime = choose(shape, components, keeps_left, memory.available_bytes())
+        regime = choose(shape, components, keeps_left, free)
     needs = needed_bytes(shape, components, keeps_left)
     leanest = min(needs, key=needs.__getitem__)
     memory.require_memory(
@@ -462,6 +463,7 @@ def build_pair(
             if needs[leanest] < needs[regime]
             else "Use fewer components or fewer rows, or keep the features sparse."
         ),
+        free=free,
     )
     if regime == "moments":
         return MomentsPair(Moments.from_arrays(left, right, weights))
