@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_BLOCK_ENTRIES = 1 << 17  # a megabyte of scores: compared with the threshold while in cache
+_BLOCK_ENTRIES = 1 << 18  # two megabytes of scores: compared with the threshold while in cache
 
 
 @dataclass(frozen=True)

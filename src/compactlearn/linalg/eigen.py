@@ -32,6 +32,11 @@ EPS = float(np.finfo(np.float64).eps)
 TOLERANCE = 16 * EPS
 
 
+# NumPy's eigh holds two more matrices of the input's size than SciPy's, which works in place.
+# From this order on that memory counts for more than a change of thread pools.
+IN_PLACE_ABOVE = 1_200
+
+
 class Product(Protocol):
     """Anything square that multiplies a dense block: an ndarray, or one of our operators."""
 
@@ -177,7 +182,12 @@ def _dense(matrix: Array, count: int, *, overwrite: bool) -> tuple[Array, Array]
     # Divide and conquer computes all pairs but at matrix-product speed; bisection with inverse
     # iteration computes only the wanted ones, slowly. They cross near an eighth of the spectrum.
     if count * 8 > n:
-        values, vectors = np.linalg.eigh(matrix)
+        if n > IN_PLACE_ABOVE and overwrite:
+            values, vectors = scipy.linalg.eigh(
+                matrix, driver="evd", overwrite_a=True, check_finite=False
+            )
+        else:
+            values, vectors = np.linalg.eigh(matrix)
     else:
         values, vectors = scipy.linalg.eigh(
             matrix,
