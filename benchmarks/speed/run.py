@@ -11,8 +11,8 @@ sparse    fit on CSR X and Y, against Ridge on the densified copies, and against
 literal   fit against Algorithm 1 of the paper taken literally, at 4000 rows of bibtex, with all
           eigenvectors (LAPACK) and with the wanted ones only (ARPACK); same m, d and beta
 predict   predict on dense X, against Ridge.predict
-memory    what a fit adds at its peak over the loaded data, against 3 (X + Y) + model + 4 (D + M)^2
-          doubles
+memory    what a fit adds at its peak over the loaded data, against 3 (X + Y) + model, plus
+          4 (D + M)^2 doubles where the fit ran from moments
 
 A ratio is ours over theirs: below 1 is faster. Each is the median of seven interleaved pairs
 under two BLAS threads, after one untimed run of both; a pair of more than about 17 s is

@@ -1,0 +1,120 @@
+"""Write the tables of the project's README from the records beside this file.
+
+    python benchmarks/tables.py            # rewrites README.md between its markers
+    python benchmarks/tables.py --check    # status 1 where README.md and the records differ
+
+A figure in the README is thus always one that a committed script has measured.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+README = ROOT / "README.md"
+
+Record = dict[str, Any]
+
+
+def demo(record: Record) -> str:
+    """Three methods under two protocols."""
+    rows = {(row["protocol"], row["method"]): row for row in record["rows"]}
+    methods = ("ORI", "CMLL_y", "CMLL")
+    lines = [["average precision on enron, mean ± deviation of 5 folds", *methods]]
+    for protocol, title in (
+        ("paper", "paper protocol: its ridge grid, best setting on the test folds"),
+        ("fair", "fair protocol: penalty chosen by inner folds of the training rows"),
+    ):
+        figures = [_figure(rows[protocol, method]) for method in methods]
+        lines.append([title, *(_spread(figure) for figure in figures)])
+        if protocol == "paper":
+            published = [_spread(figure["published"]) for figure in figures]
+            lines.append(["the same, as published", *published])
+    sizes = [rows["fair", method] for method in methods]
+    lines.append(["features the learner sees", *(f"{row['n_features']}" for row in sizes)])
+    lines.append(["targets it predicts", *(f"{row['n_targets']}" for row in sizes)])
+    return _markdown(lines)
+
+
+def _figure(row: Record) -> Record:
+    return next(f for f in row["figures"] if f["metric"] == "average precision")
+
+
+def _spread(figure: Record) -> str:
+    return f"{figure['mean']:.3f} ± {figure['std']:.3f}"
+
+
+def defaults(record: Record) -> str:
+    """No arguments against no arguments."""
+    lines = [["data", "`CMLLClassifier()`", "`Ridge(alpha=1)`", "difference"]]
+    for row in record["measurements"]:
+        means = [f"{row['ours_mean']:.3f}", f"{row['theirs_mean']:.3f}"]
+        lines.append([row["data"], *means, f"{row['difference']:+.3f}"])
+    return _markdown(lines)
+
+
+def speed(record: Record) -> str:
+    """Fits and predictions as ratios."""
+    names = {
+        ("dense", "Ridge, dense X and Y"): "fit, dense X and Y",
+        ("sparse", "Ridge, dense X and Y"): "fit, sparse X and Y, against Ridge on dense copies",
+        ("sparse", "Ridge, sparse X and dense Y"): "fit, sparse X and Y, against Ridge on sparse X",
+        ("literal", "Algorithm 1, full eigenvectors"): "fit, against Algorithm 1 with `eigh`",
+        ("literal", "Algorithm 1, arpack eigenvectors"): "fit, against Algorithm 1 with `eigsh`",
+        ("predict", "Ridge.predict, dense X"): "predict, dense X",
+    }
+    lines = [["what", "data", "ours", "theirs", "ours / theirs"]]
+    for row in record["measurements"]:
+        name = names.get((row["group"], row["against"]))
+        if name is not None:
+            times = [_seconds(row["ours_s"]), _seconds(row["theirs_s"])]
+            lines.append([name, row["data"], *times, f"{row['ratio']:.2g}"])
+    machine = record["machine"]
+    versions = machine["versions"]
+    caption = (
+        f"{machine['cores']} cores ({machine['cpu']}), {record['threads']} threads, "
+        f"scikit-learn {versions['scikit-learn']}, NumPy {versions['numpy']}; {record['date']}."
+    )
+    return _markdown(lines) + "\n\n" + caption
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.1f} ms"
+
+
+def _markdown(lines: list[list[str]]) -> str:
+    head, *body = (f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join([head, "|---" * len(lines[0]) + "|", *body])
+
+
+def rendered(text: str) -> str:
+    """The README with every marked table made anew."""
+    for maker in (demo, defaults, speed):
+        name = maker.__name__
+        table = maker(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
+        pattern = rf"(<!-- table: {name} -->\n).*?(\n<!-- end -->)"
+        text, count = re.subn(pattern, lambda m, t=table: m[1] + t + m[2], text, flags=re.DOTALL)
+        if count != 1:
+            raise SystemExit(f"README.md must mark the table {name!r} once, and does {count} times")
+    return text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write, or only compare."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; status 1 if stale")
+    options = parser.parse_args(arguments)
+    before = README.read_text(encoding="utf-8")
+    after = rendered(before)
+    if options.check:
+        return int(before != after)
+    README.write_text(after, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""The README is true: its example runs and its tables are those of the committed records."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_tables_are_those_of_the_records():
+    script = ROOT / "benchmarks" / "tables.py"
+    assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0
+
+
+def test_the_examples_run(capsys):
+    first, second = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    names = {}
+    exec(first, names)
+    assert names["scores"].shape == (579, 53)
+    assert names["small"].shape == (579, 27)
+    assert names["model"].embedding_.solver_ == "closed-krylov"
+    assert "average_precision" in capsys.readouterr().out
+    X, Y = names["data"].X, names["data"].Y
+    names["blocks"] = ((X[i : i + 500], Y[i : i + 500]) for i in range(0, 1702, 500))
+    exec(second, names)
+    assert names["model"].predict(X[:3]).shape == (3, 53)
+
+
+def test_the_commands_exist():
+    targets = re.findall(r"^    make (\w+)", README, flags=re.MULTILINE)
+    assert targets == ["demo", "test"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert all(re.search(rf"^{target}:", makefile, flags=re.MULTILINE) for target in targets)
