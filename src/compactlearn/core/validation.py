@@ -71,13 +71,48 @@ def one_of(y: Any, Y: Any) -> Any:
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a float ndarray or CSR matrix, finite, with the columns the estimator knows."""
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=(np.float64, np.float32),
-        ensure_min_samples=1,
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+        )
+    except ValueError as error:
+        advice = next((advice for sign, advice in _ADVICE.items() if sign in str(error)), None)
+        if advice is None:
+            raise
+        raise ValueError(f"{str(error).rstrip('.')}; {advice}") from error
+    _refuse_not_finite(X)
+    return X
+
+
+# What scikit-learn's messages leave out: what to do.
+_ADVICE = {
+    "0 sample(s)": "pass at least one row.",
+    "0 feature(s)": "pass at least one column.",
+    "features as input": "pass the same columns as in fit, in the same order.",
+}
+
+
+def _refuse_not_finite(X: Any) -> None:
+    data = X.data if scipy.sparse.issparse(X) else X
+    with np.errstate(all="ignore"):
+        total = data.sum()  # one pass without a temporary; only an overflow needs a second look
+    if np.isfinite(total) or np.isfinite(data).all():
+        return
+    first = int(np.flatnonzero(~np.isfinite(data))[0])
+    if scipy.sparse.issparse(X):
+        row = int(np.searchsorted(X.indptr, first, side="right")) - 1
+        column = int(X.indices[first])
+    else:
+        row, column = divmod(first, X.shape[1])
+    kind = "NaN" if np.isnan(data.ravel()[first]) else "infinity (inf)"
+    raise ValueError(
+        f"X must hold finite numbers only, and contains {kind}, first in row {row}, column "
+        f"{column}; drop such rows or fill them, for example with sklearn.impute.SimpleImputer."
     )
 
 

@@ -41,7 +41,7 @@ def solve_ridge(gram: Array, cross: Array, alpha: float) -> Array:
     shifted = gram.copy()
     shifted[np.diag_indices_from(shifted)] += alpha
     if gram.shape[0] <= LU_UP_TO:
-        return np.linalg.solve(shifted, cross)
+        return np.asarray(np.linalg.solve(shifted, cross), dtype=np.float64)
     factor = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
     return scipy.linalg.cho_solve(factor, cross, check_finite=False)
 
