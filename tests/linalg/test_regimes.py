@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from compactlearn import Moments
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.pairs import GRAM_LIMIT, MomentsPair, RowsPair, build_pair
-from compactlearn.linalg.regimes import REGIMES, Shape, choose, needed_bytes, seconds
+from compactlearn.linalg.regimes import REGIMES, Demand, Shape, choose, needed_bytes, seconds
 
 TALL = Shape(40_000, 120, 100, 40_000 * 120, 170_000, left_sparse=False)
 WIDE = Shape(60, 5_000, 10, 60 * 5_000, 100, left_sparse=False)
@@ -20,29 +20,31 @@ HUGE = Shape(10**6, 10**6, 10**4, 10**8, 10**7, left_sparse=True)
     [(TALL, 50, "moments"), (WIDE, 5, "dual"), (SPARSE, 80, "krylov"), (HUGE, 100, "krylov")],
 )
 def test_shape_decides(shape, components, expected):
-    assert choose(shape, components, keeps_left=False, available=None) == expected
+    assert choose(shape, Demand(components), None) == expected
 
 
 @pytest.mark.parametrize("shape", [TALL, WIDE, SPARSE, HUGE])
 def test_the_fastest_that_fits_or_else_the_leanest(shape):
-    needs, costs = needed_bytes(shape, 20, False), seconds(shape, 20, False)
+    needs, costs = needed_bytes(shape, Demand(20)), seconds(shape, Demand(20))
     for room in (0, *needs.values(), 10**30):
         fitting = [regime for regime in REGIMES if needs[regime] <= room]
         expected = min(fitting, key=costs.get) if fitting else min(needs, key=needs.get)
-        assert choose(shape, 20, False, room) == expected
+        assert choose(shape, Demand(20), room) == expected
 
 
 @pytest.mark.parametrize("keeps_left", [False, True])
 @pytest.mark.parametrize("shape", [TALL, WIDE, SPARSE, HUGE])
 def test_estimates_are_positive_and_complete(shape, keeps_left):
-    for estimate in (seconds(shape, 20, keeps_left), needed_bytes(shape, 20, keeps_left)):
+    demand = Demand(20, keeps_left)
+    for estimate in (seconds(shape, demand), needed_bytes(shape, demand)):
         assert set(estimate) == set(REGIMES)
         assert min(estimate.values()) > 0
 
 
 def test_moments_need_no_more_memory_for_more_rows():
     many = Shape(10**9, 120, 100, 10**11, 10**9, left_sparse=False)
-    assert needed_bytes(TALL, 50, False)["moments"] == needed_bytes(many, 50, False)["moments"]
+    few, more = needed_bytes(TALL, Demand(50)), needed_bytes(many, Demand(50))
+    assert few["moments"] == more["moments"]
 
 
 def problem(n=50, seed=0):
@@ -77,6 +79,8 @@ def test_every_regime_answers_alike(seed, weighted):
         ):
             mine, theirs = make(other), make(reference)
             for part in ("left", "right", "total"):
+                if getattr(theirs, part) is None:  # labels as their own codes
+                    continue
                 np.testing.assert_allclose(
                     getattr(mine, part), getattr(theirs, part), atol=1e-8, err_msg=part
                 )
@@ -120,7 +124,7 @@ def test_ridge_without_any_gram_matrix(monkeypatch, n):
 def test_build_pair_takes_the_regime_asked_for():
     X, Y = problem()
     for regime in REGIMES:
-        pair = build_pair(X, Y, regime=regime, components=3, keeps_left=False)
+        pair = build_pair(X, Y, demand=Demand(3), regime=regime)
         assert pair.regime == regime
 
 

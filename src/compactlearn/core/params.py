@@ -191,7 +191,11 @@ class Methods:
         """Whether every named attribute of `value` can be called."""
         if isinstance(value, type):
             return False
-        return all(callable(getattr(value, name, None)) for name in self.names)
+        # Asked of the class too: a method may be there only once the object is fitted.
+        return all(
+            callable(getattr(value, name, None)) or hasattr(type(value), name)
+            for name in self.names
+        )
 
     def describe(self) -> str:
         """The methods by name."""

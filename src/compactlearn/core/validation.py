@@ -7,7 +7,6 @@ Y once gives both the check (is every non-zero entry a 1?) and the compressed fo
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,9 +17,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from compactlearn.core.compress import compress_rows
+from compactlearn.core.warn import warn_user
 
 Array = NDArray[np.float64]
 
@@ -86,6 +86,19 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
             raise
         raise ValueError(f"{str(error).rstrip('.')}; {advice}") from error
     _refuse_not_finite(X)
+    if scipy.sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()  # entries given twice count once, as their sum, in every product
+        X.sum_duplicates()
+    return X
+
+
+def check_mapped(X: Any, feature_map: Any) -> Any:
+    """What a feature map returned: a frame becomes an array, and all must be finite."""
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
+    try:
+        _refuse_not_finite(X)
+    except ValueError as error:
+        raise ValueError(f"feature_map={feature_map!r} returned this: {error}") from error
     return X
 
 
@@ -136,11 +149,10 @@ def check_targets(Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit
     else:
         Y = np.asarray(Y)
         if Y.ndim == 2 and Y.shape[1] == 1:
-            warnings.warn(
+            warn_user(
                 "A column-vector y was passed when a 1d array was expected; it is treated as one "
                 "class per row. Pass y.ravel(), or a sparse (N, 1) matrix to mean a single label.",
                 DataConversionWarning,
-                stacklevel=4,
             )
             Y = Y.ravel()
         if Y.ndim == 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -15,7 +14,6 @@ from sklearn.base import (
     OneToOneFeatureMixin,
     TransformerMixin,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,6 +27,7 @@ from compactlearn.core.validation import (
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.moments import row_blocks
 from compactlearn.linalg.pairs import Codes, Pair, RowsPair, build_pair
+from compactlearn.linalg.regimes import Demand
 
 Array = NDArray[np.float64]
 
@@ -39,7 +38,15 @@ class Plan:
 
     components: int  # leading eigenvectors to be found; 0 where there is no eigenproblem
     keeps_features: bool  # the learner will see all the features
+    n_codes: int  # targets of the learner
+    extra_directions: int = 0  # columns of P beyond those that the codes ask for
     regime: str = "auto"
+
+    def demand(self, *, learns: bool) -> Demand:
+        """The same in the words of the regimes; a foreign learner solves nothing here."""
+        return Demand(
+            self.components, self.keeps_features and learns, self.n_codes, self.extra_directions
+        )
 
 
 @dataclass(frozen=True)
@@ -90,20 +97,14 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Y = check_targets(one_of(y, Y), X.shape[0], owner=owner).matrix
             X = working_form(X)
             plan = self._plan(X.shape[1], Y.shape[1])
-            pair = build_pair(
-                X,
-                Y,
-                regime=plan.regime,
-                components=plan.components,
-                keeps_left=False,
-            )
+            pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=plan.regime)
             result = self._solve(pair)
             self._keep(result, _code_rows(result.codes, pair, X, Y))
         return self
 
     def _keep(self, result: Embedded, codes: Any = None) -> None:
         """Take over the outcome as fitted attributes."""
-        n_labels = result.codes.right.shape[0]
+        n_labels = result.offset.size
         self.projection_ = result.projection
         self.decoder_ = (
             scipy.sparse.eye_array(n_labels, format="csr")
@@ -159,10 +160,6 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def warn_convergence(message: str) -> None:
-    warnings.warn(message, ConvergenceWarning, stacklevel=5)
 
 
 def _code_rows(codes: Codes, pair: Pair, X: Any, Y: Any) -> Any:

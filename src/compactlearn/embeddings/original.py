@@ -41,7 +41,7 @@ class Original(Embedding):
     """
 
     def _plan(self, n_features: int, n_labels: int) -> Plan:
-        return Plan(components=0, keeps_features=True)
+        return Plan(components=0, keeps_features=True, n_codes=n_labels)
 
     def _solve(self, pair: Pair) -> Embedded:
         return Embedded(

@@ -15,6 +15,7 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -34,13 +35,15 @@ from compactlearn.core.params import (
 from compactlearn.core.validation import (
     Targets,
     check_features,
+    check_mapped,
     check_targets,
     check_weights,
     one_of,
     unchanged_on_error,
 )
+from compactlearn.core.warn import warn_user
 from compactlearn.decoding import LinearScorer, top_labels
-from compactlearn.embeddings.base import Embedded, Embedding, warn_convergence
+from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.learner import CodeRidge, fit_foreign, predict_foreign
 from compactlearn.linalg.arrays import working_form
@@ -50,7 +53,7 @@ from compactlearn.linalg.pairs import (
     Pair,
     RowsPair,
     build_pair,
-    column_variances,
+    column_moments,
     require_room_for_moments,
 )
 
@@ -81,7 +84,7 @@ class CompactClassifier(
     embedding : embedding estimator or None, default=None
         None means ``CMLL()``.
     feature_map : transformer or None, default=None
-        Applied to X first; a clone is fitted.
+        Applied to X first; a clone is fitted to X alone.
     scale : bool, default=False
         Divide every feature by its standard deviation (no centring, so sparse stays sparse).
     regressor : scikit-learn regressor or None, default=None
@@ -183,6 +186,7 @@ class CompactClassifier(
             X, targets, weights = _without_zero_weights(X, targets, weights)
             X = self._map_features(X, fit=True)
             self._describe(targets)
+            self._take_threshold()
             self._fit_rows(embedding, X, targets.matrix, weights)
         return self
 
@@ -234,6 +238,7 @@ class CompactClassifier(
                 self._describe(targets)
             else:
                 moments = self._moments + moments
+            self._take_threshold()
             self._fit_from_moments(embedding, moments)
         return self
 
@@ -262,6 +267,7 @@ class CompactClassifier(
             nothing = scipy.sparse.csr_array((0, moments.n_right))
             labels = np.arange(moments.n_right)
             self._describe(Targets(nothing, labels, "multilabel", None, np.dtype(np.int64)))
+            self._take_threshold()
             self._fit_from_moments(embedding, moments)
         return self
 
@@ -288,12 +294,15 @@ class CompactClassifier(
         return embedding
 
     def _describe(self, targets: Targets) -> None:
-        """Keep what predictions need to know about the labels; check the threshold against it."""
+        """Keep what predictions need to know about the labels."""
         self._kind, self._dtype = targets.kind, targets.dtype
         self.classes_, self.n_labels_ = targets.classes, targets.n_labels
         self.__dict__.pop("label_names_", None)
         if targets.names is not None:
             self.label_names_ = targets.names
+
+    def _take_threshold(self) -> None:
+        """Check the threshold against the labels and keep it in the units of the scores."""
         threshold = np.asarray(self.threshold, dtype=np.float64)
         if threshold.ndim and self._kind != "multilabel":
             raise ValueError(
@@ -316,30 +325,23 @@ class CompactClassifier(
         if fit:
             self.__dict__.pop("feature_map_", None)
             if self.feature_map is not None:
-                self.feature_map_ = clone(self.feature_map)
-                return self.feature_map_.fit_transform(X)
-        elif hasattr(self, "feature_map_"):
-            return self.feature_map_.transform(X)
-        return X
+                self.feature_map_ = clone(self.feature_map).fit(X)
+        if not hasattr(self, "feature_map_"):
+            return X
+        return check_mapped(self.feature_map_.transform(X), self.feature_map_)
 
     def _fit_rows(self, embedding: Embedding, X: Any, Y: Any, weights: Array | None) -> None:
         plan = embedding._plan(X.shape[1], Y.shape[1])
         given = X
         X = working_form(X)
         if self.scale:
-            factors = _inverse_deviations(column_variances(X, weights))
+            factors = _inverse_deviations(*column_moments(X, weights))
             X, given = _scale_columns(X, factors), _scale_columns(given, factors)
             self.scale_ = 1.0 / factors
         else:
             self.__dict__.pop("scale_", None)
-        pair = build_pair(
-            X,
-            Y,
-            weights,
-            regime=plan.regime,
-            components=plan.components,
-            keeps_left=plan.keeps_features and self.regressor is None,
-        )
+        demand = plan.demand(learns=self.regressor is None)
+        pair = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
         result = embedding._solve(pair)
         moments = pair.moments if isinstance(pair, MomentsPair) else None
         if moments is not None and self.scale:
@@ -360,9 +362,10 @@ class CompactClassifier(
     def _fit_from_moments(self, embedding: Embedding, moments: Moments) -> None:
         self._moments = moments
         self.__dict__.pop("scale_", None)
+        self.__dict__.pop("feature_map_", None)
         if self.scale:
             variances = np.diag(moments.left_left) / moments.count
-            factors = _inverse_deviations(variances)
+            factors = _inverse_deviations(moments.mean_left, variances, moments.count)
             self.scale_ = 1.0 / factors
             moments = moments.rescaled(factors)
         pair = MomentsPair(moments)
@@ -387,9 +390,10 @@ class CompactClassifier(
         P, codes = result.projection, result.codes
         B, solved = pair.solve(P, codes, float(self.alpha))
         if not solved:
-            warn_convergence(
+            warn_user(
                 "The conjugate gradients of the ridge learner stopped before their residual was "
-                "small; raise alpha, project the features, or scale them."
+                "small; raise alpha, project the features, or scale them.",
+                ConvergenceWarning,
             )
         A = B if P is None else P @ B  # (D, m)
         mean_code = codes.total / pair.count
@@ -526,10 +530,11 @@ def _without_zero_weights(
     return X[rows], targets.take(rows), weights[rows]
 
 
-def _inverse_deviations(variances: Array) -> Array:
-    """1 / standard deviation; 1 for a constant column."""
-    deviations = np.sqrt(np.maximum(variances, 0.0))
-    return np.divide(1.0, deviations, out=np.ones_like(deviations), where=deviations > 0)
+def _inverse_deviations(means: Array, variances: Array, count: float) -> Array:
+    """1 / standard deviation; 1 for a column that is constant but for rounding."""
+    eps = np.finfo(np.float64).eps
+    varies = variances > (max(count, 1.0) * eps * means) ** 2
+    return np.divide(1.0, np.sqrt(variances), out=np.ones_like(variances), where=varies)
 
 
 def _scale_columns(X: Any, factors: Array) -> Any:

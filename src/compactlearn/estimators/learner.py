@@ -34,7 +34,7 @@ def fit_foreign(
     """Fit a clone of a scikit-learn regressor to codes of unit mean square.
 
     A regressor for a single target is wrapped, one copy per code. A single code is passed as a
-    vector, which every regressor takes.
+    vector unless the regressor takes matrices only.
     """
     model = clone(regressor)
     if codes.shape[1] > 1 and not _takes_several_targets(model):
@@ -50,7 +50,8 @@ def fit_foreign(
                 "take one; leave it out, or use regressor=None or another regressor."
             )
         arguments["sample_weight"] = weights
-    target = codes.ravel() if codes.shape[1] == 1 else codes
+    alone = codes.shape[1] == 1 and get_tags(model).target_tags.single_output
+    target = codes.ravel() if alone else codes
     return model.fit(U, target, **arguments)
 
 

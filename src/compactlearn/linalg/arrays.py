@@ -31,4 +31,9 @@ def _mostly_zero(matrix: Any) -> bool:
     """Judge by some sixty evenly spread rows; a full count would cost a pass."""
     step = max(1, matrix.shape[0] // 64)
     sample = matrix[::step]
-    return bool(np.count_nonzero(sample) < SPARSE_BELOW * sample.size)
+    if np.count_nonzero(sample) >= SPARSE_BELOW * sample.size:
+        return False
+    # A column far from zero and not constant keeps its digits only where it can be centred.
+    sample = sample.astype(np.float64, copy=False)
+    mean, variance = sample.mean(axis=0), sample.var(axis=0)
+    return not np.any((variance > 0) & (mean**2 > 1e4 * variance))

@@ -37,6 +37,10 @@ TOLERANCE = 16 * EPS
 IN_PLACE_ABOVE = 1_200
 
 
+# An operator up to this order is multiplied out when the Krylov iteration does not converge.
+DENSE_FALLBACK = 4_000
+
+
 class Product(Protocol):
     """Anything square that multiplies a dense block: an ndarray, or one of our operators."""
 
@@ -133,6 +137,10 @@ def leading_eigenpairs(
     else:
         values, vectors, converged, stats = _block_lanczos(matrix, n, count, scale)
         status = Status.CONVERGED if converged else Status.MAX_ITER
+        if not converged and (is_array or n <= DENSE_FALLBACK):
+            return leading_eigenpairs(
+                matrix, count, route="dense", rank_size=rank_size, scale=scale, overwrite=overwrite
+            )
     rank = numerical_rank(values, n if rank_size is None else rank_size, scale)
     if rank < count and status is Status.CONVERGED:
         status = Status.RANK_DEFICIENT
@@ -244,7 +252,8 @@ def _block_lanczos(
             exhausted = stats["restarts"] >= max_restarts
             if converged or (full and exhausted):
                 vectors = Q[:, :size] @ S[:, :count]
-                missed = _missed_copy(matrix, vectors, theta[count - 1], b, rng)
+                smallest = max(theta[count - 1], n * EPS * max(theta[0], scale))
+                missed = _missed_copy(matrix, vectors, smallest, b, rng)
                 if missed is None or exhausted:
                     stats["residual"] = float(residual / theta[0]) if theta[0] > 0 else 0.0
                     return theta[:count], vectors, converged and missed is None, stats

@@ -85,6 +85,11 @@ class Moments:
                 f"sample_weight must hold one number per row ({left.shape[0]}), and has shape "
                 f"{weights.shape}; pass a vector of that length."
             )
+        if weights is not None and not (weights >= 0).all():
+            raise ValueError(
+                "sample_weight must hold numbers >= 0, and contains negative ones or NaN; drop "
+                "those rows or repair their weights."
+            )
         return _sum_rows(left, right, weights)
 
     @classmethod
@@ -201,8 +206,8 @@ def _sum_rows(left: Any, right: Any, weights: Array | None) -> Moments:
         return Moments(0.0, np.zeros(width), np.zeros((width, width)), n_left)
     right = scipy.sparse.csr_array(right, dtype=np.float64)
     roots = None if weights is None else np.sqrt(weights)
-    rooted_right = _scale_rows(right, roots)
-    weighted_right = _scale_rows(rooted_right, roots)
+    rooted_right = scale_rows(right, roots)
+    weighted_right = scale_rows(rooted_right, roots)
     mean_right = np.asarray(weighted_right.sum(axis=0)).ravel() / count
     scatter = np.empty((n_left + n_right, n_left + n_right))
     corner = scatter[n_left:, n_left:]
@@ -226,20 +231,41 @@ def _sparse_left(
     left = scipy.sparse.csr_array(left, dtype=np.float64)
     n_left = left.shape[1]
     mean = np.asarray(left.sum(axis=0) if weights is None else left.T @ weights).ravel() / count
-    rooted = _scale_rows(left, None if weights is None else np.sqrt(weights))
+    rooted = scale_rows(left, None if weights is None else np.sqrt(weights))
     _sparse_gram(rooted, out=scatter[:n_left, :n_left])
     _add_outer(scatter[:n_left, :n_left], mean, -count)
+    # Off the diagonal a large mean costs digits; on it, a constant column must come out as one.
+    np.fill_diagonal(
+        scatter[:n_left, :n_left], sparse_squared_deviations(left, mean, weights, count)
+    )
     scatter[:n_left, n_left:] = (left.T @ right).toarray()
     scatter[:n_left, n_left:] -= np.outer(count * mean, mean_right)
     return mean
 
 
-def _scale_rows(matrix: Any, factors: Array | None) -> Any:
+def scale_rows(matrix: Any, factors: Array | None) -> Any:
     """``diag(factors) matrix`` of a CSR matrix."""
     if factors is None:
         return matrix
     data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
     return scipy.sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def sparse_squared_deviations(
+    matrix: Any, mean: Array, weights: Array | None, count: float
+) -> Array:
+    """Weighted sum of squared deviations from the mean of every column of a CSR matrix.
+
+    Summed over stored entries, plus ``mean ** 2`` for every zero: nothing cancels.
+    """
+    n_columns = matrix.shape[1]
+    per_entry = None if weights is None else np.repeat(weights, np.diff(matrix.indptr))
+    squares = (matrix.data - mean[matrix.indices]) ** 2
+    if per_entry is not None:
+        squares *= per_entry
+    total = np.bincount(matrix.indices, weights=squares, minlength=n_columns)
+    stored = np.bincount(matrix.indices, weights=per_entry, minlength=n_columns)
+    return total + np.maximum(count - stored, 0.0) * mean**2
 
 
 def _sparse_gram(left: Any, out: Array) -> None:

@@ -26,7 +26,12 @@ from numpy.typing import NDArray
 
 from compactlearn.core import memory
 from compactlearn.linalg.eigen import EigenSolution, Status, leading_eigenpairs
-from compactlearn.linalg.moments import Moments, row_blocks
+from compactlearn.linalg.moments import (
+    Moments,
+    row_blocks,
+    scale_rows,
+    sparse_squared_deviations,
+)
 from compactlearn.linalg.operators import (
     ColumnScaled,
     Deflated,
@@ -37,7 +42,7 @@ from compactlearn.linalg.operators import (
     centred,
     weighted,
 )
-from compactlearn.linalg.regimes import Shape, choose, needed_bytes
+from compactlearn.linalg.regimes import Demand, Shape, choose, needed_bytes
 from compactlearn.linalg.ridge import solve_ridge, solve_ridge_iteratively
 
 Array = NDArray[np.float64]
@@ -51,7 +56,7 @@ class Codes:
     """Columns V in row space, known by their products with the blocks."""
 
     left: Array  # (n_left, k)   Xc'V
-    right: Array  # (n_right, k)  Y'V
+    right: Array | None  # (n_right, k)  Y'V; None where V is Y itself
     total: Array  # (k,)          1'V, weighted
     status: Status = Status.CONVERGED
     # How a row (x, y) gets its code: (x - mean) @ left_weights + y @ right_weights.
@@ -65,6 +70,7 @@ class Codes:
 
     def oriented(self) -> Codes:
         """Fix signs: the largest entry of each column of Y'V, or of Xc'V where that is 0."""
+        assert self.right is not None
         scale = np.abs(self.left).max(axis=0, initial=0.0)
         peak = np.abs(self.right).max(axis=0, initial=0.0)
         signs = np.where(
@@ -100,6 +106,11 @@ class Pair(ABC):
     @abstractmethod
     def right_energy(self) -> float:
         """Squared Frobenius norm of Y, uncentred."""
+
+    @property
+    @abstractmethod
+    def right_gram_energy(self) -> float:
+        """Squared Frobenius norm of Y'Y."""
 
     @abstractmethod
     def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
@@ -147,8 +158,9 @@ class Pair(ABC):
         missing = size - basis.shape[1]
         if fill and missing > 0:
             both = np.hstack([avoid, basis])
-            full = np.linalg.qr(both, mode="complete")[0]
-            basis = np.hstack([basis, full[:, both.shape[1] : both.shape[1] + missing]])
+            others = np.random.default_rng(0).standard_normal((self.n_left, missing))
+            others = orthonormal_extension(both, orthonormal_extension(both, others))
+            basis = np.hstack([basis, others])
         peaks = _peak_signs(basis)
         return basis * peaks
 
@@ -175,6 +187,10 @@ class MomentsPair(Pair):
     @cached_property
     def right_energy(self) -> float:  # type: ignore[override]
         return float(np.trace(self._right_right))
+
+    @property
+    def right_gram_energy(self) -> float:
+        return float(np.sum(self._right_right**2))
 
     def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
         Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
@@ -207,11 +223,7 @@ class MomentsPair(Pair):
         ).oriented()
 
     def right_codes(self) -> Codes:
-        return Codes(
-            left=self.moments.left_right,
-            right=self._right_right,
-            total=self.count * self.mean_right,
-        )
+        return Codes(self.moments.left_right, None, self.count * self.mean_right)
 
     def projected_gram(self, projection: Array) -> Array:
         return projection.T @ (self.moments.left_left @ projection)
@@ -241,6 +253,9 @@ class RowsPair(Pair):
             # A dense block is centred once: the copy costs one pass and saves a correction,
             # and the digits that a large offset would take, in every later product.
             left = left - self.mean_left
+            drift = _weighted_sum(left, weights) / self.count  # the mean was rounded once
+            left -= drift
+            self.mean_left = self.mean_left + drift
             if self.roots is not None:
                 left *= self.roots[:, None]
             self._dense_Xc = left
@@ -259,6 +274,11 @@ class RowsPair(Pair):
     @cached_property
     def right_energy(self) -> float:  # type: ignore[override]
         return _weighted_square_sum(self.right, self.weights)
+
+    @property
+    def right_gram_energy(self) -> float:
+        Y = scale_rows(self.right, self.roots)
+        return float(np.sum((Y.T @ Y).data ** 2))
 
     @cached_property
     def _left_kernel(self) -> Array:
@@ -311,16 +331,17 @@ class RowsPair(Pair):
         a = root * q[:inner] / w
         if projection is not None:
             a = projection @ a
-        # [root Xc'V; Y'V] = Z'V = q w costs nothing, but divides by the root of the balance;
-        # where the left block hardly takes part in the codes that would magnify rounding.
+        # [root Xc'V; Y'V] = Z'V = q w costs nothing, but where a block hardly takes part in a code
+        # its rounding would be magnified.
         share = np.einsum("ij,ij->j", q[:inner], q[:inner])
-        if projection is None and share.size and share.min() > 1e-6:
-            left = q[:inner] * (w / root)
+        if projection is None and share.size and 1e-6 < share.min() <= share.max() < 1 - 1e-6:
+            left, right = q[:inner] * (w / root), q[inner:] * w
         else:
-            left = self.Xc.T @ (self.Xc @ a + self.Y @ b)
+            V = self.Xc @ a + self.Y @ b
+            left, right = self.Xc.T @ V, self.Y.T @ V
         return Codes(
             left=left,
-            right=q[inner:] * w,
+            right=right,
             total=self.count * (self.mean_right @ b),
             status=solution.status,
             left_weights=a,
@@ -339,17 +360,13 @@ class RowsPair(Pair):
         return V + self.right @ codes.right_weights
 
     def right_codes(self) -> Codes:
-        Y = self.right if self.weights is None else self.right.multiply(self.weights[:, None])
-        Y = scipy.sparse.csr_array(Y)
-        left = np.asarray(
-            (Y.T @ self.left).todense() if scipy.sparse.issparse(self.left) else Y.T @ self.left
-        ).T
-        left = left - np.outer(self.count * self.mean_left, self.mean_right)
-        return Codes(
-            left=left,
-            right=np.asarray((self.right.T @ Y).todense()),
-            total=self.count * self.mean_right,
-        )
+        Y = scale_rows(self.right, self.roots)
+        if scipy.sparse.issparse(self.left):
+            cross = (Y.T @ scale_rows(self.left, self.roots)).toarray()
+            left = cross.T - np.outer(self.count * self.mean_left, self.mean_right)
+        else:
+            left = np.asarray(Y.T @ self._dense_Xc).T
+        return Codes(left, None, self.count * self.mean_right)
 
     def projected_gram(self, projection: Array) -> Array:
         XcP = self.Xc @ projection
@@ -406,17 +423,17 @@ def _weighted_sum(matrix: Any, weights: Array | None) -> Array:
     return total
 
 
-def column_variances(matrix: Any, weights: Array | None = None) -> Array:
-    """Weighted variance of every column, without densifying."""
-    count = matrix.shape[0] if weights is None else float(weights.sum())
+def column_moments(matrix: Any, weights: Array | None = None) -> tuple[Array, Array, float]:
+    """Weighted mean and variance of every column, without densifying, and the total weight."""
+    count = float(matrix.shape[0] if weights is None else weights.sum())
     mean = _weighted_sum(matrix, weights) / count
     if scipy.sparse.issparse(matrix):
-        return _weighted_sum(matrix.multiply(matrix).tocsr(), weights) / count - mean**2
+        return mean, sparse_squared_deviations(matrix, mean, weights, count) / count, count
     total = np.zeros(matrix.shape[1])
     for rows in row_blocks(*matrix.shape):
         squares = (matrix[rows] - mean) ** 2
         total += squares.sum(axis=0) if weights is None else weights[rows] @ squares
-    return total / count
+    return mean, total / count, count
 
 
 def _weighted_square_sum(matrix: Any, weights: Array | None) -> float:
@@ -439,9 +456,8 @@ def build_pair(
     right: Any,
     weights: Array | None = None,
     *,
+    demand: Demand,
     regime: str = "auto",
-    components: int,
-    keeps_left: bool,
 ) -> Pair:
     """Hold two checked blocks in the regime asked for, or in the one that suits their shape.
 
@@ -450,13 +466,13 @@ def build_pair(
     shape = Shape.of(left, right)
     free = memory.available_bytes()
     if regime == "auto":
-        regime = choose(shape, components, keeps_left, free)
-    needs = needed_bytes(shape, components, keeps_left)
+        regime = choose(shape, demand, free)
+    needs = needed_bytes(shape, demand)
     leanest = min(needs, key=needs.__getitem__)
     memory.require_memory(
         needs[regime],
         what=f"Fitting {shape.n_rows} rows, {shape.n_left} features and {shape.n_right} labels "
-        f"in the {regime} regime with {components} label components",
+        f"in the {regime} regime with {demand.n_codes} label components",
         remedy=(
             f"Use solver={leanest!r}, which needs about "
             f"{memory.human_bytes(needs[leanest])}, or fewer components."
@@ -465,9 +481,19 @@ def build_pair(
         ),
         free=free,
     )
-    if regime == "moments":
-        return MomentsPair(Moments.from_arrays(left, right, weights))
-    return RowsPair(left, right, weights, regime=regime)
+    pair: Pair
+    with np.errstate(over="ignore", invalid="ignore"):
+        if regime == "moments":
+            pair = MomentsPair(Moments.from_arrays(left, right, weights))
+        else:
+            pair = RowsPair(left, right, weights, regime=regime)
+        energy = pair.left_energy
+    if not np.isfinite(energy):
+        raise ValueError(
+            "The sum of squares of the features must be a finite number, and overflows; divide "
+            "the features by a common factor, for example by np.abs(X).max()."
+        )
+    return pair
 
 
 def require_room_for_moments(n_left: int, n_right: int) -> None:

@@ -40,13 +40,20 @@ class Shape:
         return cls(left.shape[0], left.shape[1], right.shape[1], entries, right.nnz, sparse)
 
 
-def seconds(shape: Shape, components: int, keeps_left: bool) -> dict[str, float]:
-    """Estimated time of a fit in each regime.
+@dataclass(frozen=True)
+class Demand:
+    """What a method asks of its pair of blocks."""
 
-    ``components`` is the number of codes; ``keeps_left`` says that the left block is used
-    unprojected, so that its own Gram matrix (or kernel) is needed in any case.
-    """
-    N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, components
+    components: int  # leading codes to be found
+    keeps_left: bool = False  # a ridge on the whole left block: its Gram matrix or kernel
+    n_codes: int = 0  # targets of that ridge; at least the components
+    extra_directions: int = 0  # principal directions of the left block beside the codes'
+
+
+def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
+    """Estimated time of a fit in each regime."""
+    N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components
+    keeps_left = demand.keeps_left
     per_row = shape.left_entries / max(N, 1)
     gram = _DENSE * N * D * D / 2
     if shape.left_sparse:
@@ -84,14 +91,17 @@ def _eigh(order: int, k: int) -> float:
     return (_EIGH_ALL if k * 8 > order else _EIGH_SOME) * order**3
 
 
-def needed_bytes(shape: Shape, components: int, keeps_left: bool) -> dict[str, int]:
+def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
     """Estimated peak bytes of a fit in each regime, beyond the data themselves."""
-    N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, components
-    model = 8 * 3 * k * (D + M)
+    N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components
+    codes, extra = max(k, demand.n_codes), demand.extra_directions
+    model = 8 * (3 * codes * D + 3 * k * M + 4 * extra * D)
     centred_copy = 0 if shape.left_sparse else 8 * N * D
-    own_gram = 2 * 8 * min(D, N) ** 2 if keeps_left and min(D, N) <= 20_000 else 0
-    basis = 8 * min(N, D + M) * (4 * k + 64)
-    rows = 8 * N * 2 * k
+    own_gram = 2 * 8 * min(D, N) ** 2 if demand.keeps_left and min(D, N) <= 20_000 else 0
+    if D <= 2 * (extra + 8) and extra:  # so many directions are sought in the whole matrix
+        own_gram += 4 * 8 * D * D
+    basis = 8 * min(N, D + M) * (4 * k + 64) + 8 * D * 4 * extra
+    rows = 8 * N * 2 * codes
     return {
         "moments": 8 * 4 * (D + M) ** 2 + model,
         "dual": 8 * 4 * N * N + centred_copy + model + rows + own_gram,
@@ -99,19 +109,18 @@ def needed_bytes(shape: Shape, components: int, keeps_left: bool) -> dict[str, i
     }
 
 
-def choose(shape: Shape, components: int, keeps_left: bool, available: int | None) -> str:
+def choose(shape: Shape, demand: Demand, available: int | None) -> str:
     """The fastest regime that fits in the memory; the leanest where none fits.
 
     >>> tall = Shape(10_000, 20, 5, 200_000, 15_000, left_sparse=False)
-    >>> choose(tall, 5, False, None)
+    >>> choose(tall, Demand(5), None)
     'moments'
-    >>> choose(Shape(50, 4000, 5, 200_000, 75, left_sparse=False), 5, False, None)
+    >>> choose(Shape(50, 4000, 5, 200_000, 75, left_sparse=False), Demand(5), None)
     'dual'
     >>> huge = Shape(10**6, 10**5, 10**4, 10**8, 10**7, left_sparse=True)
-    >>> choose(huge, 100, False, None)
+    >>> choose(huge, Demand(100), None)
     'krylov'
     """
-    needs = needed_bytes(shape, components, keeps_left)
-    costs = seconds(shape, components, keeps_left)
+    needs, costs = needed_bytes(shape, demand), seconds(shape, demand)
     fitting = [r for r in REGIMES if available is None or needs[r] <= available]
     return min(fitting or REGIMES, key=costs.get if fitting else needs.get)  # type: ignore[arg-type]

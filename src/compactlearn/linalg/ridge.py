@@ -14,10 +14,14 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from compactlearn.linalg.eigen import EPS, all_eigenpairs, numerical_rank
+from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg.operators import Operator
 
 Array = NDArray[np.float64]
+
+# Eight digits are left of the rounding of a cross product when it is divided by this much of the
+# trace.
+SMALL_PENALTY = 1e-8
 
 # NumPy and SciPy bring a BLAS each, with threads that go on spinning for some time after a call.
 # A small Cholesky factorisation by SciPy just after NumPy's products waits a tenth of a second for
@@ -28,15 +32,16 @@ LU_UP_TO = 4_000
 def solve_ridge(gram: Array, cross: Array, alpha: float) -> Array:
     """Solve ``(gram + alpha I) B = cross`` for one penalty.
 
-    Where ``alpha`` is 0 or below the rounding of the Gram matrix, directions without variance
-    are left out: the solution of least norm.
+    The cross products lie in the range of the Gram matrix but for rounding, which a small penalty
+    would divide by. Below ``SMALL_PENALTY`` times the trace, directions without variance are
+    therefore left out; for ``alpha = 0`` that is the solution of least norm.
 
     >>> solve_ridge(np.array([[3.0]]), np.array([[8.0]]), alpha=1.0)
     array([[2.]])
     >>> solve_ridge(np.zeros((1, 1)), np.zeros((1, 1)), alpha=0.0)
     array([[0.]])
     """
-    if alpha <= gram.shape[0] * EPS * np.trace(gram):
+    if alpha <= SMALL_PENALTY * np.trace(gram):
         return RidgePath.from_gram(gram).coefficients(cross, alpha)
     shifted = gram.copy()
     shifted[np.diag_indices_from(shifted)] += alpha
@@ -71,7 +76,7 @@ class RidgePath:
     def _inverse(self, alpha: float) -> Array:
         size = self.values.size
         kept = size
-        if size and alpha <= size * EPS * self.values[0]:
+        if alpha <= SMALL_PENALTY * self.values.sum():
             kept = numerical_rank(self.values, size)
         inverse = np.zeros_like(self.values)
         inverse[:kept] = 1.0 / (self.values[:kept] + alpha)
