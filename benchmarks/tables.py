@@ -96,8 +96,9 @@ def rendered(text: str) -> str:
     for maker in (demo, defaults, speed):
         name = maker.__name__
         table = maker(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
-        pattern = rf"(<!-- table: {name} -->\n).*?(\n<!-- end -->)"
-        text, count = re.subn(pattern, lambda m, t=table: m[1] + t + m[2], text, flags=re.DOTALL)
+        pattern = rf"(<!-- table: {name} -->\n).*?(<!-- end -->)"
+        filled = rf"\g<1>{table}\n\g<2>"
+        text, count = re.subn(pattern, filled, text, flags=re.DOTALL)
         if count != 1:
             raise SystemExit(f"README.md must mark the table {name!r} once, and does {count} times")
     return text
