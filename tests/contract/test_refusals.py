@@ -376,3 +376,15 @@ def test_new_frames_must_have_the_same_columns(data):
     model = CMLLClassifier().fit(frame, Y)
     with Unchanged(model, frame), pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"c": "other"}))
+
+
+def test_moments_of_other_labels_are_refused():
+    """Squares of 0 and 1 are 0 and 1, so the sums give other labels away."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4))
+    for Y in (rng.choice([-1, 1], size=(30, 3)), 2 * (rng.random((30, 3)) < 0.5)):
+        with pytest.raises(ValueError, match="labels 0 or 1"):
+            CMLLClassifier().fit_moments(Moments.from_arrays(X, Y))
+    weights = rng.uniform(0, 3, size=30)
+    Y = (rng.random((30, 3)) < 0.5).astype(int)
+    CMLLClassifier().fit_moments(Moments.from_arrays(X, Y, weights))

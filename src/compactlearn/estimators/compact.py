@@ -261,6 +261,15 @@ class CompactClassifier(
                     "These moments contain NaN or infinity; check the blocks they were gathered "
                     "from."
                 )
+            counts = moments.count * moments.mean_right
+            squares = np.diag(moments.right_right)
+            if not np.allclose(squares, counts, rtol=1e-6, atol=1e-6 * moments.count):
+                worst = int(np.argmax(np.abs(squares - counts)))
+                raise ValueError(
+                    f"The right block of these moments must hold labels 0 or 1, whose squares sum "
+                    f"to the same as the labels, and in column {worst} they sum to "
+                    f"{squares[worst]:g} and {counts[worst]:g}; gather the moments from 0/1 labels."
+                )
             require_room_for_moments(moments.n_left, moments.n_right)
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = moments.n_left
