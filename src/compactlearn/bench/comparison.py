@@ -93,7 +93,7 @@ FULL = Grid(
     label_ratios=(0.5, 1.0),
     wide_alphas=(1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3),
 )
-QUICK = Grid(alphas=(1e-1,), betas=(1e-1,), label_ratios=(1.0,), wide_alphas=(0.1, 10.0, 1000.0))
+QUICK = Grid(alphas=(1e-1,), betas=(1e-1,), label_ratios=(0.5,), wide_alphas=(1.0, 10.0, 100.0))
 
 
 @dataclass(frozen=True)

@@ -269,9 +269,11 @@ def _refusal(owner: str, name: str, value: object, allowed: Sequence[Constraint]
     ]
     advice = (
         f"Set {name} to one of these."
-        if len(allowed) + len(choices) > 1
+        if len(allowed) > 1 or len(choices) > 1
         else f"Set {name} to such a value."
     )
+    if isinstance(value, type) and any(isinstance(c, Methods) for c in allowed):
+        advice = f"Pass an instance: {name}={value.__name__}()."
     if isinstance(value, str) and choices:
         advice += nearest(value, choices)
     return f"The parameter {name!r} of {owner} must be {accepted}; got {_show(value)}. {advice}"

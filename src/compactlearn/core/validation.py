@@ -59,7 +59,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-def one_of(y: Any, Y: Any) -> Any:
+def labels_given(y: Any, Y: Any) -> Any:
     """The labels, under whichever of the two names they were passed.
 
     scikit-learn's tools say ``y``, people with a label matrix say ``Y``.
@@ -147,7 +147,7 @@ def check_targets(Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit
     if scipy.sparse.issparse(Y):
         matrix, dtype = _check_sparse(Y), Y.dtype
     else:
-        Y = np.asarray(Y)
+        Y = _as_array(Y)
         if Y.ndim == 2 and Y.shape[1] == 1:
             warn_user(
                 "A column-vector y was passed when a 1d array was expected; it is treated as one "
@@ -186,7 +186,13 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
     """Row weights as finite non-negative numbers, not all zero; None stays None."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"sample_weight must hold one number for each of the {n_rows} rows, and is "
+            f"{sample_weight!r:.60}; pass a vector of numbers."
+        ) from error
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
@@ -206,6 +212,17 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
             "weight."
         )
     return weights
+
+
+def _as_array(Y: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(Y)
+    except ValueError as error:  # rows of different lengths: sets of labels
+        raise ValueError(
+            "Labels must be a 0/1 matrix or a vector of classes, and were given as rows of "
+            "different lengths; turn sets of labels into a matrix with "
+            "sklearn.preprocessing.MultiLabelBinarizer."
+        ) from error
 
 
 def _column_names(Y: Any) -> list[str] | None:
@@ -242,6 +259,8 @@ def _check_dense(Y: NDArray[Any]) -> Any:
         try:
             Y = Y.astype(np.float64)
         except (TypeError, ValueError) as error:
+            if any(type(value).__name__ == "NAType" for value in Y.ravel()):
+                _refuse_other_values(np.array([np.nan]))
             raise ValueError(
                 f"Labels must be 0 or 1, and Y has entries of type {Y.dtype}, such as "
                 f"{Y.ravel()[0]!r}; encode them with sklearn.preprocessing.MultiLabelBinarizer."
@@ -279,15 +298,16 @@ def _check_vector(y: NDArray[Any], classes: Any) -> Targets:
     index = np.searchsorted(known, y)
     index[index == known.size] = 0
     if not (known[index] == y).all():
-        stranger = y[known[index] != y][0]
+        stranger = y[known[index] != y].tolist()[0]
         raise ValueError(
-            f"y contains the class {stranger!r}, which is not among the classes {list(known)}; "
+            f"y contains the class {stranger!r}, which is not among the classes {known.tolist()}; "
             "name every class at the first call of partial_fit."
         )
     if known.size < 2:
         raise ValueError(
             f"A classifier needs at least 2 classes in y, and was given one class, "
-            f"{known[0] if known.size else None!r}; add rows of another class."
+            f"{known.tolist()}; add rows of another class, or name all classes by "
+            "classes= at the first call of partial_fit."
         )
     n = y.shape[0]
     if known.size == 2:

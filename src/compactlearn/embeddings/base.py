@@ -21,7 +21,7 @@ from compactlearn.core.params import Constraint, check_parameters
 from compactlearn.core.validation import (
     check_features,
     check_targets,
-    one_of,
+    labels_given,
     unchanged_on_error,
 )
 from compactlearn.linalg.arrays import working_form
@@ -94,7 +94,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
-            Y = check_targets(one_of(y, Y), X.shape[0], owner=owner).matrix
+            Y = check_targets(labels_given(y, Y), X.shape[0], owner=owner).matrix
             X = working_form(X)
             plan = self._plan(X.shape[1], Y.shape[1])
             pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=plan.regime)
@@ -118,7 +118,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         )
         self.n_label_components_ = result.codes.size
         self.solver_ = result.solver
-        if result.beta is not None:
+        if result.objective is not None:
             self.beta_ = result.beta
             self.objective_ = result.objective
             self.dependence_ = result.dependence

@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 # With few labels, all of them kept, the learner gets at least this many features. Seeded 5-fold
 # average precision at penalty 1 (benchmarks/accuracy): emotions .764 at d = m = 6, .794 at 24, .806
 # for plain ridge; yeast .757 at 14, .760 at 24; plant .591 at 12, .583 at 24, .495 for ridge.
-FEW_FEATURES = 24
+MIN_AUTO_FEATURES = 24
 
 _SIZES = (Integer(1), Real(0, 1, open_low=True), Choice("auto"), Nothing())
 
@@ -56,10 +56,13 @@ class CMLL(Embedding):
         d. A float is a ratio of D. "auto" is min(m, D), cut to the rank: more cannot raise the
         objective. Where fewer than 24 labels are all kept, "auto" goes on to min(24, D) with the
         leading principal directions of what is left over: six directions for six labels starve
-        the learner (measured on emotions). None keeps the features as they are (CMLL_y).
+        the learner (measured on emotions). None keeps the features as they are (CMLL_y). More
+        than m (or the rank) are found only with a ``completion``; without one,
+        ``n_feature_components_`` is smaller than asked.
     n_label_components : int, float in (0, 1], "auto" or None, default="auto"
         m. A float is a ratio of M. "auto" is min(M, max(16, ceil(M / 2))). None keeps the labels
-        as they are. More components than the rank allows are cut, with a warning.
+        as they are: codes and decoder are then sparse, and ``label_ridge`` and ``offset`` without
+        effect. More components than the rank allows are cut, with a warning.
     beta : float or "auto", default="auto"
         Weight of the dependence on the features against the recovery of the labels. "auto" is
         0.1 ||Y||^2 / ||Xc||^2, so that the units of X do not matter.
@@ -81,7 +84,7 @@ class CMLL(Embedding):
     tol : float, default=1e-5
         Relative change of the objective at which "alternating" stops. The accelerated
         alternation stops at a millionth of it.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the start of "alternating" and the completion "random".
 
     Attributes
@@ -179,6 +182,8 @@ class CMLL(Embedding):
         extra = 0
         if d is not None and self.completion != "none":
             extra = max(0, d - limit)
+        if self._tops_up(m, n_labels) and d is not None:
+            extra = max(extra, min(MIN_AUTO_FEATURES, n_features) - d)
         return Plan(
             components=m or 0,
             keeps_features=d is None,
@@ -197,14 +202,8 @@ class CMLL(Embedding):
         else:
             state = self._climb(pair, d, m, beta)
         P, codes = state.projection, state.codes
-        if P is not None and d is not None and d > P.shape[1]:
-            P = np.hstack([P, self._complete(pair, P, d - P.shape[1])])
-        if P is not None and self.n_feature_components == "auto" and m in (None, pair.n_right):
-            wanted = min(FEW_FEATURES, pair.n_left) - P.shape[1]
-            if wanted > 0:
-                P = np.hstack([P, pair.principal_directions(wanted, P, fill=False)])
-        if P is not None and P.shape[1] == 0:
-            P = np.eye(pair.n_left, 1)  # constant features: one of them, so that none is nothing
+        if P is not None and d is not None:
+            P = self._widen(pair, P, d, m)
         if m is not None and codes.size < m:
             warn_user(
                 f"{m} label components were asked for, but only {codes.size} independent ones "
@@ -235,6 +234,20 @@ class CMLL(Embedding):
             path=np.asarray(state.path),
             n_iter=state.n_iter,
         )
+
+    def _tops_up(self, m: int | None, n_labels: int) -> bool:
+        """Whether "auto" goes on to ``MIN_AUTO_FEATURES``: the labels are all kept."""
+        return self.n_feature_components == "auto" and m in (None, n_labels)
+
+    def _widen(self, pair: Pair, P: Array, d: int, m: int | None) -> Array:
+        """Columns of P beyond those that the codes ask for."""
+        if d > P.shape[1]:
+            P = np.hstack([P, self._complete(pair, P, d - P.shape[1])])
+        wanted = min(MIN_AUTO_FEATURES, pair.n_left) - P.shape[1]
+        if self._tops_up(m, pair.n_right) and wanted > 0:
+            P = np.hstack([P, pair.principal_directions(wanted, P, fill=False)])
+        # Constant features have no direction at all; the learner gets one of them, not nothing.
+        return P if P.shape[1] else np.eye(pair.n_left, 1)
 
     def _balance(self, pair: Pair) -> float:
         if not isinstance(self.beta, str):
@@ -330,7 +343,7 @@ class CMLL(Embedding):
             return pair.principal_directions(count, P)
         rng = rng or check_random_state(_legacy_seed(self.random_state))
         columns = rng.standard_normal((pair.n_left, count))
-        return orthonormal_extension(P, orthonormal_extension(P, columns))
+        return orthonormal_extension(P, columns)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ class Original(Embedding):
         """Return the codes of labels: the labels themselves, sparse where they came sparse."""
         check_is_fitted(self, "n_label_components_")
         sparse = scipy.sparse.issparse(Y)
-        matrix = check_targets(Y, Y.shape[0] if sparse else len(Y), owner="encode").matrix
+        n_rows = np.shape(Y)[0] if np.ndim(Y) or sparse else 0
+        matrix = check_targets(Y, n_rows, owner="encode").matrix
         if matrix.shape[1] != self.n_label_components_:
             raise ValueError(
                 f"encode needs labels with {self.n_label_components_} columns, as in fit, and was "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from compactlearn.core.params import Constraint
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.compact import CompactClassifier
 
@@ -17,12 +18,41 @@ class CMLLClassifier(CompactClassifier):
 
     Parameters
     ----------
-    n_feature_components, n_label_components, beta, label_ridge, offset, solver, completion, \
-max_iter, tol
-        As in :class:`CMLL`.
-    feature_map, scale, regressor, alpha, decoder, threshold, n_jobs
-        As in :class:`CompactClassifier`.
-    random_state : int, RandomState or None, default=None
+    n_feature_components : int, float in (0, 1], "auto" or None, default="auto"
+        Size of the projected feature space, or its ratio to the number of features. "auto": as
+        many as label components, and at least 24 where few labels are all kept. None: all
+        features.
+    n_label_components : int, float in (0, 1], "auto" or None, default="auto"
+        Number of label codes, or its ratio to the number of labels. "auto": half the labels, at
+        least 16. None: the labels themselves.
+    beta : float or "auto", default="auto"
+        Weight of the dependence on the features against the recovery of the labels.
+    label_ridge : float, default=0.0
+        Divides the decoder by ``1 + label_ridge``.
+    offset : {"mean", "none"}, default="mean"
+        Whether scores keep the labels' mean; "none" is the paper's decoder.
+    solver : {"auto", "closed", "alternating", "moments", "dual", "krylov"}, default="auto"
+        How the subspaces are found; "alternating" is the paper's algorithm, the last three
+        prescribe a regime.
+    completion : {"none", "variance", "random"}, default="none"
+        What feature components beyond the rank are.
+    max_iter : int, default=50
+    tol : float, default=1e-5
+        For "alternating".
+    feature_map : transformer or None, default=None
+        Applied to X first.
+    scale : bool, default=False
+        Divide every feature by its standard deviation.
+    regressor : scikit-learn regressor or None, default=None
+        The learner in the small space; None is ridge regression solved from moments.
+    alpha : float, default=1.0
+        Penalty of that ridge, in the squared units of X.
+    decoder : {"linear"}, default="linear"
+    threshold : float or array of shape (n_labels,), default=0.5
+        A label is predicted where its score is strictly above.
+    n_jobs : int or None, default=None
+        For a regressor that takes one target at a time.
+    random_state : int, RandomState, Generator or None, default=None
         For the embedding.
 
     Attributes
@@ -45,6 +75,11 @@ coef_, intercept_, n_features_in_, feature_names_in_
     >>> labels.shape
     (579, 3)
     """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        **CompactClassifier._constraints,
+        **CMLL._constraints,
+    }
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ from compactlearn.core.validation import (
     check_mapped,
     check_targets,
     check_weights,
-    one_of,
+    labels_given,
     unchanged_on_error,
 )
 from compactlearn.core.warn import warn_user
@@ -92,7 +93,8 @@ class CompactClassifier(
         moments. Any other regressor is cloned and fitted to ``(XP, codes * sqrt(N))``; one that
         takes a single target is wrapped in ``MultiOutputRegressor``.
     alpha : float, default=1.0
-        Penalty of the built-in ridge.
+        Penalty of the built-in ridge; ignored with a ``regressor``. It is in the squared units
+        of X: features multiplied by c ask for c² times the penalty (``scale=True`` sees to that).
     decoder : {"linear"}, default="linear"
         The embedding's own decoder and offset.
     threshold : float or array of shape (n_labels,), default=0.5
@@ -180,7 +182,7 @@ class CompactClassifier(
         with unchanged_on_error(self):
             embedding = self._checked_embedding()
             X = check_features(self, X, reset=True)
-            labels = one_of(y, Y)
+            labels = labels_given(y, Y)
             targets = check_targets(labels, X.shape[0], owner=f"{type(self).__name__}.fit")
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = _without_zero_weights(X, targets, weights)
@@ -216,19 +218,29 @@ class CompactClassifier(
             embedding = self._checked_embedding()
             first = not hasattr(self, "embedding_")
             if not first and self._moments is None:
+                way = "fit with solver='moments', or " if hasattr(embedding, "solver") else ""
                 raise ValueError(
                     f"partial_fit can go on only from a fit that ran from moments, and the last "
-                    f"one took the route {self.embedding_.solver_!r}; fit with solver='moments', "
-                    "or start with partial_fit on a new estimator."
+                    f"one took the route {self.embedding_.solver_!r}; {way}start with partial_fit "
+                    "on a new estimator."
                 )
             X = check_features(self, X, reset=first)
             known = classes if first or self._kind == "multilabel" else self.classes_
-            targets = check_targets(one_of(y, Y), X.shape[0], classes=known, owner="partial_fit")
+            targets = check_targets(
+                labels_given(y, Y), X.shape[0], classes=known, owner="partial_fit"
+            )
             if not first and (targets.kind, targets.n_labels) != (self._kind, self.n_labels_):
                 raise ValueError(
                     f"partial_fit began with {self.n_labels_} {self._kind} labels, and was now "
                     f"given {targets.n_labels} {targets.kind} labels; pass the same columns, or "
                     "call fit to start again."
+                )
+            known_names = None if first else getattr(self, "label_names_", None)
+            if known_names and targets.names and known_names != targets.names:
+                raise ValueError(
+                    f"partial_fit began with the labels {known_names}, and was now given "
+                    f"{targets.names}; pass the same columns in the same order, for example "
+                    "Y[model.label_names_]."
                 )
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = _without_zero_weights(X, targets, weights)
@@ -247,29 +259,7 @@ class CompactClassifier(
         """Fit from :class:`Moments` of a feature block and a label block gathered elsewhere."""
         with unchanged_on_error(self):
             embedding = self._checked_embedding()
-            if not isinstance(moments, Moments):
-                raise TypeError(
-                    f"fit_moments needs compactlearn.Moments, and was given "
-                    f"{type(moments).__name__}; gather them with Moments.from_blocks."
-                )
-            if moments.count <= 0:
-                raise ValueError(
-                    "These moments hold no rows; add at least one block before fit_moments."
-                )
-            if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
-                raise ValueError(
-                    "These moments contain NaN or infinity; check the blocks they were gathered "
-                    "from."
-                )
-            counts = moments.count * moments.mean_right
-            squares = np.diag(moments.right_right)
-            if not np.allclose(squares, counts, rtol=1e-6, atol=1e-6 * moments.count):
-                worst = int(np.argmax(np.abs(squares - counts)))
-                raise ValueError(
-                    f"The right block of these moments must hold labels 0 or 1, whose squares sum "
-                    f"to the same as the labels, and in column {worst} they sum to "
-                    f"{squares[worst]:g} and {counts[worst]:g}; gather the moments from 0/1 labels."
-                )
+            _check_moments(moments)
             require_room_for_moments(moments.n_left, moments.n_right)
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = moments.n_left
@@ -282,7 +272,7 @@ class CompactClassifier(
 
     def _checked_embedding(self) -> Embedding:
         """Check the parameters; return an unfitted clone of the embedding."""
-        check_parameters(self, CompactClassifier._constraints)
+        check_parameters(self, self._constraints)
         embedding = self._make_embedding()
         check_parameters(embedding, embedding._constraints)
         return embedding
@@ -294,8 +284,9 @@ class CompactClassifier(
             embedding = clone(self.embedding)
         else:
             raise ValueError(
-                f"embedding must be None or an embedding such as CMLL() or Original(), and is "
-                f"{self.embedding!r}; wrap other transformers with feature_map."
+                f"embedding must be None or an embedding of this package, and is "
+                f"{self.embedding!r}; pass an instance, for example CMLL() or Original(), and "
+                "other transformers as feature_map."
             )
         takes_seed = embedding.get_params().get("random_state", "") is None
         if takes_seed and self.random_state is not None:
@@ -441,8 +432,15 @@ class CompactClassifier(
             return self._scorer.scores(X)
         return self.embedding_.decode(self._codes(X)) - self._boundary
 
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """The same a few rows at a time; all at once from a foreign regressor."""
+        if self._scorer is None:
+            yield slice(None), self._scores(X)
+        else:
+            yield from self._scorer.blocks(X)
+
     def transform(self, X: Any) -> Any:
-        """Return the projected features XP (X itself where features are kept)."""
+        """Return the projected features XP; where features are kept, X, mapped and scaled."""
         return self._project(self._prepare(X))
 
     def predict_codes(self, X: Any) -> Array:
@@ -461,17 +459,16 @@ class CompactClassifier(
             return self.classes_[(self._scores(X)[:, 0] > 0).astype(np.intp)]
         if self._kind == "multiclass":
             return self.classes_[np.argmax(self._scores(X), axis=1)]
-        if self._scorer is None:
-            return (self._scores(X) > self.threshold_).astype(self._dtype)
         labels = np.empty((X.shape[0], self.n_labels_), dtype=self._dtype)
-        for rows, scores in self._scorer.blocks(X):
+        for rows, scores in self._score_blocks(X):
             labels[rows] = scores > self.threshold_
         return labels
 
     def predict_topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
         """Return the k best labels of each row and their scores, best first.
 
-        Computed a few rows at a time: the (n_samples, n_labels) scores are never held at once.
+        With the built-in ridge a few rows at a time: the (n_samples, n_labels) scores are never
+        held at once.
         """
         X = self._prepare(X)
         if self._kind == "binary":
@@ -486,9 +483,7 @@ class CompactClassifier(
             )
         indices = np.empty((X.shape[0], k), dtype=np.intp)
         best = np.empty((X.shape[0], k))
-        if self._scorer is None:
-            return top_labels(self._scores(X), k)
-        for rows, scores in self._scorer.blocks(X):
+        for rows, scores in self._score_blocks(X):
             indices[rows], best[rows] = top_labels(scores, k)
         return indices, best
 
@@ -514,7 +509,8 @@ class CompactClassifier(
         return self._linear().intercept
 
     def _linear(self) -> LinearScorer:
-        scorer = getattr(self, "_scorer", None)
+        check_is_fitted(self, "embedding_")
+        scorer = self._scorer
         if scorer is None or hasattr(self, "feature_map_"):
             raise AttributeError(
                 "coef_ and intercept_ exist after a fit with the built-in ridge on the features "
@@ -528,6 +524,30 @@ class CompactClassifier(
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _check_moments(moments: Moments) -> None:
+    """Refuse moments that cannot be those of finite features and 0/1 labels."""
+    if not isinstance(moments, Moments):
+        raise TypeError(
+            f"fit_moments needs compactlearn.Moments, and was given {type(moments).__name__}; "
+            "gather them with Moments.from_blocks."
+        )
+    if moments.count <= 0:
+        raise ValueError("These moments hold no rows; add at least one block before fit_moments.")
+    if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+        raise ValueError(
+            "These moments contain NaN or infinity; check the blocks they were gathered from."
+        )
+    counts = moments.count * moments.mean_right
+    squares = np.diag(moments.right_right)
+    if not np.allclose(squares, counts, rtol=1e-6, atol=1e-6 * moments.count):
+        worst = int(np.argmax(np.abs(squares - counts)))
+        raise ValueError(
+            f"The right block of these moments must hold labels 0 or 1, whose squares sum to the "
+            f"same as the labels, and in column {worst} they sum to {squares[worst]:g} and "
+            f"{counts[worst]:g}; gather the moments from 0/1 labels."
+        )
 
 
 def _without_zero_weights(

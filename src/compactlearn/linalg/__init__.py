@@ -1,4 +1,4 @@
-"""Numerical tools over two blocks of columns, left and right; nothing here knows about labels."""
+"""Numerical tools over two blocks of columns, left (features) and right (labels)."""
 
 from compactlearn.linalg.moments import Moments
 

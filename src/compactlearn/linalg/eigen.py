@@ -2,15 +2,15 @@
 
 One call, :func:`leading_eigenpairs`, hides two routes. The dense route is LAPACK's; the Krylov
 route is a block Lanczos iteration with full orthogonalisation and thick restarts, which needs
-products with the matrix only. Blocks are used for two reasons: a product with sixteen columns
-costs a fraction of sixteen products, and a block finds repeated eigenvalues that a single
+products with the matrix only. Blocks are used for two reasons: a product with eight columns
+costs a fraction of eight products, and a block finds repeated eigenvalues that a single
 starting vector cannot see.
 
 Order and rank are judged here and nowhere else.
 
-NumPy's LAPACK is called wherever it offers the routine: NumPy and SciPy bring a BLAS each, and
-where calls alternate their threads compete for the same cores (measured: a fit of bibtex on two
-cores takes three times as long).
+NumPy's LAPACK is called, but for a few pairs of a dense matrix and for large ones in place: NumPy
+and SciPy bring a BLAS each, and where calls alternate their threads compete for the same cores
+(measured: a fit of bibtex on two cores takes three times as long).
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def leading_eigenpairs(
     count = min(count, n)
     is_array = isinstance(matrix, np.ndarray)
     if route == "auto":
-        route = "krylov" if _krylov_pays(n, count, is_array) else "dense"
-    if route == "dense" or n <= 2 * (count + _block_size(count)):
+        route = "krylov" if krylov_pays(n, count, is_array) else "dense"
+    if route == "dense" or too_many_for_krylov(n, count):
         dense = matrix if isinstance(matrix, np.ndarray) else _symmetric(matrix @ np.eye(n))
         values, vectors = _dense(dense, count, overwrite=overwrite or not is_array)
         status, stats = Status.CONVERGED, {"route": "dense"}
@@ -177,7 +177,22 @@ def _symmetric(matrix: Array) -> Array:
     return (matrix + matrix.T) / 2
 
 
-def _krylov_pays(n: int, count: int, is_array: bool) -> bool:
+def too_many_for_krylov(n: int, count: int) -> bool:
+    """Whether so large a share is wanted that a Krylov basis would fill the space."""
+    return n <= 2 * (count + _block_size(count))
+
+
+def many_wanted(n: int, count: int) -> bool:
+    """Whether all pairs of a dense matrix are as cheap as the wanted ones.
+
+    Divide and conquer computes all pairs but at matrix-product speed; bisection with inverse
+    iteration computes only the wanted ones, slowly. They cross near an eighth of the spectrum.
+    """
+    return count * 8 > n
+
+
+def krylov_pays(n: int, count: int, is_array: bool) -> bool:
+    """Whether products with the matrix are the faster way."""
     # Measured on two cores: tridiagonalisation of a dense matrix of order n costs about as much
     # as a few hundred products with it, so Lanczos wins only for a small share of a large matrix.
     return n >= 300 and count * 40 <= n if is_array else count * 4 <= n
@@ -187,9 +202,7 @@ def _dense(matrix: Array, count: int, *, overwrite: bool) -> tuple[Array, Array]
     n = matrix.shape[0]
     if n == 0 or count == 0:
         return np.empty(0), np.empty((n, 0))
-    # Divide and conquer computes all pairs but at matrix-product speed; bisection with inverse
-    # iteration computes only the wanted ones, slowly. They cross near an eighth of the spectrum.
-    if count * 8 > n:
+    if many_wanted(n, count):
         if n > IN_PLACE_ABOVE and overwrite:
             values, vectors = scipy.linalg.eigh(
                 matrix, driver="evd", overwrite_a=True, check_finite=False

@@ -35,7 +35,7 @@ SMALL_OFFSET = 100.0
 EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Moments:
     """Weight, mean and centred scatter of the columns ``[left, right]``.
 
@@ -97,6 +97,11 @@ class Moments:
         """Sum an iterable of ``(left, right)`` or ``(left, right, sample_weight)`` blocks."""
         total: Moments | None = None
         for block in blocks:
+            if not isinstance(block, tuple | list) or len(block) not in (2, 3):
+                raise TypeError(
+                    f"Moments.from_blocks needs blocks (left, right) or (left, right, "
+                    f"sample_weight), and was given a {type(block).__name__}; pass tuples."
+                )
             part = cls.from_arrays(*block)
             total = part if total is None else total + part
         if total is None:
@@ -134,7 +139,18 @@ class Moments:
         mean = self.mean_right
         return self.scatter[self.n_left :, self.n_left :] + self.count * np.outer(mean, mean)
 
+    def __repr__(self) -> str:
+        return (
+            f"Moments of {self.count:g} rows, {self.n_left} left and {self.n_right} right columns"
+        )
+
+    def __radd__(self, other: object) -> Moments:
+        """Lets ``sum(parts)`` work, which starts from 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def __add__(self, other: Moments) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
         self._check_same_columns(other)
         count = self.count + other.count
         if count == 0:
@@ -147,6 +163,8 @@ class Moments:
 
     def __sub__(self, other: Moments) -> Moments:
         """The moments of the rows of ``self`` that are not in ``other``."""
+        if not isinstance(other, Moments):
+            return NotImplemented
         self._check_same_columns(other)
         count = self.count - other.count
         if count < 0:

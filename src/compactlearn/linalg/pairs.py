@@ -42,13 +42,10 @@ from compactlearn.linalg.operators import (
     centred,
     weighted,
 )
-from compactlearn.linalg.regimes import Demand, Shape, choose, needed_bytes
+from compactlearn.linalg.regimes import GRAM_LIMIT, Demand, Shape, choose, needed_bytes
 from compactlearn.linalg.ridge import solve_ridge, solve_ridge_iteratively
 
 Array = NDArray[np.float64]
-
-# Largest order for which a Gram matrix is formed only to solve a ridge problem: 3.2 GB.
-GRAM_LIMIT = 20_000
 
 
 @dataclass(frozen=True)
@@ -159,8 +156,7 @@ class Pair(ABC):
         if fill and missing > 0:
             both = np.hstack([avoid, basis])
             others = np.random.default_rng(0).standard_normal((self.n_left, missing))
-            others = orthonormal_extension(both, orthonormal_extension(both, others))
-            basis = np.hstack([basis, others])
+            basis = np.hstack([basis, orthonormal_extension(both, others)])
         peaks = _peak_signs(basis)
         return basis * peaks
 
@@ -391,12 +387,12 @@ class RowsPair(Pair):
 
 
 def orthonormal_extension(basis: Array, columns: Array) -> Array:
-    """Clean ``columns`` of their rounding-sized part in ``basis`` and of each other."""
-    if columns.shape[1] == 0:
-        return columns
-    columns = columns - basis @ (basis.T @ columns)
-    Q, R = np.linalg.qr(columns)
-    return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
+    """Orthonormal basis of what ``columns`` have outside the span of ``basis``."""
+    for _ in range(2 if columns.shape[1] else 0):  # once leaves rounding, twice does not
+        columns = columns - basis @ (basis.T @ columns)
+        columns, R = np.linalg.qr(columns)
+        columns = columns * np.where(np.diag(R) < 0, -1.0, 1.0)
+    return columns
 
 
 def _peak_signs(columns: Array) -> Array:

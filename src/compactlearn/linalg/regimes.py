@@ -12,7 +12,12 @@ from typing import Any
 
 import scipy.sparse
 
+from compactlearn.linalg.eigen import krylov_pays, many_wanted, too_many_for_krylov
+
 REGIMES = ("moments", "dual", "krylov")
+
+# Largest order for which a Gram matrix is formed only to solve a ridge problem: 3.2 GB.
+GRAM_LIMIT = 20_000
 
 _DENSE = 2e-11  # seconds per multiply-add inside a matrix product
 _THIN = 1e-10  # the same for products with a few columns: bound by memory
@@ -73,7 +78,7 @@ def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
         + 12 * _DENSE * side * (3 * k) ** 2
         + 4 * _EIGH_ALL * (3 * k) ** 3
     )
-    if side <= 2 * (k + 8):  # the solver goes dense, through products with the identity
+    if too_many_for_krylov(side, k):  # it goes dense, through products with the identity
         krylov += side * 2 * (shape.left_entries * entry + shape.right_entries * _SPARSE)
     return {
         "moments": gram
@@ -86,9 +91,9 @@ def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
 
 
 def _eigh(order: int, k: int) -> float:
-    if order >= 300 and k * 40 <= order:
+    if krylov_pays(order, k, is_array=True):
         return 2e-3 + (3 * k + 40) * order * order * _THIN
-    return (_EIGH_ALL if k * 8 > order else _EIGH_SOME) * order**3
+    return (_EIGH_ALL if many_wanted(order, k) else _EIGH_SOME) * order**3
 
 
 def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
@@ -97,8 +102,8 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
     codes, extra = max(k, demand.n_codes), demand.extra_directions
     model = 8 * (3 * codes * D + 3 * k * M + 4 * extra * D)
     centred_copy = 0 if shape.left_sparse else 8 * N * D
-    own_gram = 2 * 8 * min(D, N) ** 2 if demand.keeps_left and min(D, N) <= 20_000 else 0
-    if D <= 2 * (extra + 8) and extra:  # so many directions are sought in the whole matrix
+    own_gram = 2 * 8 * min(D, N) ** 2 if demand.keeps_left and min(D, N) <= GRAM_LIMIT else 0
+    if extra and too_many_for_krylov(D, extra):  # they are sought in the whole matrix
         own_gram += 4 * 8 * D * D
     basis = 8 * min(N, D + M) * (4 * k + 64) + 8 * D * 4 * extra
     rows = 8 * N * 2 * codes

@@ -1,0 +1,94 @@
+"""Mistakes people make, each answered by the sentence that helps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+
+from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Moments, Original
+
+from .data import make_data
+
+
+def test_labels_in_another_order_are_not_summed_together():
+    X, Y = make_data(60)
+    frame = pd.DataFrame(Y.astype(int), columns=[f"label {j}" for j in range(Y.shape[1])])
+    model = CMLLClassifier().partial_fit(X, frame)
+    with pytest.raises(ValueError, match=r"began with the labels .* Y\[model.label_names_\]"):
+        model.partial_fit(X, frame[frame.columns[::-1]])
+    model.partial_fit(X, frame[model.label_names_])
+
+
+def test_sets_of_labels_are_sent_to_the_binarizer():
+    with pytest.raises(ValueError, match="MultiLabelBinarizer"):
+        CMLLClassifier().fit(np.eye(3), [["a"], ["a", "b"], []])
+
+
+def test_a_missing_label_of_pandas_is_a_missing_label():
+    Y = pd.DataFrame({"a": [0, 1, None], "b": [1, 1, 0]}, dtype="Int64")
+    with pytest.raises(ValueError, match="NaN, which would mean an unknown label"):
+        CMLLClassifier().fit(np.eye(3), Y)
+
+
+def test_weights_by_a_word():
+    X, Y = make_data(60)
+    with pytest.raises(ValueError, match="sample_weight must hold one number .* 'balanced'"):
+        CMLLClassifier().fit(X, Y, sample_weight="balanced")
+
+
+def test_a_class_where_an_instance_is_meant():
+    X, Y = make_data(60)
+    with pytest.raises(ValueError, match=r"Pass an instance: regressor=Ridge\(\)"):
+        CMLLClassifier(regressor=Ridge).fit(X, Y)
+    with pytest.raises(ValueError, match=r"pass an instance, for example CMLL\(\)"):
+        CompactClassifier(CMLL).fit(X, Y)
+
+
+def test_messages_name_the_class_the_user_wrote():
+    X, Y = make_data(60)
+    with pytest.raises(ValueError, match="'beta' of CMLLClassifier"):
+        CMLLClassifier(beta=-1).fit(X, Y)
+
+
+def test_one_class_in_the_first_block():
+    X, _ = make_data(60)
+    with pytest.raises(ValueError, match="classes= at the first call"):
+        CMLLClassifier().partial_fit(X, np.zeros(60, dtype=int))
+
+
+def test_advice_fits_the_embedding():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 300)), (rng.random((20, 3)) < 0.5).astype(int)
+    for model, advised in ((CompactClassifier(Original()), False), (CMLLClassifier(), True)):
+        model.fit(X, Y)
+        with pytest.raises(ValueError, match="start with partial_fit") as raised:
+            model.partial_fit(X, Y)
+        assert ("solver='moments'" in str(raised.value)) is advised
+
+
+def test_moments_sum_and_show_themselves():
+    X, Y = make_data(60)
+    parts = [Moments.from_arrays(X[i : i + 20], Y[i : i + 20]) for i in (0, 20, 40)]
+    whole = sum(parts)
+    np.testing.assert_allclose(whole.scatter, Moments.from_arrays(X, Y).scatter, atol=1e-10)
+    assert repr(whole) == f"Moments of 60 rows, {X.shape[1]} left and {Y.shape[1]} right columns"
+    with pytest.raises(TypeError):
+        whole + 1
+    with pytest.raises(TypeError, match="pass tuples"):
+        Moments.from_blocks([X, X])
+
+
+def test_labels_passed_twice_or_not_at_all():
+    X, Y = make_data(60)
+    with pytest.raises(ValueError, match="passed twice"):
+        CMLLClassifier().fit(X, Y, Y=Y)
+    with pytest.raises(ValueError, match="y is None"):
+        CMLLClassifier().fit(X)
+    np.testing.assert_array_equal(
+        CMLLClassifier().fit(X, Y=Y).predict(X), CMLLClassifier().fit(X, Y).predict(X)
+    )
+
+
+def test_every_parameter_is_explained_where_people_look():
+    for name in CMLLClassifier().get_params():
+        assert f"\n    {name} : " in CMLLClassifier.__doc__, name
