@@ -53,11 +53,11 @@ def _child(path: str) -> None:
     rng = np.random.default_rng(0)
     small = rng.normal(size=(200, 20)), rng.integers(0, 2, size=(200, 8))
     CMLLClassifier(n_label_components=0.5).fit(*small)
-    method = "VmHWM after clear_refs" if _reset_mark() else "getrusage without a reset"
-    before = _mark()
+    method = "VmHWM after clear_refs" if reset_memory_mark() else "getrusage without a reset"
+    before = memory_mark()
     model = CMLLClassifier(n_label_components=0.5).fit(X, Y)
-    after = _mark()
-    data, size = _bytes(X) + _bytes(Y), len(pickle.dumps(model, protocol=5))
+    after = memory_mark()
+    data, size = matrix_bytes(X) + matrix_bytes(Y), len(pickle.dumps(model, protocol=5))
     # Matrices of order D + M belong to the moments regime only.
     moments = model.embedding_.solver_.endswith("moments")
     square = 4 * (X.shape[1] + Y.shape[1]) ** 2 * 8 if moments else 0
@@ -73,7 +73,7 @@ def _child(path: str) -> None:
     print(json.dumps(report))
 
 
-def _reset_mark() -> bool:
+def reset_memory_mark() -> bool:
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -81,7 +81,7 @@ def _reset_mark() -> bool:
     return True
 
 
-def _mark() -> int:
+def memory_mark() -> int:
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -111,7 +111,7 @@ def _matrix(name: str, stored: Any) -> Any:
     return scipy.sparse.csr_array(parts, shape=tuple(stored[f"{name}_shape"]))
 
 
-def _bytes(matrix: Any) -> int:
+def matrix_bytes(matrix: Any) -> int:
     if scipy.sparse.issparse(matrix):
         return matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     return matrix.nbytes

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from compactlearn.datasets import read_arff
 from compactlearn.datasets.arff_header import split_cells
+from compactlearn.datasets.errors import DataFileError
 
 HEADER = """@relation 'toy: -C 2'
 @attribute first {0,1}
@@ -271,6 +272,10 @@ def test_quoted_cells_come_back(cells):
         ("{-1 1}\n", "a sparse row holds pairs 'index value', got '-1 1'"),
         ("{2 1 3,4}\n", "line 8:"),
         ("{2 1,}\n", "a sparse row holds pairs 'index value', got ''"),
+        ("{2 1\v2,4 \v}\n", "a sparse row holds pairs 'index value', got '4'"),
+        ("{2 1,4}\n", "a sparse row holds pairs 'index value', got '4'"),
+        ("{4}\n", "a sparse row holds pairs 'index value', got '4'"),
+        ("{4 1 1}\n", "the attribute 'c' must hold one of its declared values"),
         ("{2 1\n", "a sparse row must end with a brace, got '{2 1'"),
     ],
 )
@@ -290,8 +295,8 @@ def test_a_broken_line_is_named(write, rows, message):
         ("@relation r\n@data\n1\n", "line 2: an ARFF file declares attributes"),
         ("a,b\n1,2\n", "line 1: an ARFF file declares attributes"),
         ("@attribute x\n@data\n", "line 1: an attribute is declared by a name and a type"),
-        ("@attribute x {}\n@data\n", "lists its values between braces, got '{}'"),
-        ("@attribute x {a,b\n@data\n", "lists its values between braces, got '{a,b'"),
+        ("@attribute x {}\n@data\n", "lists its different values between braces, got '{}'"),
+        ("@attribute x {a,b\n@data\n", "lists its different values between braces, got '{a,b'"),
     ],
 )
 def test_a_broken_header_is_named(write, text, message):
@@ -309,7 +314,7 @@ def test_a_broken_header_is_named(write, text, message):
         (2.0, TypeError, "labels must be the path of a Mulan XML file, a list"),
         ([], TypeError, "got []"),
         ([1, 2], TypeError, "got [1, 2]"),
-        (["frist"], ValueError, "no attribute has the name 'frist'"),
+        (["frist"], ValueError, "no column has the name 'frist'"),
         (["frist"], ValueError, "Did you mean 'first'?"),
         ("absent.xml", FileNotFoundError, "no file is there; check the path"),
     ],
@@ -321,13 +326,13 @@ def test_labels_that_cannot_be_found(write, labels, error, message):
 
 def test_a_name_borne_twice_cannot_be_asked_for(write):
     path = write("@attribute y {0,1}\n@attribute y {0,1}\n@attribute x numeric\n@data\n1,0,1\n")
-    with pytest.raises(ValueError, match="2 attributes have the name 'y'"):
+    with pytest.raises(ValueError, match="2 columns have the name 'y'"):
         read_arff(path, ["y"])
     assert read_arff(path, 2).label_names == ("y", "y")
 
 
 def test_ignore_wants_a_list(write):
-    with pytest.raises(TypeError, match=re.escape("ignore must be a list of attribute names")):
+    with pytest.raises(TypeError, match=re.escape("ignore must be a list of column names")):
         read_arff(write(HEADER + "1,0,1,1,1\n"), 2, ignore="a")
 
 
@@ -345,8 +350,11 @@ def test_labels_must_be_known_to_the_header_and_be_current(write):
 )
 def test_a_label_is_0_or_1(write, row, given):
     path = write(HEADER + row + "\n")
-    with pytest.raises(ValueError, match=f"in every row, but 'a' holds {given}; check which"):
+    with pytest.raises(
+        DataFileError, match=f"in every row, but 'a' holds {given}; check"
+    ) as caught:
         read_arff(path, 3)
+    assert caught.value.line == 8
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -357,7 +365,9 @@ def test_a_missing_file_is_named(tmp_path):
 def test_a_damaged_archive_is_named(write):
     whole = lzma.compress((HEADER + "1,0,1,1,1\n").encode())
     path = write(whole[: len(whole) // 2], "toy.arff.xz")
-    with pytest.raises(ValueError, match=r"toy\.arff\.xz must be whole to be read"):
+    with pytest.raises(
+        ValueError, match=r"toy\.arff\.xz: a compressed file must be whole to be read"
+    ):
         read_arff(path)
 
 
@@ -366,7 +376,7 @@ class TestLabelFile:
         ("text", "message"),
         [
             ("<labels><label name='a'>", "is not well-formed XML"),
-            ("<labels/>", "but .* has none; give another file"),
+            ("<labels/>", "but has none. Give another file"),
             (
                 '<!DOCTYPE labels [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
                 '<labels><label name="&b;"/></labels>',

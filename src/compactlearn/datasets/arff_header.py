@@ -3,20 +3,26 @@
 import math
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+
+import numpy as np
+
+from compactlearn.datasets.errors import DataFileError, short
+from compactlearn.datasets.files import Lines, decoded
 
 __all__ = [
     "Attribute",
     "Header",
     "parse_header",
-    "short",
+    "quote",
     "split_cells",
     "strip_comment",
     "unescape",
     "unquote",
 ]
 
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _AFFIRMATIVE = {"yes": "no", "true": "false", "y": "n", "t": "f", "on": "off"}
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -44,29 +50,22 @@ class Attribute:
     kind: str
     values: tuple[str, ...] = ()
 
-    @cached_property
+    @property
     def is_plain(self) -> bool:
         """Whether the text of a value is the number it becomes."""
-        return not any(math.isnan(_number(value)) for value in self.values)
+        return _meaning(self.values)[0]
 
-    @cached_property
+    @property
     def numbers(self) -> dict[str, float]:
         """What each nominal value becomes; for a one-hot attribute its position."""
-        if self.is_plain:
-            return {value: _number(value) for value in self.values}
-        if (
-            len(self.values) == 2
-            and _AFFIRMATIVE.get(self.values[0].lower()) == self.values[1].lower()
-        ):
-            return {self.values[0]: 1.0, self.values[1]: 0.0}
-        return {value: float(position) for position, value in enumerate(self.values)}
+        return _meaning(self.values)[1]
 
     @property
     def is_one_hot(self) -> bool:
         """Whether the attribute becomes one column per value."""
         return len(self.values) > 2 and not self.is_plain
 
-    @cached_property
+    @property
     def left_out(self) -> float:
         """What a value left out of a sparse row becomes."""
         return self.numbers[self.values[0]] if self.values else 0.0
@@ -100,6 +99,16 @@ class Attribute:
         )
 
 
+@lru_cache(maxsize=256)  # most columns of a file declare the same values
+def _meaning(values: tuple[str, ...]) -> tuple[bool, dict[str, float]]:
+    numbers = {value: _number(value) for value in values}
+    if not any(math.isnan(number) for number in numbers.values()):
+        return True, numbers
+    if len(values) == 2 and _AFFIRMATIVE.get(values[0].lower()) == values[1].lower():
+        return False, {values[0]: 1.0, values[1]: 0.0}
+    return False, {value: float(position) for position, value in enumerate(values)}
+
+
 @dataclass(frozen=True)
 class Header:
     """Everything above the rows."""
@@ -107,68 +116,91 @@ class Header:
     path: Path
     relation: str
     attributes: tuple[Attribute, ...]
-    first_line: int  # the number, counted from 1, of the line after @data
 
     @cached_property
-    def columns(self) -> dict[str, list[int]]:
-        """Where each name stands; a list, since nothing keeps a file from repeating a name."""
-        columns: dict[str, list[int]] = {}
+    def names(self) -> list[str]:
+        """The name of each column; nothing keeps a file from repeating one."""
+        return [attribute.name for attribute in self.attributes]
+
+    @cached_property
+    def nominal_groups(self) -> list[tuple[np.ndarray, list[float]]]:
+        """Columns with the same declared values, and what these become, in their order."""
+        groups: dict[tuple[str, ...], list[int]] = {}
         for column, attribute in enumerate(self.attributes):
-            columns.setdefault(attribute.name, []).append(column)
-        return columns
+            if attribute.values:
+                groups.setdefault(attribute.values, []).append(column)
+        return [
+            (np.array(columns), list(self.attributes[columns[0]].numbers.values()))
+            for columns in groups.values()
+        ]
 
 
-def parse_header(path: Path, lines: list[str]) -> Header:
+def parse_header(lines: Lines) -> Header:
     """Read the lines down to @data.
 
     Raises
     ------
-    ValueError
+    DataFileError
         If a line is no declaration, or @data or every @attribute is absent.
     """
+    path = lines.path
     relation = ""
     attributes: list[Attribute] = []
-    for number, line in enumerate(lines, start=1):
-        text = line.strip()
+    while (line := lines.line()) is not None:
+        text = decoded(line).strip()
         keyword = text.split(None, 1)[0].lower() if text else ""
         if keyword == "@data" and attributes:
-            return Header(path, relation, tuple(attributes), number + 1)
+            return Header(path, relation, tuple(attributes))
         if keyword == "@relation":
-            relation = unquote(text[len(keyword) :])
+            relation = unquote(strip_comment(text[len(keyword) :]))
         elif keyword == "@attribute":
-            attributes.append(_parse_attribute(path, number, text))
+            attributes.append(_parse_attribute(path, lines.number, text))
         elif text and not text.startswith("%"):
-            raise ValueError(
-                f"{path}, line {number}: an ARFF file declares attributes, one per line that "
-                f"starts with @attribute, and then holds a line @data; got {short(text)!r}. Check "
-                "that this is an ARFF file and that it is whole."
+            raise DataFileError(
+                path,
+                "an ARFF file declares attributes, one per line that starts with @attribute, and "
+                f"then holds a line @data; got {short(text)!r}. Check that this is an ARFF file "
+                "and that it is whole.",
+                line=lines.number,
             )
-    raise ValueError(
-        f"{path}: an ARFF file must hold a line @data between its attributes and its rows, but it "
-        f"ends without one after {len(attributes)} attributes. Check that it is an ARFF file and "
-        "that it is whole."
+    raise DataFileError(
+        path,
+        "an ARFF file must hold a line @data between its attributes and its rows, but it ends "
+        f"without one after {len(attributes)} attributes. Check that it is an ARFF file and that "
+        "it is whole.",
+        line=lines.number,
     )
 
 
 def _parse_attribute(path: Path, number: int, text: str) -> Attribute:
     declaration = _DECLARATION.match(text)
     if declaration is None:
-        raise ValueError(
-            f"{path}, line {number}: an attribute is declared by a name and a type, got "
-            f"{short(text)!r}. Write '@attribute NAME numeric' or '@attribute NAME {{a,b}}'."
+        raise DataFileError(
+            path,
+            f"an attribute is declared by a name and a type, got {short(text)!r}. Write "
+            "'@attribute NAME numeric' or '@attribute NAME {a,b}'.",
+            line=number,
         )
     name, kind = unquote(declaration[1]), declaration[2].strip()
     if not kind.startswith("{"):
         word = kind.split()[0].lower()
         return Attribute(name, "numeric" if word in ("numeric", "real", "integer") else word)
-    end = kind.rfind("}")
-    values = split_cells(kind[1:end]) if end > 0 else []
-    if not values or "" in values:
-        raise ValueError(
-            f"{path}, line {number}: a nominal attribute lists its values between braces, got "
-            f"{short(kind)!r}. Write '@attribute NAME {{a,b}}'."
+    values = _declared_values(kind)
+    if not values or "" in values or len(set(values)) < len(values):
+        raise DataFileError(
+            path,
+            "a nominal attribute lists its different values between braces, got "
+            f"{short(kind)!r}. Write '@attribute NAME {{a,b}}'.",
+            line=number,
         )
-    return Attribute(name, "nominal", tuple(values))
+    return Attribute(name, "nominal", values)
+
+
+@lru_cache(maxsize=256)
+def _declared_values(kind: str) -> tuple[str, ...]:
+    kind = strip_comment(kind)
+    end = kind.rfind("}")
+    return tuple(split_cells(kind[1:end])) if end > 0 else ()
 
 
 def split_cells(text: str, *, raw: bool = False) -> list[str]:
@@ -208,17 +240,26 @@ def unquote(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """The text without the backslashes that protect its characters."""
-    return re.sub(r"\\(.)", r"\1", text)
+    """The text without protecting backslashes; with n, r and t they mean what they do in C."""
+    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text)
 
 
-def short(text: str) -> str:
-    """The text, cut to what a message can carry."""
-    return text if len(text) <= 60 else text[:57] + "..."
+def quote(text: str) -> str:
+    """A name or value as `unquote` reads it back.
+
+    >>> print(quote("it's 5 %"))
+    'it\\'s 5 %'
+    """
+    escaped = re.sub(r"(['\\])", r"\\\1", text)
+    for letter, character in _ESCAPES.items():
+        escaped = escaped.replace(character, "\\" + letter)
+    return f"'{escaped}'"
 
 
 def _number(text: str) -> float:
     """The finite number a text stands for, NaN if there is none."""
+    if "_" in text or not text.isascii():  # Python's own liberties
+        return math.nan
     try:
         value = float(text)
     except ValueError:

@@ -1,28 +1,61 @@
-"""Bytes of a file, decompressed where needed, and the label names of a Mulan XML file."""
+"""Bytes of a file, decompressed where needed: at once, or as a stream of whole lines."""
 
 import bz2
 import gzip
 import lzma
 import os
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from xml.parsers import expat
+from types import TracebackType
+from typing import Any, BinaryIO
 
-__all__ = ["read_bytes", "read_label_names"]
+from compactlearn.datasets.errors import DataFileError
 
-# The first bytes decide, not the name: a renamed file is still read.
-_COMPRESSED = ((b"\xfd7zXZ\x00", lzma.decompress), (b"BZh", bz2.decompress))
-_GZIP = b"\x1f\x8b"
+__all__ = ["Block", "Limits", "Lines", "decoded", "present", "read_bytes"]
+
+_DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, MemoryError)
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_CHUNK = 1 << 17
+_LONGEST_LINE = 1 << 28
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file; xz, bz2 and gzip are undone.
+@dataclass(frozen=True)
+class Limits:
+    """How far a compressed file may expand before it is taken for an attack.
+
+    Parameters
+    ----------
+    ratio : int
+        Expanded bytes per stored byte; looked at once `free` bytes have come out.
+    total : int
+        Expanded bytes in all.
+    free : int
+        So much may come out of any file.
+    """
+
+    ratio: int = 1000
+    total: int = 1 << 34
+    free: int = 1 << 26
+
+    def check(self, path: Path, expanded: int, stored: int) -> None:
+        """Raise DataFileError if `expanded` bytes are too many for a file of `stored` bytes."""
+        if expanded > self.free and (expanded > self.total or expanded > self.ratio * stored):
+            raise DataFileError(
+                path,
+                f"its {stored} bytes expand to more than {expanded - 1}, which is beyond the "
+                f"limits (ratio {self.ratio}, total {self.total}). If you trust the file, pass "
+                "limits=Limits(ratio=..., total=...).",
+            )
+
+
+def present(path: str | os.PathLike[str]) -> Path:
+    """The path, if a file is there.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
-    ValueError
-        If a compressed file is damaged.
     """
     path = Path(path)
     if not path.is_file():
@@ -30,55 +63,165 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             f"A file to read was asked for by the path {path}, but no file is there; check the "
             f"path (the current folder is {Path.cwd()})."
         )
-    content = path.read_bytes()
-    try:
-        for magic, undo in _COMPRESSED:
-            if content.startswith(magic):
-                return undo(content)
-        return gzip.decompress(content) if content.startswith(_GZIP) else content
-    except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
-        raise ValueError(
-            f"The compressed file {path} must be whole to be read, but unpacking it failed "
-            f"({error}); fetch or copy it again."
-        ) from error
+    return path
 
 
-def read_label_names(path: str | os.PathLike[str]) -> list[str]:
-    """The names in a Mulan label file, nested labels included, in the order of the file.
+class _Source:
+    """A file read in pieces, decompressed on the way."""
+
+    def __init__(self, path: str | os.PathLike[str], limits: Limits | None) -> None:
+        self.path = present(path)
+        self._limits = limits or Limits()
+        self._plain = self.path.open("rb")
+        self._stored = os.fstat(self._plain.fileno()).st_size
+        self._out = 0
+        magic = self._plain.read(6)
+        self._plain.seek(0)
+        self._stream = _unpacking(self._plain, magic)
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes; none at the end."""
+        if self._stream is None:
+            return self._plain.read(size)
+        try:
+            content = self._stream.read(size)
+        except _DAMAGE as error:
+            raise DataFileError(
+                self.path,
+                f"a compressed file must be whole to be read, but unpacking it failed ({error}); "
+                "fetch or copy it again.",
+            ) from error
+        self._out += len(content)
+        self._limits.check(self.path, self._out, self._stored)
+        return content
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+        self._plain.close()
+
+
+def _unpacking(stream: BinaryIO, magic: bytes) -> Any:
+    """The stream unpacked; None if it is not packed."""
+    # The first bytes decide, not the name: a renamed file is still read.
+    if magic.startswith(b"\xfd7zXZ\x00"):
+        return lzma.LZMAFile(stream)
+    if magic.startswith(b"BZh"):
+        return bz2.BZ2File(stream)
+    return gzip.GzipFile(fileobj=stream) if magic.startswith(b"\x1f\x8b") else None
+
+
+def read_bytes(path: str | os.PathLike[str], limits: Limits | None = None) -> bytes:
+    """The content of a file; xz, bz2 and gzip are undone.
 
     Raises
     ------
-    ValueError
-        If the file is not well-formed XML, declares a document type, or names no label.
+    FileNotFoundError
+        If there is no such file.
+    DataFileError
+        If a compressed file is damaged, or expands beyond the limits.
     """
-    names: list[str] = []
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        # With a separator given, expat writes namespace, separator and tag into one string.
-        if tag.rpartition(" ")[2] == "label" and "name" in attributes:
-            names.append(attributes["name"])
-
-    def refuse_document_type(*_: object) -> None:
-        # Entities can be declared in a document type only. Without one nothing can expand
-        # (no "billion laughs") and nothing outside this file can be referred to.
-        raise ValueError(
-            f"A label file is plain XML without a document type, but {path} declares one; remove "
-            "the <!DOCTYPE ...> part if you trust the file."
-        )
-
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler = start
-    parser.StartDoctypeDeclHandler = refuse_document_type
+    source = _Source(path, limits)
     try:
-        parser.Parse(read_bytes(path), True)
-    except expat.ExpatError as error:
-        raise ValueError(
-            f"Label names are read from a Mulan XML file, but {path} is not well-formed XML "
-            f"({error}); give another file, a list of label names, or a count of label columns."
-        ) from error
-    if not names:
-        raise ValueError(
-            f'A Mulan label file must hold <label name="..."> elements, but {path} has none; give '
-            "another file, a list of label names, or a count of label columns."
-        )
-    return names
+        return b"".join(iter(lambda: source.read(1 << 20), b""))
+    finally:
+        source.close()
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole lines, each ended by a newline, and the number of the first, counted from 1."""
+
+    text: bytes
+    first_line: int
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Each line without its newline, and its number."""
+        return enumerate(self.text.split(b"\n")[:-1], start=self.first_line)
+
+
+class Lines:
+    """The lines of a file, one at a time or in blocks; never the whole text at once."""
+
+    def __init__(self, path: str | os.PathLike[str], limits: Limits | None = None) -> None:
+        self._source = _Source(path, limits)
+        self.path = self._source.path
+        self.number = 0  # of the line read last
+        self._buffer = b""
+        self._start = 0
+        self._ended = False
+
+    def __enter__(self) -> "Lines":
+        self._fill()
+        if self._buffer.startswith(_BYTE_ORDER_MARK):
+            self._start = len(_BYTE_ORDER_MARK)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._source.close()
+
+    def line(self) -> bytes | None:
+        """The next line without its newline; None at the end."""
+        end = self._buffer.find(b"\n", self._start)
+        while end < 0 and not self._ended:
+            self._fill()
+            end = self._buffer.find(b"\n", self._start)
+        if end < 0:
+            return None
+        text = self._buffer[self._start : end]
+        self._start = end + 1
+        self.number += 1
+        return text
+
+    def push_back(self, line: bytes) -> None:
+        """Make `line`, the one read last, the next one again."""
+        self._buffer = line + b"\n" + self._buffer[self._start :]
+        self._start = 0
+        self.number -= 1
+
+    def blocks(self) -> Iterator[Block]:
+        """The rest, in blocks of about a hundred kilobytes."""
+        while True:
+            end = self._buffer.rfind(b"\n", self._start)
+            while end < 0 and not self._ended:
+                self._fill()
+                end = self._buffer.rfind(b"\n", self._start)
+            if end < 0:
+                return
+            text = self._buffer[self._start : end + 1]
+            self._start = end + 1
+            block = Block(text, self.number + 1)
+            self.number += text.count(b"\n")
+            yield block
+            if not self._ended:
+                self._fill()
+
+    def _fill(self) -> None:
+        """Append at least a chunk; a line longer than that is gathered in few steps."""
+        rest = self._buffer[self._start :]
+        if len(rest) > _LONGEST_LINE:
+            raise DataFileError(
+                self.path,
+                f"a line may hold {_LONGEST_LINE} bytes, but this one is longer. Check that the "
+                "file is text.",
+                line=self.number + 1,
+            )
+        chunk = self._source.read(max(_CHUNK, len(rest)))
+        self._buffer, self._start = rest + chunk, 0
+        if not chunk:
+            self._ended = True
+            if rest:
+                self._buffer += b"\n"
+
+
+def decoded(text: bytes, encoding: str = "utf-8") -> str:
+    """The text in the given encoding, or in Latin-1, which fits any bytes."""
+    try:
+        return text.decode(encoding)
+    except UnicodeDecodeError:
+        return text.decode("latin-1")
