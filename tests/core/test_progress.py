@@ -80,6 +80,25 @@ def test_a_bar_that_breaks_midway_does_not_stop_the_work(monkeypatch):
     assert calls == ["advance"]
 
 
+def test_items_may_count_by_their_size(monkeypatch):
+    steps = []
+
+    class Bar:
+        task_ids = (0,)
+
+        def advance(self, _task, step=1):
+            steps.append(step)
+
+        def stop(self):
+            pass
+
+    monkeypatch.setattr(progress, "_start", lambda *_args: Bar())
+    with terminal():
+        assert list(track(["ab", "c"], description="bytes", total=3, size=len)) == ["ab", "c"]
+        assert list(track("xy", description="items")) == ["x", "y"]
+    assert steps == [2, 1, 1, 1]
+
+
 def test_an_error_in_the_loop_is_the_callers_own():
     with terminal(), pytest.raises(ZeroDivisionError):
         sum(1 / n for n in track([1, 0], description="work"))

@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, TypeVar
 
 from compactlearn.core.optional import require
@@ -13,7 +13,12 @@ T = TypeVar("T")
 
 
 def track(
-    iterable: Iterable[T], *, description: str, total: int | None = None, disable: bool = False
+    iterable: Iterable[T],
+    *,
+    description: str,
+    total: int | None = None,
+    size: Callable[[T], int] | None = None,
+    disable: bool = False,
 ) -> Iterator[T]:
     """Yield the items of `iterable`, showing how far along it is.
 
@@ -26,7 +31,9 @@ def track(
     description : str
         A few words before the bar.
     total : int, optional
-        Number of items; taken from `len(iterable)` when it has one.
+        Number of items, or the sum of their sizes; by default `len(iterable)` when it has one.
+    size : callable, optional
+        How far an item brings the bar; by default each counts 1.
     disable : bool
         Never show a bar.
 
@@ -39,7 +46,8 @@ def track(
     try:
         for item in iterable:
             yield item
-            if bar is not None and not _safely(bar.advance, bar.task_ids[0]):
+            step = () if size is None else (size(item),)
+            if bar is not None and not _safely(bar.advance, bar.task_ids[0], *step):
                 bar = None
     finally:
         if bar is not None:

@@ -1,52 +1,21 @@
-"""Data sets by name: two from the package, the others from a folder on this machine.
+"""Data sets by name: from the package, from a folder on this machine, or fetched into it.
 
 The folder holds one subfolder per set, `bibtex/bibtex.arff.xz` and `bibtex/bibtex.xml` for
-instance. An ARFF file may lie there as it is or compressed (.xz, .bz2, .gz). Nothing is ever
-downloaded here.
+instance. A file may lie there as it is or compressed (.xz, .bz2, .gz); one that is absent is
+fetched where an address is known. What is known of each set stands in `registry.toml`.
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from scipy import sparse
-
-from compactlearn.core.params import nearest
-from compactlearn.datasets.arff import read_arff
+from compactlearn.datasets.adding import read_added, was_added
 from compactlearn.datasets.dataset import Dataset
-from compactlearn.datasets.embedded import EMBEDDED, load_embedded
+from compactlearn.datasets.embedded import load_embedded
+from compactlearn.datasets.entries import check_counts, read_files, vary
+from compactlearn.datasets.folders import data_folder, find, obtain
+from compactlearn.datasets.registry import Entry, describe, registry
 
-__all__ = ["data_folder", "is_available", "list_datasets", "load"]
-
-
-@dataclass(frozen=True)
-class _Files:
-    """Where a set lies: ARFF files (rows in this order) and which of their columns are labels."""
-
-    arff: tuple[str, ...]
-    labels: str | int
-    ignore: tuple[str, ...] = ()
-    n_train: int | None = None
-
-
-_CATALOGUE = {
-    "bibtex": _Files(("bibtex.arff",), "bibtex.xml"),
-    "cal500": _Files(("cal500.arff",), "cal500.xml"),
-    "corel5k": _Files(("Corel5k-sparse.arff",), "Corel5k.xml"),
-    "delicious": _Files(("delicious.arff",), "delicious.xml"),
-    "flags": _Files(("flags.arff",), "flags.xml"),
-    # The first column of genbase names the row.
-    "genbase": _Files(("genbase.arff",), "genbase.xml", ignore=("protein",)),
-    "imdb": _Files(("Imdb.arff",), 28),
-    "llog": _Files(("langlog.arff",), "langlog.xml"),
-    "mediamill": _Files(("converted-mediamill.arff",), "mediamill.xml", n_train=30993),
-    "medical": _Files(("medical.arff",), "medical.xml"),
-    "plant": _Files(("PlantPseAAC.arff",), -12),
-    "scene": _Files(("scene-train.arff", "scene-test.arff"), "scene.xml", n_train=1211),
-    "tmc2007-500": _Files(("tmc2007-500.arff",), "tmc2007-500.xml"),
-    "yeast": _Files(("yeast.arff",), "yeast.xml"),
-}
+__all__ = ["data_folder", "fetch", "is_available", "list_datasets", "load"]
 
 
 def list_datasets() -> list[str]:
@@ -55,41 +24,50 @@ def list_datasets() -> list[str]:
     Returns
     -------
     names : list of str
-        "emotions" and "enron" can be loaded anywhere; for the others see `is_available`.
+        "emotions" and "enron" can be loaded anywhere; for the others see `is_available`. Names that
+        end in "-paper" are the forms used in the paper's tables.
 
     Examples
     --------
     >>> list_datasets()[:5]
-    ['bibtex', 'cal500', 'corel5k', 'delicious', 'emotions']
+    ['bibtex', 'bibtex-paper', 'bookmarks', 'bookmarks-paper', 'cal500']
     """
-    return sorted([*EMBEDDED, *_CATALOGUE])
+    return sorted(registry())
 
 
 def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> bool:
-    """Whether `load` would find the files of a set.
+    """Whether `load` would find the files of a set without fetching any; none is read.
 
     >>> is_available("enron")
     True
     """
-    name = _known(name)
-    if name in EMBEDDED:
+    entry = _base(describe(name))
+    folder = data_folder(data_home) / entry.name
+    if entry.packaged:
         return True
-    entry, folder = _CATALOGUE[name], data_folder(data_home) / name
-    needed = [*entry.arff, *([] if isinstance(entry.labels, int) else [entry.labels])]
-    return all(_stored(folder / file) is not None for file in needed)
+    if not entry.files:
+        return was_added(folder)
+    return all(find(file, folder) is not None for file in entry.files)
 
 
-def load(name: str, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+def load(
+    name: str, data_home: str | os.PathLike[str] | None = None, *, download: bool = True
+) -> Dataset:
     """Load a data set by name.
+
+    Every file is compared with its checksum, and the counts of what was read with those of the
+    registry, so a set is the one that its name means or it is refused.
 
     Parameters
     ----------
     name : str
-        One of `list_datasets()`; case does not matter.
+        One of `list_datasets()`, or an alias; case does not matter.
     data_home : path, optional
         The folder described at the top of this module. By default what the environment variable
         COMPACTLEARN_DATA names, otherwise the folder "compactlearn" in the user's cache. "enron"
         and "emotions" always come from the package and need none.
+    download : bool
+        Whether files that are not there may be fetched.
 
     Returns
     -------
@@ -98,75 +76,51 @@ def load(name: str, data_home: str | os.PathLike[str] | None = None) -> Dataset:
     Raises
     ------
     ValueError
-        If the name is unknown.
+        If the name is unknown, or a file is not the one that the registry means.
     FileNotFoundError
-        If a file of the set is not in its folder.
+        If a file is neither in its folder nor can be fetched. The sentence says where to put it.
 
     Examples
     --------
     >>> load("enron")
     Dataset 'enron': 1702 rows, 1001 features (sparse), 53 labels, 3.38 labels per row
     """
-    name = _known(name)
-    if name in EMBEDDED:
-        return load_embedded(name)
-    entry, folder = _CATALOGUE[name], data_folder(data_home) / name
-    labels = entry.labels if isinstance(entry.labels, int) else _present(folder / entry.labels)
-    paths = [_present(folder / file) for file in entry.arff]
-    parts = [read_arff(path, labels, ignore=entry.ignore) for path in paths]
-    first = parts[0]
-    return Dataset(
-        X=_stack([part.X for part in parts]),
-        Y=_stack([part.Y for part in parts]),
-        feature_names=first.feature_names,
-        label_names=first.label_names,
-        name=name,
-        source=", ".join(str(path) for path in paths),
-        n_train=entry.n_train,
-    )
+    entry = describe(name)
+    base = _base(entry)
+    if base.packaged:
+        data = load_embedded(base.name)
+    else:
+        data = load_from(base, data_folder(data_home) / base.name, download=download)
+    return data if entry is base else check_counts(entry, vary(entry, data))
 
 
-def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """The folder in which `load` looks, whether it exists or not."""
-    chosen = data_home if data_home is not None else os.environ.get("COMPACTLEARN_DATA")
-    if chosen:
-        return Path(chosen).expanduser()
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser() / "compactlearn"
+def load_from(entry: Entry, folder: Path, *, download: bool = False) -> Dataset:
+    """Read the files of an entry in a folder, never the copy inside the package."""
+    if not entry.files:
+        return check_counts(entry, read_added(entry, folder))
+    paths = [obtain(file, entry, folder, download=download) for file in entry.files]
+    return check_counts(entry, read_files(entry, paths))
 
 
-def _known(name: str) -> str:
-    known = list_datasets()
-    if isinstance(name, str) and name.lower() in known:
-        return name.lower()
-    hint = nearest(name, known) if isinstance(name, str) else ""
-    raise ValueError(
-        f"A data set must be asked for by one of the names {', '.join(known)}; got {name!r}. Use "
-        f"one of these, or read a file of your own with read_arff.{hint}"
-    )
+def fetch(name: str, data_home: str | os.PathLike[str] | None = None) -> list[Path]:
+    """Make sure that the files of a set are in its folder, and return their paths.
+
+    Parameters
+    ----------
+    name, data_home :
+        As in `load`.
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+        As in `load`.
+    """
+    entry = _base(describe(name))
+    folder = data_folder(data_home) / entry.name
+    if not entry.files:
+        read_added(entry, folder)
+    return [obtain(file, entry, folder) for file in entry.files]
 
 
-def _stored(path: Path) -> Path | None:
-    """The file itself or a compressed copy of it, whichever is there."""
-    copies = (path.with_name(path.name + ending) for ending in ("", ".xz", ".bz2", ".gz"))
-    return next((copy for copy in copies if copy.is_file()), None)
-
-
-def _present(path: Path) -> Path:
-    stored = _stored(path)
-    if stored is None:
-        raise FileNotFoundError(
-            f"The data set {path.parent.name!r} needs the file {path.name} (or a .xz, .bz2 or .gz "
-            f"of it) in {path.parent}, which does not hold it; put it there, or name the folder "
-            "above that one by data_home or by the environment variable COMPACTLEARN_DATA. Only "
-            f"{' and '.join(EMBEDDED)} come with the package."
-        )
-    return stored
-
-
-def _stack(parts: list[np.ndarray | sparse.csr_array]) -> np.ndarray | sparse.csr_array:
-    if len(parts) == 1:
-        return parts[0]
-    if any(sparse.issparse(part) for part in parts):
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.concatenate(parts)
+def _base(entry: Entry) -> Entry:
+    return entry if entry.of is None else describe(entry.of)

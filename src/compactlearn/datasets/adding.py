@@ -1,0 +1,194 @@
+"""Files that a user hands over, for sets that cannot be fetched."""
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from compactlearn.core.files import atomic
+from compactlearn.datasets.checksums import digest, is_genuine
+from compactlearn.datasets.dataset import Dataset
+from compactlearn.datasets.download import locked
+from compactlearn.datasets.entries import check_counts, read_files, stack
+from compactlearn.datasets.folders import COMPRESSIONS, data_folder, obtain
+from compactlearn.datasets.reading import read
+from compactlearn.datasets.registry import Entry, File, describe
+
+__all__ = ["add", "read_added", "was_added"]
+
+# Written last: the files it lists are whole, and were counted.
+_LIST = "added.json"
+
+AnyPath = str | os.PathLike[str]
+
+
+def add(
+    name: str,
+    files: Sequence[AnyPath],
+    *,
+    labels: str | int | None = None,
+    data_home: AnyPath | None = None,
+) -> Dataset:
+    """Copy files of a known set into the data folder, from where `load` takes them.
+
+    A set whose checksums are known takes the files that have them, under any name. Of another
+    set (msra, eurlex-sm, eurlex-dc, bookmarks, espgame) the files are read and counted first; they
+    are copied only if the counts are those of the registry.
+
+    Parameters
+    ----------
+    name : str
+        One of `list_datasets()`; a variant stands for the set it is made from.
+    files : sequence of paths
+        Rows in this order, and the XML file that names the labels if there is one.
+    labels : str, int or None
+        As in `read`, where the files do not tell which columns are labels.
+    data_home : path, optional
+        As in `load`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        If a file is not of this set, or the counts are others.
+    FileNotFoundError
+        If a file does not exist, or the set needs more files than were given.
+    """
+    entry = describe(name)
+    entry = entry if entry.of is None else describe(entry.of)
+    paths = [Path(file) for file in files]
+    if isinstance(labels, str) and labels.lower().endswith(".xml"):
+        # A file like the others: it has to be copied too.
+        paths, labels = [*paths, Path(labels)], None
+    for path in paths:
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"The files of a set must exist to be added, but no file is at {path}; check the "
+                "path."
+            )
+    if not paths:
+        raise ValueError(f"To add the set {entry.name!r}, at least one file must be given.")
+    folder = data_folder(data_home) / entry.name
+    if entry.files:
+        return _add_known(entry, paths, folder)
+    return _add_counted(entry, paths, labels, folder)
+
+
+def was_added(folder: Path) -> bool:
+    """Whether a set without known files was handed over."""
+    return (folder / _LIST).is_file()
+
+
+def read_added(entry: Entry, folder: Path) -> Dataset:
+    """Read what `add` copied; a file changed since is refused."""
+    if not was_added(folder):
+        raise FileNotFoundError(
+            f"The data set {entry.name!r} must be handed over once, since no address is known to "
+            f"fetch it from, and {folder} does not hold it; run: compactlearn datasets add "
+            f"{entry.name} FILE... (or compactlearn.datasets.add)."
+        )
+    files, labels = _listed(entry, folder / _LIST)
+    for name, sha256 in files.items():
+        path = folder / name
+        if not path.is_file() or digest(path) != sha256:
+            raise ValueError(
+                f"{path} must be as it was when it was added, but it is gone or has changed; add "
+                f"the files of {entry.name!r} again."
+            )
+    return _read(entry, [folder / name for name in files], labels)
+
+
+def _listed(entry: Entry, path: Path) -> tuple[dict[str, str], str | int | None]:
+    """Checksums by name, and which columns are labels."""
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8"))
+        files, labels = dict(listed["files"]), listed["labels"]
+        # A plain name: the list cannot lead out of its folder.
+        whole = bool(files) and all(Path(name).name == name for name in files)
+    except (ValueError, KeyError, TypeError):
+        whole, files, labels = False, {}, None
+    if not whole or not isinstance(labels, str | int | None):
+        raise ValueError(
+            f"{path} must be as it was written when files were added, but it is damaged; add the "
+            f"files of {entry.name!r} again."
+        )
+    return files, labels
+
+
+def _add_known(entry: Entry, paths: list[Path], folder: Path) -> Dataset:
+    matched = [(path, _match(entry, path)) for path in paths]
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        for path, file in matched:
+            _copy(path, folder / _name(path, file))
+    found = [obtain(file, entry, folder, download=False) for file in entry.files]
+    return check_counts(entry, read_files(entry, found))
+
+
+def _match(entry: Entry, path: Path) -> File:
+    for file in entry.files:
+        if is_genuine(path, file):
+            return file
+    wanted = ", ".join(f"{file.name} ({file.sha256})" for file in entry.files)
+    raise ValueError(
+        f"A file of the set {entry.name!r} must have one of the SHA-256 checksums of the registry, "
+        f"compressed or not: {wanted}. {path} has none of them ({digest(path)}); give the right "
+        "file, or read this one as a file of your own."
+    )
+
+
+def _name(path: Path, file: File) -> str:
+    """The name under which `find` looks for a file that is compressed like the one at `path`."""
+    sha = digest(path)
+    if sha == file.sha256:
+        return file.name
+    for copy in file.copies:
+        if sha == copy.sha256:
+            return copy.name
+    ending = path.suffix if path.suffix in COMPRESSIONS else COMPRESSIONS[-1]
+    return file.name + ending
+
+
+def _add_counted(
+    entry: Entry, paths: list[Path], labels: str | int | None, folder: Path
+) -> Dataset:
+    names = [path.name for path in paths]
+    if len(set(names)) < len(names):
+        raise ValueError(
+            f"Files of one set must have different names, but {', '.join(names)} were given; "
+            "rename one."
+        )
+    # Read where they are, so that a refusal names the user's own file; the checksums say that
+    # what was counted is what was copied.
+    checksums = {path.name: digest(path) for path in paths}
+    check_counts(entry, _read(entry, paths, labels))
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        (folder / _LIST).unlink(missing_ok=True)
+        for path in paths:
+            _copy(path, folder / path.name)
+        with atomic(folder / _LIST) as stream:
+            stream.write(json.dumps({"files": checksums, "labels": labels}, indent=2).encode())
+    return read_added(entry, folder)
+
+
+def _copy(path: Path, target: Path) -> None:
+    with path.open("rb") as source, atomic(target) as sink:
+        shutil.copyfileobj(source, sink)
+
+
+def _read(entry: Entry, paths: Sequence[Path], labels: Any) -> Dataset:
+    xml = [path for path in paths if path.name.partition(".")[2].startswith("xml")]
+    rows = [path for path in paths if path not in xml]
+    if len(xml) > 1 or not rows:
+        raise ValueError(
+            f"A set is files of rows and at most one XML file with the names of the labels, but "
+            f"{len(rows)} and {len(xml)} were given for {entry.name!r}; give them together."
+        )
+    chosen = xml[0] if xml else labels
+    return stack([read(path, chosen) for path in rows], name=entry.name)
