@@ -15,7 +15,7 @@ def test_the_tables_are_those_of_the_records():
 
 
 def test_the_examples_run(capsys):
-    first, second = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    first, second, third = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     names = {}
     exec(first, names)
     assert names["scores"].shape == (579, 53)
@@ -24,6 +24,8 @@ def test_the_examples_run(capsys):
     assert "average_precision" in capsys.readouterr().out
     exec(second, names)
     assert names["model"].predict(names["data"].X[:3]).shape == (3, 53)
+    exec(third, names)
+    assert names["mine"].Y.shape == (500, 12)
 
 
 def test_the_commands_exist():

@@ -5,14 +5,16 @@ from typing import Annotated
 
 import typer
 
+from compactlearn.cli import datasets
 from compactlearn.cli.demo import demo
+from compactlearn.cli.mistakes import Mistake
 
 __all__ = ["MISTAKES", "run", "sentence"]
 
 # Typer's class for wrong options and arguments. It carries its own copy of click, so the class
 # has no public name; it is the base of the public BadParameter.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
-MISTAKES: tuple[type[Exception], ...] = (_USAGE_ERROR,)
+MISTAKES: tuple[type[Exception], ...] = (_USAGE_ERROR, Mistake)
 
 _app = typer.Typer(
     name="compactlearn",
@@ -22,6 +24,7 @@ _app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _app.command()(demo)
+_app.add_typer(datasets.app, name="datasets")
 
 
 @_app.callback(invoke_without_command=True)
