@@ -48,11 +48,15 @@ def run(arguments: list[str]) -> int:
 
 
 def sentence(mistake: Exception) -> str:
-    """A mistake in one line that starts with a capital and ends with a full stop."""
+    """A mistake in one line, and for a misused option where to read on."""
     format_message = getattr(mistake, "format_message", None)
     text = " ".join((format_message() if format_message else str(mistake)).split())
     text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "?", "!")) else f"{text}."
+    text = text if text.endswith((".", "?", "!")) else f"{text}."
+    if isinstance(mistake, _USAGE_ERROR):
+        context = getattr(mistake, "ctx", None)
+        text += f" See '{context.command_path if context else 'compactlearn'} --help'."
+    return text
 
 
 def _version() -> str:

@@ -20,7 +20,9 @@ _SOURCE = "arXiv 2009.08607, table of linear methods, enron"
 
 def demo(
     folds: Annotated[int, typer.Option(min=2, max=100, help="Outer folds.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Seed that shuffles the folds.")
+    ] = 0,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes; -1: one per core.")] = -1,
     quick: Annotated[bool, typer.Option("--quick", help="Coarse grids, for a glance.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
@@ -125,7 +127,7 @@ def _fair_table(result: Comparison) -> Table:
 def _size_table(result: Comparison) -> Table:
     table = _table(
         "Size and time, library defaults",
-        "Fit: mean over the folds, several processes sharing the cores.",
+        "Fit: mean over the folds; several processes, where there are, share the cores.",
     )
     rows = [result.row(method, "fair") for method in _METHODS]
     table.add_row("features the learner sees", *(f"{row.n_features:,}" for row in rows))

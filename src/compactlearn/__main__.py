@@ -1,0 +1,7 @@
+"""So that `python -m compactlearn` is the command `compactlearn`."""
+
+import sys
+
+from compactlearn.cli import main
+
+sys.exit(main())
