@@ -30,7 +30,7 @@ test: $(DEV)
 	$(BIN)/pyrefly check
 	$(BIN)/lint-imports
 	$(ONE_THREAD) $(BIN)/pytest -q --doctest-modules src/compactlearn
-	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS)
+	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 format: $(DEV)
 	$(BIN)/ruff format
