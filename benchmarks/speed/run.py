@@ -120,7 +120,7 @@ def literal_fits(fetch: Load, quick: bool) -> Iterator[Row]:
 
         # No untimed run of the slow side: its first round alone outweighs any warm-up.
         ours().fit(X, Y)
-        pairs = 1 if eigen == "full" else 3
+        pairs = 3
         times = interleaved(partial(_fit, ours, X, Y), algorithm, pairs=pairs, warm_up=False)
         row = {
             "group": "literal",
