@@ -55,6 +55,21 @@ def test_krylov_finds_every_copy_of_a_repeated_eigenvalue(copies, rest):
     check(solution, matrix, values[: copies + 1])
 
 
+def test_a_search_that_has_settled_looks_for_copies_it_missed():
+    """Three repeated values and nothing else: every residual is small after a few steps, while
+    most copies of the second value have not been seen. Only the fresh look finds them."""
+
+    class Diagonal:
+        shape = (480, 480)
+        values = np.concatenate([np.full(20, 3.0), np.full(60, 2.0), np.full(400, 1e-3)])
+
+        def __matmul__(self, block):
+            return self.values[:, None] * block
+
+    solution = leading_eigenpairs(Diagonal(), 40, route="krylov")
+    np.testing.assert_allclose(solution.values, Diagonal.values[:40], atol=1e-12)
+
+
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_tie_at_the_cut_keeps_sum_and_orthonormality(route):
     values = np.concatenate([[3.0], np.ones(30), np.linspace(0.5, 0, 219)])

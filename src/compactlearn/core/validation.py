@@ -104,6 +104,7 @@ def check_mapped(X: Any, feature_map: Any) -> Any:
 
 # What scikit-learn's messages leave out: what to do.
 _ADVICE = {
+    "dim <= 2 is required": "pass one row per sample and one column per feature.",
     "0 sample(s)": "pass at least one row.",
     "0 feature(s)": "pass at least one column.",
     "features as input": "pass the same columns as in fit, in the same order.",
