@@ -1,6 +1,7 @@
 """A fit that cannot fit into memory says so beforehand."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -70,3 +71,34 @@ def test_wide_sparse_data_need_no_square_matrix(monkeypatch):
     assert "moments" not in model.embedding_.solver_
     with pytest.raises(MemoryError, match=r"krylov|dual|auto"):
         CMLLClassifier(n_label_components=4, solver="moments").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        (CompactClassifier(Original()), (300, 3000, 1500)),
+        (CMLLClassifier(solver="krylov"), (2000, 4000, 300)),
+        (CMLLClassifier(solver="dual"), (900, 4000, 100)),
+        (CMLLClassifier(solver="moments"), (2000, 700, 300)),
+        (CMLLClassifier(1200, 20, completion="variance", solver="krylov"), (400, 2000, 40)),
+    ],
+    ids=str,
+)
+def test_what_a_fit_takes_was_announced(model, shape, monkeypatch):
+    """The estimate that decides about a refusal is no wishful one."""
+    n, n_features, n_labels = shape
+    rng = np.random.default_rng(0)
+    X = sp.random_array((n, n_features), density=0.01, format="csr", rng=rng)
+    Y = sp.csr_array((rng.random((n, n_labels)) < 0.02).astype(int))
+    announced = []
+    monkeypatch.setattr(
+        "compactlearn.core.memory.require_memory",
+        lambda needed, **_: announced.append(needed),
+    )
+    tracemalloc.start()
+    try:
+        model.fit(X, Y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 1.3 * max(announced) + 8 * 2**20
