@@ -6,8 +6,18 @@ import scipy.sparse as sp
 
 from compactlearn import Moments
 from compactlearn.linalg.arrays import working_form
-from compactlearn.linalg.pairs import GRAM_LIMIT, MomentsPair, RowsPair, build_pair
-from compactlearn.linalg.regimes import REGIMES, Demand, Shape, choose, needed_bytes, seconds
+from compactlearn.linalg.build import build_pair
+from compactlearn.linalg.moments_pair import MomentsPair
+from compactlearn.linalg.regimes import (
+    GRAM_LIMIT,
+    REGIMES,
+    Demand,
+    Shape,
+    choose,
+    needed_bytes,
+    seconds,
+)
+from compactlearn.linalg.rows_pair import RowsPair
 
 TALL = Shape(40_000, 120, 100, 40_000 * 120, 170_000, left_sparse=False)
 WIDE = Shape(60, 5_000, 10, 60 * 5_000, 100, left_sparse=False)
@@ -115,7 +125,7 @@ def test_ridge_without_any_gram_matrix(monkeypatch, n):
     codes = pair.right_codes()
     direct = pair.solve_unprojected(codes, 0.3)[0]
     assert GRAM_LIMIT > 50
-    monkeypatch.setattr("compactlearn.linalg.pairs.GRAM_LIMIT", 2)
+    monkeypatch.setattr("compactlearn.linalg.rows_pair.GRAM_LIMIT", 2)
     iterated, solved = pair.solve_unprojected(codes, 0.3)
     assert solved
     np.testing.assert_allclose(iterated, direct, atol=1e-10)

@@ -25,9 +25,11 @@ from compactlearn.core.validation import (
     unchanged_on_error,
 )
 from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.moments import row_blocks
-from compactlearn.linalg.pairs import Codes, Pair, RowsPair, build_pair
+from compactlearn.linalg.pairs import Codes, Pair
 from compactlearn.linalg.regimes import Demand
+from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 

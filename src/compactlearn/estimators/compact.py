@@ -48,15 +48,11 @@ from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.learner import CodeRidge, fit_foreign, predict_foreign
 from compactlearn.linalg.arrays import working_form
-from compactlearn.linalg.moments import Moments
-from compactlearn.linalg.pairs import (
-    MomentsPair,
-    Pair,
-    RowsPair,
-    build_pair,
-    column_moments,
-    require_room_for_moments,
-)
+from compactlearn.linalg.build import build_pair, require_room_for_moments
+from compactlearn.linalg.moments import Moments, column_moments
+from compactlearn.linalg.moments_pair import MomentsPair
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 

@@ -378,3 +378,32 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     step = max(1, BLOCK_BYTES // (8 * max(1, n_columns)))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def weighted_sum(matrix: Any, weights: Array | None) -> Array:
+    """Sum of the rows of a matrix, each times its weight."""
+    if scipy.sparse.issparse(matrix):
+        sums = matrix.sum(axis=0) if weights is None else matrix.T @ weights
+        return np.asarray(sums, dtype=np.float64).ravel()
+    total = np.zeros(matrix.shape[1])
+    for rows in row_blocks(*matrix.shape):
+        block = matrix[rows]
+        total += (
+            block.sum(axis=0, dtype=np.float64)
+            if weights is None
+            else weights[rows] @ block.astype(np.float64, copy=False)
+        )
+    return total
+
+
+def column_moments(matrix: Any, weights: Array | None = None) -> tuple[Array, Array, float]:
+    """Weighted mean and variance of every column, without densifying, and the total weight."""
+    count = float(matrix.shape[0] if weights is None else weights.sum())
+    mean = weighted_sum(matrix, weights) / count
+    if scipy.sparse.issparse(matrix):
+        return mean, sparse_squared_deviations(matrix, mean, weights, count) / count, count
+    total = np.zeros(matrix.shape[1])
+    for rows in row_blocks(*matrix.shape):
+        squares = (matrix[rows] - mean) ** 2
+        total += squares.sum(axis=0) if weights is None else weights[rows] @ squares
+    return mean, total / count, count

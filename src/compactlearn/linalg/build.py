@@ -1,0 +1,71 @@
+"""Holding two blocks in the regime that suits them, or refusing what would not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.core import memory
+from compactlearn.linalg.moments import Moments
+from compactlearn.linalg.moments_pair import MomentsPair
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.regimes import Demand, Shape, choose, needed_bytes
+from compactlearn.linalg.rows_pair import RowsPair
+
+Array = NDArray[np.float64]
+
+
+def build_pair(
+    left: Any,
+    right: Any,
+    weights: Array | None = None,
+    *,
+    demand: Demand,
+    regime: str = "auto",
+) -> Pair:
+    """Hold two checked blocks in the regime asked for, or in the one that suits their shape.
+
+    Refuses, before anything is allocated, what would not fit in the memory.
+    """
+    shape = Shape.of(left, right)
+    free = memory.available_bytes()
+    if regime == "auto":
+        regime = choose(shape, demand, free)
+    needs = needed_bytes(shape, demand)
+    leanest = min(needs, key=needs.__getitem__)
+    memory.require_memory(
+        needs[regime],
+        what=f"Fitting {shape.n_rows} rows, {shape.n_left} features and {shape.n_right} labels "
+        f"in the {regime} regime with {demand.n_codes} label components",
+        remedy=(
+            f"Use solver={leanest!r}, which needs about "
+            f"{memory.human_bytes(needs[leanest])}, or fewer components."
+            if needs[leanest] < needs[regime]
+            else "Use fewer components or fewer rows, or keep the features sparse."
+        ),
+        free=free,
+    )
+    pair: Pair
+    with np.errstate(over="ignore", invalid="ignore"):
+        if regime == "moments":
+            pair = MomentsPair(Moments.from_arrays(left, right, weights))
+        else:
+            pair = RowsPair(left, right, weights, regime=regime)
+        energy = pair.left_energy
+    if not np.isfinite(energy):
+        raise ValueError(
+            "The sum of squares of the features must be a finite number, and overflows; divide "
+            "the features by a common factor, for example by np.abs(X).max()."
+        )
+    return pair
+
+
+def require_room_for_moments(n_left: int, n_right: int) -> None:
+    """Refuse a fit from moments whose matrices of order D + M would not fit in the memory."""
+    memory.require_memory(
+        8 * 4 * (n_left + n_right) ** 2,
+        what=f"Fitting {n_left} features and {n_right} labels from moments",
+        remedy="Use fit with solver='krylov', which forms no matrix of that order.",
+    )
