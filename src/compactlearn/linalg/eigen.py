@@ -131,7 +131,7 @@ def leading_eigenpairs(
     if route == "auto":
         route = "krylov" if krylov_pays(n, count, is_array) else "dense"
     if route == "dense" or too_many_for_krylov(n, count):
-        dense = matrix if isinstance(matrix, np.ndarray) else _symmetric(matrix @ np.eye(n))
+        dense = matrix if isinstance(matrix, np.ndarray) else _multiplied_out(matrix)
         values, vectors = _dense(dense, count, overwrite=overwrite or not is_array)
         status, stats = Status.CONVERGED, {"route": "dense"}
     else:
@@ -171,6 +171,17 @@ def leading_range(columns: Array) -> tuple[Array, Array]:
         rank = numerical_rank(squares, columns.shape[0])
         U, squares = U[:, :rank], squares[:rank]
     return Q @ U, squares
+
+
+def _multiplied_out(matrix: Product, width: int = 512) -> Array:
+    """An operator as a symmetric array, some columns at a time: what its products hold on the way
+    may be taller than the matrix itself."""
+    n = matrix.shape[0]
+    dense = np.empty((n, n))
+    for start in range(0, n, width):
+        columns = slice(start, min(start + width, n))
+        dense[:, columns] = matrix @ np.eye(n, columns.stop - start, -start)
+    return _symmetric(dense)
 
 
 def _symmetric(matrix: Array) -> Array:

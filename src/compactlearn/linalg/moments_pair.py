@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.linalg.eigen import leading_eigenpairs
+from compactlearn.linalg import eigen
+from compactlearn.linalg.eigen import leading_eigenpairs, numerical_rank
 from compactlearn.linalg.moments import Moments
-from compactlearn.linalg.pairs import Codes, Pair
-from compactlearn.linalg.ridge import solve_ridge
+from compactlearn.linalg.pairs import Codes, LearnedPath, Pair, recoded_energy
+from compactlearn.linalg.ridge import RidgePath, mean_share, solve_ridge
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HatFactor:
+    """A hat matrix as ``ZZ'``, where ``Z = Xc columns + 1 constants'`` has orthogonal columns."""
+
+    columns: Array  # (n_left, r)
+    constants: Array  # (r,)
+    squares: Array  # (r,) squared norms of Z's columns: the eigenvalues of the hat matrix
+
+    @property
+    def trace(self) -> float:
+        return float(self.squares.sum())
 
 
 class MomentsPair(Pair):
@@ -25,6 +40,7 @@ class MomentsPair(Pair):
         self.moments = moments
         self.count = moments.count
         self.n_left, self.n_right = moments.n_left, moments.n_right
+        self.given_left = self.n_left
         self.mean_left, self.mean_right = moments.mean_left, moments.mean_right
 
     @cached_property
@@ -42,6 +58,10 @@ class MomentsPair(Pair):
     @property
     def right_gram_energy(self) -> float:
         return float(np.sum(self._right_right**2))
+
+    @property
+    def cross_energy(self) -> float:
+        return float(np.sum(self.moments.left_right**2))
 
     def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
         Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
@@ -71,16 +91,130 @@ class MomentsPair(Pair):
             status=solution.status,
             left_weights=a,
             right_weights=b,
+            values=solution.values,
         ).oriented()
 
-    def right_codes(self) -> Codes:
+    def cross_range(self, size: int) -> tuple[Array, Array]:
+        basis, squares = eigen.leading_range(self.moments.left_right)
+        return basis[:, :size], squares[:size]
+
+    def cross_gram(self) -> Array:
+        return self.moments.left_right.T @ self.moments.left_right
+
+    def right_gram(self, *, centre: bool) -> Array:
+        if not centre:
+            return self._right_right
+        return self.moments.scatter[self.n_left :, self.n_left :]
+
+    def _gram_with_mean(self, share: float) -> Array:
+        if share == 0:
+            return self.moments.left_left
+        return self.moments.left_left + share * self.count * np.outer(
+            self.mean_left, self.mean_left
+        )
+
+    def hat(self, kind: str, ridge: float) -> HatFactor:
+        mean, count = self.mean_left, self.count
+        if kind in ("centred", "intercept"):
+            path = self._left_path
+        else:
+            Z = self._gram_with_mean(1.0)
+            if kind == "penalised":
+                edge = count * mean[:, None]
+                Z = np.block([[np.array([[count]]), edge.T], [edge, Z]])
+            path = RidgePath.from_gram(Z)
+        # Directions without variance are no part of a hat matrix; their rounding would be.
+        kept = numerical_rank(path.values, path.values.size)
+        shrunk = path.inverse(ridge)[:kept]
+        root = path.vectors[:, :kept] * np.sqrt(shrunk)
+        squares = path.values[:kept] * shrunk
+        if kind == "intercept":
+            columns = np.hstack([np.zeros((self.n_left, 1)), root])
+            constants = np.zeros(root.shape[1] + 1)
+            constants[0] = 1.0 / np.sqrt(count)
+            return HatFactor(columns, constants, np.append(1.0, squares))
+        columns = root[1:] if kind == "penalised" else root
+        constants = np.zeros(root.shape[1]) if kind == "centred" else mean @ columns
+        if kind == "penalised":
+            constants = constants + root[0]
+        return HatFactor(columns, constants, squares)
+
+    def hat_gram(self, kind: str, ridge: float) -> Array:
+        Sxy = self.moments.left_right
+        gram = self._gram_with_mean(mean_share(kind, ridge, self.count))
+        S = Sxy.T @ solve_ridge(gram, Sxy, ridge)
+        return (S + S.T) / 2
+
+    def hat_codes(
+        self, size: int, balance: float, hat: HatFactor, scale: float, shift: Array | None
+    ) -> Codes:
+        Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
+        terms = recoded_energy(self, scale, shift)
+        shift = np.zeros(self.n_right) if shift is None else shift
+        ybar, root = self.mean_right, float(np.sqrt(balance))
+        T_mean = scale * ybar + shift
+        inner = hat.squares.size
+        G = np.zeros((inner + self.n_right, inner + self.n_right))
+        G[np.arange(inner), np.arange(inner)] = balance * hat.squares
+        G[:inner, inner:] = root * (
+            scale * (hat.columns.T @ Sxy) + self.count * np.outer(hat.constants, T_mean)
+        )
+        G[inner:, :inner] = G[:inner, inner:].T
+        G[inner:, inner:] = scale**2 * (
+            Syy - self.count * np.outer(ybar, ybar)
+        ) + self.count * np.outer(T_mean, T_mean)
+        solution = leading_eigenpairs(
+            G.T, size, rank_size=self.n_left + self.n_right, scale=terms, overwrite=True
+        )
+        del G
+        q = solution.vectors / np.sqrt(solution.values)
+        a = root * (hat.columns @ q[:inner])
+        b = scale * q[inner:]
+        constant = root * (hat.constants @ q[:inner]) + shift @ q[inner:]
+        total = self.count * (ybar @ b + constant)
+        return Codes(
+            left=Sxx @ a + Sxy @ b,
+            right=Sxy.T @ a + Syy @ b + self.count * np.outer(ybar, constant),
+            total=total,
+            status=solution.status,
+            left_weights=a,
+            right_weights=b,
+            constant=constant,
+            values=solution.values,
+        ).oriented()
+
+    def hat_energy(self, hat: HatFactor, codes: Codes) -> float:
+        ZV = hat.columns.T @ codes.left + np.outer(hat.constants, codes.total)
+        return float(np.vdot(ZV, ZV))
+
+    def right_codes(self, *, dense: bool = True) -> Codes:
         return Codes(self.moments.left_right, None, self.count * self.mean_right)
+
+    def _cross_times(self, weights: Array) -> Array:
+        return self.moments.left_right @ weights
 
     def projected_gram(self, projection: Array) -> Array:
         return projection.T @ (self.moments.left_left @ projection)
 
-    def solve_unprojected(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
+    def ridge_directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
         return solve_ridge(self.moments.left_left, codes.left, alpha), True
+
+    def _solve_kept(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
+        share = mean_share(bias, alpha, self.count)
+        cross = codes.left
+        if share and bias != "target":
+            cross = cross + share * np.outer(self.mean_left, codes.total)
+        return solve_ridge(self._gram_with_mean(share), cross, alpha), True
+
+    @cached_property
+    def _left_path(self) -> RidgePath:
+        """The spectrum of Xc'Xc, shared by every balance, hat matrix and penalty."""
+        return RidgePath.from_gram(self.moments.left_left)
+
+    def _kept_path(self, codes: Codes) -> LearnedPath:
+        path = self._left_path
+        inside = path.vectors.T @ codes.left
+        return LearnedPath(path, path.vectors, inside, self.mean_left, codes.total / self.count)
 
     def left_gram_product(self) -> Any:
         return self.moments.left_left

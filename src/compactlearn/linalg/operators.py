@@ -175,6 +175,86 @@ class Gram(Operator):
 
 
 @dataclass(frozen=True)
+class Sandwich(Operator):
+    """``A' B A`` for a symmetric B."""
+
+    outer: Operator
+    inner: Operator
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.outer.shape[1], self.outer.shape[1]
+
+    def _multiply(self, block: Array) -> Array:
+        return self.outer.T @ (self.inner @ (self.outer @ block))
+
+    _multiply_transposed = _multiply
+
+
+@dataclass(frozen=True)
+class Product(Operator):
+    """``A B``, one after the other."""
+
+    first: Operator
+    second: Operator
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.first.shape[0], self.second.shape[1]
+
+    def _multiply(self, block: Array) -> Array:
+        return self.first @ (self.second @ block)
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        return self.second.T @ (self.first.T @ block)
+
+
+@dataclass(frozen=True)
+class Sum(Operator):
+    """``c_1 A_1 + c_2 A_2 + ...`` for matrices of one shape.
+
+    >>> Sum(((2.0, Plain(np.eye(2))), (1.0, Plain(np.ones((2, 2)))))) @ np.eye(2)
+    array([[3., 1.],
+           [1., 3.]])
+    """
+
+    terms: Sequence[tuple[float, Operator]]
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.terms[0][1].shape
+
+    def _multiply(self, block: Array) -> Array:
+        (factor, matrix), *others = self.terms
+        total = factor * (matrix @ block)
+        for factor, matrix in others:
+            total += factor * (matrix @ block)
+        return total
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        return Sum([(factor, matrix.T) for factor, matrix in self.terms]) @ block
+
+
+@dataclass(frozen=True)
+class Updated(Operator):
+    """``A + column row'``: a rank-one update that is never formed."""
+
+    inner: Operator
+    column: Array
+    row: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.inner.shape
+
+    def _multiply(self, block: Array) -> Array:
+        return self.inner @ block + np.outer(self.column, self.row @ block)
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        return self.inner.T @ block + np.outer(self.row, self.column @ block)
+
+
+@dataclass(frozen=True)
 class Deflated(Operator):
     """``(I - PP') A (I - PP')`` for a symmetric A and orthonormal columns P."""
 

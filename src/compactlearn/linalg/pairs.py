@@ -1,16 +1,20 @@
 """Two blocks of columns over the same rows, left and right, and what can be computed from them.
 
 A *pair* answers the questions an embedding asks (leading codes for a balance, principal
-directions, Gram matrices) without saying how the rows are held. There are three regimes, equal
+directions, Gram matrices) without saying how the rows are held. There are four regimes, equal
 in their answers:
 
 ``moments``  the rows are gone; everything follows from a :class:`Moments`;
 ``dual``     few rows: the matrix of order N is formed;
-``krylov``   products with the two matrices only; sparse blocks stay sparse.
+``krylov``   products with the two matrices only; sparse blocks stay sparse;
+``kernel``   the left block is known only by its kernel matrix of order N.
 
 Letters: X and Y are the left and right block with rows multiplied by the square roots of their
-weights, Xc the centred X, V the codes. "Codes" are orthonormal columns V in row space, and are
-known here by their products Xc'V, Y'V and 1'V, which is all that a linear method needs.
+weights, Xc the centred X, V the codes, 1 the square roots of the weights. "Codes" are columns V
+in row space, and are known here by their products Xc'V, Y'V and 1'V, which is all that a linear
+method needs. Directions in the space of the left block (columns of P, Xc'V) are arrays with
+``n_left`` rows; what they mean is the pair's own business, so their inner products and bases are
+taken by its methods.
 """
 
 from __future__ import annotations
@@ -20,27 +24,36 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.linalg import eigen
 from compactlearn.linalg.eigen import Status, leading_eigenpairs
+from compactlearn.linalg.moments import row_blocks
 from compactlearn.linalg.operators import Deflated
-from compactlearn.linalg.ridge import solve_ridge
+from compactlearn.linalg.ridge import RidgePath, mean_share, solve_ridge
 
 Array = NDArray[np.float64]
+
+HATS = ("intercept", "centred", "raw", "penalised")
+BIASES = ("free", "none", "penalised", "target")
 
 
 @dataclass(frozen=True)
 class Codes:
     """Columns V in row space, known by their products with the blocks."""
 
-    left: Array  # (n_left, k)   Xc'V
-    right: Array | None  # (n_right, k)  Y'V; None where V is Y itself
+    left: Any  # (n_left, k)   Xc'V; an operator where that would be too large
+    right: Array | None  # (n_right, k)  Y'V; None where V is a combination of Y's columns
     total: Array  # (k,)          1'V, weighted
     status: Status = Status.CONVERGED
-    # How a row (x, y) gets its code: (x - mean) @ left_weights + y @ right_weights.
+    # How a row (x, y) gets its code: (x - mean) @ left_weights + y @ right_weights + constant.
+    # Without any weights V is Y itself.
     left_weights: Array | None = None
     right_weights: Array | None = None
+    constant: Array | None = None
     rows: Array | None = None  # (N, k) where the regime has them, divided by root weights
+    values: Array | None = None  # (k,) eigenvalues, where V are eigenvectors
 
     @property
     def size(self) -> int:
@@ -51,18 +64,30 @@ class Codes:
         assert self.right is not None
         scale = np.abs(self.left).max(axis=0, initial=0.0)
         peak = np.abs(self.right).max(axis=0, initial=0.0)
-        signs = np.where(
-            peak > 1e-10 * (scale + peak), _peak_signs(self.right), _peak_signs(self.left)
+        return self.scaled(
+            np.where(peak > 1e-10 * (scale + peak), peak_signs(self.right), peak_signs(self.left))
         )
-        return replace(
-            self,
-            left=self.left * signs,
-            right=self.right * signs,
-            total=self.total * signs,
-            left_weights=None if self.left_weights is None else self.left_weights * signs,
-            right_weights=None if self.right_weights is None else self.right_weights * signs,
-            rows=None if self.rows is None else self.rows * signs,
-        )
+
+    def scaled(self, factors: Array) -> Codes:
+        """Every column times its factor."""
+        parts = ("left", "right", "total", "left_weights", "right_weights", "constant", "rows")
+        given = {name: getattr(self, name) for name in parts}
+        return replace(self, **{n: v * factors for n, v in given.items() if v is not None})
+
+    def leading(self, count: int) -> Codes:
+        """The first ``count`` columns."""
+        parts = ("left", "right", "total", "left_weights", "right_weights", "constant", "rows")
+        given = {name: getattr(self, name) for name in (*parts, "values")}
+        return replace(self, **{n: v[..., :count] for n, v in given.items() if v is not None})
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A ridge from the left block, projected or not, to codes."""
+
+    coefficients: Array  # (d, k); where nothing was projected, acting on rows as they came
+    intercept: Array  # (k,)
+    solved: bool = True
 
 
 class Pair(ABC):
@@ -70,10 +95,13 @@ class Pair(ABC):
 
     regime: str
     count: float  # total weight
-    n_left: int
+    n_left: int  # rows of the arrays that stand for directions
     n_right: int
+    given_left: int  # columns of the left block as the user knows it: what ratios refer to
     mean_left: Array
     mean_right: Array
+
+    # ---- sizes --------------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -90,32 +118,154 @@ class Pair(ABC):
     def right_gram_energy(self) -> float:
         """Squared Frobenius norm of Y'Y."""
 
+    @property
+    @abstractmethod
+    def cross_energy(self) -> float:
+        """Squared Frobenius norm of Xc'Y."""
+
+    # ---- the space of the left block ----------------------------------------------------------
+
+    def inner(self, P: Array, C: Any) -> Array:
+        """Inner products of two sets of directions; C may be an operator."""
+        return (C.T @ P).T
+
+    def leading_range(self, C: Array) -> tuple[Array, Array]:
+        """Orthonormal basis of the span of C by decreasing singular value, and their squares."""
+        return eigen.leading_range(C)
+
+    def orthonormal(self, C: Array) -> Array:
+        """Orthonormal basis of the span of C, in the order of its columns."""
+        return np.linalg.qr(C)[0]
+
+    def extension(self, basis: Array, C: Array) -> Array:
+        """Orthonormal basis of what C has outside the span of ``basis``."""
+        return orthonormal_extension(basis, C)
+
+    def random_directions(self, count: int, rng: Any) -> Array:
+        return rng.standard_normal((self.n_left, count))
+
+    def expressed(self, P: Array) -> Array:
+        """Directions as the matrix that rows of the left block, as they came, multiply."""
+        return P
+
+    # ---- matrices that methods decompose ------------------------------------------------------
+
     @abstractmethod
     def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
         """Leading eigenvectors of ``balance XcPP'Xc' + YY'`` (P = I where None)."""
 
     @abstractmethod
-    def right_codes(self) -> Codes:
-        """Y itself as codes (its columns are not orthonormal)."""
+    def cross_range(self, size: int) -> tuple[Array, Array]:
+        """Leading left singular vectors of Xc'Y and the squares of their singular values."""
+
+    @abstractmethod
+    def cross_gram(self) -> Any:
+        """``(Xc'Y)'(Xc'Y)``, as an array or an operator."""
+
+    @abstractmethod
+    def right_gram(self, *, centre: bool) -> Any:
+        """Y'Y, or that of the centred Y, as an array or an operator."""
+
+    @abstractmethod
+    def hat(self, kind: str, ridge: float) -> Any:
+        """The hat matrix of a ridge regression on the left block; it has a ``trace``.
+
+        ``kind`` is one of ``HATS``: that of the centred rows, of these and a free intercept, of
+        the rows as they are, of these and a penalised column of ones.
+        """
+
+    @abstractmethod
+    def hat_gram(self, kind: str, ridge: float) -> Any:
+        """``Yc' Hat Yc``, as an array or an operator."""
+
+    @abstractmethod
+    def hat_codes(
+        self, size: int, balance: float, hat: Any, scale: float, shift: Array | None
+    ) -> Codes:
+        """Leading eigenvectors of ``balance Hat + TT'`` with ``T = scale Y + 1 shift'``."""
+
+    @abstractmethod
+    def hat_energy(self, hat: Any, codes: Codes) -> float:
+        """``tr V' Hat V``."""
+
+    # ---- codes that are combinations of Y -----------------------------------------------------
+
+    @abstractmethod
+    def right_codes(self, *, dense: bool = True) -> Codes:
+        """Y itself as codes. Unless ``dense``, Xc'Y may be an operator."""
+
+    @abstractmethod
+    def _cross_times(self, weights: Array) -> Array:
+        """``Xc'Y weights``."""
+
+    def combined_codes(self, weights: Array, shift: Array | None = None) -> Codes:
+        """``V = (Y + 1 shift') weights``."""
+        mean = self.mean_right if shift is None else self.mean_right + shift
+        return Codes(
+            left=self._cross_times(weights),
+            right=None,
+            total=self.count * (mean @ weights),
+            right_weights=weights,
+            constant=None if shift is None else shift @ weights,
+        )
+
+    # ---- the ridge learner --------------------------------------------------------------------
 
     @abstractmethod
     def projected_gram(self, projection: Array) -> Array:
         """``P'Xc'XcP``."""
 
     @abstractmethod
-    def solve_unprojected(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
-        """Ridge coefficients of V on Xc, and whether the solver got there."""
+    def ridge_directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
+        """``(Xc'Xc + alpha I)^-1 Xc'V`` as directions, and whether the solver got there."""
+
+    @abstractmethod
+    def _solve_kept(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
+        """Ridge coefficients of V on the rows as they came, intercept left out."""
 
     @abstractmethod
     def left_gram_product(self) -> Any:
         """Xc'Xc, as an array or an operator."""
 
-    def solve(self, projection: Array | None, codes: Codes, alpha: float) -> tuple[Array, bool]:
-        """Ridge coefficients of V on XcP (on Xc where P is None), intercept left out."""
+    def learn(
+        self, projection: Array | None, codes: Codes, alpha: float, bias: str = "free"
+    ) -> Learned:
+        """Ridge of V on XP (on X where P is None), with one of the ``BIASES``."""
+        solved = True
         if projection is None:
-            return self.solve_unprojected(codes, alpha)
-        gram = self.projected_gram(projection)
-        return solve_ridge(gram, projection.T @ codes.left, alpha), True
+            B, solved = self._solve_kept(codes, alpha, bias)
+            mean = self.mean_left @ B
+        else:
+            centre = self.mean_left @ self.expressed(projection)
+            share = mean_share(bias, alpha, self.count)
+            gram = self.projected_gram(projection) + share * self.count * np.outer(centre, centre)
+            cross = self.inner(projection, codes.left)
+            if bias != "target":
+                cross = cross + share * np.outer(centre, codes.total)
+            B = solve_ridge(gram, cross, alpha)
+            mean = centre @ B
+        return Learned(B, self._intercept(codes.total, mean, alpha, bias), solved)
+
+    def _intercept(self, total: Array, mean: Array, alpha: float, bias: str) -> Array:
+        if bias == "none":
+            return np.zeros_like(total)
+        if bias == "target":
+            return total / self.count
+        weight = self.count + (alpha if bias == "penalised" else 0.0)
+        return (total - self.count * mean) / weight
+
+    def path(self, projection: Array | None, codes: Codes) -> LearnedPath:
+        """The ridge with a free intercept for every penalty, from one decomposition."""
+        if projection is None:
+            return self._kept_path(codes)
+        path = RidgePath.from_gram(self.projected_gram(projection))
+        inside = path.vectors.T @ self.inner(projection, codes.left)
+        centre = self.mean_left @ self.expressed(projection)
+        return LearnedPath(path, path.vectors, inside, centre, codes.total / self.count)
+
+    @abstractmethod
+    def _kept_path(self, codes: Codes) -> LearnedPath:
+        """The same on all of the left block."""
 
     def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
         """Orthonormal directions of largest variance in the complement of ``avoid``.
@@ -138,8 +288,50 @@ class Pair(ABC):
             both = np.hstack([avoid, basis])
             others = np.random.default_rng(0).standard_normal((self.n_left, missing))
             basis = np.hstack([basis, orthonormal_extension(both, others)])
-        peaks = _peak_signs(basis)
-        return basis * peaks
+        return basis * peak_signs(basis)
+
+
+@dataclass(frozen=True)
+class LearnedPath:
+    """A ridge learner for every penalty: ``B = outside (values + alpha)^-1 inside``."""
+
+    spectrum: RidgePath
+    outside: Array  # (d, r)
+    inside: Array  # (r, k)
+    mean_left: Array  # (d,) of the rows the coefficients act on
+    mean_code: Array  # (k,)
+
+    def at(self, alpha: float, size: int | None = None) -> Learned:
+        """Coefficients and intercept for one penalty, of the first ``size`` codes."""
+        inside, mean_code = self.inside[:, :size], self.mean_code[:size]
+        B = self.outside @ (self.spectrum.inverse(alpha)[:, None] * inside)
+        return Learned(B, mean_code - self.mean_left @ B)
+
+
+def code_rows(codes: Codes, X: Any, Y: Any, mean_left: Array) -> Any:
+    """V (N, k) for rows X, Y, not multiplied by the roots of their weights."""
+    if codes.rows is not None:
+        return codes.rows
+    if codes.right_weights is None:
+        return Y
+    V = np.asarray(Y @ codes.right_weights)
+    if codes.constant is not None:
+        V = V + codes.constant
+    a = codes.left_weights
+    if a is None:
+        return V
+    if scipy.sparse.issparse(X):
+        return V + (X @ a - mean_left @ a)
+    for rows in row_blocks(*X.shape):  # centred first, so that a large offset costs no digits
+        V[rows] += (X[rows] - mean_left) @ a
+    return V
+
+
+def recoded_energy(pair: Pair, scale: float, shift: Array | None) -> float:
+    """The size of the terms of which ``scale Y + 1 shift'`` is a sum: rounding is judged by it."""
+    if shift is None:
+        return 0.0
+    return scale**2 * pair.right_energy + pair.count * float(shift @ shift)
 
 
 def orthonormal_extension(basis: Array, columns: Array) -> Array:
@@ -151,7 +343,7 @@ def orthonormal_extension(basis: Array, columns: Array) -> Array:
     return columns
 
 
-def _peak_signs(columns: Array) -> Array:
+def peak_signs(columns: Array) -> Array:
     """The sign of the entry of largest magnitude of each column (+1 for a zero column)."""
     if columns.shape[0] == 0:
         return np.ones(columns.shape[1])

@@ -16,14 +16,24 @@ from compactlearn.linalg.eigen import krylov_pays, many_wanted, too_many_for_kry
 
 REGIMES = ("moments", "dual", "krylov")
 
+# Whose eigenproblem a method solves: both blocks together (order D + M, or N), the right block's
+# (order M), the left singular vectors of the cross products, or a hat matrix beside the right
+# block (a matrix of order D or N has to be inverted first).
+PROBLEMS = ("joint", "right", "left", "hat")
+
 # Largest order for which a Gram matrix is formed only to solve a ridge problem: 3.2 GB.
 GRAM_LIMIT = 20_000
+
+# Cross products Xc'Y are multiplied out up to this many entries (512 MB), where a method does not
+# keep them anyway.
+CROSS_LIMIT = 1 << 26
 
 _DENSE = 2e-11  # seconds per multiply-add inside a matrix product
 _THIN = 1e-10  # the same for products with a few columns: bound by memory
 _SPARSE = 6e-10  # per stored entry and column of a sparse product
 _SPGEMM = 8e-9  # per multiply-add of a sparse-sparse product
 _EIGH_ALL = 8e-11  # times the cube of the order: divide and conquer, all pairs
+_OVERHEAD = 2e-3  # of working through operators; below it, moments allow partial_fit afterwards
 _EIGH_SOME = 4e-11  # times the cube of the order: a few pairs
 
 
@@ -53,12 +63,12 @@ class Demand:
     keeps_left: bool = False  # a ridge on the whole left block: its Gram matrix or kernel
     n_codes: int = 0  # targets of that ridge; at least the components
     extra_directions: int = 0  # principal directions of the left block beside the codes'
+    problem: str = "joint"  # one of PROBLEMS
 
 
 def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     """Estimated time of a fit in each regime."""
     N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components
-    keeps_left = demand.keeps_left
     per_row = shape.left_entries / max(N, 1)
     gram = _DENSE * N * D * D / 2
     if shape.left_sparse:
@@ -67,13 +77,42 @@ def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
         _SPGEMM * shape.left_entries**2 / max(D, 1) if shape.left_sparse else _DENSE * N * N * D / 2
     )
     solve = _DENSE * D**3 / 3
-    left_only = min(gram + solve, kernel + _DENSE * N**3 / 3) if keeps_left else 0.0
+    left_only = min(gram + solve, kernel + _DENSE * N**3 / 3) if demand.keeps_left else 0.0
     entry = _SPARSE if shape.left_sparse else _THIN
+    project = shape.left_entries * k * entry + _DENSE * N * k * k
+    cross = shape.right_entries * (D if not shape.left_sparse else per_row + 1) * _SPARSE
+    learn = solve if demand.keeps_left else _DENSE * D * D * k
+    if demand.problem == "right":
+        small = _eigh(M, k)
+        return {
+            "moments": gram + shape.right_entries * D * _SPARSE + small + learn,
+            "dual": _OVERHEAD + kernel + _DENSE * N**3 / 3 + small + project,
+            "krylov": _OVERHEAD + cross + small + project + left_only,
+        }
+    if demand.problem == "left":
+        small = cross + 4 * _DENSE * D * M * min(D, M) + project
+        return {
+            "moments": gram + shape.right_entries * D * _SPARSE + small,
+            "dual": _OVERHEAD + kernel + small,
+            "krylov": _OVERHEAD + small + left_only,
+        }
+    if demand.problem == "hat":
+        side = min(N, D) if min(N, D) <= GRAM_LIMIT else 0
+        per_column = N * N if N < D else 2 * shape.left_entries + D * D
+        return {
+            "moments": gram + _EIGH_ALL * D**3 + _eigh(D + M, k) + learn,
+            "dual": _OVERHEAD + kernel + 4 * _DENSE * N**3 + _eigh(N, k) + project + left_only,
+            "krylov": _OVERHEAD
+            + min(gram, kernel)
+            + 4 * _DENSE * side**3
+            + (3 * k + 40) * per_column * _THIN
+            + 12 * _DENSE * N * (3 * k) ** 2
+            + left_only,
+        }
     products = 3.0 * k + 40
     side = min(N, D + M)
-    project = shape.left_entries * k * entry + _DENSE * N * k * k
     krylov = (
-        2e-3
+        _OVERHEAD
         + products * 2 * (shape.left_entries * entry + shape.right_entries * _SPARSE)
         + 12 * _DENSE * side * (3 * k) ** 2
         + 4 * _EIGH_ALL * (3 * k) ** 3
@@ -81,10 +120,7 @@ def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     if too_many_for_krylov(side, k):  # it goes dense, through products with the identity
         krylov += side * 2 * (shape.left_entries * entry + shape.right_entries * _SPARSE)
     return {
-        "moments": gram
-        + shape.right_entries * D * _SPARSE
-        + _eigh(D + M, k)
-        + (solve if keeps_left else _DENSE * D * D * k),
+        "moments": gram + shape.right_entries * D * _SPARSE + _eigh(D + M, k) + learn,
         "dual": kernel + _eigh(N, k) + project + left_only,
         "krylov": krylov + project + left_only,
     }
@@ -105,8 +141,15 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
     own_gram = 2 * 8 * min(D, N) ** 2 if demand.keeps_left and min(D, N) <= GRAM_LIMIT else 0
     if extra and too_many_for_krylov(D, extra):  # they are sought in the whole matrix
         own_gram += 4 * 8 * D * D
-    basis = 8 * min(N, D + M) * (4 * k + 64) + 8 * D * 4 * extra
+    order = {"joint": min(N, D + M), "right": M, "left": 0, "hat": N}[demand.problem]
+    basis = 8 * order * (4 * k + 64) + 8 * D * 4 * extra
     rows = 8 * N * 2 * codes
+    if demand.problem == "hat":
+        own_gram = max(own_gram, 4 * 8 * min(D, N, GRAM_LIMIT) ** 2)
+    if demand.problem in ("right", "left"):
+        basis += 8 * 2 * min(D * M, CROSS_LIMIT)
+        if too_many_for_krylov(M, k) and demand.problem == "right":
+            basis += 8 * 3 * M * M
     return {
         "moments": 8 * 4 * (D + M) ** 2 + model,
         "dual": 8 * 4 * N * N + centred_copy + model + rows + own_gram,

@@ -51,6 +51,43 @@ def solve_ridge(gram: Array, cross: Array, alpha: float) -> Array:
     return scipy.linalg.cho_solve(factor, cross, check_finite=False)
 
 
+def ridge_inverse(gram: Array, alpha: float) -> tuple[Array, float]:
+    """``(gram + alpha I)^-1`` as a matrix, for callers who multiply with it many times, and the
+    trace of ``gram`` times it. Directions without variance count as in :func:`solve_ridge`.
+
+    >>> inverse, trace = ridge_inverse(np.diag([3.0, 0.0]), 0.0)
+    >>> np.diag(inverse), trace
+    (array([0.33333333, 0.        ]), 1.0)
+    """
+    size = gram.shape[0]
+    if alpha <= SMALL_PENALTY * np.trace(gram):
+        path = RidgePath.from_gram(gram)
+        shrunk = path.inverse(alpha)
+        return (path.vectors * shrunk) @ path.vectors.T, float(shrunk @ path.values)
+    shifted = gram.copy()
+    shifted[np.diag_indices_from(shifted)] += alpha
+    inverse: Array = np.asarray(np.linalg.inv(shifted), dtype=np.float64)
+    inverse += inverse.T.copy()
+    inverse /= 2
+    return inverse, float(size - alpha * np.trace(inverse))
+
+
+def mean_share(convention: str, penalty: float, count: float) -> float:
+    """How much of the rows' mean a convention for the intercept leaves in the problem.
+
+    Ridge with no intercept, with a free one, or with a penalised column of ones all solve
+    ``(Xc'Xc + share * count * mean mean' + penalty I) B = Xc'V + share * mean total'`` for the
+    centred rows Xc: profile the intercept out. The share is 0 where the intercept is free and 1
+    where there is none.
+
+    >>> mean_share("penalised", 1.0, 3.0)
+    0.25
+    """
+    if convention in ("free", "intercept", "centred"):
+        return 0.0
+    return penalty / (count + penalty) if convention == "penalised" else 1.0
+
+
 @dataclass(frozen=True)
 class RidgePath:
     """An eigendecomposition of a Gram matrix, from which every penalty is cheap.
@@ -73,7 +110,8 @@ class RidgePath:
         values, vectors = all_eigenpairs(gram)
         return cls(np.maximum(values, 0.0), vectors)
 
-    def _inverse(self, alpha: float) -> Array:
+    def inverse(self, alpha: float) -> Array:
+        """``1 / (values + alpha)``; 0 for directions without variance where alpha is small."""
         size = self.values.size
         kept = size
         if alpha <= SMALL_PENALTY * self.values.sum():
@@ -84,7 +122,7 @@ class RidgePath:
 
     def coefficients(self, cross: Array, alpha: float) -> Array:
         """``(S + alpha I)^-1 cross``, or the least-norm solution for ``alpha = 0``."""
-        return self.vectors @ (self._inverse(alpha)[:, None] * (self.vectors.T @ cross))
+        return self.vectors @ (self.inverse(alpha)[:, None] * (self.vectors.T @ cross))
 
     def leverages(
         self, rows: Array, alpha: float, count: float, weights: Array | None = None
@@ -94,7 +132,7 @@ class RidgePath:
         ``rows`` are centred; ``count`` is the total weight; a weighted row counts ``w`` times.
         """
         rotated = rows @ self.vectors
-        leverages = 1.0 / count + np.einsum("ij,ij,j->i", rotated, rotated, self._inverse(alpha))
+        leverages = 1.0 / count + np.einsum("ij,ij,j->i", rotated, rotated, self.inverse(alpha))
         return leverages if weights is None else leverages * weights
 
     def leave_one_out(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +10,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg.eigen import EigenSolution, Status, leading_eigenpairs
+from compactlearn.linalg import eigen
+from compactlearn.linalg.eigen import (
+    EigenSolution,
+    krylov_pays,
+    leading_eigenpairs,
+    numerical_rank,
+)
 from compactlearn.linalg.moments import (
     Moments,
     scale_rows,
@@ -20,15 +27,55 @@ from compactlearn.linalg.operators import (
     Gram,
     Operator,
     Plain,
+    Product,
+    Sandwich,
     Stacked,
+    Sum,
+    Updated,
     centred,
     weighted,
 )
-from compactlearn.linalg.pairs import Codes, Pair
-from compactlearn.linalg.regimes import GRAM_LIMIT
-from compactlearn.linalg.ridge import solve_ridge, solve_ridge_iteratively
+from compactlearn.linalg.pairs import Codes, LearnedPath, Pair, code_rows, recoded_energy
+from compactlearn.linalg.regimes import CROSS_LIMIT, GRAM_LIMIT
+from compactlearn.linalg.ridge import (
+    RidgePath,
+    mean_share,
+    ridge_inverse,
+    solve_ridge,
+    solve_ridge_iteratively,
+)
 
 Array = NDArray[np.float64]
+
+
+# Up to this order a hat matrix comes from eigenvectors, which are exact to rounding; beyond, from
+# an inverse, four times faster, whose rounding grows with the condition.
+SPECTRAL_HAT = 1_000
+
+
+@dataclass(frozen=True)
+class HatMatrix:
+    """A hat matrix of order N: an array, or something that multiplies."""
+
+    matrix: Any
+    trace: float
+
+
+@dataclass(frozen=True)
+class IterativeInverse(Operator):
+    """``(Z'Z + alpha I)^-1`` by conjugate gradients, where no Gram matrix fits."""
+
+    rows: Operator
+    alpha: float
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.rows.shape[1], self.rows.shape[1]
+
+    def _multiply(self, block: Array) -> Array:
+        return solve_ridge_iteratively(self.rows, block, self.alpha)[0]
+
+    _multiply_transposed = _multiply
 
 
 class RowsPair(Pair):
@@ -38,13 +85,10 @@ class RowsPair(Pair):
         self, left: Any, right: Any, weights: Array | None = None, *, regime: str = "krylov"
     ) -> None:
         self.regime = regime
-        self.left, self.right = left, right
-        self.n_left, self.n_right = left.shape[1], right.shape[1]
-        self.weights = weights
-        self.roots = None if weights is None else np.sqrt(weights)
-        self.count = float(left.shape[0]) if weights is None else float(weights.sum())
+        self.left = left
+        self.n_left = self.given_left = left.shape[1]
+        self._take_right(right, weights)
         self.mean_left = weighted_sum(left, weights) / self.count
-        self.mean_right = weighted_sum(right, weights) / self.count
         if not scipy.sparse.issparse(left):
             # A dense block is centred once: the copy costs one pass and saves a correction,
             # and the digits that a large offset would take, in every later product.
@@ -58,7 +102,19 @@ class RowsPair(Pair):
             self.Xc: Operator = Plain(left)
         else:
             self.Xc = centred(left, self.mean_left, self.roots)
+
+    def _take_right(self, right: Any, weights: Array | None) -> None:
+        self.right, self.n_right = right, right.shape[1]
+        self.weights = weights
+        self.roots = None if weights is None else np.sqrt(weights)
+        self.count = float(right.shape[0]) if weights is None else float(weights.sum())
+        self.mean_right = weighted_sum(right, weights) / self.count
         self.Y: Operator = weighted(right, self.roots)
+
+    @property
+    def ones(self) -> Array:
+        """The constant row-space vector: the roots of the weights."""
+        return np.ones(self.right.shape[0]) if self.roots is None else self.roots
 
     @cached_property
     def left_energy(self) -> float:  # type: ignore[override]
@@ -76,6 +132,166 @@ class RowsPair(Pair):
         Y = scale_rows(self.right, self.roots)
         return float(np.sum((Y.T @ Y).data ** 2))
 
+    @property
+    def cross_energy(self) -> float:
+        if self._cross_fits:
+            return float(np.sum(self._cross**2))
+        step = max(1, CROSS_LIMIT // self.n_left)
+        starts = range(0, self.n_right, step)
+        parts = (self.Xc.T @ (self.Y @ np.eye(self.n_right, step, -start)) for start in starts)
+        return float(sum(np.vdot(part, part) for part in parts))
+
+    @property
+    def _cross_fits(self) -> bool:
+        return self.n_left * self.n_right <= CROSS_LIMIT
+
+    @cached_property
+    def _cross(self) -> Array:
+        """Xc'Y, multiplied out."""
+        Y = scale_rows(self.right, self.roots)
+        if not scipy.sparse.issparse(self.left):
+            return np.asarray(Y.T @ self._dense_Xc).T
+        cross = (Y.T @ scale_rows(self.left, self.roots)).toarray()
+        return cross.T - np.outer(self.count * self.mean_left, self.mean_right)
+
+    @property
+    def _cross_operator(self) -> Operator:
+        return Plain(self._cross) if self._cross_fits else Product(self.Xc.T, self.Y)
+
+    def _cross_times(self, weights: Array) -> Array:
+        return self.Xc.T @ (self.Y @ weights)
+
+    def cross_range(self, size: int) -> tuple[Array, Array]:
+        if self._cross_fits:
+            basis, squares = eigen.leading_range(self._cross)
+            return basis[:, :size], squares[:size]
+        solution = leading_eigenpairs(Gram(self._cross_operator), size)
+        images = self._cross_times(solution.vectors / np.sqrt(solution.values))
+        return np.linalg.qr(images)[0], solution.values
+
+    def cross_gram(self) -> Operator:
+        return Gram(self._cross_operator)
+
+    def right_gram(self, *, centre: bool) -> Operator:
+        return Gram(self._centred_right if centre else self.Y)
+
+    @property
+    def _centred_right(self) -> Operator:
+        return centred(self.right, self.mean_right, self.roots)
+
+    # The row-space products of the mean, for kernels of rows that are not, or not wholly, centred.
+
+    @cached_property
+    def _mean_image(self) -> Array:
+        """``Xc mean``."""
+        return (self.Xc @ self.mean_left[:, None])[:, 0]
+
+    @property
+    def _mean_square(self) -> float:
+        return float(self.mean_left @ self.mean_left)
+
+    def _kernel(self, share: float) -> Array:
+        """``ZZ'`` of the rows ``Z = Xc + sqrt(share) 1 mean'``; a new array unless share is 0."""
+        kernel = self._left_kernel
+        if share == 0:
+            return kernel
+        z, ones, root = self._mean_image, self.ones, float(np.sqrt(share))
+        kernel = kernel + np.outer(root * z, ones)
+        kernel += np.outer(ones, root * z)
+        kernel += np.outer(share * self._mean_square * ones, ones)
+        return kernel
+
+    @property
+    def _narrow(self) -> bool:
+        """Whether the left block's own Gram matrix is the smaller one, and fits."""
+        n_rows, n_left = self.Xc.shape
+        return n_left <= min(n_rows, GRAM_LIMIT)
+
+    @cached_property
+    def _left_gram(self) -> Array:
+        nothing = scipy.sparse.csr_array((self.right.shape[0], 0))
+        return Moments.from_arrays(self.left, nothing, self.weights).left_left
+
+    def hat(self, kind: str, ridge: float) -> HatMatrix:
+        n_rows = self.right.shape[0]
+        if self.regime == "krylov" and self._narrow:
+            hat = self._hat_from_gram(kind, ridge)
+        elif n_rows <= GRAM_LIMIT:
+            hat = self._hat_from_kernel(kind, ridge)
+        else:
+            Z = self._hat_rows(kind)
+            operator = Sandwich(Z.T, IterativeInverse(Z, ridge))
+            # An unbiased estimate (Hutchinson 1990); the trace only scales an automatic balance.
+            probes = np.random.default_rng(0).choice([-1.0, 1.0], (n_rows, 16))
+            hat = HatMatrix(operator, float(np.vdot(probes, operator @ probes)) / 16)
+        if kind != "intercept":
+            return hat
+        unit = self.ones / np.sqrt(self.count)
+        if isinstance(hat.matrix, np.ndarray):
+            return HatMatrix(hat.matrix + np.outer(unit, unit), hat.trace + 1.0)
+        return HatMatrix(Updated(hat.matrix, unit, unit), hat.trace + 1.0)
+
+    def _hat_rows(self, kind: str) -> Operator:
+        """The rows whose hat matrix is meant."""
+        if kind in ("centred", "intercept"):
+            return self.Xc
+        raw = Updated(self.Xc, self.ones, self.mean_left)
+        return raw if kind == "raw" else Stacked((Plain(self.ones[:, None]), raw))
+
+    def _hat_from_gram(self, kind: str, ridge: float) -> HatMatrix:
+        gram = self._left_gram
+        if kind in ("raw", "penalised"):
+            gram = gram + self.count * np.outer(self.mean_left, self.mean_left)
+        if kind == "penalised":
+            edge = self.count * self.mean_left[:, None]
+            gram = np.block([[np.array([[self.count]]), edge.T], [edge, gram]])
+        inverse, trace = ridge_inverse(gram, ridge)
+        return HatMatrix(Sandwich(self._hat_rows(kind).T, Plain(inverse)), trace)
+
+    def _hat_from_kernel(self, kind: str, ridge: float) -> HatMatrix:
+        kernel = self._kernel(1.0 if kind in ("raw", "penalised") else 0.0)
+        if kind == "penalised":
+            kernel = kernel + np.outer(self.ones, self.ones)
+        if kernel.shape[0] <= SPECTRAL_HAT:
+            path = RidgePath.from_gram(kernel)
+            kept = numerical_rank(path.values, path.values.size)
+            E, shrinkage = path.vectors[:, :kept], (path.inverse(ridge) * path.values)[:kept]
+            return HatMatrix((E * shrinkage) @ E.T, float(shrinkage.sum()))
+        inverse, trace = ridge_inverse(kernel, ridge)
+        hat = kernel @ inverse
+        hat += hat.T.copy()
+        hat /= 2
+        return HatMatrix(hat, trace)
+
+    def hat_gram(self, kind: str, ridge: float) -> Operator:
+        matrix = self.hat("centred" if kind == "intercept" else kind, ridge).matrix
+        inner = Plain(matrix) if isinstance(matrix, np.ndarray) else matrix
+        return Sandwich(self._centred_right, inner)
+
+    def hat_codes(
+        self, size: int, balance: float, hat: HatMatrix, scale: float, shift: Array | None
+    ) -> Codes:
+        terms = recoded_energy(self, scale, shift)
+        T: Operator = ColumnScaled(self.Y, scale)
+        if shift is not None:
+            T = Updated(T, self.ones, shift)
+        if isinstance(hat.matrix, np.ndarray):
+            H: Operator = Plain(hat.matrix)
+            if not krylov_pays(hat.matrix.shape[0], size, is_array=True):
+                A = balance * hat.matrix
+                A += np.asarray(T @ (T.T @ np.eye(A.shape[0])))
+                A = (A + A.T) / 2
+                return self._from_rows(self._pairs(A, size, scale=terms, overwrite=True))
+        else:
+            H = hat.matrix
+        matrix = Sum(((balance, H), (1.0, Gram(T.T))))
+        return self._from_rows(self._pairs(matrix, size, scale=terms))
+
+    def hat_energy(self, hat: HatMatrix, codes: Codes) -> float:
+        V = self.code_rows(codes)
+        V = V if self.roots is None else V * self.roots[:, None]
+        return float(np.vdot(V, hat.matrix @ V))
+
     @cached_property
     def _left_kernel(self) -> Array:
         """XcXc', formed once in the dual regime and shared by every balance."""
@@ -91,30 +307,39 @@ class RowsPair(Pair):
     def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
         root = float(np.sqrt(balance))
         XcP = None if projection is None else self.Xc @ projection
-        if self.regime == "dual":
-            kernel = balance * (self._left_kernel if XcP is None else XcP @ XcP.T)
-            kernel += _row_weighted(np.asarray((self.right @ self.right.T).todense()), self.roots)
-            solution = self._pairs(kernel, size, overwrite=True)
-            return self._from_rows(solution.vectors, solution.status)
+        if self.regime == "dual" and XcP is None:
+            return self._from_rows(self._kernel_pairs(size, balance))
         scaled = ColumnScaled(self.Xc if XcP is None else Plain(XcP), root)
         Z = Stacked((scaled, self.Y))
         if Z.shape[0] <= Z.shape[1]:
-            solution = self._pairs(Gram(Z.T), size)
-            return self._from_rows(solution.vectors, solution.status)
+            return self._from_rows(self._pairs(Gram(Z.T), size))
         solution = self._pairs(Gram(Z), size)
         return self._from_columns(solution, root, projection)
 
-    def _pairs(self, matrix: Any, size: int, *, overwrite: bool = False) -> EigenSolution:
-        order = self.n_left + self.n_right
-        return leading_eigenpairs(matrix, size, rank_size=order, overwrite=overwrite)
+    def _kernel_pairs(self, size: int, balance: float) -> EigenSolution:
+        """Leading eigenpairs of ``balance XcXc' + YY'`` from the kernel of order N."""
+        if krylov_pays(self._left_kernel.shape[0], size, is_array=True):
+            matrix = Sum(((balance, Plain(self._left_kernel)), (1.0, Gram(self.Y.T))))
+            return self._pairs(matrix, size)
+        kernel = balance * self._left_kernel
+        kernel += _row_weighted(np.asarray((self.right @ self.right.T).todense()), self.roots)
+        return self._pairs(kernel, size, overwrite=True)
 
-    def _from_rows(self, V: Array, status: Status) -> Codes:
+    def _pairs(
+        self, matrix: Any, size: int, *, scale: float = 0.0, overwrite: bool = False
+    ) -> EigenSolution:
+        order = self.n_left + self.n_right
+        return leading_eigenpairs(matrix, size, rank_size=order, scale=scale, overwrite=overwrite)
+
+    def _from_rows(self, solution: EigenSolution) -> Codes:
+        V = solution.vectors
         return Codes(
             left=self.Xc.T @ V,
             right=self.Y.T @ V,
             total=V.sum(axis=0) if self.roots is None else self.roots @ V,
-            status=status,
+            status=solution.status,
             rows=V if self.roots is None else V / self.roots[:, None],
+            values=solution.values,
         ).oriented()
 
     def _from_columns(
@@ -142,45 +367,77 @@ class RowsPair(Pair):
             status=solution.status,
             left_weights=a,
             right_weights=b,
+            values=solution.values,
         ).oriented()
 
     def code_rows(self, codes: Codes) -> Array:
         """V itself (N, k), with rows not multiplied by the roots of their weights."""
-        if codes.rows is not None:
-            return codes.rows
-        if codes.left_weights is None or codes.right_weights is None:
-            return np.asarray(self.right.todense())
-        V = self.Xc @ codes.left_weights
-        if self.roots is not None:
-            V /= self.roots[:, None]
-        return V + self.right @ codes.right_weights
+        V = code_rows(codes, self.left, self.right, self.mean_left)
+        return V.toarray() if scipy.sparse.issparse(V) else V
 
-    def right_codes(self) -> Codes:
-        Y = scale_rows(self.right, self.roots)
-        if scipy.sparse.issparse(self.left):
-            cross = (Y.T @ scale_rows(self.left, self.roots)).toarray()
-            left = cross.T - np.outer(self.count * self.mean_left, self.mean_right)
-        else:
-            left = np.asarray(Y.T @ self._dense_Xc).T
-        return Codes(left, None, self.count * self.mean_right)
+    def right_codes(self, *, dense: bool = True) -> Codes:
+        total = self.count * self.mean_right
+        if dense or self._cross_fits:
+            return Codes(self._cross, None, total)
+        return Codes(self._cross_operator, None, total)
 
     def projected_gram(self, projection: Array) -> Array:
         XcP = self.Xc @ projection
         return XcP.T @ XcP
 
-    def solve_unprojected(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
-        n_rows, n_left = self.Xc.shape
-        if n_left <= min(n_rows, GRAM_LIMIT):
-            nothing = scipy.sparse.csr_array((n_rows, 0))
-            moments = Moments.from_arrays(self.left, nothing, self.weights)
-            return solve_ridge(moments.left_left, codes.left, alpha), True
-        if n_rows <= GRAM_LIMIT:
-            V = self.code_rows(codes)
-            V = V - codes.total / self.count
-            if self.roots is not None:
-                V = V * self.roots[:, None]
-            return self.Xc.T @ solve_ridge(self._left_kernel, V, alpha), True
-        return solve_ridge_iteratively(self.Xc, codes.left, alpha)
+    def projected_rows(self, projection: Array) -> Array:
+        """XP of the rows as they came."""
+        XcP = self.Xc @ projection
+        if self.roots is not None:
+            XcP /= self.roots[:, None]
+        return XcP + self.mean_left @ self.expressed(projection)
+
+    def ridge_directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
+        return self._solve_kept(codes, alpha, "free")
+
+    def _solve_kept(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
+        share = mean_share(bias, alpha, self.count)
+        mean = self.mean_left
+        if not self._narrow and self.right.shape[0] <= GRAM_LIMIT:
+            c = self._dual_coefficients(codes, alpha, bias)
+            return self.Xc.T @ c + np.sqrt(share) * np.outer(mean, self.ones @ c), True
+        cross = codes.left
+        if share and bias != "target":
+            cross = cross + share * np.outer(mean, codes.total)
+        if self._narrow:
+            gram = self._left_gram
+            if share:
+                gram = gram + share * self.count * np.outer(mean, mean)
+            return solve_ridge(gram, cross, alpha), True
+        rows = Updated(self.Xc, np.sqrt(share) * self.ones, mean) if share else self.Xc
+        return solve_ridge_iteratively(rows, cross, alpha)
+
+    def _centred_codes(self, codes: Codes) -> Array:
+        """The rows of V, weighted, less their mean."""
+        V = self.code_rows(codes) - codes.total / self.count
+        return V if self.roots is None else V * self.roots[:, None]
+
+    def _dual_coefficients(self, codes: Codes, alpha: float, bias: str) -> Array:
+        """c with ``B = Z'c`` for the rows ``Z = Xc + sqrt(share) 1 mean'``."""
+        share = mean_share(bias, alpha, self.count)
+        V = self._centred_codes(codes)
+        if share and bias != "target":
+            V = V + np.sqrt(share) * np.outer(self.ones, codes.total / self.count)
+        return solve_ridge(self._kernel(share), V, alpha)
+
+    @cached_property
+    def _left_path(self) -> RidgePath:
+        """The spectrum of Xc'Xc, or of XcXc' where that is smaller, shared by every balance."""
+        return RidgePath.from_gram(self._left_gram if self._narrow else self._left_kernel)
+
+    def _kept_path(self, codes: Codes) -> LearnedPath:
+        mean_code, path = codes.total / self.count, self._left_path
+        if self._narrow:
+            inside = path.vectors.T @ codes.left
+            return LearnedPath(path, path.vectors, inside, self.mean_left, mean_code)
+        inside = path.vectors.T @ self._centred_codes(codes)
+        outside = self.expressed(self.Xc.T @ path.vectors)
+        return LearnedPath(path, outside, inside, self.mean_left, mean_code)
 
     def left_gram_product(self) -> Any:
         return Gram(self.Xc)

@@ -1,0 +1,195 @@
+"""The kernel regime: the left block is known only by its kernel matrix.
+
+The dual regime never sees more of the features than XcXc'. Put the centred kernel matrix
+K = HQH in its place and every method has its kernel version, without a factorisation of Q.
+Directions in feature space are combinations Xc'c of the centred rows, and are held by their
+coefficients c (N,): then Xc'V is V itself, Xc times a direction is Kc, and the inner product of
+two directions is c'Kc'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from compactlearn.linalg.eigen import all_eigenpairs, leading_eigenpairs, numerical_rank
+from compactlearn.linalg.moments import scale_rows
+from compactlearn.linalg.operators import Gram, Operator, Plain, Sandwich, Sum
+from compactlearn.linalg.pairs import Codes, peak_signs
+from compactlearn.linalg.ridge import mean_share
+from compactlearn.linalg.rows_pair import RowsPair
+
+Array = NDArray[np.float64]
+
+
+# Entries of a kernel matrix are off by this many units in the last place: distances come from
+# differences of inner products, and exponentials magnify them (rows of 15 samples: some 200).
+KERNEL_ROUNDING = 64.0
+
+
+class KernelRows(Operator):
+    """Xc for directions held by their coefficients: ``Xc (Xc'c) = Kc`` and ``Xc'V`` is V.
+
+    Less its constant part, to be exact: Xc' makes that zero, K only nearly, and a direction that
+    is short beside its coefficients would be magnified with the difference.
+    """
+
+    def __init__(self, kernel: Array, ones: Array) -> None:
+        self.kernel = kernel
+        self.shape = kernel.shape
+        self.constant = ones / np.linalg.norm(ones)
+
+    def _multiply(self, block: Array) -> Array:
+        return self.kernel @ block
+
+    def _multiply_transposed(self, block: Array) -> Array:
+        return block - np.outer(self.constant, self.constant @ block)
+
+
+class KernelPair(RowsPair):
+    """A kernel matrix on the left, rows on the right. The kernel matrix is centred in place."""
+
+    def __init__(
+        self, kernel: Array, right: Any, weights: Array | None = None, *, given_left: int
+    ) -> None:
+        self.regime = "kernel"
+        self.left = None
+        self.n_left, self.given_left = kernel.shape[0], given_left
+        self._take_right(right, weights)
+        share = np.full(self.n_left, 1.0 / self.count) if weights is None else weights / self.count
+        self._shares = share  # the mean of the rows in feature space, by its coefficients
+        self.mean_left = kernel @ share  # the mean kernel row: what q(x) averages to
+        self._square = float(self.mean_left @ share)
+        kernel -= self.mean_left
+        kernel -= (self.mean_left - self._square)[:, None]
+        if self.roots is not None:
+            kernel *= self.roots
+            kernel *= self.roots[:, None]
+        self.kernel = kernel
+        self.Xc = KernelRows(kernel, self.ones)
+
+    @property
+    def _left_kernel(self) -> Array:  # type: ignore[override]
+        return self.kernel
+
+    @property
+    def _mean_image(self) -> Array:  # type: ignore[override]
+        return self.ones * (self.mean_left - self._square)
+
+    @property
+    def _mean_square(self) -> float:
+        return self._square
+
+    @property
+    def _narrow(self) -> bool:
+        return False
+
+    @property
+    def left_energy(self) -> float:  # type: ignore[override]
+        return float(np.trace(self.kernel))
+
+    @property
+    def _scale(self) -> float:
+        """Against which the rounding of squared lengths is judged: they come from the kernel's
+        entries, and not from rows whose own rounding would be squared too."""
+        return KERNEL_ROUNDING * self.left_energy
+
+    @property
+    def cross_energy(self) -> float:
+        return float(self._weighted_right.multiply(self._times_kernel(self._weighted_right)).sum())
+
+    # ---- the space of the left block ----------------------------------------------------------
+
+    def _times_kernel(self, C: Any) -> Array:
+        return np.asarray(C.T @ self.kernel).T if scipy.sparse.issparse(C) else self.kernel @ C
+
+    def inner(self, P: Array, C: Any) -> Array:
+        return np.asarray((self.kernel @ P).T @ C)
+
+    def leading_range(self, C: Any) -> tuple[Array, Array]:
+        gram = np.asarray(C.T @ self._times_kernel(C))
+        squares, U = all_eigenpairs((gram + gram.T) / 2, overwrite=True)
+        rank = numerical_rank(squares, self.n_left, scale=self._scale)
+        P = self.Xc.T @ np.asarray(C @ (U[:, :rank] / np.sqrt(squares[:rank])))
+        return self._normalised(P), squares[:rank]  # a short direction was magnified
+
+    def _normalised(self, C: Array) -> Array:
+        """One pass of orthonormalisation that keeps the order of independent columns."""
+        gram = self.inner(C, C)
+        L = np.linalg.cholesky((gram + gram.T) / 2)
+        return np.asarray(np.linalg.solve(L, C.T).T, dtype=np.float64)
+
+    def orthonormal(self, C: Array) -> Array:
+        return self.extension(np.empty((self.n_left, 0)), C)
+
+    def extension(self, basis: Array, C: Array) -> Array:
+        for _ in range(2 if C.shape[1] else 0):  # once leaves rounding, twice does not
+            C = C - basis @ self.inner(basis, C)
+            try:
+                C = self._normalised(C)
+            except np.linalg.LinAlgError:  # they depend on each other
+                C = self.leading_range(C)[0]
+        return C
+
+    def expressed(self, P: Array) -> Array:
+        """``q(x)'R`` is the product of a row's feature vector with the direction."""
+        weighted = P if self.roots is None else P * self.roots[:, None]
+        return weighted - np.outer(self._shares, weighted.sum(axis=0))
+
+    def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
+        """As in :class:`Pair`; beyond the rank of the kernel there are no directions."""
+        seen = self.kernel @ avoid
+        matrix = Sum(((1.0, Plain(self.kernel)), (-1.0, Gram(Plain(seen.T)))))
+        found = leading_eigenpairs(matrix, size, scale=self._scale)
+        coefficients = found.vectors - avoid @ (seen.T @ found.vectors)
+        basis = self.extension(avoid, coefficients / np.sqrt(found.values))
+        rows = self.kernel @ basis
+        return basis * peak_signs(rows if self.roots is None else rows / self.roots[:, None])
+
+    # ---- codes -------------------------------------------------------------------------------
+
+    def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
+        if projection is None:
+            return self._from_rows(self._kernel_pairs(size, balance))
+        codes = super().leading_codes(size, balance, projection)
+        if codes.rows is not None:
+            return codes
+        assert codes.left_weights is not None
+        assert codes.right_weights is not None
+        V = self.kernel @ codes.left_weights + self.Y @ codes.right_weights
+        rows = V if self.roots is None else V / self.roots[:, None]
+        return replace(codes, rows=rows, left_weights=None, right_weights=None)
+
+    # ---- what differs where Xc'Y is meant -----------------------------------------------------
+
+    @property
+    def _weighted_right(self) -> Any:
+        return scale_rows(self.right, self.roots)
+
+    def cross_range(self, size: int) -> tuple[Array, Array]:
+        basis, squares = self.leading_range(self._weighted_right)
+        return basis[:, :size], squares[:size]
+
+    def cross_gram(self) -> Operator:
+        return Sandwich(self.Y, Plain(self.kernel))
+
+    def right_codes(self, *, dense: bool = True) -> Codes:
+        return Codes(self._weighted_right, None, self.count * self.mean_right)
+
+    # ---- the ridge learner --------------------------------------------------------------------
+
+    def ridge_directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
+        return self._dual_coefficients(codes, alpha, "free"), True
+
+    def _solve_kept(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
+        """Coefficients that kernel rows q(x) multiply."""
+        c = self._dual_coefficients(codes, alpha, bias)
+        share = mean_share(bias, alpha, self.count)
+        return self.expressed(c) + np.sqrt(share) * np.outer(self._shares, self.ones @ c), True
+
+    def left_gram_product(self) -> Any:
+        raise NotImplementedError("A kernel has no Gram matrix of features; see cross_gram.")
