@@ -14,6 +14,7 @@ from sklearn.base import (
     OneToOneFeatureMixin,
     TransformerMixin,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,12 +25,12 @@ from compactlearn.core.validation import (
     labels_given,
     unchanged_on_error,
 )
+from compactlearn.core.warn import warn_user
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair
-from compactlearn.linalg.moments import row_blocks
-from compactlearn.linalg.pairs import Codes, Pair
+from compactlearn.linalg.eigen import Status
+from compactlearn.linalg.pairs import Codes, Pair, code_rows
 from compactlearn.linalg.regimes import Demand
-from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
@@ -43,11 +44,16 @@ class Plan:
     n_codes: int  # targets of the learner
     extra_directions: int = 0  # columns of P beyond those that the codes ask for
     regime: str = "auto"
+    problem: str = "joint"  # whose eigenproblem: see linalg.regimes.PROBLEMS
 
     def demand(self, *, learns: bool) -> Demand:
         """The same in the words of the regimes; a foreign learner solves nothing here."""
         return Demand(
-            self.components, self.keeps_features and learns, self.n_codes, self.extra_directions
+            self.components,
+            self.keeps_features and learns,
+            self.n_codes,
+            self.extra_directions,
+            self.problem,
         )
 
 
@@ -60,7 +66,9 @@ class Embedded:
     decoder: Array | None  # W (m, M)
     offset: Array  # (M,), added to the decoded codes
     solver: str
+    eigenvalues: Array | None = None  # of the method's matrix, one per component
     beta: float | None = None
+    ridge: float | None = None
     objective: float | None = None
     dependence: float | None = None
     recovery: float | None = None
@@ -77,11 +85,17 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
 
-    def _plan(self, n_features: int, n_labels: int) -> Plan:
+    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        """What a fit needs. ``given_features`` is what ratios refer to: the user's own number of
+        features, where a kernel has replaced them."""
         raise NotImplementedError
 
     def _solve(self, pair: Pair) -> Embedded:
         raise NotImplementedError
+
+    def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
+        """The outcome for ``m`` label components out of that for more, where codes are nested."""
+        return None
 
     def fit(self, X: Any, y: Any = None, *, Y: Any = None) -> Self:
         """Find the subspaces.
@@ -98,10 +112,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             owner = f"{type(self).__name__}.fit"
             Y = check_targets(labels_given(y, Y), X.shape[0], owner=owner).matrix
             X = working_form(X)
-            plan = self._plan(X.shape[1], Y.shape[1])
+            plan = self._plan(X.shape[1], Y.shape[1], X.shape[1])
             pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=plan.regime)
             result = self._solve(pair)
-            self._keep(result, _code_rows(result.codes, pair, X, Y))
+            self._keep(result, code_rows(result.codes, X, Y, pair.mean_left))
         return self
 
     def _keep(self, result: Embedded, codes: Any = None) -> None:
@@ -120,12 +134,21 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         )
         self.n_label_components_ = result.codes.size
         self.solver_ = result.solver
+        found = {
+            "eigenvalues_": result.eigenvalues,
+            "beta_": result.beta,
+            "ridge_": result.ridge,
+            "objective_": result.objective,
+            "dependence_": result.dependence,
+            "recovery_": result.recovery,
+        }
+        for name, value in found.items():
+            self.__dict__.pop(name, None)
+            if value is not None:
+                setattr(self, name, value)
         if result.objective is not None:
-            self.beta_ = result.beta
-            self.objective_ = result.objective
-            self.dependence_ = result.dependence
-            self.recovery_ = result.recovery
-            self.objective_path_ = result.path
+            path = result.path if result.path.size else np.array([result.objective])
+            self.objective_path_ = path
             self.n_iter_ = result.n_iter
 
     def transform(self, X: Any) -> Any:
@@ -164,15 +187,32 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
 
-def _code_rows(codes: Codes, pair: Pair, X: Any, Y: Any) -> Any:
-    """V (N, m): from the pair where it holds rows, from the coefficients otherwise."""
-    if isinstance(pair, RowsPair) and codes.rows is not None:
-        return codes.rows
-    if codes.left_weights is None or codes.right_weights is None:
-        return Y
-    V = np.asarray(Y @ codes.right_weights)
-    if scipy.sparse.issparse(X):
-        return V + X @ codes.left_weights - pair.mean_left @ codes.left_weights
-    for rows in row_blocks(*X.shape):  # centred first, so that a large offset costs no digits
-        V[rows] += (X[rows] - pair.mean_left) @ codes.left_weights
-    return V
+def note_shortfall(method: Embedding, asked: int, codes: Codes, pair: Pair) -> None:
+    """Warn where fewer label components exist than were asked for, or a search did not end."""
+    if codes.size < asked:
+        warn_user(
+            f"{asked} label components were asked for, but only {codes.size} independent ones "
+            f"exist in these data; n_label_components is cut to {codes.size}."
+        )
+    if codes.status is Status.MAX_ITER:
+        warn_user(
+            f"{type(method).__name__} in the {pair.regime} regime: {codes.status.value}.",
+            ConvergenceWarning,
+        )
+
+
+def automatic_balance(beta: Any, kept: float, seen: float, rounding: float = 0.0) -> float:
+    """The weight given, or for "auto" a tenth of what makes the two terms' traces equal.
+
+    ``kept`` is the trace of the labels' term, ``seen`` that of the features' term.
+    """
+    if not isinstance(beta, str):
+        return float(beta)
+    if seen <= rounding or kept <= 0:
+        return 1.0  # constant features or no labels at all: there is nothing to balance
+    return 0.1 * kept / seen
+
+
+def shared_ridge(ridge: Any) -> float:
+    """The penalty given; "shared" is filled in by a classifier, and without one it is 1."""
+    return 1.0 if isinstance(ridge, str) else float(ridge)

@@ -13,20 +13,25 @@ problem is then one eigenproblem in V, and only for smaller d is an alternation 
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from compactlearn.core.params import Choice, Constraint, Integer, Nothing, Real, Seed
+from compactlearn.core.params import Choice, Constraint, Integer, Real, Seed
 from compactlearn.core.warn import warn_user
-from compactlearn.embeddings.base import Embedded, Embedding, Plan
-from compactlearn.linalg.eigen import Status, leading_range
-from compactlearn.linalg.pairs import Codes, Pair, orthonormal_extension
+from compactlearn.embeddings.base import (
+    Embedded,
+    Embedding,
+    Plan,
+    automatic_balance,
+    note_shortfall,
+)
+from compactlearn.embeddings.completion import COMPLETIONS, complete, seeded
+from compactlearn.embeddings.sizes import COUNTS_OR_NONE, component_count, default_label_size
+from compactlearn.linalg.pairs import Codes, Pair
 from compactlearn.linalg.regimes import REGIMES
 
 Array = NDArray[np.float64]
@@ -35,8 +40,6 @@ Array = NDArray[np.float64]
 # average precision at penalty 1 (benchmarks/accuracy): emotions .764 at d = m = 6, .794 at 24, .806
 # for plain ridge; yeast .757 at 14, .760 at 24; plant .591 at 12, .583 at 24, .495 for ridge.
 MIN_AUTO_FEATURES = 24
-
-_SIZES = (Integer(1), Real(0, 1, open_low=True), Choice("auto"), Nothing())
 
 
 class CMLL(Embedding):
@@ -93,6 +96,8 @@ class CMLL(Embedding):
     decoder_ : ndarray of shape (n_label_components_, n_labels)
     offset_ : ndarray of shape (n_labels,)
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
+    eigenvalues_ : ndarray of shape (n_label_components_,), where the closed form holds
+        Leading eigenvalues of ``beta_ XcXc' + YY'``; ``objective_`` is their sum.
     beta_ : float
         The balance that was used.
     objective_, dependence_, recovery_ : float
@@ -124,13 +129,13 @@ class CMLL(Embedding):
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
-        "n_feature_components": _SIZES,
-        "n_label_components": _SIZES,
+        "n_feature_components": COUNTS_OR_NONE,
+        "n_label_components": COUNTS_OR_NONE,
         "beta": (Real(0), Choice("auto")),
         "label_ridge": (Real(0),),
         "offset": (Choice("mean", "none"),),
         "solver": (Choice("auto", "closed", "alternating", *REGIMES),),
-        "completion": (Choice("none", "variance", "random"),),
+        "completion": (Choice(*COMPLETIONS),),
         "max_iter": (Integer(1),),
         "tol": (Real(0),),
         "random_state": (Seed(),),
@@ -160,11 +165,13 @@ class CMLL(Embedding):
         self.tol = tol
         self.random_state = random_state
 
-    def _sizes(self, n_features: int, n_labels: int) -> tuple[int | None, int | None]:
-        """d and m as numbers; None where a space is kept."""
-        m = component_count(
-            self.n_label_components, n_labels, "n_label_components", "labels", default_label_size
-        )
+    def _sizes(
+        self, n_features: int, n_labels: int, given_features: int, m: int | None = None
+    ) -> tuple[int | None, int | None]:
+        """d and m as numbers, the latter unless it is given; None where a space is kept."""
+        if m is None:
+            size = self.n_label_components
+            m = component_count(size, n_labels, "n_label_components", "labels", default_label_size)
         limit = n_labels if m is None else m
         d = component_count(
             self.n_feature_components,
@@ -172,11 +179,12 @@ class CMLL(Embedding):
             "n_feature_components",
             "features",
             lambda size: min(size, limit),
+            ratio_of=given_features,
         )
         return d, m
 
-    def _plan(self, n_features: int, n_labels: int) -> Plan:
-        d, m = self._sizes(n_features, n_labels)
+    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        d, m = self._sizes(n_features, n_labels, given_features)
         regime = self.solver if self.solver in REGIMES else "auto"
         limit = n_labels if m is None else m
         extra = 0
@@ -190,10 +198,11 @@ class CMLL(Embedding):
             n_codes=limit,
             extra_directions=extra,
             regime=regime,
+            problem="left" if m is None else "joint",
         )
 
     def _solve(self, pair: Pair) -> Embedded:
-        d, m = self._sizes(pair.n_left, pair.n_right)
+        d, m = self._sizes(pair.n_left, pair.n_right, pair.given_left)
         beta = self._balance(pair)
         if m is None:
             state = _fixed_codes(pair, d, beta)
@@ -201,25 +210,30 @@ class CMLL(Embedding):
             state = self._alternate_as_printed(pair, d, m, beta)
         else:
             state = self._climb(pair, d, m, beta)
+        note_shortfall(self, m or 0, state.codes, pair)
+        return self._embedded(pair, state, d, m, beta)
+
+    def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
+        if self.n_label_components is None or result.eigenvalues is None:
+            return None
+        d, _ = self._sizes(pair.n_left, pair.n_right, pair.given_left, m)
+        assert result.beta is not None
+        state = self._closed(pair, result.codes.leading(m), d, result.beta)
+        return None if state is None else self._embedded(pair, state, d, m, result.beta)
+
+    def _embedded(
+        self, pair: Pair, state: _State, d: int | None, m: int | None, beta: float
+    ) -> Embedded:
         P, codes = state.projection, state.codes
         if P is not None and d is not None:
             P = self._widen(pair, P, d, m)
-        if m is not None and codes.size < m:
-            warn_user(
-                f"{m} label components were asked for, but only {codes.size} independent ones "
-                f"exist in these data; n_label_components is cut to {codes.size}."
-            )
-        if codes.status is Status.MAX_ITER:
-            warn_user(
-                f"CMLL in the {pair.regime} regime: {codes.status.value}.", ConvergenceWarning
-            )
         decoder, offset = None, np.zeros(pair.n_right)
         if m is not None:
             assert codes.right is not None
             decoder = codes.right.T / (1.0 + self.label_ridge)
             if self.offset == "mean":
                 offset = pair.mean_right - (codes.total / pair.count) @ decoder
-        dependence = float(np.sum((codes.left if P is None else P.T @ codes.left) ** 2))
+        dependence = _dependence(pair, codes, P)
         recovery = _recovery(pair, codes)
         return Embedded(
             codes=codes,
@@ -227,6 +241,7 @@ class CMLL(Embedding):
             decoder=decoder,
             offset=offset,
             solver=f"{state.algorithm}-{pair.regime}",
+            eigenvalues=codes.values if state.algorithm == "closed" else None,
             beta=beta,
             objective=beta * dependence + recovery,
             dependence=dependence,
@@ -242,7 +257,8 @@ class CMLL(Embedding):
     def _widen(self, pair: Pair, P: Array, d: int, m: int | None) -> Array:
         """Columns of P beyond those that the codes ask for."""
         if d > P.shape[1]:
-            P = np.hstack([P, self._complete(pair, P, d - P.shape[1])])
+            extra = complete(pair, P, d - P.shape[1], self.completion, self.random_state)
+            P = np.hstack([P, extra])
         wanted = min(MIN_AUTO_FEATURES, pair.n_left) - P.shape[1]
         if self._tops_up(m, pair.n_right) and wanted > 0:
             P = np.hstack([P, pair.principal_directions(wanted, P, fill=False)])
@@ -250,29 +266,34 @@ class CMLL(Embedding):
         return P if P.shape[1] else np.eye(pair.n_left, 1)
 
     def _balance(self, pair: Pair) -> float:
-        if not isinstance(self.beta, str):
-            return float(self.beta)
         rounding = 1e-24 * pair.count * float(pair.mean_left @ pair.mean_left)
-        if pair.left_energy <= rounding or pair.right_energy <= 0:
-            return 1.0  # constant features or no labels at all: there is nothing to balance
-        return 0.1 * pair.right_energy / pair.left_energy
+        return automatic_balance(self.beta, pair.right_energy, pair.left_energy, rounding)
 
     def _climb(self, pair: Pair, d: int | None, m: int, beta: float) -> _State:
         """The closed form, and the accelerated alternation from it where d is too small."""
         codes = pair.leading_codes(m, beta)
-        if d is None:
-            return _State(codes, None, [_objective(codes, None, beta)], "closed")
-        P, squares = leading_range(codes.left)
+        state = self._closed(pair, codes, d, beta)
+        if state is not None:
+            return state
+        assert d is not None
+        P, squares = pair.leading_range(codes.left)
         rank = squares.size
-        if d >= rank or beta == 0:
-            P = P[:, :d]
-            return _State(codes, P, [_objective(codes, P, beta)], "closed")
         if self.solver == "closed":
             raise ValueError(
                 f"solver='closed' needs n_feature_components >= min(m, rank) = {rank}, and was "
                 f"given {d}; raise n_feature_components or use solver='auto', which alternates."
             )
         return self._climb_from_several(pair, codes, P[:, :d], m, beta)
+
+    def _closed(self, pair: Pair, codes: Codes, d: int | None, beta: float) -> _State | None:
+        """The optimum for the leading codes, unless d is too small for it."""
+        P = None
+        if d is not None:
+            P, squares = pair.leading_range(codes.left)
+            if d < squares.size and beta > 0:
+                return None
+            P = P[:, :d]
+        return _State(codes, P, [_objective(pair, codes, P, beta)], "closed")
 
     def _climb_from_several(
         self, pair: Pair, codes: Codes, P: Array, m: int, beta: float
@@ -285,8 +306,8 @@ class CMLL(Embedding):
         never, on 1594 further problems.)
         """
         d = P.shape[1]
-        labels_only = leading_range(pair.leading_codes(m, 0.0).left)[0][:, :d]
-        random = np.linalg.qr(np.random.default_rng(0).standard_normal((pair.n_left, d)))[0]
+        labels_only = pair.leading_range(pair.leading_codes(m, 0.0).left)[0][:, :d]
+        random = pair.orthonormal(pair.random_directions(d, np.random.default_rng(0)))
         starts = [
             (codes, P),
             *((pair.leading_codes(m, beta, Q), Q) for Q in (labels_only, random)),
@@ -312,16 +333,16 @@ class CMLL(Embedding):
 
     def _alternate_as_printed(self, pair: Pair, d: int, m: int, beta: float) -> _State:
         """Algorithm 1: random P, then V and P in turn until the objective settles."""
-        rng = check_random_state(_legacy_seed(self.random_state))
-        P = np.linalg.qr(rng.standard_normal((pair.n_left, d)))[0]
+        rng = seeded(self.random_state)
+        P = pair.orthonormal(pair.random_directions(d, rng))
         path: list[float] = []
         for n_iter in range(1, self.max_iter + 1):
             codes = pair.leading_codes(m, beta, P)
-            path.append(_objective(codes, P, beta))
-            P = leading_range(codes.left)[0][:, :d]
+            path.append(_objective(pair, codes, P, beta))
+            P = pair.leading_range(codes.left)[0][:, :d]
             if self.completion != "none" and P.shape[1] < d:
-                P = np.hstack([P, self._complete(pair, P, d - P.shape[1], rng)])
-            path.append(_objective(codes, P, beta))
+                P = np.hstack([P, complete(pair, P, d - P.shape[1], self.completion, rng)])
+            path.append(_objective(pair, codes, P, beta))
             settled = n_iter > 1 and abs(path[-1] - path[-3]) <= self.tol * abs(path[-1])
             if settled or n_iter == self.max_iter:
                 break
@@ -333,17 +354,6 @@ class CMLL(Embedding):
                 ConvergenceWarning,
             )
         return _State(codes, P, path, "alternating", n_iter)
-
-    def _complete(
-        self, pair: Pair, P: Array, count: int, rng: np.random.RandomState | None = None
-    ) -> Array:
-        if self.completion == "none":
-            return np.empty((pair.n_left, 0))
-        if self.completion == "variance":
-            return pair.principal_directions(count, P)
-        rng = rng or check_random_state(_legacy_seed(self.random_state))
-        columns = rng.standard_normal((pair.n_left, count))
-        return orthonormal_extension(P, columns)
 
 
 @dataclass(frozen=True)
@@ -372,14 +382,14 @@ def accelerated_ascent(
     """
     codes, P = start.codes, start.projection
     assert P is not None
-    value = _objective(codes, P, beta)
+    value = _objective(pair, codes, P, beta)
     path = list(start.path) or [value]
     ahead, momentum = P, 1.0
     n_iter = 0
     for n_iter in range(1, max_iter + 1):
         trial = pair.leading_codes(m, beta, ahead)
-        best_P = leading_range(trial.left)[0][:, :d]
-        reached = _objective(trial, best_P, beta)
+        best_P = pair.leading_range(trial.left)[0][:, :d]
+        reached = _objective(pair, trial, best_P, beta)
         plain = ahead is P
         if reached < value and not plain:
             ahead, momentum = P, 1.0  # overshot: take the plain step instead
@@ -389,7 +399,7 @@ def accelerated_ascent(
         if best_P.shape != P.shape:
             P, ahead, momentum = best_P, best_P, 1.0  # the start had too few directions
             continue
-        U, _, Wt = np.linalg.svd(best_P.T @ P)
+        U, _, Wt = np.linalg.svd(pair.inner(best_P, P))
         aligned = best_P @ (U @ Wt)
         small = gain <= tol * value
         if small and plain:
@@ -398,15 +408,15 @@ def accelerated_ascent(
         push = 0.0 if small else (momentum - 1) / next_momentum
         further = aligned + push * (aligned - P)
         P, momentum = aligned, 1.0 if small else next_momentum
-        ahead = np.linalg.qr(further)[0] if push else P
-    P = leading_range(codes.left)[0][:, :d]
+        ahead = pair.orthonormal(further) if push else P
+    P = pair.leading_range(codes.left)[0][:, :d]
     return _State(codes, P, path, start.algorithm, start.n_iter + n_iter - 1, settled=False)
 
 
 def _fixed_codes(pair: Pair, d: int | None, beta: float) -> _State:
-    codes = pair.right_codes()
-    P = None if d is None else leading_range(codes.left)[0][:, :d]
-    return _State(codes, P, [_objective(codes, P, beta) + _recovery(pair, codes)], "closed")
+    codes = pair.right_codes(dense=d is None)
+    P = None if d is None else pair.cross_range(d)[0]
+    return _State(codes, P, [_objective(pair, codes, P, beta) + _recovery(pair, codes)], "closed")
 
 
 def _recovery(pair: Pair, codes: Codes) -> float:
@@ -414,48 +424,15 @@ def _recovery(pair: Pair, codes: Codes) -> float:
     return pair.right_gram_energy if codes.right is None else float(np.sum(codes.right**2))
 
 
-def _objective(codes: Codes, P: Array | None, beta: float) -> float:
-    seen = codes.left if P is None else P.T @ codes.left
+def _dependence(pair: Pair, codes: Codes, P: Array | None) -> float:
+    """``||P'Xc'V||^2``, or ``||Xc'V||^2`` where features are kept."""
+    if P is not None:
+        return float(np.sum(pair.inner(P, codes.left) ** 2))
+    if codes.right is None:
+        return pair.cross_energy
+    return float(np.trace(pair.inner(codes.left, codes.left)))
+
+
+def _objective(pair: Pair, codes: Codes, P: Array | None, beta: float) -> float:
     recovered = 0.0 if codes.right is None else float(np.sum(codes.right**2))
-    return beta * float(np.sum(seen**2)) + recovered
-
-
-def default_label_size(n_labels: int) -> int:
-    """``min(M, max(16, ceil(M / 2)))``: few labels are kept whole.
-
-    >>> default_label_size(6), default_label_size(53), default_label_size(374)
-    (6, 27, 187)
-    """
-    return min(n_labels, max(16, -(-n_labels // 2)))
-
-
-def component_count(value: Any, size: int, name: str, what: str, automatic: Any) -> int | None:
-    """Turn a count, a ratio, "auto" or None into a number of components.
-
-    >>> component_count(0.25, 10, "n_label_components", "labels", default_label_size)
-    3
-    >>> component_count(11, 10, "n_label_components", "labels", default_label_size)
-    Traceback (most recent call last):
-        ...
-    ValueError: n_label_components=11 asks for more components than there are labels (10); ...
-    """
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return int(automatic(size))
-    if not isinstance(value, numbers.Integral):
-        return max(1, int(np.floor(float(value) * size + 0.5)))
-    value = int(value)
-    if value > size:
-        raise ValueError(
-            f"{name}={value} asks for more components than there are {what} ({size}); lower it "
-            f"to at most {size}, or pass a ratio in (0, 1]."
-        )
-    return value
-
-
-def _legacy_seed(random_state: Any) -> Any:
-    """scikit-learn's check_random_state does not take a Generator."""
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31 - 1))
-    return random_state
+    return beta * _dependence(pair, codes, P) + recovered

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core.validation import check_targets
 from compactlearn.embeddings.base import Embedded, Embedding, Plan
+from compactlearn.embeddings.encoders import check_labels_to_encode
 from compactlearn.linalg.pairs import Pair
 
 
@@ -40,8 +40,8 @@ class Original(Embedding):
     (3, 3)
     """
 
-    def _plan(self, n_features: int, n_labels: int) -> Plan:
-        return Plan(components=0, keeps_features=True, n_codes=n_labels)
+    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        return Plan(components=0, keeps_features=True, n_codes=n_labels, problem="right")
 
     def _solve(self, pair: Pair) -> Embedded:
         return Embedded(
@@ -55,12 +55,5 @@ class Original(Embedding):
     def encode(self, Y: Any) -> Any:
         """Return the codes of labels: the labels themselves, sparse where they came sparse."""
         check_is_fitted(self, "n_label_components_")
-        sparse = scipy.sparse.issparse(Y)
-        n_rows = np.shape(Y)[0] if np.ndim(Y) or sparse else 0
-        matrix = check_targets(Y, n_rows, owner="encode").matrix
-        if matrix.shape[1] != self.n_label_components_:
-            raise ValueError(
-                f"encode needs labels with {self.n_label_components_} columns, as in fit, and was "
-                f"given {matrix.shape[1]}; pass the same labels."
-            )
-        return matrix if sparse else matrix.toarray()
+        matrix = check_labels_to_encode(Y, self.n_label_components_)
+        return matrix if scipy.sparse.issparse(Y) else matrix.toarray()

@@ -1,0 +1,117 @@
+"""What methods with a linear encoder of the labels share: V = (Y + 1 shift') O, decoder O'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core.params import Choice
+from compactlearn.core.validation import check_targets
+from compactlearn.embeddings.base import Embedded, Embedding, Plan, note_shortfall
+from compactlearn.embeddings.sizes import component_count, default_label_size
+from compactlearn.linalg.eigen import leading_eigenpairs
+from compactlearn.linalg.pairs import Codes, Pair, peak_signs
+from compactlearn.linalg.regimes import REGIMES
+
+Array = NDArray[np.float64]
+
+ROUTES = (Choice("auto", *REGIMES),)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Which directions a method looks for."""
+
+    matrix: Any  # of order M, an array or an operator
+    rank: int  # no more directions than this can exist
+    shift: Array | None  # codes are (Y + 1 shift') O
+    beta: float | None = None
+    ridge: float | None = None
+
+
+class Encoder(Embedding):
+    """Base of the methods that keep the features and encode labels by orthonormal directions."""
+
+    n_label_components: Any
+    solver: Any
+
+    def _label_size(self, n_labels: int) -> int:
+        size = component_count(
+            self.n_label_components, n_labels, "n_label_components", "labels", default_label_size
+        )
+        assert size is not None
+        return size
+
+    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        m = self._label_size(n_labels)
+        return Plan(
+            components=m, keeps_features=True, n_codes=m, regime=self.solver, problem="right"
+        )
+
+    def _matrix(self, pair: Pair) -> Problem:
+        """The matrix of order M whose leading eigenvectors are the directions."""
+        raise NotImplementedError
+
+    def _finish(self, pair: Pair, found: Embedded) -> Embedded:
+        """Fill in what differs from centred codes without a second term."""
+        return found
+
+    def _solve(self, pair: Pair) -> Embedded:
+        m = self._label_size(pair.n_right)
+        problem = self._matrix(pair)
+        solution = leading_eigenpairs(problem.matrix, min(m, problem.rank))
+        O = solution.vectors * peak_signs(solution.vectors)
+        codes = pair.combined_codes(O, problem.shift)
+        codes = replace(codes, status=solution.status, values=solution.values)
+        note_shortfall(self, m, codes, pair)
+        return self._embedded(pair, codes, problem.beta, problem.ridge)
+
+    def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
+        return self._embedded(pair, result.codes.leading(m), result.beta, result.ridge)
+
+    def _embedded(
+        self, pair: Pair, codes: Codes, beta: float | None, ridge: float | None
+    ) -> Embedded:
+        assert codes.right_weights is not None
+        assert codes.values is not None
+        return self._finish(
+            pair,
+            Embedded(
+                codes=codes,
+                projection=None,
+                decoder=codes.right_weights.T,
+                offset=pair.mean_right,
+                solver=f"closed-{pair.regime}",
+                eigenvalues=codes.values,
+                beta=beta,
+                ridge=ridge,
+                objective=float(codes.values.sum()),
+            ),
+        )
+
+    def _keep(self, result: Embedded, codes: Any = None) -> None:
+        super()._keep(result, codes)
+        self._constant = result.codes.constant  # of the encoder: centred labels have codes about 0
+
+    def encode(self, Y: Any) -> Array:
+        """Return the codes of labels, of shape (n_samples, n_label_components)."""
+        check_is_fitted(self, "n_label_components_")
+        codes = check_labels_to_encode(Y, self.decoder_.shape[1]) @ self.decoder_.T
+        return codes if self._constant is None else codes + self._constant
+
+
+def check_labels_to_encode(Y: Any, n_labels: int) -> Any:
+    """Labels of the width known from fit, as a sparse matrix of ones."""
+    n_rows = np.shape(Y)[0] if np.ndim(Y) or scipy.sparse.issparse(Y) else 0
+    matrix = check_targets(Y, n_rows, owner="encode").matrix
+    if matrix.shape[1] != n_labels:
+        raise ValueError(
+            f"encode needs labels with {n_labels} columns, as in fit, and was given "
+            f"{matrix.shape[1]}; pass the same labels."
+        )
+    return matrix

@@ -1,0 +1,52 @@
+"""How many components: counts, ratios and what "auto" means."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from compactlearn.core.params import Choice, Integer, Nothing, Real
+
+COUNTS = (Integer(1), Real(0, 1, open_low=True), Choice("auto"))
+COUNTS_OR_NONE = (*COUNTS, Nothing())
+
+
+def default_label_size(n_labels: int) -> int:
+    """``min(M, max(16, ceil(M / 2)))``: few labels are kept whole.
+
+    >>> default_label_size(6), default_label_size(53), default_label_size(374)
+    (6, 27, 187)
+    """
+    return min(n_labels, max(16, -(-n_labels // 2)))
+
+
+def component_count(
+    value: Any, size: int, name: str, what: str, automatic: Any, ratio_of: int | None = None
+) -> int | None:
+    """Turn a count, a ratio, "auto" or None into a number of components.
+
+    ``size`` bounds it; a ratio refers to ``ratio_of`` where that is another number.
+
+    >>> component_count(0.25, 10, "n_label_components", "labels", default_label_size)
+    3
+    >>> component_count(11, 10, "n_label_components", "labels", default_label_size)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_label_components=11 asks for more components than there are labels (10); ...
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return int(automatic(size))
+    if not isinstance(value, numbers.Integral):
+        whole = size if ratio_of is None else ratio_of
+        return min(size, max(1, int(np.floor(float(value) * whole + 0.5))))
+    value = int(value)
+    if value > size:
+        raise ValueError(
+            f"{name}={value} asks for more components than there are {what} ({size}); lower it "
+            f"to at most {size}, or pass a ratio in (0, 1]."
+        )
+    return value
