@@ -1,9 +1,34 @@
 """Compact learning for multi-label classification."""
 
-from compactlearn.embeddings import CMLL, Original
-from compactlearn.estimators import CMLLClassifier, CompactClassifier
+from compactlearn.embeddings import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, Original
+from compactlearn.estimators import (
+    METHODS,
+    CMLLClassifier,
+    CompactClassifier,
+    KernelMap,
+    POPClassifier,
+    fit_path,
+    method,
+)
 from compactlearn.linalg import Moments
 
 __version__ = "0.1.0"
 
-__all__ = ["CMLL", "CMLLClassifier", "CompactClassifier", "Moments", "Original", "__version__"]
+__all__ = [
+    "CMLL",
+    "CPLST",
+    "DMLR",
+    "MDDM",
+    "METHODS",
+    "PLST",
+    "CMLLClassifier",
+    "CompactClassifier",
+    "FaIE",
+    "KernelMap",
+    "Moments",
+    "Original",
+    "POPClassifier",
+    "__version__",
+    "fit_path",
+    "method",
+]

@@ -2,5 +2,17 @@
 
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.methods import METHODS, method
+from compactlearn.estimators.path import fit_path
+from compactlearn.estimators.pop import POPClassifier
 
-__all__ = ["CMLLClassifier", "CompactClassifier"]
+__all__ = [
+    "METHODS",
+    "CMLLClassifier",
+    "CompactClassifier",
+    "KernelMap",
+    "POPClassifier",
+    "fit_path",
+    "method",
+]

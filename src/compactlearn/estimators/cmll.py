@@ -47,6 +47,8 @@ class CMLLClassifier(CompactClassifier):
         The learner in the small space; None is ridge regression solved from moments.
     alpha : float, default=1.0
         Penalty of that ridge, in the squared units of X.
+    bias : {"free", "none", "penalised", "target"}, default="free"
+        How that ridge treats its intercept.
     decoder : {"linear"}, default="linear"
     threshold : float or array of shape (n_labels,), default=0.5
         A label is predicted where its score is strictly above.
@@ -97,6 +99,7 @@ coef_, intercept_, n_features_in_, feature_names_in_
         scale: bool = False,
         regressor: Any = None,
         alpha: float = 1.0,
+        bias: str = "free",
         decoder: str = "linear",
         threshold: Any = 0.5,
         n_jobs: int | None = None,
@@ -115,6 +118,7 @@ coef_, intercept_, n_features_in_, feature_names_in_
         self.scale = scale
         self.regressor = regressor
         self.alpha = alpha
+        self.bias = bias
         self.decoder = decoder
         self.threshold = threshold
         self.n_jobs = n_jobs

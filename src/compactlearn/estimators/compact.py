@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -46,15 +47,42 @@ from compactlearn.core.warn import warn_user
 from compactlearn.decoding import LinearScorer, top_labels
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
+from compactlearn.estimators.inputs import (
+    check_moments,
+    inverse_deviations,
+    scale_columns,
+    without_zero_weights,
+)
+from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.estimators.learner import CodeRidge, fit_foreign, predict_foreign
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair, require_room_for_moments
+from compactlearn.linalg.kernel_pair import KernelPair
 from compactlearn.linalg.moments import Moments, column_moments
 from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.pairs import BIASES, Learned, Pair
 from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
+
+_MAPPED_ENTRIES = 1 << 23  # 64 MB of kernel rows at a time
+
+
+@dataclass(frozen=True)
+class Held:
+    """Checked data in their regime, and what a foreign regressor needs besides."""
+
+    pair: Pair
+    features: Any  # X, mapped and scaled, in the form it came
+    weights: Array | None
+    rows: tuple[Any, Any] | None = None
+
+    def with_rows(self) -> RowsPair:
+        """The pair, or where that has moments only, one that holds the rows."""
+        if isinstance(self.pair, RowsPair):
+            return self.pair
+        assert self.rows is not None
+        return RowsPair(*self.rows, self.weights)
 
 
 def _fits_from_moments(classifier: CompactClassifier) -> bool:
@@ -81,7 +109,10 @@ class CompactClassifier(
     embedding : embedding estimator or None, default=None
         None means ``CMLL()``.
     feature_map : transformer or None, default=None
-        Applied to X first; a clone is fitted to X alone.
+        Applied to X first; a clone is fitted to X alone. ``KernelMap()`` gives the kernel version
+        of the method; with an exact kernel everything goes through the kernel matrix, without
+        factoring it (whatever the embedding's ``solver`` says), unless ``scale`` or a
+        ``regressor`` on all the features asks for features.
     scale : bool, default=False
         Divide every feature by its standard deviation (no centring, so sparse stays sparse).
     regressor : scikit-learn regressor or None, default=None
@@ -91,6 +122,10 @@ class CompactClassifier(
     alpha : float, default=1.0
         Penalty of the built-in ridge; ignored with a ``regressor``. It is in the squared units
         of X: features multiplied by c ask for c² times the penalty (``scale=True`` sees to that).
+    bias : {"free", "none", "penalised", "target"}, default="free"
+        How the built-in ridge treats the intercept: not penalised; left out; a column of ones,
+        penalised like the others; or left out after the codes' mean has been taken off, which is
+        added back. The paper does not say; public programs differ.
     decoder : {"linear"}, default="linear"
         The embedding's own decoder and offset.
     threshold : float or array of shape (n_labels,), default=0.5
@@ -98,7 +133,7 @@ class CompactClassifier(
     n_jobs : int or None, default=None
         For a regressor that has to be wrapped.
     random_state : int, RandomState or None, default=None
-        Handed to an embedding that has none of its own.
+        Handed to an embedding and to a feature map that have none of their own.
 
     Attributes
     ----------
@@ -133,6 +168,7 @@ class CompactClassifier(
         "scale": (Flag(),),
         "regressor": (Methods("fit", "predict"), Nothing()),
         "alpha": (Real(0),),
+        "bias": (Choice(*BIASES),),
         "decoder": (Choice("linear"),),
         "threshold": (Real(), Numbers()),
         "n_jobs": (Integer(), Nothing()),
@@ -147,6 +183,7 @@ class CompactClassifier(
         scale: bool = False,
         regressor: Any = None,
         alpha: float = 1.0,
+        bias: str = "free",
         decoder: str = "linear",
         threshold: Any = 0.5,
         n_jobs: int | None = None,
@@ -157,6 +194,7 @@ class CompactClassifier(
         self.scale = scale
         self.regressor = regressor
         self.alpha = alpha
+        self.bias = bias
         self.decoder = decoder
         self.threshold = threshold
         self.n_jobs = n_jobs
@@ -177,16 +215,47 @@ class CompactClassifier(
         """
         with unchanged_on_error(self):
             embedding = self._checked_embedding()
-            X = check_features(self, X, reset=True)
-            labels = labels_given(y, Y)
-            targets = check_targets(labels, X.shape[0], owner=f"{type(self).__name__}.fit")
-            weights = check_weights(sample_weight, X.shape[0])
-            X, targets, weights = _without_zero_weights(X, targets, weights)
-            X = self._map_features(X, fit=True)
-            self._describe(targets)
-            self._take_threshold()
-            self._fit_rows(embedding, X, targets.matrix, weights)
+            held = self._hold(embedding, X, labels_given(y, Y), sample_weight)
+            self._learn(embedding, held, embedding._solve(held.pair))
         return self
+
+    def _hold(self, embedding: Embedding, X: Any, y: Any, sample_weight: Any) -> Held:
+        """Check the data, map and scale them, and hold them in the regime that suits."""
+        X = check_features(self, X, reset=True)
+        targets = check_targets(y, X.shape[0], owner=f"{type(self).__name__}.fit")
+        weights = check_weights(sample_weight, X.shape[0])
+        X, targets, weights = without_zero_weights(X, targets, weights)
+        self._describe(targets)
+        self._take_threshold()
+        for name in ("feature_map_", "scale_"):
+            self.__dict__.pop(name, None)
+        self._moments = None
+        Y, given_features = targets.matrix, X.shape[1]
+        self._kernel_rows = self._goes_through_kernel(embedding, X.shape, Y.shape[1])
+        if self._kernel_rows:
+            self.feature_map_ = self._fresh_map().fit_rows(X, weights)
+            kernel = self.feature_map_.gram()
+            return Held(KernelPair(kernel, Y, weights, given_left=given_features), None, weights)
+        if self.feature_map is not None:
+            mapping = self._fresh_map()
+            fitted = mapping._fit(X, weights) if isinstance(mapping, KernelMap) else mapping.fit(X)
+            self.feature_map_ = fitted
+            X = check_mapped(self.feature_map_.transform(X), self.feature_map_)
+        if not isinstance(self.feature_map, KernelMap):
+            given_features = X.shape[1]
+        plan = embedding._plan(X.shape[1], Y.shape[1], given_features)
+        features = X
+        X = working_form(X)
+        if self.scale:
+            factors = inverse_deviations(*column_moments(X, weights))
+            X, features = scale_columns(X, factors), scale_columns(features, factors)
+            self.scale_ = 1.0 / factors
+        demand = plan.demand(learns=self.regressor is None)
+        pair = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
+        pair.given_left = given_features
+        if isinstance(pair, MomentsPair) and self.feature_map is None and self.regressor is None:
+            self._moments = pair.moments.rescaled(self.scale_) if self.scale else pair.moments
+        return Held(pair, features, weights, rows=(X, Y))
 
     @available_if(_fits_from_moments)
     def partial_fit(
@@ -239,7 +308,7 @@ class CompactClassifier(
                     "Y[model.label_names_]."
                 )
             weights = check_weights(sample_weight, X.shape[0])
-            X, targets, weights = _without_zero_weights(X, targets, weights)
+            X, targets, weights = without_zero_weights(X, targets, weights)
             require_room_for_moments(X.shape[1], targets.n_labels)
             moments = Moments.from_arrays(working_form(X), targets.matrix, weights)
             if first or self._moments is None:
@@ -255,7 +324,7 @@ class CompactClassifier(
         """Fit from :class:`Moments` of a feature block and a label block gathered elsewhere."""
         with unchanged_on_error(self):
             embedding = self._checked_embedding()
-            _check_moments(moments)
+            check_moments(moments)
             require_room_for_moments(moments.n_left, moments.n_right)
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = moments.n_left
@@ -287,6 +356,8 @@ class CompactClassifier(
         takes_seed = embedding.get_params().get("random_state", "") is None
         if takes_seed and self.random_state is not None:
             embedding.set_params(random_state=self.random_state)
+        if embedding.get_params().get("ridge") == "shared":
+            embedding.set_params(ridge=self.alpha)
         return embedding
 
     def _describe(self, targets: Targets) -> None:
@@ -317,83 +388,80 @@ class CompactClassifier(
             0.0 if self._kind == "binary" else threshold if threshold.ndim else float(threshold)
         )
 
-    def _map_features(self, X: Any, *, fit: bool) -> Any:
-        if fit:
-            self.__dict__.pop("feature_map_", None)
-            if self.feature_map is not None:
-                self.feature_map_ = clone(self.feature_map).fit(X)
-        if not hasattr(self, "feature_map_"):
-            return X
-        return check_mapped(self.feature_map_.transform(X), self.feature_map_)
+    def _fresh_map(self) -> Any:
+        mapping = clone(self.feature_map)
+        seeds = getattr(mapping, "get_params", dict)()
+        if self.random_state is not None and seeds.get("random_state", "") is None:
+            mapping.set_params(random_state=self.random_state)
+        return mapping
 
-    def _fit_rows(self, embedding: Embedding, X: Any, Y: Any, weights: Array | None) -> None:
-        plan = embedding._plan(X.shape[1], Y.shape[1])
-        given = X
-        X = working_form(X)
-        if self.scale:
-            factors = _inverse_deviations(*column_moments(X, weights))
-            X, given = _scale_columns(X, factors), _scale_columns(given, factors)
-            self.scale_ = 1.0 / factors
-        else:
-            self.__dict__.pop("scale_", None)
-        demand = plan.demand(learns=self.regressor is None)
-        pair = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
-        result = embedding._solve(pair)
-        moments = pair.moments if isinstance(pair, MomentsPair) else None
-        if moments is not None and self.scale:
-            moments = moments.rescaled(self.scale_)
-        self._moments = moments if self.feature_map is None and self.regressor is None else None
-        if self.regressor is None or result.codes.size == 0:
-            self._learn_ridge(pair, result)
-        else:
-            rows = pair if isinstance(pair, RowsPair) else RowsPair(X, Y, weights)
-            codes = rows.code_rows(result.codes) * np.sqrt(pair.count)
-            U = given if result.projection is None else X @ result.projection
-            self._scorer = None
-            self._code_scale = float(np.sqrt(pair.count))
-            self.regressor_ = fit_foreign(self.regressor, U, codes, weights, self.n_jobs)
-        embedding._keep(result)
-        self._finish_embedding(embedding)
+    def _goes_through_kernel(
+        self, embedding: Embedding, shape: tuple[int, int], n_labels: int
+    ) -> bool:
+        """Whether an exact kernel is used as such, instead of features that factor it."""
+        kernel = self.feature_map
+        if not isinstance(kernel, KernelMap) or self.scale:
+            return False
+        if kernel.method != "exact" or kernel.n_components is not None:
+            return False
+        plan = embedding._plan(shape[0], n_labels, shape[1])
+        return self.regressor is None or not plan.keeps_features
 
     def _fit_from_moments(self, embedding: Embedding, moments: Moments) -> None:
         self._moments = moments
+        self._kernel_rows = False
         self.__dict__.pop("scale_", None)
         self.__dict__.pop("feature_map_", None)
         if self.scale:
             variances = np.diag(moments.left_left) / moments.count
-            factors = _inverse_deviations(moments.mean_left, variances, moments.count)
+            factors = inverse_deviations(moments.mean_left, variances, moments.count)
             self.scale_ = 1.0 / factors
             moments = moments.rescaled(factors)
         pair = MomentsPair(moments)
-        result = embedding._solve(pair)
-        self._learn_ridge(pair, result)
-        embedding._keep(result)
-        self._finish_embedding(embedding)
+        self._learn(embedding, Held(pair, None, None), embedding._solve(pair))
 
-    def _finish_embedding(self, embedding: Embedding) -> None:
-        embedding.n_features_in_ = (
-            embedding.n_feature_components_
-            if embedding.projection_ is None
-            else embedding.projection_.shape[0]
+    def _learn(self, embedding: Embedding, held: Held, result: Embedded) -> None:
+        """Fit the learner from projected features to codes, and keep everything."""
+        P, codes = result.projection, result.codes
+        if self.regressor is None or codes.size == 0:
+            learned = held.pair.learn(P, codes, float(self.alpha), self.bias)
+            self._keep_ridge(embedding, held.pair, result, learned)
+            return
+        pair = held.with_rows()
+        U = held.features if P is None else pair.projected_rows(P)
+        V = pair.code_rows(codes)
+        # The regressor sees codes of unit mean square, for those that care about scales.
+        energy = np.sum(V**2 if held.weights is None else held.weights[:, None] * V**2)
+        self._code_scale = float(np.sqrt(pair.count * V.shape[1] / energy))
+        self._scorer = None
+        self.regressor_ = fit_foreign(
+            self.regressor, U, V * self._code_scale, held.weights, self.n_jobs
         )
+        self._keep_embedding(embedding, pair, result)
+
+    def _keep_embedding(self, embedding: Embedding, pair: Pair, result: Embedded) -> None:
+        if result.projection is not None:
+            result = replace(result, projection=pair.expressed(result.projection))
+        embedding._keep(result)
+        embedding.n_features_in_ = pair.n_left
         names = getattr(self, "feature_names_in_", None)
         if names is not None and self.feature_map is None:
             embedding.feature_names_in_ = names
         self.embedding_ = embedding
 
-    def _learn_ridge(self, pair: Pair, result: Embedded) -> None:
-        """Solve the ridge from P to the codes and fold everything into one linear scorer."""
-        P, codes = result.projection, result.codes
-        B, solved = pair.solve(P, codes, float(self.alpha))
-        if not solved:
+    def _keep_ridge(
+        self, embedding: Embedding, pair: Pair, result: Embedded, learned: Learned
+    ) -> None:
+        """Fold projection, ridge and decoder into one linear scorer."""
+        if not learned.solved:
             warn_user(
                 "The conjugate gradients of the ridge learner stopped before their residual was "
                 "small; raise alpha, project the features, or scale them.",
                 ConvergenceWarning,
             )
-        A = B if P is None else P @ B  # (D, m)
-        mean_code = codes.total / pair.count
-        intercept = mean_code - pair.mean_left @ A
+        P = result.projection
+        B, intercept = learned.coefficients, learned.intercept
+        A = B if P is None else pair.expressed(P) @ B  # (D, m)
         self.regressor_ = CodeRidge(B.T, intercept, float(self.alpha))
         if self.scale:
             A = A / self.scale_[:, None]
@@ -402,16 +470,36 @@ class CompactClassifier(
         )
         self._scorer = LinearScorer.build(A, result.decoder, offset - self._boundary)
         self._code_scale = 1.0
+        self._keep_embedding(embedding, pair, result)
 
     # ---- predicting ---------------------------------------------------------------------------
 
     def _prepare(self, X: Any) -> Any:
         check_is_fitted(self, "embedding_")
-        return self._map_features(check_features(self, X, reset=False), fit=False)
+        return check_features(self, X, reset=False)
+
+    def _mapped_blocks(self, X: Any) -> Iterator[tuple[slice, Any]]:
+        """X as the embedding knows it: mapped, some rows at a time where a kernel widens them."""
+        if not hasattr(self, "feature_map_"):
+            yield slice(0, X.shape[0]), X
+        elif not isinstance(self.feature_map_, KernelMap):
+            mapped = self.feature_map_.transform(X)
+            yield slice(0, X.shape[0]), check_mapped(mapped, self.feature_map_)
+        else:
+            mapping = self.feature_map_.rows if self._kernel_rows else self.feature_map_.transform
+            step = max(64, _MAPPED_ENTRIES // self.embedding_.n_features_in_)
+            for start in range(0, X.shape[0], step):
+                rows = slice(start, min(start + step, X.shape[0]))
+                yield rows, mapping(X[rows])
+
+    def _over_blocks(self, X: Any, function: Callable[[Any], Any]) -> Any:
+        """``function`` of the mapped rows, put together again."""
+        parts = [function(block) for _, block in self._mapped_blocks(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _project(self, X: Any) -> Any:
         if hasattr(self, "scale_"):
-            X = _scale_columns(X, 1.0 / self.scale_)
+            X = scale_columns(X, 1.0 / self.scale_)
         P = self.embedding_.projection_
         return X if P is None else X @ P
 
@@ -429,32 +517,38 @@ class CompactClassifier(
         return self.embedding_.decode(self._codes(X)) - self._boundary
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """The same a few rows at a time; all at once from a foreign regressor."""
-        if self._scorer is None:
-            yield slice(None), self._scores(X)
-        else:
-            yield from self._scorer.blocks(X)
+        """The scores a few rows at a time; from a foreign regressor in larger portions."""
+        for rows, block in self._mapped_blocks(X):
+            if self._scorer is None:
+                yield rows, self._scores(block)
+                continue
+            for inner, scores in self._scorer.blocks(block):
+                yield slice(rows.start + inner.start, rows.start + inner.stop), scores
 
     def transform(self, X: Any) -> Any:
         """Return the projected features XP; where features are kept, X, mapped and scaled."""
-        return self._project(self._prepare(X))
+        X = self._prepare(X)
+        if self._kernel_rows and self.embedding_.projection_ is None:
+            return self.feature_map_.transform(X)  # features that factor the kernel
+        return self._over_blocks(X, self._project)
 
     def predict_codes(self, X: Any) -> Array:
         """Return predicted codes of shape (n_samples, n_label_components), in ``codes_`` units."""
-        return self._codes(self._prepare(X))
+        return self._over_blocks(self._prepare(X), self._codes)
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes."""
-        scores = self._scores(self._prepare(X))
+        scores = self._over_blocks(self._prepare(X), self._scores)
         return scores[:, 0] if self._kind == "binary" else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
         X = self._prepare(X)
         if self._kind == "binary":
-            return self.classes_[(self._scores(X)[:, 0] > 0).astype(np.intp)]
+            positive = self._over_blocks(X, self._scores)[:, 0] > 0
+            return self.classes_[positive.astype(np.intp)]
         if self._kind == "multiclass":
-            return self.classes_[np.argmax(self._scores(X), axis=1)]
+            return self.classes_[np.argmax(self._over_blocks(X, self._scores), axis=1)]
         labels = np.empty((X.shape[0], self.n_labels_), dtype=self._dtype)
         for rows, scores in self._score_blocks(X):
             labels[rows] = scores > self.threshold_
@@ -520,49 +614,3 @@ class CompactClassifier(
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _check_moments(moments: Moments) -> None:
-    """Refuse moments that cannot be those of finite features and 0/1 labels."""
-    if not isinstance(moments, Moments):
-        raise TypeError(
-            f"fit_moments needs compactlearn.Moments, and was given {type(moments).__name__}; "
-            "gather them with Moments.from_blocks."
-        )
-    if moments.count <= 0:
-        raise ValueError("These moments hold no rows; add at least one block before fit_moments.")
-    if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
-        raise ValueError(
-            "These moments contain NaN or infinity; check the blocks they were gathered from."
-        )
-    counts = moments.count * moments.mean_right
-    squares = np.diag(moments.right_right)
-    if not np.allclose(squares, counts, rtol=1e-6, atol=1e-6 * moments.count):
-        worst = int(np.argmax(np.abs(squares - counts)))
-        raise ValueError(
-            f"The right block of these moments must hold labels 0 or 1, whose squares sum to the "
-            f"same as the labels, and in column {worst} they sum to {squares[worst]:g} and "
-            f"{counts[worst]:g}; gather the moments from 0/1 labels."
-        )
-
-
-def _without_zero_weights(
-    X: Any, targets: Targets, weights: Array | None
-) -> tuple[Any, Targets, Array | None]:
-    if weights is None or weights.all():
-        return X, targets, weights
-    rows = np.flatnonzero(weights)
-    return X[rows], targets.take(rows), weights[rows]
-
-
-def _inverse_deviations(means: Array, variances: Array, count: float) -> Array:
-    """1 / standard deviation; 1 for a column that is constant but for rounding."""
-    eps = np.finfo(np.float64).eps
-    varies = variances > (max(count, 1.0) * eps * means) ** 2
-    return np.divide(1.0, np.sqrt(variances), out=np.ones_like(variances), where=varies)
-
-
-def _scale_columns(X: Any, factors: Array) -> Any:
-    if scipy.sparse.issparse(X):
-        return scipy.sparse.csr_array(X.multiply(factors[None, :]))
-    return X * factors

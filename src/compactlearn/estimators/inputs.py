@@ -1,0 +1,60 @@
+"""What classifiers do to their input before anything is learnt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from compactlearn.core.validation import Targets
+from compactlearn.linalg.moments import Moments
+
+Array = NDArray[np.float64]
+
+
+def check_moments(moments: Moments) -> None:
+    """Refuse moments that cannot be those of finite features and 0/1 labels."""
+    if not isinstance(moments, Moments):
+        raise TypeError(
+            f"fit_moments needs compactlearn.Moments, and was given {type(moments).__name__}; "
+            "gather them with Moments.from_blocks."
+        )
+    if moments.count <= 0:
+        raise ValueError("These moments hold no rows; add at least one block before fit_moments.")
+    if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+        raise ValueError(
+            "These moments contain NaN or infinity; check the blocks they were gathered from."
+        )
+    counts = moments.count * moments.mean_right
+    squares = np.diag(moments.right_right)
+    if not np.allclose(squares, counts, rtol=1e-6, atol=1e-6 * moments.count):
+        worst = int(np.argmax(np.abs(squares - counts)))
+        raise ValueError(
+            f"The right block of these moments must hold labels 0 or 1, whose squares sum to the "
+            f"same as the labels, and in column {worst} they sum to {squares[worst]:g} and "
+            f"{counts[worst]:g}; gather the moments from 0/1 labels."
+        )
+
+
+def without_zero_weights(
+    X: Any, targets: Targets, weights: Array | None
+) -> tuple[Any, Targets, Array | None]:
+    if weights is None or weights.all():
+        return X, targets, weights
+    rows = np.flatnonzero(weights)
+    return X[rows], targets.take(rows), weights[rows]
+
+
+def inverse_deviations(means: Array, variances: Array, count: float) -> Array:
+    """1 / standard deviation; 1 for a column that is constant but for rounding."""
+    eps = np.finfo(np.float64).eps
+    varies = variances > (max(count, 1.0) * eps * means) ** 2
+    return np.divide(1.0, np.sqrt(variances), out=np.ones_like(variances), where=varies)
+
+
+def scale_columns(X: Any, factors: Array) -> Any:
+    if scipy.sparse.issparse(X):
+        return scipy.sparse.csr_array(X.multiply(factors[None, :]))
+    return X * factors

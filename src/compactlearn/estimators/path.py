@@ -1,0 +1,180 @@
+"""Many penalties and label sizes for about the price of one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from typing import Any
+
+from sklearn.base import clone
+
+from compactlearn.core.params import Real, check_parameters
+from compactlearn.core.validation import check_targets
+from compactlearn.embeddings.base import Embedded, Embedding
+from compactlearn.embeddings.cmll import CMLL
+from compactlearn.embeddings.sizes import component_count, default_label_size
+from compactlearn.estimators.compact import CompactClassifier, Held
+from compactlearn.linalg.pairs import LearnedPath
+
+
+def fit_path(
+    classifier: CompactClassifier,
+    X: Any,
+    Y: Any,
+    *,
+    alphas: Sequence[float],
+    n_label_components: Sequence[int | float | str] | None = None,
+    sample_weight: Any = None,
+) -> Iterator[CompactClassifier]:
+    """Fit a classifier for many ridge penalties and numbers of label components.
+
+    Yields one fitted classifier for every size and penalty, sizes outermost, each equal to a
+    separate fit with these parameters. The data are read and held once; where the codes of a
+    method are nested, all sizes come from one eigenproblem; all penalties come from one
+    decomposition of the learner's Gram matrix.
+
+    Parameters
+    ----------
+    classifier : CompactClassifier or CMLLClassifier
+        With the built-in ridge and a free intercept. It is not changed.
+    X, Y, sample_weight : as in ``fit``
+    alphas : sequence of float
+        Penalties.
+    n_label_components : sequence of int, float or "auto", optional
+        Sizes; by default the embedding's own.
+
+    Notes
+    -----
+    Codes are nested for every method here but CMLL where fewer feature than label components are
+    asked for; that case is solved anew for every size. CPLST and FaIE with ``ridge="shared"`` are
+    solved anew for every penalty, because it is part of their problem.
+
+    Examples
+    --------
+    >>> from compactlearn import PLST, CompactClassifier, fit_path
+    >>> from compactlearn.datasets import load
+    >>> data = load("emotions")
+    >>> models = fit_path(CompactClassifier(PLST()), data.X, data.Y, alphas=[1.0, 10.0],
+    ...                   n_label_components=[2, 4])
+    >>> [(m.embedding.n_label_components, m.alpha) for m in models]
+    [(2, 1.0), (2, 10.0), (4, 1.0), (4, 10.0)]
+    """
+    model = clone(classifier)
+    embedding = model._checked_embedding()
+    _check(model, embedding, alphas, n_label_components)
+    return _fit_path(model, embedding, X, Y, alphas, n_label_components, sample_weight)
+
+
+def _fit_path(
+    model: CompactClassifier,
+    embedding: Embedding,
+    X: Any,
+    Y: Any,
+    alphas: Sequence[float],
+    sizes: Sequence[Any] | None,
+    sample_weight: Any,
+) -> Iterator[CompactClassifier]:
+    if sizes is not None:  # the widest first: what is held must serve them all
+        n_labels = check_targets(Y, X.shape[0], owner="fit_path").n_labels
+        counts = {size: _count(size, n_labels) for size in sizes}
+        embedding.set_params(n_label_components=max(counts.values()))
+    else:
+        counts = {}
+    held = model._hold(embedding, X, Y, sample_weight)
+    shared = _shares_ridge(model)
+    solutions: dict[float | None, _Solution] = {}
+    for size in sizes if sizes is not None else [None]:
+        for alpha in alphas:
+            ridge = alpha if shared else None
+            if ridge not in solutions:
+                solutions[ridge] = _Solution(embedding, held, ridge)
+            fitted = copy(model)
+            changes: dict[str, Any] = {"alpha": alpha}
+            if size is not None:
+                changes |= _resized(model, size)
+            fitted.set_params(**changes)
+            solutions[ridge].install(fitted, counts.get(size), size, float(alpha))
+            yield fitted
+
+
+class _Solution:
+    """One eigenproblem, and what follows from it for every size and penalty."""
+
+    def __init__(self, embedding: Embedding, held: Held, ridge: float | None) -> None:
+        self.embedding, self.held = clone(embedding), held
+        if ridge is not None:
+            self.embedding.set_params(ridge=ridge)
+        self.largest = self.embedding._solve(held.pair)
+        self.results: dict[int | None, Embedded] = {None: self.largest}
+        self.paths: dict[int | None, LearnedPath] = {}
+
+    def install(self, model: CompactClassifier, count: int | None, size: Any, alpha: float) -> None:
+        """Make ``model`` the fitted classifier for a number of components and a penalty."""
+        if count not in self.results:
+            self.results[count] = self._resolve(count)
+        result = self.results[count]
+        nested = result.projection is None and self.largest.projection is None
+        key = None if nested and result.codes.size <= self.largest.codes.size else count
+        if key not in self.paths:
+            source = self.results[key]
+            self.paths[key] = self.held.pair.path(source.projection, source.codes)
+        embedding = clone(self.embedding)
+        if size is not None:
+            embedding.set_params(n_label_components=size)
+        learned = self.paths[key].at(alpha, result.codes.size)
+        model._keep_ridge(embedding, self.held.pair, result, learned)
+
+    def _resolve(self, count: int | None) -> Embedded:
+        assert count is not None
+        pair = self.held.pair
+        if count >= self.largest.codes.size:
+            return self.largest  # that many, or all that exist
+        nested = self.embedding._leading(pair, self.largest, count)
+        if nested is not None:
+            return nested
+        return clone(self.embedding).set_params(n_label_components=count)._solve(pair)
+
+
+def _check(
+    model: CompactClassifier, embedding: Embedding, alphas: Any, sizes: Sequence[Any] | None
+) -> None:
+    if model.regressor is not None or model.bias != "free":
+        raise ValueError(
+            "fit_path needs the built-in ridge with a free intercept, and was given "
+            f"regressor={model.regressor!r} and bias={model.bias!r}; set regressor=None and "
+            "bias='free', or fit one by one."
+        )
+    bad = [alpha for alpha in alphas if not Real(0).accepts(alpha)]
+    if bad or not len(alphas):
+        raise ValueError(
+            f"alphas must hold at least one finite number >= 0 and nothing else, and is "
+            f"{alphas!r}; pass penalties such as [0.1, 1, 10]."
+        )
+    if sizes is not None and "n_label_components" not in embedding.get_params():
+        raise ValueError(
+            f"{type(embedding).__name__} keeps the labels as they are, and n_label_components="
+            f"{sizes!r} was given; leave it out."
+        )
+    for size in sizes or ():
+        check_parameters(
+            clone(embedding).set_params(n_label_components=size), embedding._constraints
+        )
+
+
+def _count(size: Any, n_labels: int) -> int:
+    count = component_count(size, n_labels, "n_label_components", "labels", default_label_size)
+    assert count is not None
+    return count
+
+
+def _shares_ridge(model: CompactClassifier) -> bool:
+    given = getattr(model, "embedding", None)
+    return given is not None and given.get_params().get("ridge") == "shared"
+
+
+def _resized(model: CompactClassifier, size: Any) -> dict[str, Any]:
+    """The parameter of the classifier that holds the number of label components."""
+    if "n_label_components" in model.get_params(deep=False):
+        return {"n_label_components": size}
+    embedding = CMLL() if model.embedding is None else clone(model.embedding)
+    return {"embedding": embedding.set_params(n_label_components=size)}
