@@ -7,7 +7,18 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CMLLClassifier,
+    CompactClassifier,
+    FaIE,
+    KernelMap,
+    Original,
+)
 
 # Trees are left out on purpose: the weight checks repeat rows, which moves the codes by rounding,
 # and a tree breaks ties between equally good splits by that rounding.
@@ -21,8 +32,31 @@ CLASSIFIERS = [
     CompactClassifier(Original(), regressor=Ridge(alpha=0.5)),
     CompactClassifier(regressor=KernelRidge(alpha=0.1, kernel="rbf")),
     CompactClassifier(scale=True),
+    CompactClassifier(PLST()),
+    CompactClassifier(CPLST()),
+    CompactClassifier(DMLR()),
+    CompactClassifier(FaIE()),
+    CompactClassifier(FaIE(coding="signed", hat="raw"), bias="penalised"),
+    CompactClassifier(MDDM()),
+    CompactClassifier(MDDM(variant="subspace")),
+    CompactClassifier(MDDM(), regressor=Ridge(alpha=0.5)),
+    CompactClassifier(feature_map=KernelMap()),
+    CompactClassifier(Original(), feature_map=KernelMap(kernel="linear")),
+    CompactClassifier(FaIE(), feature_map=KernelMap()),
+    CompactClassifier(MDDM(), feature_map=KernelMap(), regressor=Ridge(alpha=0.5)),
+    CompactClassifier(MDDM(), feature_map=KernelMap(method="nystroem")),
 ]
-TRANSFORMERS = [CMLL(), CMLL(n_feature_components=None), Original()]
+TRANSFORMERS = [
+    CMLL(),
+    CMLL(n_feature_components=None),
+    Original(),
+    PLST(),
+    CPLST(),
+    DMLR(),
+    FaIE(),
+    MDDM(),
+    MDDM(variant="subspace"),
+]
 
 
 @parametrize_with_checks([*CLASSIFIERS, *TRANSFORMERS])
@@ -32,7 +66,17 @@ def test_sklearn_contract(estimator, check):
 
 @pytest.mark.parametrize(
     "estimator",
-    [CMLLClassifier(), CompactClassifier(), CompactClassifier(Original()), CMLL(), Original()],
+    [
+        CMLLClassifier(),
+        CompactClassifier(),
+        CompactClassifier(Original()),
+        CompactClassifier(feature_map=KernelMap()),
+        CMLL(),
+        Original(),
+        PLST(),
+        FaIE(),
+        MDDM(),
+    ],
     ids=repr,
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -58,7 +58,7 @@ def test_one_class_in_the_first_block():
 
 def test_advice_fits_the_embedding():
     rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(20, 300)), (rng.random((20, 3)) < 0.5).astype(int)
+    X, Y = rng.normal(size=(20, 2000)), (rng.random((20, 3)) < 0.5).astype(int)
     for model, advised in ((CompactClassifier(Original()), False), (CMLLClassifier(), True)):
         model.fit(X, Y)
         with pytest.raises(ValueError, match="start with partial_fit") as raised:

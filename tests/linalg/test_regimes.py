@@ -95,10 +95,14 @@ def test_every_regime_answers_alike(seed, weighted):
                     getattr(mine, part), getattr(theirs, part), atol=1e-8, err_msg=part
                 )
             np.testing.assert_allclose(
-                other.solve(P, mine, 0.3)[0], reference.solve(P, theirs, 0.3)[0], atol=1e-8
+                other.learn(P, mine, 0.3).coefficients,
+                reference.learn(P, theirs, 0.3).coefficients,
+                atol=1e-8,
             )
             np.testing.assert_allclose(
-                other.solve(None, mine, 0.3)[0], reference.solve(None, theirs, 0.3)[0], atol=1e-8
+                other.learn(None, mine, 0.3).coefficients,
+                reference.learn(None, theirs, 0.3).coefficients,
+                atol=1e-8,
             )
         mine, theirs = (pair.principal_directions(4, P) for pair in (other, reference))
         np.testing.assert_allclose(mine, theirs, atol=1e-8)
@@ -123,10 +127,10 @@ def test_ridge_without_any_gram_matrix(monkeypatch, n):
     X, Y = problem(n=n)
     pair = RowsPair(sp.csr_array(X), Y)
     codes = pair.right_codes()
-    direct = pair.solve_unprojected(codes, 0.3)[0]
+    direct = pair.ridge_directions(codes, 0.3)[0]
     assert GRAM_LIMIT > 50
     monkeypatch.setattr("compactlearn.linalg.rows_pair.GRAM_LIMIT", 2)
-    iterated, solved = pair.solve_unprojected(codes, 0.3)
+    iterated, solved = pair.ridge_directions(codes, 0.3)
     assert solved
     np.testing.assert_allclose(iterated, direct, atol=1e-10)
 

@@ -1,0 +1,287 @@
+"""Slow and literal versions of the comparison methods: dense, N x N or D x D, no shared code.
+
+Letters: X (N, D) features, Y (N, M) labels, K (N, N) the Gram matrix of the features (XX' or a
+kernel matrix Q), Hat (N, N) a hat matrix, V (N, m) codes, O (M, m) an orthonormal encoder, W (m, M)
+decoder, P (D, d) projection, R (N, d) the coefficients of a projection P = Phi'R.
+
+Sample weights are row repetitions and nothing else: see :func:`repeated`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+HATS = ("raw", "centred", "penalised", "intercept")
+CODINGS = ("binary", "signed", "centred")
+BIASES = ("free", "none", "penalised", "target")
+
+#: Eigenvalues below this share of the first are zero ...
+ZERO = 1e-11
+#: ... and those above it but below this share make the rank a matter of taste.
+CLEAR = 1e-6
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a method answers; `spectrum` has all eigenvalues of its matrix, largest first."""
+
+    codes: np.ndarray
+    decoder: np.ndarray
+    offset: np.ndarray
+    spectrum: np.ndarray
+    kept: int = 0  # eigenvectors taken, after the cut to the rank
+    projection: np.ndarray | None = None
+    beta: float | None = None
+    dependence: float | None = None
+    recovery: float | None = None
+
+    @property
+    def eigenvalues(self):
+        return self.spectrum[: self.kept]
+
+    @property
+    def encoder(self):
+        return self.decoder.T
+
+
+def repeated(X, Y, weights):
+    """Integer weights, literally."""
+    return np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0)
+
+
+# --- eigenproblems -------------------------------------------------------------------------------
+
+
+def centring(n):
+    return np.eye(n) - np.ones((n, n)) / n
+
+
+def decomposed(S):
+    values, vectors = np.linalg.eigh((S + S.T) / 2)
+    return values[::-1], vectors[:, ::-1]
+
+
+def rank_of(values):
+    values = np.asarray(values)
+    return int(np.sum(values > ZERO * values[0])) if len(values) and values[0] > 1e-12 else 0
+
+
+def leading(S, k):
+    """All eigenvalues, and the k leading eigenvectors, or as many as the rank allows."""
+    values, vectors = decomposed(S)
+    return values, vectors[:, : min(k, rank_of(values))]
+
+
+def generalised(A, B):
+    """Eigenpairs of the pencil (A, B) within the range of B; vectors with Z'BZ = I."""
+    w, E = decomposed(B)
+    E = E[:, : rank_of(w)] / np.sqrt(w[: rank_of(w)])
+    values, vectors = decomposed(E.T @ A @ E)
+    return values, E @ vectors
+
+
+def is_unique(values, kept, gap=1e-4):
+    """Whether the span of the `kept` leading eigenvectors is a fact and not a choice."""
+    values = np.asarray(values)
+    if kept == 0 or values[0] <= 1e-9:
+        return False
+    share = values / values[0]
+    if np.any((share > ZERO) & (share < CLEAR)):
+        return False
+    share = np.append(np.where(share > ZERO, share, 0.0), 0.0)
+    return share[kept - 1] - share[kept] > gap
+
+
+# --- hat matrices --------------------------------------------------------------------------------
+
+
+def shrinker(Z, ridge):
+    """Z (Z'Z + ridge I)^-1 Z', the projector on the range of Z where ridge is 0."""
+    if ridge == 0:
+        return Z @ np.linalg.pinv(Z, rcond=1e-10)
+    return Z @ np.linalg.solve(Z.T @ Z + ridge * np.eye(Z.shape[1]), Z.T)
+
+
+def hat_matrix(X, ridge, kind):
+    n = len(X)
+    ones = np.ones((n, 1))
+    if kind == "raw":
+        return shrinker(X, ridge)
+    if kind == "penalised":
+        return shrinker(np.hstack([ones, X]), ridge)
+    Hat = shrinker(X - X.mean(axis=0), ridge)
+    if kind == "intercept":
+        Hat = Hat + ones @ ones.T / n
+    return Hat
+
+
+def kernel_hat_matrix(K, ridge, kind):
+    """The same from the Gram matrix: K (K + ridge I)^-1."""
+    n = len(K)
+    H, ones = centring(n), np.ones((n, n))
+    K = {"raw": K, "penalised": K + ones}.get(kind, H @ K @ H)
+    if ridge == 0:
+        values, vectors = decomposed(K)
+        vectors = vectors[:, : rank_of(values)]
+        Hat = vectors @ vectors.T
+    else:
+        Hat = np.linalg.solve(K + ridge * np.eye(n), K)
+    return Hat + ones / n if kind == "intercept" else Hat
+
+
+# --- methods -------------------------------------------------------------------------------------
+
+
+def original(Y):
+    n_labels = Y.shape[1]
+    return Fitted(Y, np.eye(n_labels), np.zeros(n_labels), np.empty(0))
+
+
+def cplst(Y, Hat, m):
+    mean = Y.mean(axis=0)
+    Yc = Y - mean
+    values, O = leading(Yc.T @ Hat @ Yc, m)
+    return Fitted(Yc @ O, O.T, mean, values, O.shape[1])
+
+
+def plst(Y, m):
+    return cplst(Y, np.eye(len(Y)), m)
+
+
+def dmlr(Y, K, m, beta="auto", *, center=False, offset="mean"):
+    H, mean = centring(len(Y)), Y.mean(axis=0)
+    L = Y - mean if center else Y
+    dependent, own = L.T @ H @ K @ H @ L, L.T @ L
+    if beta == "auto":
+        beta = 0.1 * np.trace(own) / np.trace(dependent)
+    values, O = leading(beta * dependent + own, m)
+    V = L @ O
+    if center:
+        b = mean
+    elif offset == "mean":
+        b = mean - V.mean(axis=0) @ O.T
+    else:
+        b = np.zeros_like(mean)
+    return Fitted(
+        V,
+        O.T,
+        b,
+        values,
+        O.shape[1],
+        beta=beta,
+        dependence=float(np.trace(V.T @ H @ K @ H @ V)),
+        recovery=float(np.trace(V.T @ V)),
+    )
+
+
+def faie(Y, Hat, m, beta="auto", *, coding="binary", offset="mean"):
+    mean = Y.mean(axis=0)
+    L = {"binary": Y, "signed": 2 * Y - 1, "centred": Y - mean}[coding]
+    if beta == "auto":
+        beta = 0.1 * np.trace(L @ L.T) / np.trace(Hat)
+    values, V = leading(L @ L.T + beta * Hat, m)
+    W = V.T @ L / (2 if coding == "signed" else 1)
+    if offset == "mean":
+        b = mean - V.mean(axis=0) @ W
+    else:
+        b = {"binary": np.zeros_like(mean), "signed": np.full_like(mean, 0.5), "centred": mean}[
+            coding
+        ]
+    return Fitted(
+        V,
+        W,
+        b,
+        values,
+        V.shape[1],
+        beta=beta,
+        dependence=float(np.trace(V.T @ Hat @ V)),
+        recovery=float(np.trace(V.T @ L @ L.T @ V)),
+    )
+
+
+def mddm_pencil(X, Y, variant="projection", mixing=0.5):
+    """The two D x D matrices: of the objective, and of the constraint P'BP = I."""
+    H, D = centring(len(X)), X.shape[1]
+    A = X.T @ H @ Y @ Y.T @ H @ X
+    B = np.eye(D) if variant == "projection" else mixing * X.T @ H @ X + (1 - mixing) * np.eye(D)
+    return A, B
+
+
+def mddm(X, Y, d, *, variant="projection", mixing=0.5, completion="none"):
+    values, vectors = generalised(*mddm_pencil(X, Y, variant, mixing))
+    kept = min(d, rank_of(values))
+    P = vectors[:, :kept]
+    if completion == "variance" and d > kept:
+        outside = np.linalg.qr(P, mode="complete")[0][:, kept:]  # what P leaves over
+        rest = centring(len(X)) @ X @ outside
+        P = np.hstack([P, outside @ decomposed(rest.T @ rest)[1][:, : d - kept]])
+    n_labels = Y.shape[1]
+    return Fitted(Y, np.eye(n_labels), np.zeros(n_labels), values, kept, projection=P)
+
+
+def kernel_mddm(Q, Y, d, *, variant="projection", mixing=0.5):
+    """P = Phi'R with R'QR = I (or R'(t QHQ + (1-t) Q)R = I), within the range of Q."""
+    H = centring(len(Q))
+    A = Q @ H @ Y @ Y.T @ H @ Q
+    B = Q if variant == "projection" else mixing * Q @ H @ Q + (1 - mixing) * Q
+    w, E = decomposed(Q)
+    E = E[:, : rank_of(w)]
+    values, vectors = generalised(E.T @ A @ E, E.T @ B @ E)
+    kept = min(d, rank_of(values))
+    n_labels = Y.shape[1]
+    R = E @ vectors[:, :kept]
+    return Fitted(Y, np.eye(n_labels), np.zeros(n_labels), values, kept, projection=R)
+
+
+# --- learners ------------------------------------------------------------------------------------
+
+
+def ridge_predict(Z, T, alpha, Z_new, bias="free"):
+    """Normal equations, in each of the four ways to treat the bias."""
+    if bias == "penalised":
+        Z = np.hstack([np.ones((len(Z), 1)), Z])
+        Z_new = np.hstack([np.ones((len(Z_new), 1)), Z_new])
+    z_mean = Z.mean(axis=0) if bias == "free" else np.zeros(Z.shape[1])
+    t_mean = T.mean(axis=0) if bias in ("free", "target") else np.zeros(T.shape[1])
+    Z, Z_new = Z - z_mean, Z_new - z_mean
+    B = np.linalg.solve(Z.T @ Z + alpha * np.eye(Z.shape[1]), Z.T @ (T - t_mean))
+    return Z_new @ B + t_mean
+
+
+def kernel_ridge_predict(K, T, alpha, K_new, bias="free"):
+    """The same from kernel values; the free bias by the bordered system."""
+    n = len(K)
+    one = np.ones((n, 1))
+    if bias == "penalised":
+        K, K_new = K + 1, K_new + 1
+    C = np.linalg.inv(K + alpha * np.eye(n))
+    b = np.zeros((1, T.shape[1]))
+    if bias == "free":
+        b = (one.T @ C @ T) / (one.T @ C @ one)
+    elif bias == "target":
+        b = T.mean(axis=0, keepdims=True)
+    return K_new @ C @ (T - one @ b) + b
+
+
+def scores(method, X, X_new, alpha=1.0, bias="free"):
+    if method.projection is not None:
+        X, X_new = X @ method.projection, X_new @ method.projection
+    return ridge_predict(X, method.codes, alpha, X_new, bias) @ method.decoder + method.offset
+
+
+def kernel_scores(method, K, K_new, alpha=1.0, bias="free"):
+    if method.projection is not None:
+        U, U_new = K @ method.projection, K_new @ method.projection
+        codes = ridge_predict(U, method.codes, alpha, U_new, bias)
+    else:
+        codes = kernel_ridge_predict(K, method.codes, alpha, K_new, bias)
+    return codes @ method.decoder + method.offset
+
+
+def rbf(A, B, gamma):
+    squares = np.sum(A**2, axis=1)[:, None] + np.sum(B**2, axis=1) - 2 * A @ B.T
+    return np.exp(-gamma * np.maximum(squares, 0.0))
+
+
+def linear(A, B):
+    return A @ B.T

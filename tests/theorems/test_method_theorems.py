@@ -1,0 +1,933 @@
+"""What the comparison methods must satisfy: optima, limits, relations between them, invariances."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CompactClassifier,
+    FaIE,
+    KernelMap,
+    Original,
+)
+
+from . import literal_methods as literal
+from .helpers import assert_orthonormal, assert_same_span, assert_scores, modest, new_rows, problem
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*cut:UserWarning")
+
+SOLVERS = ["auto", "moments", "dual", "krylov"]
+every_solver = pytest.mark.parametrize("solver", SOLVERS)
+LABEL_SIDE = {
+    "PLST": PLST(),
+    "CPLST": CPLST(),
+    "CPLST raw": CPLST(hat="raw"),
+    "DMLR": DMLR(),
+    "DMLR centred": DMLR(center=True),
+}
+IMPLICIT = {"FaIE": FaIE(), "FaIE signed": FaIE(coding="signed"), "FaIE raw": FaIE(hat="raw")}
+COMPRESSING = LABEL_SIDE | IMPLICIT
+every_encoder = pytest.mark.parametrize("model", LABEL_SIDE.values(), ids=LABEL_SIDE.keys())
+every_compressing = pytest.mark.parametrize("model", COMPRESSING.values(), ids=COMPRESSING.keys())
+
+#: Twelve methods go through each of these.
+fewer = settings(modest, max_examples=10)
+shapes = st.tuples(st.integers(14, 28), st.integers(2, 20), st.integers(2, 8))
+seeds = st.integers(0, 10_000)
+
+
+def scores_of(embedding, X, Y, X_new, **options):
+    return CompactClassifier(embedding, **options).fit(X, Y).decision_function(X_new)
+
+
+def random_frames(n, k, how_many=25, seed=0):
+    """Orthonormal n x k matrices."""
+    rng = np.random.default_rng(seed)
+    return [np.linalg.qr(rng.normal(size=(n, k)))[0] for _ in range(how_many)]
+
+
+def neighbours(Q, how_many=25, seed=0):
+    """Orthonormal matrices near Q: a maximum must beat these too."""
+    rng = np.random.default_rng(seed)
+    return [np.linalg.qr(Q + 0.02 * rng.normal(size=Q.shape))[0] for _ in range(how_many)]
+
+
+# --- optimality ----------------------------------------------------------------------------------
+
+
+def label_matrix(model, X, Y):
+    """The M x M matrix whose trace a fitted encoder maximises."""
+    H, Yc = literal.centring(len(X)), Y - Y.mean(axis=0)
+    if isinstance(model, PLST):
+        return Yc.T @ Yc
+    if isinstance(model, CPLST):
+        return Yc.T @ literal.hat_matrix(X, model.ridge_, model.hat) @ Yc
+    L = Yc if model.center else Y
+    return model.beta_ * L.T @ H @ X @ X.T @ H @ L + L.T @ L
+
+
+@every_encoder
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize("shape", [(40, 7, 6), (14, 20, 6)])
+def test_no_encoder_is_better(model, m, shape):
+    X, Y = problem(*shape, seed=200)
+    model = clone(model).set_params(n_label_components=m).fit(X, Y)
+    O, S = np.asarray(model.decoder_).T, label_matrix(model, X, Y)
+    assert_orthonormal(O)
+    best = np.trace(O.T @ S @ O)
+    np.testing.assert_allclose(model.objective_, best, rtol=1e-9)
+    np.testing.assert_allclose(np.diag(O.T @ S @ O), model.eigenvalues_, rtol=1e-8)
+    for other in random_frames(6, m) + neighbours(O):
+        assert np.trace(other.T @ S @ other) <= best * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("hat", literal.HATS)
+@pytest.mark.parametrize("coding", literal.CODINGS)
+@pytest.mark.parametrize("shape", [(40, 7, 6), (14, 20, 6)])
+def test_no_codes_are_better(hat, coding, shape):
+    X, Y = problem(*shape, seed=201)
+    model = FaIE(3, hat=hat, coding=coding, ridge=0.4).fit(X, Y)
+    L = {"binary": Y, "signed": 2 * Y - 1, "centred": Y - Y.mean(axis=0)}[coding]
+    A = L @ L.T + model.beta_ * literal.hat_matrix(X, 0.4, hat)
+    V = model.codes_
+    assert_orthonormal(V)
+    best = np.trace(V.T @ A @ V)
+    np.testing.assert_allclose(model.objective_, best, rtol=1e-9)
+    np.testing.assert_allclose(
+        model.beta_ * model.dependence_ + model.recovery_, model.objective_, rtol=1e-9
+    )
+    for other in random_frames(shape[0], 3) + neighbours(V):
+        assert np.trace(other.T @ A @ other) <= best * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("offset", ["mean", "none"])
+@pytest.mark.parametrize("coding", literal.CODINGS)
+def test_no_decoder_is_better(coding, offset):
+    """For orthonormal codes W = V'Y is least squares; so are its coded relatives."""
+    X, Y = problem(40, 7, 6, seed=202)
+    model = FaIE(3, coding=coding, offset=offset, hat="raw").fit(X, Y)
+    V, b = model.codes_, model.offset_
+    if offset == "mean" and coding != "centred":
+        b = np.full(6, 0.5 if coding == "signed" else 0.0)
+    best = np.linalg.norm(V @ model.decoder_ + b - Y)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        other = model.decoder_ + 0.01 * rng.normal(size=model.decoder_.shape)
+        assert np.linalg.norm(V @ other + b - Y) >= best
+
+
+@pytest.mark.parametrize("variant", ["projection", "subspace"])
+@pytest.mark.parametrize("shape", [(40, 7, 6), (14, 20, 6)])
+def test_no_projection_is_better(variant, shape):
+    X, Y = problem(*shape, seed=203)
+    model = MDDM(3, variant=variant, mixing=0.3).fit(X, Y)
+    A, B = literal.mddm_pencil(X, Y, variant, 0.3)
+    P = model.projection_
+    np.testing.assert_allclose(P.T @ B @ P, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(np.diag(P.T @ A @ P), model.eigenvalues_, rtol=1e-8)
+    root = np.linalg.cholesky(B).T
+    for other in random_frames(shape[1], 3) + neighbours(np.linalg.qr(root @ P)[0]):
+        rival = np.linalg.solve(root, other)  # rival' B rival = I
+        assert np.trace(rival.T @ A @ rival) <= model.objective_ * (1 + 1e-10)
+
+
+def test_parts_of_dmlr():
+    X, Y = problem(40, 7, 6, seed=204)
+    for center in (False, True):
+        model = DMLR(3, center=center).fit(X, Y)
+        V = model.codes_
+        np.testing.assert_allclose(
+            model.dependence_, np.sum(((X - X.mean(axis=0)).T @ V) ** 2), rtol=1e-9
+        )
+        np.testing.assert_allclose(model.recovery_, np.sum(V**2), rtol=1e-9)
+        np.testing.assert_allclose(
+            model.objective_, model.beta_ * model.dependence_ + model.recovery_, rtol=1e-9
+        )
+
+
+@pytest.mark.parametrize("cls", [FaIE, DMLR])
+def test_dependence_rises_and_recovery_falls_with_the_balance(cls):
+    X, Y = problem(40, 7, 5, seed=205)
+    fitted = [cls(2, beta=beta).fit(X, Y) for beta in np.logspace(-5, 3, 12)]
+    dep = np.array([model.dependence_ for model in fitted])
+    rec = np.array([model.recovery_ for model in fitted])
+    assert np.all(np.diff(dep) >= -1e-9 * dep.max())
+    assert np.all(np.diff(rec) <= 1e-9 * rec.max())
+    assert dep[-1] > 1.001 * dep[0]
+    assert rec[0] > 1.001 * rec[-1]
+
+
+def test_ridge_hat_is_the_exact_optimum_of_the_penalised_problem():
+    """CPLST minimises prediction error, penalty and encoding error together."""
+    X, Y = problem(40, 7, 6, seed=206)
+    Xc, Yc, ridge = X - X.mean(axis=0), Y - Y.mean(axis=0), 2.5
+
+    def loss(O):
+        T = Yc @ O
+        B = np.linalg.solve(Xc.T @ Xc + ridge * np.eye(7), Xc.T @ T)
+        return np.sum((Xc @ B - T) ** 2) + ridge * np.sum(B**2) + np.sum((Yc - Yc @ O @ O.T) ** 2)
+
+    model = CPLST(2, ridge=ridge).fit(X, Y)
+    O = np.asarray(model.decoder_).T
+    np.testing.assert_allclose(loss(O), np.sum(Yc**2) - model.objective_, rtol=1e-9)
+    for other in random_frames(6, 2) + neighbours(O):
+        assert loss(other) >= loss(O) * (1 - 1e-12)
+
+
+# --- all components ------------------------------------------------------------------------------
+
+
+@every_encoder
+@every_solver
+@pytest.mark.parametrize("shape", [(40, 7, 5), (14, 20, 5), (40, 3, 9), (12, 6, 16)])
+def test_all_components_are_the_original_spaces(model, solver, shape):
+    X, Y = problem(*shape, seed=210)
+    X_new = new_rows(X)
+    if isinstance(model, CPLST) and model.hat == "raw" and shape[1] < shape[2]:
+        X, X_new = X - X.mean(axis=0), X_new - X.mean(axis=0)  # else the cut costs a direction
+    model = clone(model).set_params(n_label_components=shape[2], solver=solver)
+    original = scores_of(Original(), X, Y, X_new, alpha=0.8)
+    assert_scores(scores_of(model, X, Y, X_new, alpha=0.8), original, 1e-9)
+
+
+@pytest.mark.parametrize(("bias", "same_as"), [("none", "target"), ("target", "target")])
+def test_centred_codes_carry_their_mean_in_the_offset(bias, same_as):
+    """PLST without a bias is ORI with centred targets."""
+    X, Y = problem(40, 7, 5, seed=211)
+    X_new = new_rows(X)
+    for model in (PLST(5), CPLST(5), DMLR(5, center=True)):
+        assert_scores(
+            scores_of(model, X, Y, X_new, bias=bias),
+            scores_of(Original(), X, Y, X_new, bias=same_as),
+            1e-9,
+        )
+
+
+@pytest.mark.parametrize("bias", literal.BIASES)
+def test_uncentred_codes_leave_the_bias_alone(bias):
+    X, Y = problem(40, 7, 5, seed=212)
+    X_new = new_rows(X)
+    plain = scores_of(Original(), X, Y, X_new, bias=bias)
+    assert_scores(scores_of(DMLR(5, offset="none"), X, Y, X_new, bias=bias), plain, 1e-9)
+    assert_scores(scores_of(DMLR(5, offset="mean"), X, Y, X_new, bias=bias), plain, 1e-9)
+
+
+def test_implicit_codes_need_not_span_the_labels():
+    """FaIE with m = M is ORI only where the balance is tiny."""
+    X, Y = problem(40, 7, 5, seed=213)
+    X_new = new_rows(X)
+    original = scores_of(Original(), X, Y, X_new)
+    tiny, large = (scores_of(FaIE(5, beta=b), X, Y, X_new) for b in (1e-9, 1e3))
+    assert_scores(tiny, original, 1e-6)
+    assert np.abs(large - original).max() > 1e-2
+
+
+@pytest.mark.parametrize("d", [5, 20])
+def test_all_projections_that_see_the_labels_are_not_all_features(d):
+    """MDDM with every feature filled up is ORI; cut to the rank it is not."""
+    X, Y = problem(40, 20, 5, seed=214)
+    X_new = new_rows(X)
+    original = scores_of(Original(), X, Y, X_new)
+    full = scores_of(MDDM(20, completion="variance"), X, Y, X_new)
+    cut = scores_of(MDDM(d), X, Y, X_new)
+    assert_scores(full, original, 1e-8)
+    assert np.abs(cut - original).max() > 1e-3
+    filled = CompactClassifier(MDDM(20, completion="random", random_state=0)).fit(X, Y)
+    assert filled.embedding_.projection_.shape == (20, 20)
+    assert_scores(filled.decision_function(X_new), original, 1e-8)
+
+
+@pytest.mark.parametrize("completion", ["variance", "random"])
+def test_completions_of_mddm(completion):
+    X, Y = problem(40, 12, 4, seed=215)
+    core = MDDM(12).fit(X, Y)
+    model = MDDM(9, completion=completion, random_state=3).fit(X, Y)
+    P = model.projection_
+    assert core.n_feature_components_ == 4
+    assert P.shape == (12, 9)
+    assert_orthonormal(P)
+    assert_same_span(P[:, :4], core.projection_)
+    np.testing.assert_allclose(P[:, 4:].T @ (X - X.mean(axis=0)).T @ Y, 0, atol=1e-8)
+    np.testing.assert_allclose(model.objective_, core.objective_, rtol=1e-9)
+
+
+# --- limits and relations ------------------------------------------------------------------------
+
+
+@every_solver
+@pytest.mark.parametrize("hat", literal.HATS)
+def test_cplst_is_plst_where_the_features_explain_everything(hat, solver):
+    """D >= N and no ridge: every hat matrix is the identity on centred labels."""
+    X, Y = problem(14, 24, 6, seed=220)
+    model, plain = CPLST(3, ridge=0.0, hat=hat, solver=solver).fit(X, Y), PLST(3).fit(X, Y)
+    np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-7)
+    assert_same_span(model.decoder_.T, plain.decoder_.T, 1e-6)
+
+
+@every_solver
+def test_cplst_with_a_huge_ridge_takes_the_directions_of_largest_covariance(solver):
+    """ridge Hat -> HXX'H, not the identity: the limit is DMLR's for large beta, not PLST."""
+    X, Y = problem(40, 7, 6, seed=221)
+    right = np.linalg.svd((X - X.mean(axis=0)).T @ Y)[2][:2].T
+    squares = np.linalg.svd((X - X.mean(axis=0)).T @ Y, compute_uv=False)[:2] ** 2
+    model = CPLST(2, ridge=1e9, solver=solver).fit(X, Y)
+    assert_same_span(model.decoder_.T, right, 1e-5)
+    np.testing.assert_allclose(1e9 * np.asarray(model.eigenvalues_), squares, rtol=1e-5)
+    for center in (False, True):
+        other = DMLR(2, beta=1e9, center=center, solver=solver).fit(X, Y)
+        assert_same_span(other.decoder_.T, right, 1e-5)
+    assert np.abs(PLST(2).fit(X, Y).decoder_.T - right).max() > 1e-2
+
+
+@every_solver
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+def test_a_constant_is_invisible_to_centred_labels(ridge, solver):
+    X, Y = problem(40, 7, 6, seed=222)
+    fitted = [
+        CPLST(4, ridge=ridge, hat=hat, solver=solver).fit(X, Y) for hat in ("centred", "intercept")
+    ]
+    np.testing.assert_allclose(fitted[0].eigenvalues_, fitted[1].eigenvalues_, rtol=1e-9)
+    assert_same_span(fitted[0].decoder_.T, fitted[1].decoder_.T)
+
+
+@every_solver
+@pytest.mark.parametrize("m", [1, 3])
+def test_dmlr_without_dependence(m, solver):
+    X, Y = problem(40, 7, 6, seed=223)
+    X_new = new_rows(X)
+    model = DMLR(m, beta=0.0, center=True, solver=solver)
+    assert_scores(scores_of(model, X, Y, X_new), scores_of(PLST(m), X, Y, X_new))
+    right = np.linalg.svd(Y)[2][:m].T
+    model = DMLR(m, beta=0.0, solver=solver).fit(X, Y)
+    assert_same_span(model.decoder_.T, right)
+
+
+@every_solver
+@pytest.mark.parametrize("m", [1, 3, 6])
+@pytest.mark.parametrize("hat", literal.HATS)
+def test_faie_without_predictability(m, hat, solver):
+    """Left singular vectors of the labels; CMLL without dependence is the same."""
+    X, Y = problem(40, 7, 6, seed=224)
+    X_new = new_rows(X)
+    model = FaIE(m, beta=0.0, hat=hat, solver=solver).fit(X, Y)
+    left, s, _ = np.linalg.svd(Y, full_matrices=False)
+    assert_same_span(model.codes_, left[:, :m])
+    np.testing.assert_allclose(model.eigenvalues_, s[:m] ** 2, rtol=1e-8)
+    joint = scores_of(CMLL(None, m, beta=0.0), X, Y, X_new)
+    assert_scores(scores_of(model, X, Y, X_new), joint)
+
+
+@every_solver
+@pytest.mark.parametrize("beta", [0.1, 1e4])
+def test_faie_with_features_that_explain_everything_forgets_the_balance(beta, solver):
+    """D >= N and no ridge: the hat matrix is the identity, and adds the same to every direction."""
+    X, Y = problem(14, 24, 4, seed=225)
+    model = FaIE(3, beta=beta, ridge=0.0, hat="raw", solver=solver).fit(X, Y)
+    left, s, _ = np.linalg.svd(Y, full_matrices=False)
+    assert_same_span(model.codes_, left[:, :3], 1e-6)
+    np.testing.assert_allclose(model.eigenvalues_, s[:3] ** 2 + beta, rtol=1e-8)
+
+
+@every_solver
+@pytest.mark.parametrize("hat", ["raw", "centred"])
+def test_faie_with_a_huge_balance_takes_the_best_predicted_directions(hat, solver):
+    X, Y = problem(40, 7, 6, seed=226)
+    Z = X if hat == "raw" else X - X.mean(axis=0)
+    left = np.linalg.svd(Z, full_matrices=False)[0][:, :2]
+    model = FaIE(2, beta=1e9, ridge=30.0, hat=hat, solver=solver).fit(X, Y)
+    assert_same_span(model.codes_, left, 1e-5)
+
+
+@every_solver
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_faie_on_white_features_is_cmll_with_features_kept(ridge, solver):
+    """Where Xc'Xc = I the hat matrix is HXX'H / (1 + ridge)."""
+    X, Y = problem(40, 7, 6, seed=227)
+    X = np.linalg.qr(X - X.mean(axis=0))[0] + 0.3
+    X_new = new_rows(X)
+    model = FaIE(3, beta=0.9, ridge=ridge, hat="centred", solver=solver)
+    joint = CMLL(None, 3, beta=0.9 / (1 + ridge))
+    assert_scores(scores_of(model, X, Y, X_new), scores_of(joint, X, Y, X_new))
+
+
+@every_solver
+@pytest.mark.parametrize("shape", [(40, 7, 6), (14, 20, 6)])
+def test_mddm_without_mixing_is_the_projection(shape, solver):
+    X, Y = problem(*shape, seed=228)
+    one = MDDM(3, variant="subspace", mixing=0.0, solver=solver).fit(X, Y)
+    two = MDDM(3, variant="projection", solver=solver).fit(X, Y)
+    np.testing.assert_allclose(one.eigenvalues_, two.eigenvalues_, rtol=1e-9)
+    assert_same_span(one.projection_, two.projection_)
+
+
+@every_solver
+@pytest.mark.parametrize("mixing", [0.2, 0.5, 1.0])
+def test_mddm_subspace_has_the_eigenvalues_of_cplst(mixing, solver):
+    """(1/t) Yc' Hat Yc with ridge (1 - t) / t: two methods, one spectrum."""
+    X, Y = problem(40, 7, 6, seed=229)
+    one = MDDM(5, variant="subspace", mixing=mixing, solver=solver).fit(X, Y)
+    two = CPLST(5, ridge=(1 - mixing) / mixing, hat="centred", solver=solver).fit(X, Y)
+    np.testing.assert_allclose(
+        mixing * np.asarray(one.eigenvalues_), two.eigenvalues_, rtol=1e-7, atol=1e-10
+    )
+
+
+@every_solver
+@pytest.mark.parametrize("d", [1, 3, 6])
+def test_mddm_is_cmll_with_labels_kept(d, solver):
+    X, Y = problem(40, 9, 6, seed=230)
+    X_new = new_rows(X)
+    model = MDDM(d, solver=solver).fit(X, Y)
+    other = CMLL(d, None, solver=solver).fit(X, Y)
+    assert_same_span(model.projection_, other.projection_)
+    np.testing.assert_allclose(model.objective_, other.dependence_, rtol=1e-9)
+    assert_scores(scores_of(model, X, Y, X_new), scores_of(other, X, Y, X_new))
+
+
+def test_automatic_balances():
+    X, Y = problem(40, 7, 6, seed=231)
+    Xc = X - X.mean(axis=0)
+    for hat in literal.HATS:
+        Hat = literal.hat_matrix(X, 1.0, hat)  # fitted alone, the shared ridge is 1
+        model = FaIE(hat=hat).fit(X, Y)
+        assert model.ridge_ == 1.0
+        np.testing.assert_allclose(model.beta_, 0.1 * np.sum(Y**2) / np.trace(Hat), rtol=1e-9)
+    expected = 0.1 * np.sum(Y**2) / np.sum((Xc.T @ Y) ** 2)
+    np.testing.assert_allclose(DMLR().fit(X, Y).beta_, expected, rtol=1e-9)
+    assert FaIE(beta=0.3).fit(X, Y).beta_ == 0.3
+    assert DMLR(beta=0.3).fit(X, Y).beta_ == 0.3
+
+
+@pytest.mark.parametrize("cls", [CPLST, FaIE])
+def test_the_shared_ridge_is_the_learners(cls):
+    X, Y = problem(40, 7, 6, seed=232)
+    X_new = new_rows(X)
+    assert cls().fit(X, Y).ridge_ == 1.0
+    model = CompactClassifier(cls(2), alpha=37.0).fit(X, Y)
+    assert model.embedding_.ridge_ == 37.0
+    assert model.embedding.ridge == "shared"
+    own = scores_of(cls(2, ridge=37.0), X, Y, X_new, alpha=37.0)
+    assert_scores(model.decision_function(X_new), own, 1e-10)
+    other = scores_of(cls(2, ridge=0.01), X, Y, X_new, alpha=37.0)
+    assert np.abs(other - own).max() > 1e-6
+    again = CompactClassifier(cls(2), alpha=37.0).partial_fit(X, Y)
+    assert again.embedding_.ridge_ == 37.0
+
+
+# --- sizes ---------------------------------------------------------------------------------------
+
+
+@every_compressing
+def test_sizes_of_labels(model):
+    X, Y = problem(60, 12, 5, seed=240)
+    for size, expected in [(1, 1), (1.0, 5), (0.5, 3), (0.01, 1), (np.int64(2), 2), ("auto", 5)]:
+        fitted = clone(model).set_params(n_label_components=size).fit(X, Y)
+        assert fitted.n_label_components_ == expected
+        assert fitted.codes_.shape == (60, expected)
+        assert fitted.decoder_.shape == (expected, 5)
+        assert len(fitted.eigenvalues_) == expected
+        assert fitted.projection_ is None
+
+
+@every_compressing
+def test_automatic_size_of_many_labels(model):
+    X, Y = problem(70, 40, 37, seed=241)
+    fitted = clone(model).fit(X, Y)
+    assert fitted.n_label_components_ == min(37, max(16, math.ceil(37 / 2)))
+
+
+@every_solver
+@pytest.mark.parametrize(
+    ("model", "rank"), [(PLST(5), 3), (CPLST(5), 3), (DMLR(5), 4), (FaIE(5, beta=0.0), 4)], ids=str
+)
+def test_components_above_the_rank_are_cut_with_one_warning(model, rank, solver):
+    """Three independent labels, a complement, and two copies: one rank more where uncentred."""
+    X, Y = problem(40, 7, 3, seed=242)
+    Y = np.c_[Y, 1 - Y[:, 0], Y[:, 1:]]
+    with pytest.warns(UserWarning, match="cut") as caught:
+        model = clone(model).set_params(solver=solver).fit(X, Y)
+    assert len(caught) == 1
+    assert model.n_label_components_ == len(model.eigenvalues_) == rank
+    assert model.decoder_.shape == (rank, 6)
+    with pytest.warns(UserWarning, match="cut") as caught:
+        CompactClassifier(model).fit(X, Y)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("shape", [(40, 9, 4), (40, 3, 6)])
+def test_sizes_of_features(shape):
+    X, Y = problem(*shape, seed=243)
+    rank = min(shape[1:])
+    for size, expected in [(1, 1), ("auto", rank), (0.5, min(rank, int(shape[1] / 2 + 0.5)))]:
+        for variant in ("projection", "subspace"):
+            model = MDDM(size, variant=variant).fit(X, Y)
+            assert model.n_feature_components_ == expected
+            assert model.projection_.shape == (shape[1], expected)
+            assert model.n_label_components_ == shape[2]
+            assert sp.issparse(model.decoder_)
+            np.testing.assert_array_equal(model.decoder_.toarray(), np.eye(shape[2]))
+            np.testing.assert_array_equal(model.offset_, 0)
+
+
+@every_compressing
+@pytest.mark.parametrize("solver", ["auto", "krylov"])
+def test_components_are_nested(model, solver):
+    X, Y = problem(40, 9, 6, seed=244)
+    options = {"solver": solver}
+    if not isinstance(model, PLST):
+        options |= {"ridge": 0.3} if hasattr(model, "ridge") else {"beta": 0.01}
+    if isinstance(model, FaIE):
+        options["beta"] = 0.7
+    wide = clone(model).set_params(n_label_components=5, **options).fit(X, Y)
+    for m in range(1, 5):
+        narrow = clone(model).set_params(n_label_components=m, **options).fit(X, Y)
+        np.testing.assert_allclose(narrow.eigenvalues_, wide.eigenvalues_[:m], rtol=1e-8)
+        one, two = narrow.decoder_, wide.decoder_[:m]
+        np.testing.assert_allclose(one.T @ one, two.T @ two, atol=1e-6)
+        if isinstance(model, FaIE):
+            assert_same_span(narrow.codes_, wide.codes_[:, :m], 1e-6)
+
+
+@pytest.mark.parametrize("variant", ["projection", "subspace"])
+@every_solver
+def test_projections_are_nested(variant, solver):
+    X, Y = problem(40, 9, 6, seed=245)
+    wide = MDDM(6, variant=variant, solver=solver).fit(X, Y).projection_
+    for d in range(1, 6):
+        narrow = MDDM(d, variant=variant, solver=solver).fit(X, Y).projection_
+        np.testing.assert_allclose(narrow @ narrow.T, wide[:, :d] @ wide[:, :d].T, atol=1e-6)
+
+
+# --- invariances ---------------------------------------------------------------------------------
+
+MOVED = COMPRESSING | {
+    "ORI": Original(),
+    "MDDMp": MDDM(),
+    "MDDMf": MDDM(variant="subspace"),
+    "MDDM variance": MDDM(completion="variance"),
+}
+every_method = pytest.mark.parametrize("model", MOVED.values(), ids=MOVED.keys())
+
+
+def sized(model, X, Y):
+    """Half the labels, or features within the rank and (with a completion) one beyond."""
+    model = clone(model)
+    if isinstance(model, MDDM):
+        rank = np.linalg.matrix_rank((X - X.mean(axis=0)).T @ Y)
+        extra = model.completion == "variance" and rank < min(X.shape[1], len(X) - 2)
+        return model.set_params(n_feature_components=int(rank + 1 if extra else max(1, rank // 2)))
+    if isinstance(model, Original):
+        return model
+    return model.set_params(n_label_components=max(1, Y.shape[1] // 2))
+
+
+def fit_if_unique(model, X, Y):
+    """A fitted classifier, or give up on the example where the answer is not unique."""
+    model = sized(model, X, Y)
+    whole = clone(model)
+    if isinstance(model, MDDM):
+        values = literal.mddm(X, Y, 1, variant=model.variant).spectrum
+        kept = min(model.n_feature_components, literal.rank_of(values))
+        assume(literal.is_unique(values, kept))
+        if model.n_feature_components > kept:
+            P = literal.mddm(X, Y, kept).projection
+            rest = (X - X.mean(axis=0)) @ (np.eye(X.shape[1]) - P @ P.T)
+            assume(literal.is_unique(np.linalg.svd(rest, compute_uv=False) ** 2, 1))
+    elif not isinstance(model, Original):
+        whole.set_params(n_label_components=1.0).fit(X, Y)
+        kept = min(model.n_label_components, len(whole.eigenvalues_))
+        assume(literal.is_unique(whole.eigenvalues_, kept))
+    return CompactClassifier(model).fit(X, Y)
+
+
+@every_method
+@fewer
+@given(shape=shapes, seed=seeds)
+def test_permutations_permute(model, shape, seed):
+    X, Y = problem(*shape, seed=seed)
+    rng = np.random.default_rng(seed)
+    rows, columns, labels = (rng.permutation(size) for size in shape)
+    model = fit_if_unique(model, X, Y)
+    moved = clone(model).fit(X[rows][:, columns], Y[rows][:, labels])
+    X_new = new_rows(X)
+    assert_scores(
+        moved.decision_function(X_new[:, columns]),
+        model.decision_function(X_new)[:, labels],
+        1e-7,
+    )
+
+
+@every_method
+@fewer
+@given(shape=shapes, seed=seeds)
+def test_rotated_features_change_no_score(model, shape, seed):
+    X, Y = problem(*shape, seed=seed)
+    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(shape[1], shape[1])))[0]
+    model = fit_if_unique(model, X, Y)
+    X_new = new_rows(X)
+    moved = clone(model).fit(X @ Q, Y)
+    assert_scores(moved.decision_function(X_new @ Q), model.decision_function(X_new), 1e-7)
+
+
+FREE = {name: model for name, model in MOVED.items() if "raw" not in name}
+
+
+@pytest.mark.parametrize("model", FREE.values(), ids=FREE.keys())
+@fewer
+@given(shape=shapes, seed=seeds, size=st.sampled_from([1.0, 300.0]))
+def test_constants_added_to_features_change_no_score(model, shape, seed, size):
+    X, Y = problem(*shape, seed=seed)
+    shift = size * np.random.default_rng(seed).normal(size=shape[1])
+    model = fit_if_unique(model, X, Y)
+    X_new = new_rows(X)
+    moved = clone(model).fit(X + shift, Y)
+    assert_scores(moved.decision_function(X_new + shift), model.decision_function(X_new), 1e-7)
+
+
+@pytest.mark.parametrize("hat", ["raw", "penalised"])
+@pytest.mark.parametrize("cls", [CPLST, FaIE])
+def test_hats_that_see_constants_do_notice(cls, hat):
+    X, Y = problem(40, 7, 6, seed=250)
+    one = scores_of(cls(2, hat=hat), X, Y, X)
+    assert np.abs(scores_of(cls(2, hat=hat), X + 5, Y, X + 5) - one).max() > 1e-6
+
+
+@pytest.mark.parametrize("bias", ["none", "penalised", "target"])
+def test_biases_that_see_constants_do_notice(bias):
+    X, Y = problem(40, 7, 6, seed=251)
+    one = scores_of(Original(), X, Y, X, bias=bias)
+    assert np.abs(scores_of(Original(), X + 5, Y, X + 5, bias=bias) - one).max() > 1e-4
+
+
+@every_method
+@every_solver
+def test_units_do_not_matter(model, solver):
+    """Features in other units with the penalty in theirs; only mixing compares with units."""
+    X, Y = problem(40, 7, 6, seed=252)
+    X_new = new_rows(X)
+    model = sized(model, X, Y)
+    if not isinstance(model, Original):
+        model.set_params(solver=solver)
+    if getattr(model, "variant", "projection") == "subspace":
+        model.set_params(mixing=1.0)
+    small = scores_of(model, X, Y, X_new, alpha=2.0)
+    large = scores_of(model, 100 * X, Y, 100 * X_new, alpha=2e4 if model_has_units(model) else 2.0)
+    assert_scores(large, small, 1e-7)
+
+
+def model_has_units(model):
+    """MDDM's subspace variant without the identity whitens: its learner sees no units."""
+    return getattr(model, "variant", "projection") != "subspace"
+
+
+@every_method
+def test_doubled_rows_and_doubled_penalty_change_nothing(model):
+    X, Y = problem(30, 7, 6, seed=253)
+    X_new = new_rows(X)
+    model = sized(model, X, Y)
+    X2, Y2 = np.vstack([X, X]), np.vstack([Y, Y])
+    if getattr(model, "variant", "projection") == "subspace":
+        model.set_params(mixing=0.0)
+    once = scores_of(model, X, Y, X_new, alpha=1.5)
+    assert_scores(scores_of(model, X2, Y2, X_new, alpha=3.0), once)
+
+
+@every_method
+def test_scaled_columns_stop_mattering_once_the_classifier_scales(model):
+    X, Y = problem(40, 7, 6, seed=254)
+    X_new, units = new_rows(X), 10.0 ** np.arange(-3, 4)
+    model = sized(model, X, Y)
+    by_hand = scores_of(model, X / X.std(axis=0), Y, X_new / X.std(axis=0))
+    assert_scores(scores_of(model, X, Y, X_new, scale=True), by_hand)
+    assert_scores(scores_of(model, X * units, Y, X_new * units, scale=True), by_hand)
+
+
+@every_method
+@pytest.mark.parametrize("offset", ["mean", "none"])
+def test_scores_of_the_training_rows_have_the_labels_mean(model, offset):
+    """With a free bias: by the offset, or because nothing was taken off in the first place."""
+    X, Y = problem(40, 7, 6, seed=255)
+    model = sized(model, X, Y)
+    keeps_mean = True
+    if hasattr(model, "offset"):
+        model.set_params(offset=offset)
+        keeps_mean = offset == "mean" or getattr(model, "center", False)
+    difference = scores_of(model, X, Y, X).mean(axis=0) - Y.mean(axis=0)
+    if keeps_mean:
+        np.testing.assert_allclose(difference, 0, atol=1e-9)
+    else:
+        assert np.abs(difference).max() > 1e-6
+
+
+# --- the bias of the built-in ridge --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.3, 20.0])
+def test_biases_by_other_means(alpha):
+    X, Y = problem(40, 7, 6, seed=260)
+    X_new = new_rows(X)
+    ones, ones_new = np.c_[np.ones(40), X], np.c_[np.ones(len(X_new)), X_new]
+    mean = Y.mean(axis=0)
+    expected = {
+        "free": Ridge(alpha=alpha).fit(X, Y).predict(X_new),
+        "none": Ridge(alpha=alpha, fit_intercept=False).fit(X, Y).predict(X_new),
+        "penalised": Ridge(alpha=alpha, fit_intercept=False).fit(ones, Y).predict(ones_new),
+        "target": mean + Ridge(alpha=alpha, fit_intercept=False).fit(X, Y - mean).predict(X_new),
+    }
+    for bias, scores in expected.items():
+        assert_scores(scores_of(Original(), X, Y, X_new, alpha=alpha, bias=bias), scores)
+
+
+@pytest.mark.parametrize("bias", literal.BIASES)
+def test_without_a_penalty(bias):
+    X, Y = problem(40, 7, 6, seed=261)
+    X_new = new_rows(X)
+    expected = literal.ridge_predict(X, Y, 0.0, X_new, bias)
+    assert_scores(scores_of(Original(), X, Y, X_new, alpha=0.0, bias=bias), expected)
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+WITH_A_KERNEL = {
+    "ORI": Original(),
+    "PLST": PLST(3),
+    "CPLST": CPLST(3),
+    "CPLST raw": CPLST(3, hat="raw"),
+    "CPLST penalised": CPLST(3, hat="penalised"),
+    "FaIE": FaIE(3),
+    "FaIE raw": FaIE(3, hat="raw"),
+    "FaIE signed": FaIE(3, coding="signed", offset="none"),
+    "DMLR": DMLR(3),
+    "DMLR centred": DMLR(3, center=True),
+    "MDDMp": MDDM(3),
+    "MDDMp auto": MDDM(),
+    "MDDMp ratio": MDDM(0.5),
+    "MDDMf": MDDM(3, variant="subspace", mixing=0.3),
+    "CMLL": CMLL(3, 3),
+    "CMLL binding": CMLL(2, 4, tol=1e-13, max_iter=20_000),
+    "CMLL ratio": CMLL(0.5, 3),
+    "CMLL_y": CMLL(None, 3),
+}
+with_a_kernel = pytest.mark.parametrize("model", WITH_A_KERNEL.values(), ids=WITH_A_KERNEL.keys())
+WIDE_OR_TALL = {"tall": (30, 6, 5), "wide": (14, 24, 5)}
+wide_or_tall = pytest.mark.parametrize("shape", WIDE_OR_TALL.values(), ids=WIDE_OR_TALL.keys())
+
+
+@with_a_kernel
+@wide_or_tall
+@pytest.mark.parametrize("bias", literal.BIASES)
+def test_linear_kernel_is_the_linear_method(model, shape, bias):
+    X, Y = problem(*shape, seed=270)
+    X_new = new_rows(X)
+    plain = CompactClassifier(model, alpha=0.6, bias=bias).fit(X, Y)
+    kernel = KernelMap(kernel="linear", method="exact")
+    other = CompactClassifier(model, feature_map=kernel, alpha=0.6, bias=bias).fit(X, Y)
+    # Where the projection binds, an ascent ends at half of the digits of its objective.
+    atol = 1e-6 if getattr(model, "n_feature_components", None) == 2 else 1e-7
+    assert_scores(other.decision_function(X_new), plain.decision_function(X_new), atol)
+    if hasattr(plain.embedding_, "objective_"):
+        np.testing.assert_allclose(
+            other.embedding_.objective_, plain.embedding_.objective_, rtol=1e-8
+        )
+    P, R = plain.embedding_.projection_, other.embedding_.projection_
+    if P is not None:
+        assert R.shape == (shape[0], P.shape[1])
+        np.testing.assert_allclose(X.T @ R @ R.T @ X, P @ P.T, atol=10 * atol)
+
+
+@with_a_kernel
+@wide_or_tall
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_nystroem_with_all_landmarks_is_exact(model, shape, kernel):
+    X, Y = problem(*shape, seed=271)
+    X_new = new_rows(X)
+
+    def scores(**options):
+        feature_map = KernelMap(kernel=kernel, gamma=0.05, random_state=0, **options)
+        return scores_of(model, X, Y, X_new, feature_map=feature_map, alpha=0.6)
+
+    exact = scores(method="exact")
+    if getattr(model, "n_feature_components", None) in (0.5, "auto"):
+        model = clone(model).set_params(n_feature_components=3)  # ratios are of other sizes here
+        exact = scores(method="exact")
+    assert_scores(scores(method="nystroem", n_components=shape[0]), exact, 1e-6)
+
+
+@pytest.mark.parametrize("model", [MDDM(3), CMLL(3, 3)], ids=["MDDM", "CMLL"])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_coefficients_of_an_exact_kernel(model, solver):
+    X, Y = problem(24, 6, 5, seed=272)
+    X_new = new_rows(X)
+    kernel = KernelMap(kernel="rbf", gamma=0.05, method="exact")
+    model = clone(model).set_params(solver=solver)
+    model = CompactClassifier(model, feature_map=kernel).fit(X, Y)
+    R = model.embedding_.projection_
+    assert R.shape == (24, 3)
+    assert model.n_features_in_ == 6
+    np.testing.assert_allclose(R.T @ literal.rbf(X, X, 0.05) @ R, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(model.transform(X_new), literal.rbf(X_new, X, 0.05) @ R, atol=1e-8)
+
+
+@pytest.mark.parametrize(("ratio", "d"), [(0.5, 4), (0.1, 1), (0.3, 2)])
+def test_ratios_refer_to_the_features_given(ratio, d):
+    """A kernel has as many directions as rows; the ratio is of the columns of X."""
+    X, Y = problem(30, 7, 6, seed=273)
+    kernel = KernelMap(kernel="rbf", gamma=0.05, method="exact")
+    for embedding in (MDDM(ratio), CMLL(ratio, 5)):
+        model = CompactClassifier(embedding, feature_map=kernel).fit(X, Y)
+        assert model.embedding_.n_feature_components_ == d
+
+
+@with_a_kernel
+def test_permuted_rows_change_no_kernel_score(model):
+    X, Y = problem(24, 6, 5, seed=274)
+    X_new, order = new_rows(X), np.random.default_rng(0).permutation(24)
+    kernel = KernelMap(kernel="rbf", gamma=0.05, method="exact")
+    one = scores_of(model, X, Y, X_new, feature_map=kernel)
+    two = scores_of(model, X[order], Y[order], X_new, feature_map=kernel)
+    assert_scores(two, one, 1e-6)
+
+
+@with_a_kernel
+def test_constants_added_to_features_change_no_rbf_score(model):
+    """Distances do not see them, whatever the hat matrix does."""
+    X, Y = problem(24, 6, 5, seed=275)
+    X_new = new_rows(X)
+    kernel = KernelMap(kernel="rbf", gamma=0.05, method="exact")
+    one = scores_of(model, X, Y, X_new, feature_map=kernel)
+    assert_scores(scores_of(model, X + 4.0, Y, X_new + 4.0, feature_map=kernel), one, 1e-6)
+
+
+# --- encoders and decoders -----------------------------------------------------------------------
+
+
+@every_encoder
+@every_solver
+def test_encoder_and_decoder_belong_together(model, solver):
+    X, Y = problem(40, 7, 6, seed=280)
+    model = clone(model).set_params(n_label_components=3, solver=solver).fit(X, Y)
+    O, mean = np.asarray(model.decoder_).T, Y.mean(axis=0)
+    centred = not isinstance(model, DMLR) or model.center
+    assert_scores(model.encode(Y), model.codes_, 1e-9)
+    assert_scores(model.encode(Y), (Y - mean if centred else Y) @ O, 1e-9)
+    Y_new = (np.random.default_rng(0).random((8, 6)) < 0.4).astype(float)
+    codes = model.encode(Y_new)
+    assert_scores(codes, (Y_new - mean if centred else Y_new) @ O, 1e-9)
+    # What is decoded and encoded again stays: the encoder's rows are the decoder's columns.
+    decoded = model.decode(codes)
+    again = (decoded - mean if centred else decoded - model.offset_) @ O
+    assert_scores(again, codes, 1e-9)
+    projector = O @ O.T
+    assert_scores(decoded, (Y_new - mean) @ projector + mean, 1e-9)
+    assert_scores(np.asarray(model.encode(sp.csr_array(Y_new))), codes, 1e-12)
+
+
+def test_dmlr_without_an_offset_decodes_through_the_origin():
+    X, Y = problem(40, 7, 6, seed=281)
+    model = DMLR(3, offset="none").fit(X, Y)
+    np.testing.assert_array_equal(model.offset_, 0)
+    O = np.asarray(model.decoder_).T
+    assert_scores(model.decode(model.encode(Y)), Y @ O @ O.T, 1e-9)
+
+
+def test_encoder_of_the_original_spaces():
+    X, Y = problem(40, 7, 6, seed=282)
+    model = Original().fit(X, Y)
+    np.testing.assert_array_equal(model.encode(Y[:5]), Y[:5])
+    np.testing.assert_array_equal(model.decode(Y[:5]), Y[:5])
+
+
+@pytest.mark.parametrize("model", [MDDM(), FaIE()], ids=["MDDM", "FaIE"])
+def test_implicit_methods_have_no_encoder(model):
+    X, Y = problem(40, 7, 6, seed=283)
+    assert not hasattr(model.fit(X, Y), "encode")
+
+
+@every_encoder
+def test_encode_refuses_other_labels(model):
+    X, Y = problem(40, 7, 6, seed=284)
+    model = clone(model).fit(X, Y)
+    with pytest.raises(ValueError, match="6"):
+        model.encode(Y[:, :4])
+    with pytest.raises(ValueError, match="0"):
+        model.encode(3 * Y)
+
+
+@pytest.mark.parametrize("offset", ["mean", "none"])
+@pytest.mark.parametrize("shape", [(40, 7, 6), (14, 20, 6)])
+def test_all_codes_recover_the_labels(offset, shape):
+    """m = rank: nothing is lost, even though labels are copied and complemented."""
+    X, Y = problem(*shape, seed=285)
+    Y = np.c_[Y, 1 - Y[:, 0], Y[:, 1], np.zeros(len(Y)), np.ones(len(Y))]
+    rank = np.linalg.matrix_rank(Y)
+    models = [
+        PLST(rank - 1),
+        CPLST(rank - 1),
+        DMLR(rank, offset=offset),
+        DMLR(rank - 1, center=True, offset=offset),
+        *(FaIE(rank, beta=0.0, coding=coding, offset=offset) for coding in ("binary", "signed")),
+        FaIE(rank - 1, beta=0.0, coding="centred", offset=offset),
+    ]
+    for model in models:
+        model.fit(X, Y)
+        np.testing.assert_allclose(model.decode(model.codes_), Y, atol=1e-7, err_msg=str(model))
+
+
+@pytest.mark.parametrize("offset", ["mean", "none"])
+def test_offsets_of_the_codings(offset):
+    X, Y = problem(40, 7, 6, seed=286)
+    mean = Y.mean(axis=0)
+    for coding, at_none in [("binary", np.zeros(6)), ("signed", np.full(6, 0.5))]:
+        model = FaIE(3, coding=coding, offset=offset).fit(X, Y)
+        at_mean = mean - model.codes_.mean(axis=0) @ model.decoder_
+        np.testing.assert_allclose(
+            model.offset_, at_mean if offset == "mean" else at_none, atol=1e-10
+        )
+        L = Y if coding == "binary" else (2 * Y - 1) / 2
+        np.testing.assert_allclose(model.decoder_, model.codes_.T @ L, atol=1e-9)
+    model = FaIE(3, coding="centred", offset=offset).fit(X, Y)
+    np.testing.assert_allclose(model.offset_, mean, atol=1e-12)
+    np.testing.assert_allclose(model.decoder_, model.codes_.T @ (Y - mean), atol=1e-9)
+
+
+@every_solver
+def test_codings_differ_where_they_should(solver):
+    X, Y = problem(40, 7, 6, seed=287)
+    codes = {
+        coding: FaIE(2, coding=coding, beta=0.5, solver=solver).fit(X, Y).codes_
+        for coding in literal.CODINGS
+    }
+    for one, two in [("binary", "signed"), ("signed", "centred"), ("binary", "centred")]:
+        U, V = codes[one], codes[two]
+        assert np.abs(U @ U.T - V @ V.T).max() > 1e-3
+
+
+@every_compressing
+def test_codes_are_not_kept_inside_a_classifier(model):
+    X, Y = problem(40, 7, 6, seed=288)
+    fitted = CompactClassifier(model).fit(X, Y)
+    assert fitted.embedding_.codes_ is None
+    assert fitted.embedding_.eigenvalues_.shape == (fitted.embedding_.n_label_components_,)
+    assert fitted.predict_codes(X).shape == (40, fitted.embedding_.n_label_components_)
+    assert_scores(
+        fitted.embedding_.decode(fitted.predict_codes(X)), fitted.decision_function(X), 1e-10
+    )
+
+
+@every_method
+def test_fitting_twice_changes_nothing(model):
+    X, Y = problem(40, 7, 6, seed=289)
+    model = CompactClassifier(sized(model, X, Y))
+    one = model.fit(X, Y).decision_function(X)
+    np.testing.assert_array_equal(model.fit(X, Y).decision_function(X), one)

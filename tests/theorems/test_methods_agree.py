@@ -1,0 +1,631 @@
+"""The comparison methods against their literal versions, on awkward data and along every route.
+
+Eigenvalues are always compared. Subspaces and scores are compared only where the eigengap makes
+them unique; hypothesis then looks for another example, so that a test never passes by default.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CompactClassifier,
+    FaIE,
+    KernelMap,
+    Moments,
+    Original,
+)
+
+from . import literal_methods as literal
+from .helpers import (
+    assert_orthonormal,
+    assert_same_span,
+    assert_scores,
+    literal_cmll,
+    modest,
+    new_rows,
+    problem,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*cut:UserWarning")
+
+SOLVERS = ["moments", "dual", "krylov"]
+every_solver = pytest.mark.parametrize("solver", SOLVERS)
+#: Where parameters of the test multiply the examples already.
+fewer = settings(modest, max_examples=12)
+every_bias = pytest.mark.parametrize("bias", literal.BIASES)
+
+# --- awkward data --------------------------------------------------------------------------------
+
+
+def with_copied_rows(X, Y):
+    X, Y = X.copy(), Y.copy()
+    half = len(X) // 2
+    X[half : 2 * half], Y[half : 2 * half] = X[:half], Y[:half]
+    return X, Y
+
+
+def with_label(column):
+    def change(X, Y):
+        return X, np.c_[Y, column(Y)]
+
+    return change
+
+
+def with_feature(column):
+    def change(X, Y):
+        return np.c_[X, column(X)], Y
+
+    return change
+
+
+DEFECTS = {
+    "none": lambda X, Y: (X, Y),
+    "copied rows": with_copied_rows,
+    "copied label": with_label(lambda Y: Y[:, 0]),
+    "complementary labels": with_label(lambda Y: 1 - Y[:, 0]),
+    "empty label": with_label(lambda Y: np.zeros(len(Y))),
+    "full label": with_label(lambda Y: np.ones(len(Y))),
+    "constant feature": with_feature(lambda X: np.full(len(X), 3.7)),
+    "copied feature": with_feature(lambda X: X[:, 0]),
+    "summed feature": with_feature(lambda X: X.sum(axis=1)),
+    "one class per row": lambda X, Y: (X, np.eye(Y.shape[1])[np.arange(len(Y)) % Y.shape[1]]),
+}
+
+
+@st.composite
+def awkward(draw):
+    """Any order of N, D and M; and at most one thing wrong with the data."""
+    n = draw(st.integers(8, 26))
+    n_features = draw(st.integers(1, 34))
+    n_labels = draw(st.integers(2, 14) | st.integers(28, 34))
+    X, Y = problem(n, n_features, n_labels, draw(st.integers(0, 10_000)))
+    if draw(st.booleans()):
+        X = np.where(np.abs(X) > np.median(np.abs(X)), X, 0.0)
+    return DEFECTS[draw(st.sampled_from(sorted(DEFECTS)))](X, Y)
+
+
+sizes = st.sampled_from([1, 2, 0.4, 1.0])
+containers = st.sampled_from([np.asarray, sp.csr_array, sp.csc_matrix])
+biases = st.sampled_from(literal.BIASES)
+ridges = st.sampled_from([0.0, 0.05, 2.0])
+solvers = st.sampled_from(SOLVERS)
+
+
+def count(size, total):
+    """A size that is an int or a ratio, as a number."""
+    return min(size, total) if isinstance(size, int) else max(1, int(size * total + 0.5))
+
+
+def fits_by_size(size, Y):
+    """An int above M is refused: take M."""
+    return min(size, Y.shape[1]) if isinstance(size, int) else size
+
+
+def assume_clear_projector(X, ridge, hat):
+    """Without a ridge the hat matrix depends on the rank of X, which must not be a near thing."""
+    if ridge == 0:
+        Z = X if hat == "raw" else X - X.mean(axis=0)
+        if hat == "penalised":
+            Z = np.c_[np.ones(len(X)), X]
+        s = np.linalg.svd(Z, compute_uv=False)
+        share = s / s[0]
+        assume(not np.any((share > 1e-12) & (share < 1e-3)))
+
+
+def assert_eigenvalues(model, expected):
+    """Largest first, none missing, none invented; their sum is the objective."""
+    values = np.asarray(model.eigenvalues_)
+    clear = expected.eigenvalues > literal.CLEAR * expected.spectrum[0]
+    assert clear.sum() <= len(values)
+    k = min(len(values), expected.kept)
+    scale = max(expected.spectrum[0], 1e-300)
+    np.testing.assert_allclose(values[:k], expected.eigenvalues[:k], rtol=0, atol=1e-9 * scale)
+    assert np.all(np.diff(values) <= 1e-12 * scale)
+    np.testing.assert_allclose(model.objective_, values.sum(), rtol=1e-10, atol=1e-12 * scale)
+
+
+def assert_agrees(embedding, expected, X, Y, *, container=np.asarray, alpha=0.7, bias="free"):
+    """The embedding alone, then scores of new rows; gives up where the answer is not unique."""
+    alone = embedding.fit(container(X), container(Y))
+    assert_eigenvalues(alone, expected)
+    assume(literal.is_unique(expected.spectrum, expected.kept))
+    assert len(alone.eigenvalues_) == expected.kept
+    if expected.projection is None:
+        assert alone.projection_ is None
+        assert alone.n_label_components_ == expected.kept
+        assert_same_decoding(alone, expected)
+    else:
+        P, Q = np.asarray(alone.projection_), expected.projection
+        assert alone.n_feature_components_ == Q.shape[1]
+        np.testing.assert_allclose(P @ P.T, Q @ Q.T, rtol=0, atol=1e-7 * np.abs(Q @ Q.T).max())
+    model = CompactClassifier(embedding, alpha=alpha, bias=bias).fit(container(X), container(Y))
+    X_new = new_rows(X)
+    assert_scores(
+        model.decision_function(X_new), literal.scores(expected, X, X_new, alpha, bias), 1e-7
+    )
+    return alone
+
+
+def assert_same_decoding(model, expected):
+    """Codes and decoder are free up to one rotation: compare what does not see it."""
+    V, W = np.asarray(model.codes_), np.asarray(model.decoder_)
+    scale = max(1.0, np.abs(expected.codes).max() ** 2)
+    np.testing.assert_allclose(V @ V.T, expected.codes @ expected.codes.T, atol=1e-7 * scale)
+    np.testing.assert_allclose(V @ W, expected.codes @ expected.decoder, atol=1e-7)
+    np.testing.assert_allclose(W.T @ W, expected.decoder.T @ expected.decoder, atol=1e-7 * scale)
+    np.testing.assert_allclose(model.offset_, expected.offset, atol=1e-8)
+    np.testing.assert_allclose(model.decode(V), V @ W + expected.offset, atol=1e-8)
+
+
+# --- each method on awkward data -----------------------------------------------------------------
+
+
+@every_solver
+@modest
+@given(data=awkward(), size=sizes, container=containers, bias=biases)
+def test_plst(solver, data, size, container, bias):
+    X, Y = data
+    embedding = PLST(fits_by_size(size, Y), solver=solver)
+    expected = literal.plst(Y, count(size, Y.shape[1]))
+    assert_agrees(embedding, expected, X, Y, container=container, bias=bias)
+    assert_orthonormal(embedding.decoder_.T)
+
+
+@pytest.mark.parametrize("hat", literal.HATS)
+@modest
+@given(data=awkward(), size=sizes, container=containers, bias=biases, ridge=ridges, solver=solvers)
+def test_cplst(hat, data, size, container, bias, ridge, solver):
+    X, Y = data
+    assume_clear_projector(X, ridge, hat)
+    embedding = CPLST(fits_by_size(size, Y), ridge=ridge, hat=hat, solver=solver)
+    expected = literal.cplst(Y, literal.hat_matrix(X, ridge, hat), count(size, Y.shape[1]))
+    assert_agrees(embedding, expected, X, Y, container=container, bias=bias)
+    assert embedding.ridge_ == ridge
+    assert_orthonormal(embedding.decoder_.T)
+
+
+@pytest.mark.parametrize("hat", literal.HATS)
+@pytest.mark.parametrize("coding", literal.CODINGS)
+@fewer
+@given(
+    data=awkward(),
+    size=sizes,
+    container=containers,
+    bias=biases,
+    ridge=ridges,
+    solver=solvers,
+    beta=st.sampled_from([0.0, 0.3, 8.0, "auto"]),
+    offset=st.sampled_from(["mean", "none"]),
+)
+def test_faie(hat, coding, data, size, container, bias, ridge, solver, beta, offset):
+    X, Y = data
+    assume_clear_projector(X, ridge, hat)
+    Hat = literal.hat_matrix(X, ridge, hat)
+    expected = literal.faie(Y, Hat, count(size, Y.shape[1]), beta, coding=coding, offset=offset)
+    embedding = FaIE(
+        fits_by_size(size, Y),
+        beta=beta,
+        ridge=ridge,
+        hat=hat,
+        coding=coding,
+        offset=offset,
+        solver=solver,
+    )
+    assert_agrees(embedding, expected, X, Y, container=container, bias=bias)
+    assert_orthonormal(embedding.codes_, 1e-8)
+    assert_parts(embedding, expected)
+
+
+@every_solver
+@pytest.mark.parametrize("center", [False, True])
+@modest
+@given(
+    data=awkward(),
+    size=sizes,
+    container=containers,
+    bias=biases,
+    beta=st.sampled_from([0.0, 0.02, 1.0, "auto"]),
+    offset=st.sampled_from(["mean", "none"]),
+)
+def test_dmlr(solver, center, data, size, container, bias, beta, offset):
+    X, Y = data
+    options = {"beta": beta, "center": center, "offset": offset}
+    expected = literal.dmlr(Y, X @ X.T, count(size, Y.shape[1]), **options)
+    embedding = DMLR(fits_by_size(size, Y), solver=solver, **options)
+    assert_agrees(embedding, expected, X, Y, container=container, bias=bias)
+    assert_orthonormal(embedding.decoder_.T)
+    assert_parts(embedding, expected)
+
+
+def assert_parts(model, expected):
+    np.testing.assert_allclose(model.beta_, expected.beta, rtol=1e-9)
+    scale = 1e-8 * max(1.0, expected.dependence, expected.recovery)
+    np.testing.assert_allclose(model.dependence_, expected.dependence, atol=scale)
+    np.testing.assert_allclose(model.recovery_, expected.recovery, atol=scale)
+
+
+@every_solver
+@modest
+@given(
+    data=awkward(),
+    size=sizes,
+    container=containers,
+    bias=biases,
+    completion=st.sampled_from(["none", "variance"]),
+)
+def test_mddm_projection(solver, data, size, container, bias, completion):
+    X, Y = data
+    d = count(size, X.shape[1])
+    expected = literal.mddm(X, Y, d, completion=completion)
+    if expected.projection.shape[1] > expected.kept:
+        P = expected.projection[:, : expected.kept]
+        rest = (X - X.mean(axis=0)) @ (np.eye(X.shape[1]) - P @ P.T)
+        left_over = np.linalg.svd(rest, compute_uv=False) ** 2
+        extra = expected.projection.shape[1] - expected.kept
+        assume(extra <= literal.rank_of(left_over) and literal.is_unique(left_over, extra))
+        # The zero eigenvalues of the extra columns may or may not be listed.
+        model = CompactClassifier(MDDM(d, completion=completion, solver=solver), bias=bias)
+        scores = model.fit(container(X), container(Y)).decision_function(X[:5])
+        assume(literal.is_unique(expected.spectrum, expected.kept))
+        assert_orthonormal(model.embedding_.projection_)
+        assert_scores(scores, literal.scores(expected, X, X[:5], 1.0, bias), 1e-7)
+        return
+    embedding = MDDM(d, completion=completion, solver=solver)
+    assert_agrees(embedding, expected, X, Y, container=container, bias=bias)
+    assert_orthonormal(embedding.projection_)
+
+
+@every_solver
+@modest
+@given(
+    data=awkward(),
+    size=sizes,
+    container=containers,
+    bias=biases,
+    mixing=st.sampled_from([0.0, 0.2, 0.5, 0.9]),
+)
+def test_mddm_subspace(solver, data, size, container, bias, mixing):
+    X, Y = data
+    d = count(size, X.shape[1])
+    expected = literal.mddm(X, Y, d, variant="subspace", mixing=mixing)
+    embedding = MDDM(d, variant="subspace", mixing=mixing, solver=solver)
+    assert_agrees(embedding, expected, X, Y, container=container, bias=bias)
+    P, B = embedding.projection_, literal.mddm_pencil(X, Y, "subspace", mixing)[1]
+    np.testing.assert_allclose(P.T @ B @ P, np.eye(P.shape[1]), atol=1e-8)
+
+
+@every_solver
+@modest
+@given(data=awkward())
+def test_mddm_subspace_without_the_identity(solver, data):
+    """mixing = 1, X'HX mostly singular: all happens in its range, as if by a projector."""
+    X, Y = data
+    assume_clear_projector(X, 0, "centred")
+    model = MDDM(1.0, variant="subspace", mixing=1.0, solver=solver).fit(X, Y)
+    expected = literal.mddm(X, Y, X.shape[1], variant="subspace", mixing=1.0)
+    assert_eigenvalues(model, expected)
+    assume(literal.is_unique(expected.spectrum, expected.kept))
+    Xc = X - X.mean(axis=0)
+    assert_orthonormal(Xc @ model.projection_, 1e-7)
+    assert_same_span(Xc @ model.projection_, Xc @ expected.projection, 1e-6)
+
+
+@every_solver
+def test_ties_keep_values_and_constraints(solver):
+    """Four labels that look alike: any rotation of the codes will do, none may be worse."""
+    X = Y = np.kron(np.eye(4), np.ones((3, 1)))
+    Hat = literal.hat_matrix(X, 0.5, "intercept")
+    for m in (1, 2, 3):
+        pairs = [
+            (PLST(m, solver=solver), literal.plst(Y, m)),
+            (CPLST(m, ridge=0.5, solver=solver), literal.cplst(Y, Hat, m)),
+            (FaIE(m, beta=0.2, ridge=0.5, solver=solver), literal.faie(Y, Hat, m, 0.2)),
+            (DMLR(m, beta=0.2, solver=solver), literal.dmlr(Y, X @ X.T, m, 0.2)),
+            (MDDM(m, solver=solver), literal.mddm(X, Y, m)),
+        ]
+        for model, expected in pairs:
+            assert_eigenvalues(model.fit(X, Y), expected)
+            if isinstance(model, MDDM):
+                assert_orthonormal(model.projection_)
+            elif isinstance(model, FaIE):
+                assert_orthonormal(model.codes_)
+            else:
+                assert_orthonormal(model.decoder_.T)
+
+
+# --- every route, with every option --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """A method with its options, and its literal version as a function of (X, Y, alpha)."""
+
+    embedding: Any
+    expected: Callable[..., literal.Fitted]
+
+
+CASES = {
+    "ORI": Case(Original(), lambda X, Y, alpha: literal.original(Y)),
+    "PLST": Case(PLST(3), lambda X, Y, alpha: literal.plst(Y, 3)),
+}
+for hat in literal.HATS:
+    CASES[f"CPLST {hat}"] = Case(
+        CPLST(3, hat=hat),
+        lambda X, Y, alpha, hat=hat: literal.cplst(Y, literal.hat_matrix(X, alpha, hat), 3),
+    )
+    CASES[f"FaIE {hat}"] = Case(
+        FaIE(3, hat=hat),
+        lambda X, Y, alpha, hat=hat: literal.faie(Y, literal.hat_matrix(X, alpha, hat), 3),
+    )
+for coding in literal.CODINGS:
+    for offset in ("mean", "none"):
+        CASES[f"FaIE {coding} {offset}"] = Case(
+            FaIE(3, beta=0.8, ridge=0.2, hat="raw", coding=coding, offset=offset),
+            lambda X, Y, alpha, coding=coding, offset=offset: literal.faie(
+                Y, literal.hat_matrix(X, 0.2, "raw"), 3, 0.8, coding=coding, offset=offset
+            ),
+        )
+CASES |= {
+    "DMLR": Case(DMLR(3), lambda X, Y, alpha: literal.dmlr(Y, X @ X.T, 3)),
+    "DMLR none": Case(
+        DMLR(3, offset="none"), lambda X, Y, alpha: literal.dmlr(Y, X @ X.T, 3, offset="none")
+    ),
+    "DMLR centred": Case(
+        DMLR(3, beta=0.01, center=True),
+        lambda X, Y, alpha: literal.dmlr(Y, X @ X.T, 3, 0.01, center=True),
+    ),
+    "MDDMp": Case(MDDM(3), lambda X, Y, alpha: literal.mddm(X, Y, 3)),
+    "MDDMp variance": Case(
+        MDDM(7, completion="variance"),
+        lambda X, Y, alpha: literal.mddm(X, Y, 7, completion="variance"),
+    ),
+    "MDDMf": Case(
+        MDDM(3, variant="subspace", mixing=0.3),
+        lambda X, Y, alpha: literal.mddm(X, Y, 3, variant="subspace", mixing=0.3),
+    ),
+}
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+
+
+def by_solver(solver, container=np.asarray):
+    def fit(model, X, Y, weights):
+        if not isinstance(model.embedding, Original):
+            model.set_params(embedding__solver=solver)
+        return model.fit(container(X), container(Y), sample_weight=weights)
+
+    return fit
+
+
+def by_partial_fit(model, X, Y, weights):
+    for rows in np.array_split(np.arange(len(X)), 3):
+        part = None if weights is None else weights[rows]
+        model.partial_fit(X[rows], Y[rows], sample_weight=part)
+    return model
+
+
+def by_moments(model, X, Y, weights):
+    return model.fit_moments(Moments.from_arrays(X, Y, weights))
+
+
+def by_sparse_moments(model, X, Y, weights):
+    return model.fit_moments(Moments.from_arrays(sp.csr_array(X), sp.csr_array(Y), weights))
+
+
+ROUTES = {
+    "auto": by_solver("auto"),
+    "moments": by_solver("moments"),
+    "dual": by_solver("dual"),
+    "krylov": by_solver("krylov"),
+    "sparse auto": by_solver("auto", sp.csr_array),
+    "sparse moments": by_solver("moments", sp.csr_matrix),
+    "sparse dual": by_solver("dual", sp.csc_array),
+    "sparse krylov": by_solver("krylov", sp.csr_array),
+    "fit_moments": by_moments,
+    "sparse fit_moments": by_sparse_moments,
+    "partial_fit": by_partial_fit,
+}
+every_route = pytest.mark.parametrize("fit", ROUTES.values(), ids=ROUTES.keys())
+SHAPES = {"tall": (40, 8, 6), "wide": (16, 24, 6), "many labels": (12, 9, 18)}
+every_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+
+
+@every_route
+@every_case
+@every_shape
+def test_every_route_gives_the_literal_scores(fit, case, shape):
+    X, Y = problem(*shape, seed=3, density=0.7)
+    X_new = new_rows(X)
+    expected = case.expected(X, Y, 0.7)
+    assert expected.kept == 0 or literal.is_unique(expected.spectrum, expected.kept)
+    model = fit(CompactClassifier(case.embedding, alpha=0.7), X, Y, None)
+    assert_scores(model.decision_function(X_new), literal.scores(expected, X, X_new, 0.7))
+
+
+@every_case
+@pytest.mark.parametrize("defect", DEFECTS.values(), ids=DEFECTS.keys())
+@pytest.mark.parametrize(
+    ("shape", "solver"),
+    [
+        ((24, 8, 5), "moments"),
+        ((24, 8, 5), "krylov"),
+        ((12, 18, 5), "dual"),
+        ((12, 18, 5), "krylov"),
+    ],
+    ids=["tall-moments", "tall-krylov", "wide-dual", "wide-krylov"],
+)
+def test_every_defect_of_the_data(case, defect, shape, solver):
+    """Hypothesis may leave some of them out; ties are compared by their values alone."""
+    X, Y = defect(*problem(*shape, seed=5))
+    X_new = new_rows(X)
+    expected = case.expected(X, Y, 0.7)
+    model = by_solver(solver)(CompactClassifier(case.embedding, alpha=0.7), X, Y, None)
+    scores = model.decision_function(X_new)
+    assert np.isfinite(scores).all()
+    if expected.kept:
+        np.testing.assert_allclose(
+            model.embedding_.eigenvalues_[: expected.kept],
+            expected.eigenvalues,
+            atol=1e-9 * expected.spectrum[0],
+        )
+    if not expected.kept or literal.is_unique(expected.spectrum, expected.kept):
+        assert_scores(scores, literal.scores(expected, X, X_new, 0.7), 1e-7)
+
+
+@every_route
+@every_case
+def test_weights_are_repeated_rows(fit, case):
+    X, Y = problem(30, 8, 6, seed=5, density=0.7)
+    X_new = new_rows(X)
+    weights = np.random.default_rng(2).integers(0, 4, size=30)
+    assert set(weights) == {0, 1, 2, 3}
+    expected = case.expected(*literal.repeated(X, Y, weights), 0.7)
+    assert expected.kept == 0 or literal.is_unique(expected.spectrum, expected.kept)
+    model = fit(CompactClassifier(case.embedding, alpha=0.7), X, Y, weights.astype(float))
+    scores = literal.scores(expected, np.repeat(X, weights, axis=0), X_new, 0.7)
+    assert_scores(model.decision_function(X_new), scores)
+    if expected.kept:
+        np.testing.assert_allclose(
+            model.embedding_.eigenvalues_[: expected.kept], expected.eigenvalues, rtol=1e-8
+        )
+
+
+@every_bias
+@every_case
+@pytest.mark.parametrize("route", ["moments", "dual", "krylov", "sparse auto", "partial_fit"])
+def test_every_bias_of_every_method(bias, case, route):
+    X, Y = problem(30, 8, 6, seed=5, density=0.7)
+    X_new = new_rows(X)
+    model = CompactClassifier(case.embedding, alpha=0.7, bias=bias)
+    scores = ROUTES[route](model, X, Y, None).decision_function(X_new)
+    expected = literal.scores(case.expected(X, Y, 0.7), X, X_new, 0.7, bias)
+    assert_scores(scores, expected)
+    np.testing.assert_allclose(X_new @ model.coef_ + model.intercept_, expected, atol=1e-8)
+
+
+@every_bias
+@every_solver
+@pytest.mark.parametrize("d", [3, None])
+@pytest.mark.parametrize("shape", [(40, 8, 6), (16, 24, 6)])
+def test_every_bias_of_cmll(bias, solver, d, shape):
+    X, Y = problem(*shape, seed=5)
+    X_new = new_rows(X)
+    embedding = CMLL(d, 3, beta=0.1, solver=solver)
+    model = CompactClassifier(embedding, alpha=0.7, bias=bias).fit(X, Y)
+    method = literal_cmll(X, Y, 0.1, 3, d)
+    P = np.eye(shape[1]) if d is None else method.projection
+    codes = literal.ridge_predict(X @ P, method.codes, 0.7, X_new @ P, bias)
+    assert_scores(model.decision_function(X_new), codes @ method.decoder + method.offset)
+
+
+@every_bias
+def test_the_four_biases_differ(bias):
+    """On data with a mean they must, or the tests above compare nothing."""
+    X, Y = problem(30, 8, 6, seed=5, density=0.7)
+    X_new = new_rows(X)
+    scores = {
+        name: CompactClassifier(Original(), bias=name).fit(X, Y).decision_function(X_new)
+        for name in literal.BIASES
+    }
+    for other in set(literal.BIASES) - {bias}:
+        assert np.abs(scores[other] - scores[bias]).max() > 1e-3
+
+
+@every_bias
+@pytest.mark.parametrize("weighted", [False, True])
+def test_biases_with_weights(bias, weighted):
+    X, Y = problem(30, 8, 6, seed=7)
+    X_new = new_rows(X)
+    weights = np.random.default_rng(1).integers(1, 4, size=30) if weighted else np.ones(30, int)
+    model = CompactClassifier(Original(), alpha=0.4, bias=bias)
+    scores = model.fit(X, Y, sample_weight=weights).decision_function(X_new)
+    X2, Y2 = literal.repeated(X, Y, weights)
+    assert_scores(scores, literal.ridge_predict(X2, Y2, 0.4, X_new, bias))
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+GAMMA = 0.05
+KERNEL_CASES = {
+    "k-ORI": (Original(), lambda Q, Y, alpha: literal.original(Y)),
+    "k-PLST": (PLST(3), lambda Q, Y, alpha: literal.plst(Y, 3)),
+    "k-DMLR": (DMLR(3), lambda Q, Y, alpha: literal.dmlr(Y, Q, 3)),
+    "k-MDDMp": (MDDM(3), lambda Q, Y, alpha: literal.kernel_mddm(Q, Y, 3)),
+    "k-MDDMf": (
+        MDDM(3, variant="subspace", mixing=0.3),
+        lambda Q, Y, alpha: literal.kernel_mddm(Q, Y, 3, variant="subspace", mixing=0.3),
+    ),
+}
+for hat in literal.HATS:
+    KERNEL_CASES[f"k-CPLST {hat}"] = (
+        CPLST(3, hat=hat),
+        lambda Q, Y, alpha, hat=hat: literal.cplst(Y, literal.kernel_hat_matrix(Q, alpha, hat), 3),
+    )
+    KERNEL_CASES[f"k-FaIE {hat}"] = (
+        FaIE(3, hat=hat),
+        lambda Q, Y, alpha, hat=hat: literal.faie(Y, literal.kernel_hat_matrix(Q, alpha, hat), 3),
+    )
+
+
+@every_bias
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize(("embedding", "expected"), KERNEL_CASES.values(), ids=KERNEL_CASES.keys())
+@pytest.mark.parametrize("shape", [(24, 6, 5), (14, 20, 5)], ids=["tall", "wide"])
+def test_kernel_versions(embedding, expected, kernel, bias, shape):
+    X, Y = problem(*shape, seed=11)
+    X_new = new_rows(X)
+    values = literal.linear if kernel == "linear" else lambda A, B: literal.rbf(A, B, GAMMA)
+    Q, q = values(X, X), values(X_new, X)
+    method = expected(Q, Y, 0.3)
+    assert method.kept == 0 or literal.is_unique(method.spectrum, method.kept)
+    feature_map = KernelMap(kernel=kernel, gamma=GAMMA, method="exact")
+    model = CompactClassifier(embedding, feature_map=feature_map, alpha=0.3, bias=bias).fit(X, Y)
+    assert_scores(
+        model.decision_function(X_new), literal.kernel_scores(method, Q, q, 0.3, bias), 1e-7
+    )
+    if method.projection is not None:
+        R = model.embedding_.projection_
+        assert R.shape == method.projection.shape
+        U, U_new = Q @ R, q @ R
+        np.testing.assert_allclose(model.transform(X), U, atol=1e-8)
+        np.testing.assert_allclose(model.transform(X_new), U_new, atol=1e-8)
+        V = Q @ method.projection
+        np.testing.assert_allclose(U @ U.T, V @ V.T, atol=1e-7 * max(1, np.abs(V @ V.T).max()))
+
+
+@pytest.mark.parametrize("bias", ["free", "none"])
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+@pytest.mark.parametrize("d", [3, None])
+def test_kernel_cmll(d, solver, bias):
+    X, Y = problem(24, 6, 5, seed=12)
+    X_new = new_rows(X)
+    Q, q = literal.rbf(X, X, GAMMA), literal.rbf(X_new, X, GAMMA)
+    w, E = literal.decomposed(Q)
+    F, F_new = E * np.sqrt(w), q @ E / np.sqrt(w)
+    method = literal_cmll(F, Y, 0.4, 3, d)
+    P = np.eye(24) if d is None else method.projection
+    codes = literal.ridge_predict(F @ P, method.codes, 0.3, F_new @ P, bias)
+    model = CompactClassifier(
+        CMLL(d, 3, beta=0.4, solver=solver),
+        feature_map=KernelMap(kernel="rbf", gamma=GAMMA, method="exact"),
+        alpha=0.3,
+        bias=bias,
+    ).fit(X, Y)
+    scores = codes @ method.decoder + method.offset
+    assert_scores(model.decision_function(X_new), scores, 1e-7)
+    if d is not None:
+        R = model.embedding_.projection_
+        assert R.shape == (24, 3)
+        np.testing.assert_allclose(R.T @ Q @ R, np.eye(3), atol=1e-8)
+        np.testing.assert_allclose(model.transform(X_new), q @ R, atol=1e-8)
