@@ -1,9 +1,9 @@
-"""Write the tables of the project's README from the records beside this file.
+"""Write the tables of the README and the docs from the records beside this file.
 
-    python benchmarks/tables.py            # rewrites README.md between its markers
-    python benchmarks/tables.py --check    # status 1 where README.md and the records differ
+    python benchmarks/tables.py            # rewrites the documents between their markers
+    python benchmarks/tables.py --check    # status 1 where a document and the records differ
 
-A figure in the README is thus always one that a committed script has measured.
+A figure in them is thus always one that a committed script has measured.
 """
 
 import argparse
@@ -15,7 +15,6 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-README = ROOT / "README.md"
 
 Record = dict[str, Any]
 
@@ -82,6 +81,55 @@ def speed(record: Record) -> str:
     return _markdown(lines) + "\n\n" + caption
 
 
+def methods(record: Record) -> str:
+    """Every linear method beside the published figure."""
+    rows = {(row["data"], row["method"]): row for row in record["measurements"]}
+    data = list(dict.fromkeys(name for name, _ in rows))
+    body = [
+        [method, *(_beside(rows[name, method]) for name in data)]
+        for method in dict.fromkeys(name for _, name in rows)
+    ]
+    return _markdown([["method", *data], *body])
+
+
+def _beside(row: Record) -> str:
+    difference = row["mean"] - row["paper_mean"]
+    mark = " *" if abs(difference) > 0.03 else ""
+    return f"{row['mean']:.3f} ({row['paper_mean']:.3f}){mark}"
+
+
+def differences(record: Record) -> str:
+    """The same under other conventions."""
+    published = {
+        (row["data"], row["method"]): row
+        for row in json.loads((RESULTS / "methods.json").read_text(encoding="utf-8"))[
+            "measurements"
+        ]
+    }
+    lines = [["data", "method", "what is changed", "changed", "table above", "published"]]
+    for row in record["measurements"]:
+        above = published[row["data"], row["method"]]
+        figures = (row["mean"], above["mean"], above["paper_mean"])
+        cells = [row["data"], row["method"], row["change"], *(f"{value:.3f}" for value in figures)]
+        lines.append(cells)
+    return _markdown(lines)
+
+
+def kernel(record: Record) -> str:
+    """Kernel versions and paths."""
+    lines = [["what", "data", "ours", "theirs", "ours / theirs"]]
+    for row in record["measurements"]:
+        if "ratio" in row:
+            times = [_seconds(row["ours_s"]), _seconds(row["theirs_s"]), f"{row['ratio']:.2g}"]
+        else:
+            peak = row["peak_bytes"] / 2**30
+            times = [f"{row['fit_s']:.0f} s to fit, {peak:.1f} GiB at most", "", ""]
+        lines.append([row["what"], row["data"], *times])
+    machine = record["machine"]
+    caption = f"{machine['cores']} cores ({machine['cpu']}); {record['date']}."
+    return _markdown(lines) + "\n\n" + caption
+
+
 def _seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.1f} ms"
 
@@ -91,16 +139,25 @@ def _markdown(lines: list[list[str]]) -> str:
     return "\n".join([head, "|---" * len(lines[0]) + "|", *body])
 
 
-def rendered(text: str) -> str:
-    """The README with every marked table made anew."""
-    for maker in (demo, defaults, speed):
+DOCUMENTS = {
+    ROOT / "README.md": (demo, defaults, speed),
+    ROOT / "docs" / "METHODS.md": (methods, differences, kernel),
+}
+
+
+def rendered(document: Path) -> str:
+    """A document with every marked table made anew."""
+    text = document.read_text(encoding="utf-8")
+    for maker in DOCUMENTS[document]:
         name = maker.__name__
         table = maker(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
         pattern = rf"(<!-- table: {name} -->\n).*?(<!-- end -->)"
         filled = rf"\g<1>{table}\n\g<2>"
         text, count = re.subn(pattern, filled, text, flags=re.DOTALL)
         if count != 1:
-            raise SystemExit(f"README.md must mark the table {name!r} once, and does {count} times")
+            raise SystemExit(
+                f"{document.name} must mark the table {name!r} once, and does {count} times"
+            )
     return text
 
 
@@ -109,12 +166,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; status 1 if stale")
     options = parser.parse_args(arguments)
-    before = README.read_text(encoding="utf-8")
-    after = rendered(before)
-    if options.check:
-        return int(before != after)
-    README.write_text(after, encoding="utf-8")
-    return 0
+    stale = {
+        document: text
+        for document in DOCUMENTS
+        if (text := rendered(document)) != document.read_text(encoding="utf-8")
+    }
+    if not options.check:
+        for document, text in stale.items():
+            document.write_text(text, encoding="utf-8")
+        return 0
+    return int(bool(stale))
 
 
 if __name__ == "__main__":
