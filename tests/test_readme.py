@@ -15,7 +15,7 @@ def test_the_tables_are_those_of_the_records():
 
 
 def test_the_examples_run(capsys):
-    first, second, third = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    first, second, third, fourth = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     names = {}
     exec(first, names)
     assert names["scores"].shape == (579, 53)
@@ -26,6 +26,11 @@ def test_the_examples_run(capsys):
     assert names["model"].predict(names["data"].X[:3]).shape == (3, 53)
     exec(third, names)
     assert names["mine"].Y.shape == (500, 12)
+    exec(fourth, names)
+    assert len(names["METHODS"]) == 17
+    for name in ("rival", "kernel"):
+        assert names[name].predict(names["data"].X[:3]).shape == (3, 53)
+    assert len(list(names["ten"])) == 10
 
 
 def test_the_commands_exist():

@@ -8,7 +8,18 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CMLLClassifier,
+    CompactClassifier,
+    FaIE,
+    KernelMap,
+    Original,
+)
 from compactlearn.core import memory
 
 from .data import make_data
@@ -23,6 +34,18 @@ MODELS = [
     CompactClassifier(Original()),
     CMLL(solver="moments"),
     CMLL(solver="dual"),
+    CompactClassifier(PLST(solver="moments")),
+    CompactClassifier(CPLST(solver="dual")),
+    CompactClassifier(DMLR()),
+    CompactClassifier(FaIE(solver="moments")),
+    CompactClassifier(MDDM()),
+    CompactClassifier(MDDM(variant="subspace", solver="dual")),
+    CompactClassifier(PLST(), feature_map=KernelMap()),
+    PLST(solver="dual"),
+    CPLST(),
+    FaIE(solver="dual"),
+    DMLR(solver="moments"),
+    MDDM(solver="moments"),
 ]
 
 
@@ -69,6 +92,11 @@ def test_wide_sparse_data_need_no_square_matrix(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 200 * 2**20)
     model = CMLLClassifier(n_label_components=4).fit(X, Y)
     assert "moments" not in model.embedding_.solver_
+    for embedding in (PLST(4), CPLST(4), DMLR(4), FaIE(4), MDDM(4)):
+        model = CompactClassifier(embedding).fit(X, Y)
+        assert "moments" not in model.embedding_.solver_
+        with pytest.raises(MemoryError, match=r"krylov|dual"):
+            CompactClassifier(clone(embedding).set_params(solver="moments")).fit(X, Y)
     with pytest.raises(MemoryError, match=r"krylov|dual|auto"):
         CMLLClassifier(n_label_components=4, solver="moments").fit(X, Y)
 
@@ -81,6 +109,20 @@ def test_wide_sparse_data_need_no_square_matrix(monkeypatch):
         (CMLLClassifier(solver="dual"), (900, 4000, 100)),
         (CMLLClassifier(solver="moments"), (2000, 700, 300)),
         (CMLLClassifier(1200, 20, completion="variance", solver="krylov"), (400, 2000, 40)),
+        (CompactClassifier(PLST(60, solver="krylov")), (900, 4000, 300)),
+        (CompactClassifier(PLST(60, solver="dual")), (900, 4000, 300)),
+        (CompactClassifier(PLST(60, solver="moments")), (900, 700, 300)),
+        (CompactClassifier(CPLST(60, solver="krylov")), (900, 4000, 300)),
+        (CompactClassifier(CPLST(60, solver="moments")), (900, 700, 300)),
+        (CompactClassifier(DMLR(60, solver="krylov")), (900, 4000, 300)),
+        (CompactClassifier(FaIE(60, solver="krylov")), (900, 4000, 300)),
+        (CompactClassifier(FaIE(60, solver="krylov")), (3000, 400, 100)),
+        (CompactClassifier(FaIE(60, solver="dual")), (900, 4000, 300)),
+        (CompactClassifier(FaIE(60, solver="moments")), (900, 700, 300)),
+        (CompactClassifier(MDDM(60, solver="krylov")), (900, 4000, 300)),
+        (CompactClassifier(MDDM(60, solver="moments")), (900, 700, 300)),
+        (CompactClassifier(MDDM(60, variant="subspace", solver="krylov")), (900, 4000, 300)),
+        (MDDM(400, completion="variance", solver="krylov"), (900, 2000, 100)),
     ],
     ids=str,
 )

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CMLLClassifier,
+    CompactClassifier,
+    FaIE,
+    KernelMap,
+    Original,
+)
 
 N, D, M = 1_500, 100_000, 24
 DENSE = 8 * N * D
@@ -40,6 +51,20 @@ def peak(work):
         CompactClassifier(Original()),
         CMLL(),
         Original(),
+        CompactClassifier(PLST()),
+        CompactClassifier(PLST(solver="dual"), scale=True),
+        CompactClassifier(CPLST(hat="raw"), bias="penalised"),
+        CompactClassifier(DMLR()),
+        CompactClassifier(FaIE(hat="penalised")),
+        CompactClassifier(MDDM()),
+        CompactClassifier(MDDM(variant="subspace", solver="krylov")),
+        CompactClassifier(MDDM(30, completion="variance")),
+        CompactClassifier(CPLST(), feature_map=KernelMap(kernel="cosine")),
+        PLST(solver="krylov"),
+        CPLST(),
+        DMLR(solver="krylov"),
+        FaIE(),
+        MDDM(),
     ],
     ids=str,
 )
@@ -59,3 +84,47 @@ def test_the_moments_of_so_many_features_are_refused_not_tried(data, monkeypatch
     monkeypatch.setattr("compactlearn.core.memory.available_bytes", lambda: 8 * 2**30)
     with pytest.raises(MemoryError, match="Use solver='krylov'"):
         CMLLClassifier(solver="moments").fit(*data)
+
+
+WIDE = N_WIDE, D_WIDE, M_WIDE = 2_000, 20_000, 400
+
+
+@pytest.fixture(scope="module")
+def wide():
+    rng = np.random.default_rng(1)
+    X = sp.random_array((N_WIDE, D_WIDE), density=5e-4, format="csr", rng=rng)
+    rows, labels = np.arange(N_WIDE).repeat(3), rng.integers(0, M_WIDE, 3 * N_WIDE)
+    Y = sp.csr_array((np.ones(3 * N_WIDE), (rows, labels)), shape=(N_WIDE, M_WIDE))
+    Y.data[:] = 1
+    return X, Y
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [PLST(20), CPLST(20), DMLR(20), FaIE(20), MDDM(20)],
+    ids=lambda embedding: type(embedding).__name__,
+)
+def test_more_features_and_labels_than_rows_ask_for_no_wide_matrix(embedding, wide):
+    """Nothing of order D, and no dense N x D: the largest are Xc'Y (D, M) and the kernel (N, N)."""
+    taken = peak(lambda: CompactClassifier(embedding).fit(*wide))
+    assert taken < 8 * N_WIDE * D_WIDE
+    assert taken < 8 * D_WIDE**2 / 10
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [PLST(20, solver="krylov"), DMLR(20, solver="krylov"), MDDM(20, solver="krylov")],
+    ids=lambda embedding: type(embedding).__name__,
+)
+def test_alone_they_form_little_more_than_the_cross_products(embedding, wide):
+    """Nothing is learnt, so not even the kernel is needed; PLST does not look at the features."""
+    taken = peak(lambda: embedding.fit(*wide))
+    allowed = 8 * D_WIDE * M_WIDE * (0.5 if isinstance(embedding, PLST) else 3.5)
+    assert taken < allowed
+
+
+def test_cross_products_that_would_not_fit_are_not_formed(wide, monkeypatch):
+    """MDDM of 400 labels with room for 40 of their cross products."""
+    monkeypatch.setattr("compactlearn.linalg.rows_pair.CROSS_LIMIT", 40 * D_WIDE)
+    taken = peak(lambda: CompactClassifier(MDDM(20, solver="krylov")).fit(*wide))
+    assert taken < 8 * D_WIDE * M_WIDE * 1.5

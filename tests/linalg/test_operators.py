@@ -9,8 +9,12 @@ from compactlearn.linalg.operators import (
     Deflated,
     Gram,
     Plain,
+    Product,
     RowScaled,
+    Sandwich,
     Stacked,
+    Sum,
+    Updated,
     centred,
     weighted,
 )
@@ -22,6 +26,8 @@ MEAN = rng.normal(size=4)
 ROOTS = rng.uniform(0.5, 2.0, size=7)
 FACTORS = rng.uniform(0.5, 2.0, size=4)
 BASIS = np.linalg.qr(rng.normal(size=(4, 2)))[0]
+COLUMN, ROW = rng.normal(size=7), rng.normal(size=4)
+MIDDLE = B @ B.T
 OUT = np.eye(4) - BASIS @ BASIS.T
 
 CASES = {
@@ -38,6 +44,28 @@ CASES = {
     ),
     "gram": (lambda a: Gram(centred(a, MEAN)), (A - MEAN).T @ (A - MEAN)),
     "gram of the transpose": (lambda a: Gram(Plain(a).T), A @ A.T),
+    "sandwich": (lambda a: Sandwich(Plain(a), Plain(MIDDLE)), A.T @ MIDDLE @ A),
+    "sandwich of the transpose": (
+        lambda a: Sandwich(centred(a, MEAN).T, Gram(Plain(a))),
+        (A - MEAN) @ A.T @ A @ (A - MEAN).T,
+    ),
+    "product": (lambda a: Product(Plain(B.T), centred(a, MEAN)), B.T @ (A - MEAN)),
+    "product of three": (
+        lambda a: Product(Product(Plain(a), Plain(a).T), Plain(B)),
+        A @ A.T @ B,
+    ),
+    "sum of one": (lambda a: Sum(((-2.0, Plain(a)),)), -2 * A),
+    "sum": (
+        lambda a: Sum(
+            ((0.5, Plain(a)), (-3.0, centred(a, MEAN)), (2.0, RowScaled(Plain(a), ROOTS)))
+        ),
+        0.5 * A - 3 * (A - MEAN) + 2 * ROOTS[:, None] * A,
+    ),
+    "updated": (lambda a: Updated(Plain(a), COLUMN, ROW), A + np.outer(COLUMN, ROW)),
+    "updated twice": (
+        lambda a: Updated(Updated(centred(a, MEAN), COLUMN, ROW), ROOTS, MEAN),
+        A - MEAN + np.outer(COLUMN, ROW) + np.outer(ROOTS, MEAN),
+    ),
     "deflated": (lambda a: Deflated(Gram(Plain(a)), BASIS), OUT @ A.T @ A @ OUT),
 }
 
@@ -56,8 +84,12 @@ def test_products_are_those_of_the_matrix(name, kind):
 
 
 def test_a_product_leaves_its_block_alone():
+    inside = [part.copy() for part in (A, B, MIDDLE, MEAN, COLUMN, ROW, ROOTS)]
     for make, matrix in CASES.values():
-        block = rng.normal(size=(matrix.shape[1], 2))
-        before = block.copy()
-        make(A) @ block
-        np.testing.assert_array_equal(block, before)
+        for operator in (make(A), make(A).T):
+            block = rng.normal(size=(operator.shape[1], 2))
+            before = block.copy()
+            assert (operator @ block).shape == (operator.shape[0], 2), matrix
+            np.testing.assert_array_equal(block, before)
+    for part, before in zip((A, B, MIDDLE, MEAN, COLUMN, ROW, ROOTS), inside, strict=True):
+        np.testing.assert_array_equal(part, before)

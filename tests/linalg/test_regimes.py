@@ -7,7 +7,10 @@ import scipy.sparse as sp
 from compactlearn import Moments
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair
+from compactlearn.linalg.kernel_pair import KernelPair
 from compactlearn.linalg.moments_pair import MomentsPair
+from compactlearn.linalg.operators import Operator
+from compactlearn.linalg.pairs import BIASES, HATS, peak_signs
 from compactlearn.linalg.regimes import (
     GRAM_LIMIT,
     REGIMES,
@@ -148,3 +151,415 @@ def test_mostly_zero_matrices_are_compressed():
     thin = dense * (np.random.default_rng(1).random((100, 30)) < 0.05)
     np.testing.assert_array_equal(working_form(thin).toarray(), thin)
     assert sp.issparse(working_form(thin))
+
+
+# --- what methods ask of a pair, against the matrices themselves ---------------------------------
+
+KINDS = ["moments", "dual", "krylov", "sparse dual", "sparse krylov", "kernel"]
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_hat = pytest.mark.parametrize("hat", HATS)
+RECODINGS = {"binary": (1.0, False), "signed": (2.0, True), "shifted": (1.0, True)}
+
+
+def held(kind, X, Y, weights):
+    """One problem in one regime; the kernel is that of the rows as they are."""
+    if kind == "moments":
+        return MomentsPair(Moments.from_arrays(X, Y, weights))
+    if kind == "kernel":
+        return KernelPair(X @ X.T, Y, weights, given_left=X.shape[1])
+    form = sp.csr_array if kind.startswith("sparse") else np.asarray
+    return RowsPair(form(X), Y, weights, regime=kind.split()[-1])
+
+
+@pytest.fixture(params=[(50, False), (50, True), (7, False), (7, True)], ids=str)
+def case(request):
+    """Tall and wide, with and without weights: X, Y, weights, and the weighted centred blocks."""
+    n, is_weighted = request.param
+    X, Y = problem(n=n, seed=1)
+    w = np.random.default_rng(3).uniform(0.2, 2, size=n) if is_weighted else None
+    ones = np.ones(n) if w is None else np.sqrt(w)
+    mean, ybar = (ones**2 @ X) / (ones @ ones), (ones**2 @ Y) / (ones @ ones)
+    rows = {
+        "X": ones[:, None] * X,
+        "Xc": ones[:, None] * (X - mean),
+        "Y": ones[:, None] * Y.toarray(),
+        "Yc": ones[:, None] * (Y.toarray() - ybar),
+        "ones": ones,
+    }
+    return X, Y, w, rows
+
+
+def literal_hat(rows, kind, ridge):
+    Z = rows["Xc"] if kind in ("centred", "intercept") else rows["X"]
+    if kind == "penalised":
+        Z = np.c_[rows["ones"], Z]
+    shrunk = Z @ np.linalg.pinv(Z.T @ Z + ridge * np.eye(Z.shape[1]), rcond=1e-12) @ Z.T
+    unit = rows["ones"] / np.linalg.norm(rows["ones"])
+    return shrunk + np.outer(unit, unit) if kind == "intercept" else shrunk
+
+
+def multiplied(matrix):
+    return np.asarray(matrix @ np.eye(matrix.shape[1]))
+
+
+def in_feature_space(pair, X, C):
+    """Directions of a pair as columns (D, k), whatever they are held by."""
+    C = C.toarray() if sp.issparse(C) else C
+    C = multiplied(C) if isinstance(C, Operator) else np.asarray(C)
+    return X.T @ pair.expressed(C) if isinstance(pair, KernelPair) else C
+
+
+@every_kind
+def test_sums_of_squares(kind, case):
+    X, Y, w, rows = case
+    pair = held(kind, X, Y, w)
+    cross = rows["Xc"].T @ rows["Y"]
+    np.testing.assert_allclose(pair.left_energy, np.sum(rows["Xc"] ** 2))
+    np.testing.assert_allclose(pair.right_energy, np.sum(rows["Y"] ** 2))
+    np.testing.assert_allclose(pair.cross_energy, np.sum(cross**2))
+    np.testing.assert_allclose(pair.right_gram_energy, np.sum((rows["Y"].T @ rows["Y"]) ** 2))
+    np.testing.assert_allclose(pair.count, rows["ones"] @ rows["ones"])
+    assert pair.given_left == 9
+
+
+@every_kind
+def test_products_of_the_blocks(kind, case):
+    X, Y, w, rows = case
+    pair = held(kind, X, Y, w)
+    cross = rows["Xc"].T @ rows["Y"]
+    np.testing.assert_allclose(multiplied(pair.cross_gram()), cross.T @ cross, atol=1e-8)
+    for centre, block in ((True, rows["Yc"]), (False, rows["Y"])):
+        gram = multiplied(pair.right_gram(centre=centre))
+        np.testing.assert_allclose(gram, block.T @ block, atol=1e-10)
+    codes = pair.right_codes()
+    np.testing.assert_allclose(in_feature_space(pair, X, codes.left), cross, atol=1e-9)
+    np.testing.assert_allclose(codes.total, rows["ones"] @ rows["Y"])
+    O = np.random.default_rng(5).normal(size=(5, 2))
+    shift = np.arange(5.0)
+    for given in (None, shift):
+        combined = pair.combined_codes(O, given)
+        V = (rows["Y"] + (0 if given is None else np.outer(rows["ones"], given))) @ O
+        left = in_feature_space(pair, X, combined.left)
+        np.testing.assert_allclose(left, rows["Xc"].T @ V, atol=1e-8)
+        np.testing.assert_allclose(combined.total, rows["ones"] @ V, atol=1e-9)
+
+
+@every_kind
+@pytest.mark.parametrize("size", [2, 4])
+def test_directions_of_dependence(kind, size, case):
+    X, Y, w, rows = case
+    pair = held(kind, X, Y, w)
+    P, squares = pair.cross_range(size)
+    left, s, _ = np.linalg.svd(rows["Xc"].T @ rows["Y"])
+    np.testing.assert_allclose(squares, s[:size] ** 2, rtol=1e-9)
+    np.testing.assert_allclose(pair.inner(P, P), np.eye(size), atol=1e-9)
+    actual = in_feature_space(pair, X, P)
+    np.testing.assert_allclose(actual * peak_signs(actual), _signed(left[:, :size]), atol=1e-8)
+
+
+def _signed(columns):
+    return columns * peak_signs(columns)
+
+
+@every_kind
+def test_codes_of_projected_rows(kind, case):
+    X, Y, w, rows = case
+    pair = held(kind, X, Y, w)
+    P = pair.cross_range(2)[0]
+    XP = rows["Xc"] @ in_feature_space(pair, X, P)
+    values, vectors = np.linalg.eigh(0.7 * XP @ XP.T + rows["Y"] @ rows["Y"].T)
+    V = vectors[:, ::-1][:, :3]
+    V = V * peak_signs(rows["Y"].T @ V)
+    codes = pair.leading_codes(3, 0.7, P)
+    np.testing.assert_allclose(codes.values, values[::-1][:3], rtol=1e-9)
+    np.testing.assert_allclose(codes.right, rows["Y"].T @ V, atol=1e-8)
+    np.testing.assert_allclose(codes.total, rows["ones"] @ V, atol=1e-8)
+    np.testing.assert_allclose(in_feature_space(pair, X, codes.left), rows["Xc"].T @ V, atol=1e-8)
+    if isinstance(pair, RowsPair):
+        plain = pair.code_rows(codes) * rows["ones"][:, None]
+        np.testing.assert_allclose(plain, V, atol=1e-8)
+
+
+@every_kind
+@every_hat
+@pytest.mark.parametrize("ridge", [0.0, 0.3, 40.0])
+def test_hat_matrices(kind, hat, ridge, case):
+    X, Y, w, rows = case
+    pair = held(kind, X, Y, w)
+    expected = literal_hat(rows, hat, ridge)
+    np.testing.assert_allclose(pair.hat(hat, ridge).trace, np.trace(expected), rtol=1e-9)
+    gram = multiplied(pair.hat_gram(hat, ridge))
+    np.testing.assert_allclose(gram, rows["Yc"].T @ expected @ rows["Yc"], atol=1e-8)
+    codes = pair.leading_codes(2, 0.5)
+    scatter = rows["Y"] @ rows["Y"].T + 0.5 * rows["Xc"] @ rows["Xc"].T
+    V = np.linalg.eigh(scatter)[1][:, ::-1][:, :2]
+    energies = pair.hat_energies(pair.hat(hat, ridge), codes)
+    np.testing.assert_allclose(energies, np.diag(V.T @ expected @ V), rtol=1e-8)
+
+
+def assert_hat_codes(pair, hat, recoding, case, atol=1e-8):
+    X, _, _, rows = case
+    scale, shifted = RECODINGS[recoding]
+    shift = -np.linspace(0.2, 1, 5) if shifted else None
+    T = scale * rows["Y"] + (0 if shift is None else np.outer(rows["ones"], shift))
+    H = literal_hat(rows, hat, 0.3)
+    values, vectors = np.linalg.eigh(3.0 * H + T @ T.T)
+    V = vectors[:, ::-1][:, :3]
+    codes = pair.hat_codes(3, 3.0, pair.hat(hat, 0.3), scale, shift)
+    np.testing.assert_allclose(codes.values, values[::-1][:3], rtol=1e-8)
+    V = V * peak_signs(rows["Y"].T @ V)
+    np.testing.assert_allclose(codes.right, rows["Y"].T @ V, atol=atol)
+    np.testing.assert_allclose(in_feature_space(pair, X, codes.left), rows["Xc"].T @ V, atol=atol)
+    np.testing.assert_allclose(codes.total, rows["ones"] @ V, atol=atol)
+    energies = pair.hat_energies(pair.hat(hat, 0.3), codes)
+    np.testing.assert_allclose(energies.sum(), np.trace(V.T @ H @ V), rtol=1e-8)
+    if isinstance(pair, RowsPair):
+        plain = pair.code_rows(codes) * rows["ones"][:, None]
+        np.testing.assert_allclose(plain, V, atol=atol)
+
+
+@every_kind
+@every_hat
+@pytest.mark.parametrize("recoding", RECODINGS)
+def test_codes_beside_a_hat_matrix(kind, hat, recoding, case):
+    X, Y, w, _ = case
+    assert_hat_codes(held(kind, X, Y, w), hat, recoding, case)
+
+
+def literal_ridge(Z, T, ones, alpha, bias):
+    """Normal equations of weighted rows, for the four ways to treat the bias."""
+    roots = ones[:, None]
+    count = ones @ ones
+    z_mean = (ones @ (roots * Z)) / count if bias == "free" else np.zeros(Z.shape[1])
+    t_mean = (ones @ (roots * T)) / count if bias in ("free", "target") else np.zeros(T.shape[1])
+    Zw, Tw = roots * (Z - z_mean), roots * (T - t_mean)
+    if bias == "penalised":
+        Zw = np.c_[ones, Zw]
+    B = np.linalg.solve(Zw.T @ Zw + alpha * np.eye(Zw.shape[1]), Zw.T @ Tw)
+    return (B[1:], B[0]) if bias == "penalised" else (B, t_mean - z_mean @ B)
+
+
+def assert_learns(pair, bias, case, atol=1e-8):
+    """Labels and eigenvectors as codes, on all features and on projected ones."""
+    X, Y, _, rows = case
+    ones = rows["ones"]
+    scatter = rows["Y"] @ rows["Y"].T + 0.5 * rows["Xc"] @ rows["Xc"].T
+    V = np.linalg.eigh(scatter)[1][:, ::-1][:, :3]
+    V = V * peak_signs(rows["Y"].T @ V) / ones[:, None]
+    O, shift = np.random.default_rng(5).normal(size=(5, 2)), np.linspace(-1, 0.5, 5)
+    P = pair.cross_range(2)[0]
+    XP = X @ in_feature_space(pair, X, P)
+    for codes, T in (
+        (pair.right_codes(), Y.toarray()),
+        (pair.leading_codes(3, 0.5), V),
+        (pair.combined_codes(O, shift), (Y.toarray() + shift) @ O),
+    ):
+        learned = pair.learn(None, codes, 0.7, bias)
+        assert learned.solved
+        B, intercept = literal_ridge(X, T, ones, 0.7, bias)
+        kept = learned.coefficients
+        kept = X.T @ kept if isinstance(pair, KernelPair) else kept  # they act on kernel rows
+        np.testing.assert_allclose(kept, B, atol=atol)
+        np.testing.assert_allclose(learned.intercept, intercept, atol=atol)
+        learned = pair.learn(P, codes, 0.7, bias)
+        B, intercept = literal_ridge(XP, T, ones, 0.7, bias)
+        np.testing.assert_allclose(learned.coefficients, B, atol=atol)
+        np.testing.assert_allclose(learned.intercept, intercept, atol=atol)
+
+
+@every_kind
+@pytest.mark.parametrize("bias", BIASES)
+def test_the_ridge_of_every_bias(kind, bias, case):
+    X, Y, w, _ = case
+    assert_learns(held(kind, X, Y, w), bias, case)
+
+
+@every_kind
+@pytest.mark.parametrize("projected", [False, True])
+def test_a_path_is_the_ridge_of_every_penalty(kind, projected, case):
+    X, Y, w, _ = case
+    pair = held(kind, X, Y, w)
+    P = pair.cross_range(3)[0] if projected else None
+    for codes in (pair.leading_codes(3, 0.5), pair.right_codes()):
+        path = pair.path(P, codes)
+        for alpha in (0.0, 1e-3, 0.7, 50.0):
+            alone = pair.learn(P, codes, alpha)
+            together = path.at(alpha)
+            atol = 1e-8 * max(1.0, np.abs(alone.coefficients).max())
+            np.testing.assert_allclose(together.coefficients, alone.coefficients, atol=atol)
+            np.testing.assert_allclose(together.intercept, alone.intercept, atol=atol)
+            fewer = path.at(alpha, 2)
+            np.testing.assert_allclose(fewer.intercept, together.intercept[:2], atol=1e-12)
+            np.testing.assert_allclose(fewer.coefficients, together.coefficients[:, :2], atol=1e-12)
+
+
+@every_kind
+def test_leading_codes_are_the_first_of_more(kind, case):
+    X, Y, w, _ = case
+    pair = held(kind, X, Y, w)
+    more, fewer = pair.leading_codes(4, 0.5), pair.leading_codes(2, 0.5)
+    cut = more.leading(2)
+    assert cut.size == 2
+    for part in ("left", "right", "total", "values"):
+        np.testing.assert_allclose(getattr(cut, part), getattr(fewer, part), atol=1e-8)
+    if isinstance(pair, RowsPair):
+        np.testing.assert_allclose(pair.code_rows(cut), pair.code_rows(fewer), atol=1e-8)
+
+
+@every_kind
+def test_scaled_codes_are_scaled_in_every_part(kind, case):
+    X, Y, w, _ = case
+    pair = held(kind, X, Y, w)
+    factors = np.array([2.0, -0.5, 3.0])
+    for codes in (
+        pair.leading_codes(3, 0.5),
+        pair.hat_codes(3, 1.0, pair.hat("raw", 1.0), 1, None),
+    ):
+        scaled = codes.scaled(factors)
+        for part in ("left", "right", "total"):
+            np.testing.assert_allclose(getattr(scaled, part), getattr(codes, part) * factors)
+        if isinstance(pair, RowsPair):
+            rows = pair.code_rows(codes)
+            np.testing.assert_allclose(pair.code_rows(scaled), rows * factors, atol=1e-12)
+
+
+# --- where nothing of order N, D or D x M is formed ----------------------------------------------
+
+
+@pytest.fixture
+def cramped(monkeypatch):
+    """No Gram matrix and no cross products may be formed."""
+    monkeypatch.setattr("compactlearn.linalg.rows_pair.GRAM_LIMIT", 2)
+    monkeypatch.setattr("compactlearn.linalg.rows_pair.CROSS_LIMIT", 20)
+
+    def forbidden(self):
+        raise AssertionError("a matrix was formed that would not fit")
+
+    for name in ("_left_gram", "_left_kernel"):
+        monkeypatch.setattr(RowsPair, name, property(forbidden))
+
+
+every_form = pytest.mark.parametrize("kind", ["krylov", "sparse krylov"])
+
+
+@every_form
+def test_cross_products_that_do_not_fit(kind, case, cramped):
+    X, Y, w, rows = case
+    pair = held(kind, X, Y, w)
+    cross = rows["Xc"].T @ rows["Y"]
+    np.testing.assert_allclose(pair.cross_energy, np.sum(cross**2))
+    np.testing.assert_allclose(multiplied(pair.cross_gram()), cross.T @ cross, atol=1e-8)
+    codes = pair.right_codes(dense=False)
+    assert isinstance(codes.left, Operator)
+    assert codes.size == 5
+    np.testing.assert_allclose(in_feature_space(pair, X, codes.left), cross, atol=1e-9)
+    P, squares = pair.cross_range(2)
+    left, s, _ = np.linalg.svd(cross)
+    np.testing.assert_allclose(squares, s[:2] ** 2, rtol=1e-9)
+    np.testing.assert_allclose(_signed(P), _signed(left[:, :2]), atol=1e-7)
+    np.testing.assert_allclose(pair.inner(P, codes.left), P.T @ cross, atol=1e-9)
+
+
+@every_form
+@every_hat
+def test_hat_matrices_by_conjugate_gradients(kind, hat, case, cramped):
+    X, Y, w, rows = case
+    pair = held(kind, X, Y, w)
+    expected = literal_hat(rows, hat, 0.3)
+    found = pair.hat(hat, 0.3)
+    assert isinstance(found.matrix, Operator)
+    np.testing.assert_allclose(multiplied(found.matrix), expected, atol=1e-9)
+    # The trace is a seeded estimate from 16 probes.
+    assert abs(found.trace - np.trace(expected)) < 0.35 * np.trace(expected)
+    assert found.trace == pair.hat(hat, 0.3).trace
+    gram = multiplied(pair.hat_gram(hat, 0.3))
+    np.testing.assert_allclose(gram, rows["Yc"].T @ expected @ rows["Yc"], atol=1e-8)
+    assert_hat_codes(pair, hat, "signed", case, atol=1e-7)
+
+
+@every_form
+def test_the_trace_counts_the_intercept_exactly(kind, case, cramped):
+    X, Y, w, _ = case
+    pair = held(kind, X, Y, w)
+    with_it, without = pair.hat("intercept", 0.3).trace, pair.hat("centred", 0.3).trace
+    np.testing.assert_allclose(with_it, without + 1, rtol=1e-12)
+
+
+@every_form
+@pytest.mark.parametrize("bias", BIASES)
+def test_the_ridge_of_every_bias_by_conjugate_gradients(kind, bias, case, cramped):
+    X, Y, w, _ = case
+    assert_learns(held(kind, X, Y, w), bias, case)
+
+
+@pytest.mark.parametrize("kind", ["dual", "krylov", "kernel"])
+@pytest.mark.parametrize("hat", HATS)
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_hat_matrices_from_an_inverse(kind, hat, ridge, monkeypatch):
+    """What large kernels take, where eigenvectors would be slow."""
+    X, Y = problem(n=7, seed=1)
+    spectral = held(kind, X, Y, None).hat(hat, ridge)
+    monkeypatch.setattr("compactlearn.linalg.rows_pair.SPECTRAL_HAT", 2)
+    inverted = held(kind, X, Y, None).hat(hat, ridge)
+    np.testing.assert_allclose(inverted.matrix, spectral.matrix, atol=1e-8)
+    np.testing.assert_allclose(inverted.trace, spectral.trace, rtol=1e-8)
+    np.testing.assert_array_equal(inverted.matrix, inverted.matrix.T)
+
+
+def test_a_kernel_has_no_gram_matrix_of_features():
+    X, Y = problem()
+    with pytest.raises(NotImplementedError, match="Gram matrix"):
+        held("kernel", X, Y, None).left_gram_product()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_constant_is_no_direction_of_a_kernel(weighted):
+    """A kernel matrix is centred but for rounding; coefficients of directions are exactly so."""
+    X, Y = problem(seed=1)
+    w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
+    pair = held("kernel", X, Y, w)
+    np.testing.assert_allclose(pair.Xc.T @ pair.ones[:, None], 0, atol=1e-13)
+    left = pair.leading_codes(3, 0.5).left
+    np.testing.assert_allclose(pair.ones @ left, 0, atol=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_principal_directions_of_a_kernel(weighted):
+    """Those of the rows themselves, for a linear kernel; and none beyond its rank."""
+    X, Y = problem(seed=1)
+    w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
+    kernel, rows = held("kernel", X, Y, w), held("krylov", X, Y, w)
+    (A, _), (B, _) = kernel.cross_range(2), rows.cross_range(2)
+    mine = in_feature_space(kernel, X, kernel.principal_directions(3, A))
+    theirs = rows.principal_directions(3, B)
+    np.testing.assert_allclose(_signed(mine), theirs, atol=1e-8)
+    assert kernel.principal_directions(20, A).shape[1] == 7
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bases_in_the_space_of_a_kernel(weighted):
+    X, Y = problem(seed=1)
+    w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
+    pair = held("kernel", X, Y, w)
+    C = pair.random_directions(3, np.random.default_rng(0))
+    Q = pair.orthonormal(C)
+    np.testing.assert_allclose(pair.inner(Q, Q), np.eye(3), atol=1e-10)
+    first = pair.orthonormal(C[:, :1])
+    cosine = pair.inner(Q[:, :1], first)
+    np.testing.assert_allclose(np.abs(cosine), 1, atol=1e-9)  # in the order of the columns
+    more = pair.extension(Q, np.hstack([C, pair.random_directions(2, np.random.default_rng(1))]))
+    np.testing.assert_allclose(pair.inner(Q, more), 0, atol=1e-9)
+    np.testing.assert_allclose(pair.inner(more, more), np.eye(more.shape[1]), atol=1e-9)
+    basis, squares = pair.leading_range(C)
+    np.testing.assert_allclose(pair.inner(basis, basis), np.eye(3), atol=1e-9)
+    F = in_feature_space(pair, X, C)
+    np.testing.assert_allclose(squares, np.linalg.svd(F, compute_uv=False) ** 2, rtol=1e-9)
+    gram = pair.projected_gram(Q)
+    XQ = (X - pair_mean(X, w)) @ in_feature_space(pair, X, Q)
+    XQ = XQ if w is None else np.sqrt(w)[:, None] * XQ
+    np.testing.assert_allclose(gram, XQ.T @ XQ, atol=1e-8)
+    np.testing.assert_allclose(pair.projected_rows(Q), X @ in_feature_space(pair, X, Q), atol=1e-8)
+
+
+def pair_mean(X, w):
+    return np.average(X, axis=0, weights=w)

@@ -6,7 +6,14 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
 from compactlearn.linalg.operators import Plain, centred
-from compactlearn.linalg.ridge import RidgePath, solve_ridge, solve_ridge_iteratively
+from compactlearn.linalg.ridge import (
+    SMALL_PENALTY,
+    RidgePath,
+    mean_share,
+    ridge_inverse,
+    solve_ridge,
+    solve_ridge_iteratively,
+)
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 6)) * [1, 2, 0.5, 1, 3, 1]
@@ -75,3 +82,90 @@ def test_conjugate_gradients_of_nothing():
     B, solved = solve_ridge_iteratively(Plain(X), np.zeros((6, 2)), 0.1)
     assert solved
     assert not B.any()
+
+
+# --- the inverse itself --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-9, 0.1, 1e4])
+def test_the_inverse_of_a_regular_matrix(alpha):
+    gram = X.T @ X
+    inverse, trace = ridge_inverse(gram, alpha)
+    np.testing.assert_allclose(inverse @ (gram + alpha * np.eye(6)), np.eye(6), atol=1e-9)
+    np.testing.assert_allclose(trace, np.trace(gram @ inverse), rtol=1e-10)
+    np.testing.assert_allclose(inverse, inverse.T, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0], ids=["small penalty", "larger penalty"])
+def test_both_ways_to_an_inverse_agree_at_their_border(factor):
+    gram = X.T @ X
+    alpha = factor * SMALL_PENALTY * np.trace(gram)
+    inverse, trace = ridge_inverse(gram, alpha)
+    np.testing.assert_allclose(inverse, np.linalg.inv(gram + alpha * np.eye(6)), rtol=1e-9)
+    np.testing.assert_allclose(trace, 6 - alpha * np.trace(inverse), rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-12])
+def test_the_inverse_of_a_singular_matrix_is_the_pseudo_inverse(alpha):
+    Z = np.hstack([X, X[:, :2]])
+    inverse, trace = ridge_inverse(Z.T @ Z, alpha)
+    np.testing.assert_allclose(inverse, np.linalg.pinv(Z.T @ Z), atol=1e-10)
+    np.testing.assert_allclose(trace, 6, rtol=1e-9)  # the rank
+
+
+def test_the_inverse_of_nothing():
+    inverse, trace = ridge_inverse(np.zeros((2, 2)), 0.0)
+    assert not inverse.any()
+    assert trace == 0
+    inverse, trace = ridge_inverse(np.zeros((2, 2)), 4.0)
+    np.testing.assert_array_equal(inverse, np.eye(2) / 4)
+    assert trace == 0
+
+
+def test_the_inverse_leaves_the_matrix_alone():
+    gram = X.T @ X
+    before = gram.copy()
+    for alpha in (0.0, 1.0):
+        ridge_inverse(gram, alpha)
+        solve_ridge(gram, np.ones((6, 1)), alpha)
+    np.testing.assert_array_equal(gram, before)
+
+
+# --- conventions for the intercept ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("convention", "expected"),
+    [
+        *((name, 0.0) for name in ("free", "intercept", "centred")),
+        *((name, 1.0) for name in ("none", "target", "raw")),
+        ("penalised", 0.2),
+    ],
+)
+def test_share_of_the_mean(convention, expected):
+    assert mean_share(convention, 5.0, 20.0) == expected
+
+
+@pytest.mark.parametrize("convention", ["free", "none", "penalised"])
+@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
+def test_the_share_profiles_the_intercept_out(convention, weights):
+    """The docstring's equation, against the normal equations with the intercept in them."""
+    w, alpha = np.ones(30) if weights is None else weights, 0.7
+    count, mean, total = w.sum(), (w @ X) / w.sum(), w @ T
+    Xc = X - mean
+    share = mean_share(convention, alpha, count)
+    B = np.linalg.solve(
+        (w[:, None] * Xc).T @ Xc + share * count * np.outer(mean, mean) + alpha * np.eye(6),
+        Xc.T @ (w[:, None] * T) + share * np.outer(mean, total),
+    )
+    Z = np.c_[np.ones(30), X] if convention != "none" else X
+    penalty = alpha * np.eye(Z.shape[1])
+    if convention == "free":
+        penalty[0, 0] = 0
+    full = np.linalg.solve((w[:, None] * Z).T @ Z + penalty, Z.T @ (w[:, None] * T))
+    np.testing.assert_allclose(B, full[-6:], atol=1e-10)
+
+
+def test_a_penalised_intercept_lies_between_none_and_a_free_one():
+    assert mean_share("penalised", 0.0, 3.0) == 0
+    assert mean_share("penalised", 1e12, 3.0) == pytest.approx(1)

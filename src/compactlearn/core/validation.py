@@ -36,6 +36,11 @@ class Targets:
     dtype: np.dtype[Any]  # of the labels that predict returns
 
     @property
+    def vector_classes(self) -> NDArray[Any] | None:
+        """The classes where the labels came as a vector, to read another one by."""
+        return None if self.kind == "multilabel" else self.classes
+
+    @property
     def n_labels(self) -> int:
         return self.matrix.shape[1]
 

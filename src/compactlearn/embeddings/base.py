@@ -72,6 +72,7 @@ class Embedded:
     objective: float | None = None
     dependence: float | None = None
     recovery: float | None = None
+    dependences: Array | None = None  # of each code, where a part of the codes may be asked for
     path: Array = field(default_factory=lambda: np.empty(0))
     n_iter: int = 1
 
@@ -84,6 +85,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
+    _classes: NDArray[Any] | None = None  # where the labels were a vector
 
     def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         """What a fit needs. ``given_features`` is what ratios refer to: the user's own number of
@@ -110,12 +112,14 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
-            Y = check_targets(labels_given(y, Y), X.shape[0], owner=owner).matrix
+            targets = check_targets(labels_given(y, Y), X.shape[0], owner=owner)
+            Y = targets.matrix
             X = working_form(X)
             plan = self._plan(X.shape[1], Y.shape[1], X.shape[1])
             pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=plan.regime)
             result = self._solve(pair)
             self._keep(result, code_rows(result.codes, X, Y, pair.mean_left))
+            self._classes = targets.vector_classes
         return self
 
     def _keep(self, result: Embedded, codes: Any = None) -> None:
@@ -201,14 +205,14 @@ def note_shortfall(method: Embedding, asked: int, codes: Codes, pair: Pair) -> N
         )
 
 
-def automatic_balance(beta: Any, kept: float, seen: float, rounding: float = 0.0) -> float:
+def automatic_balance(beta: Any, kept: float, seen: float) -> float:
     """The weight given, or for "auto" a tenth of what makes the two terms' traces equal.
 
     ``kept`` is the trace of the labels' term, ``seen`` that of the features' term.
     """
     if not isinstance(beta, str):
         return float(beta)
-    if seen <= rounding or kept <= 0:
+    if seen <= 0 or kept <= 0:
         return 1.0  # constant features or no labels at all: there is nothing to balance
     return 0.1 * kept / seen
 

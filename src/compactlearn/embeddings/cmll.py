@@ -30,7 +30,12 @@ from compactlearn.embeddings.base import (
     note_shortfall,
 )
 from compactlearn.embeddings.completion import COMPLETIONS, complete, seeded
-from compactlearn.embeddings.sizes import COUNTS_OR_NONE, component_count, default_label_size
+from compactlearn.embeddings.sizes import (
+    COUNTS_OR_NONE,
+    component_count,
+    default_label_size,
+    left_noun,
+)
 from compactlearn.linalg.pairs import Codes, Pair
 from compactlearn.linalg.regimes import REGIMES
 
@@ -177,7 +182,7 @@ class CMLL(Embedding):
             self.n_feature_components,
             n_features,
             "n_feature_components",
-            "features",
+            left_noun(n_features, given_features),
             lambda size: min(size, limit),
             ratio_of=given_features,
         )
@@ -263,11 +268,11 @@ class CMLL(Embedding):
         if self._tops_up(m, pair.n_right) and wanted > 0:
             P = np.hstack([P, pair.principal_directions(wanted, P, fill=False)])
         # Constant features have no direction at all; the learner gets one of them, not nothing.
-        return P if P.shape[1] else np.eye(pair.n_left, 1)
+        return P if P.shape[1] else pair.some_direction()
 
     def _balance(self, pair: Pair) -> float:
-        rounding = 1e-24 * pair.count * float(pair.mean_left @ pair.mean_left)
-        return automatic_balance(self.beta, pair.right_energy, pair.left_energy, rounding)
+        seen = pair.left_energy if pair.has_variance else 0.0
+        return automatic_balance(self.beta, pair.right_energy, seen)
 
     def _climb(self, pair: Pair, d: int | None, m: int, beta: float) -> _State:
         """The closed form, and the accelerated alternation from it where d is too small."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.core.params import Choice
 from compactlearn.core.validation import check_targets
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, note_shortfall
-from compactlearn.embeddings.sizes import component_count, default_label_size
+from compactlearn.embeddings.sizes import label_count
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Codes, Pair, peak_signs
 from compactlearn.linalg.regimes import REGIMES
@@ -40,15 +40,8 @@ class Encoder(Embedding):
     n_label_components: Any
     solver: Any
 
-    def _label_size(self, n_labels: int) -> int:
-        size = component_count(
-            self.n_label_components, n_labels, "n_label_components", "labels", default_label_size
-        )
-        assert size is not None
-        return size
-
     def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
-        m = self._label_size(n_labels)
+        m = label_count(self.n_label_components, n_labels)
         return Plan(
             components=m, keeps_features=True, n_codes=m, regime=self.solver, problem="right"
         )
@@ -62,7 +55,7 @@ class Encoder(Embedding):
         return found
 
     def _solve(self, pair: Pair) -> Embedded:
-        m = self._label_size(pair.n_right)
+        m = label_count(self.n_label_components, pair.n_right)
         problem = self._matrix(pair)
         solution = leading_eigenpairs(problem.matrix, min(m, problem.rank))
         O = solution.vectors * peak_signs(solution.vectors)
@@ -101,14 +94,14 @@ class Encoder(Embedding):
     def encode(self, Y: Any) -> Array:
         """Return the codes of labels, of shape (n_samples, n_label_components)."""
         check_is_fitted(self, "n_label_components_")
-        codes = check_labels_to_encode(Y, self.decoder_.shape[1]) @ self.decoder_.T
+        codes = check_labels_to_encode(Y, self.decoder_.shape[1], self._classes) @ self.decoder_.T
         return codes if self._constant is None else codes + self._constant
 
 
-def check_labels_to_encode(Y: Any, n_labels: int) -> Any:
+def check_labels_to_encode(Y: Any, n_labels: int, classes: Any) -> Any:
     """Labels of the width known from fit, as a sparse matrix of ones."""
     n_rows = np.shape(Y)[0] if np.ndim(Y) or scipy.sparse.issparse(Y) else 0
-    matrix = check_targets(Y, n_rows, owner="encode").matrix
+    matrix = check_targets(Y, n_rows, classes=classes, owner="encode").matrix
     if matrix.shape[1] != n_labels:
         raise ValueError(
             f"encode needs labels with {n_labels} columns, as in fit, and was given "

@@ -24,7 +24,7 @@ from compactlearn.embeddings.base import (
     shared_ridge,
 )
 from compactlearn.embeddings.encoders import ROUTES
-from compactlearn.embeddings.sizes import COUNTS, component_count, default_label_size
+from compactlearn.embeddings.sizes import COUNTS, label_count
 from compactlearn.linalg.pairs import HATS, Codes, Pair
 
 Array = NDArray[np.float64]
@@ -121,28 +121,23 @@ solver_, n_features_in_, feature_names_in_
         self.offset = offset
         self.solver = solver
 
-    def _label_size(self, n_labels: int) -> int:
-        size = component_count(
-            self.n_label_components, n_labels, "n_label_components", "labels", default_label_size
-        )
-        assert size is not None
-        return size
-
     def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
-        m = self._label_size(n_labels)
+        m = label_count(self.n_label_components, n_labels)
         return Plan(components=m, keeps_features=True, n_codes=m, regime=self.solver, problem="hat")
 
     def _solve(self, pair: Pair) -> Embedded:
-        m = self._label_size(pair.n_right)
+        m = label_count(self.n_label_components, pair.n_right)
         ridge = shared_ridge(self.ridge)
         hat = pair.hat(self.hat, ridge)
         beta = automatic_balance(self.beta, self._label_energy(pair), hat.trace)
         codes = pair.hat_codes(m, beta, hat, *self._recoding(pair))
         note_shortfall(self, m, codes, pair)
-        return self._embedded(pair, codes, beta, ridge, pair.hat_energy(hat, codes))
+        return self._embedded(pair, codes, beta, ridge, pair.hat_energies(hat, codes))
 
     def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
-        return self._embedded(pair, result.codes.leading(m), result.beta, result.ridge, None)
+        assert result.dependences is not None
+        part = result.dependences[:m]
+        return self._embedded(pair, result.codes.leading(m), result.beta, result.ridge, part)
 
     def _embedded(
         self,
@@ -150,7 +145,7 @@ solver_, n_features_in_, feature_names_in_
         codes: Codes,
         beta: float | None,
         ridge: float | None,
-        dependence: float | None,
+        dependences: Array,
     ) -> Embedded:
         assert codes.right is not None
         assert codes.values is not None
@@ -174,7 +169,8 @@ solver_, n_features_in_, feature_names_in_
             beta=beta,
             ridge=ridge,
             objective=objective,
-            dependence=(objective - recovery) / beta if beta and dependence is None else dependence,
+            dependence=float(dependences.sum()),
+            dependences=dependences,
             recovery=recovery,
         )
 

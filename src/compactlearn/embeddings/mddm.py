@@ -20,7 +20,7 @@ from compactlearn.core.params import Choice, Constraint, Real, Seed
 from compactlearn.embeddings.base import Embedded, Embedding, Plan
 from compactlearn.embeddings.completion import COMPLETIONS, complete
 from compactlearn.embeddings.encoders import ROUTES
-from compactlearn.embeddings.sizes import COUNTS, component_count
+from compactlearn.embeddings.sizes import COUNTS, component_count, left_noun
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Pair, peak_signs
 
@@ -115,7 +115,7 @@ n_features_in_, feature_names_in_
             self.n_feature_components,
             n_features,
             "n_feature_components",
-            "features",
+            left_noun(n_features, given_features),
             lambda size: min(size, n_labels),
             ratio_of=given_features,
         )
@@ -152,7 +152,7 @@ n_features_in_, feature_names_in_
         codes = pair.right_codes(dense=False)
         P = P * peak_signs(pair.inner(P, codes.left).T)
         if not P.shape[1]:  # nothing depends on anything; the learner gets one feature, not none
-            P = np.eye(pair.n_left, 1)
+            P = pair.some_direction()
         dependence = float(values.sum())
         return Embedded(
             codes=codes,

@@ -55,5 +55,5 @@ class Original(Embedding):
     def encode(self, Y: Any) -> Any:
         """Return the codes of labels: the labels themselves, sparse where they came sparse."""
         check_is_fitted(self, "n_label_components_")
-        matrix = check_labels_to_encode(Y, self.n_label_components_)
+        matrix = check_labels_to_encode(Y, self.n_label_components_, self._classes)
         return matrix if scipy.sparse.issparse(Y) else matrix.toarray()

@@ -22,6 +22,18 @@ def default_label_size(n_labels: int) -> int:
     return min(n_labels, max(16, -(-n_labels // 2)))
 
 
+def label_count(value: Any, n_labels: int) -> int:
+    """The number of label components of a method that cannot keep the labels as they are."""
+    count = component_count(value, n_labels, "n_label_components", "labels", default_label_size)
+    assert count is not None
+    return count
+
+
+def left_noun(n_features: int, given_features: int) -> str:
+    """What the features are called in a message: with a kernel there are as many as rows."""
+    return "features" if n_features == given_features else "dimensions of the kernel's features"
+
+
 def component_count(
     value: Any, size: int, name: str, what: str, automatic: Any, ratio_of: int | None = None
 ) -> int | None:

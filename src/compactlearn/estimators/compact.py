@@ -22,6 +22,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core import memory
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -45,7 +46,7 @@ from compactlearn.core.validation import (
 )
 from compactlearn.core.warn import warn_user
 from compactlearn.decoding import LinearScorer, top_labels
-from compactlearn.embeddings.base import Embedded, Embedding
+from compactlearn.embeddings.base import Embedded, Embedding, Plan
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.inputs import (
     check_moments,
@@ -83,6 +84,20 @@ class Held:
             return self.pair
         assert self.rows is not None
         return RowsPair(*self.rows, self.weights)
+
+
+def _require_room_for_kernel(n_rows: int, plan: Plan) -> None:
+    """Refuse a kernel matrix that, with what the method makes of it, would not fit in the memory.
+
+    The matrix itself, and once more where a system of its order is solved; a hat matrix is made of
+    two others.
+    """
+    copies = 4 if plan.problem == "hat" else 2 if plan.keeps_features else 1
+    memory.require_memory(
+        8 * copies * n_rows**2,
+        what=f"Fitting an exact kernel of {n_rows} rows",
+        remedy="Use KernelMap(method='nystroem') with n_components well below that, or fewer rows.",
+    )
 
 
 def _fits_from_moments(classifier: CompactClassifier) -> bool:
@@ -233,6 +248,9 @@ class CompactClassifier(
         Y, given_features = targets.matrix, X.shape[1]
         self._kernel_rows = self._goes_through_kernel(embedding, X.shape, Y.shape[1])
         if self._kernel_rows:
+            _require_room_for_kernel(
+                X.shape[0], embedding._plan(X.shape[0], Y.shape[1], given_features)
+            )
             self.feature_map_ = self._fresh_map().fit_rows(X, weights)
             kernel = self.feature_map_.gram()
             return Held(KernelPair(kernel, Y, weights, given_left=given_features), None, weights)
@@ -443,6 +461,7 @@ class CompactClassifier(
         if result.projection is not None:
             result = replace(result, projection=pair.expressed(result.projection))
         embedding._keep(result)
+        embedding._classes = None if self._kind == "multilabel" else self.classes_
         embedding.n_features_in_ = pair.n_left
         names = getattr(self, "feature_names_in_", None)
         if names is not None and self.feature_map is None:
@@ -579,6 +598,8 @@ class CompactClassifier(
 
     @property
     def _n_features_out(self) -> int:
+        if self._kernel_rows and self.embedding_.projection_ is None:
+            return self.feature_map_._n_features_out
         return self.embedding_.n_feature_components_
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

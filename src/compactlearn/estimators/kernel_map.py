@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core import memory
@@ -24,6 +24,7 @@ from compactlearn.core.params import (
     check_parameters,
 )
 from compactlearn.core.validation import check_features, unchanged_on_error
+from compactlearn.embeddings.completion import seeded
 from compactlearn.estimators.kernels import NAMED, Kernel, centre, double, mean_distance, tiles
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import peak_signs
@@ -249,7 +250,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         else:
             count = DEFAULT_COMPONENTS if self.n_components is None else int(self.n_components)
             # Drawn as scikit-learn's Nystroem does, so that both take the same rows.
-            chosen = self._random().permutation(n)[:count]
+            chosen = seeded(self.random_state).permutation(n)[:count]
             self.landmarks_ = double(X[chosen])
             self._count = chosen.size
         origin = centre(self.landmarks_) if self.kernel == "rbf" else None
@@ -257,15 +258,11 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _draw_features(self, X: Any) -> None:
         count = DEFAULT_COMPONENTS if self.n_components is None else int(self.n_components)
-        sampler = RBFSampler(gamma=self.gamma_, n_components=count, random_state=self._random())
+        sampler = RBFSampler(
+            gamma=self.gamma_, n_components=count, random_state=seeded(self.random_state)
+        )
         self._sampler = sampler.fit(double(X[:1]))  # it looks at the number of columns only
         self._sampler.random_state = None  # spent: a generator would be pickled for nothing
-
-    def _random(self) -> np.random.RandomState:
-        seed = self.random_state
-        if isinstance(seed, np.random.Generator):  # which scikit-learn does not take
-            seed = int(seed.integers(2**31 - 1))
-        return check_random_state(seed)
 
     def _factor(self) -> Array:
         """E S^(-1/2) (L, r): what kernel values are multiplied by."""

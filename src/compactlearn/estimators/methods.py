@@ -88,10 +88,10 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
     CompactClassifier(alpha=0.1, embedding=CPLST(n_label_components=10))
     >>> method("k-MDDM", gamma=0.5)
     CompactClassifier(embedding=MDDM(), feature_map=KernelMap(gamma=0.5))
-    >>> method("CMLY")
+    >>> method("CPLTS")
     Traceback (most recent call last):
         ...
-    ValueError: There is no method 'CMLY'; ... Did you mean 'CMLL'?
+    ValueError: There is no method 'CPLTS'; ... Did you mean 'CPLST'?
     """
     if name not in METHODS:
         known = ", ".join(METHODS)
@@ -126,9 +126,15 @@ def _assemble(name: str, recipe: _Recipe, protocol: str, params: dict[str, Any])
         if params.get(given, value) is not value:
             raise ValueError(
                 f"{name} means {given}={value!r}, and {params[given]!r} was given; leave it out, "
-                f"or use method('CMLL', {given}={params[given]!r})."
+                f"or use method({name.removesuffix('_y')!r}, {given}={params[given]!r})."
             )
     chosen = recipe.fixed | (recipe.paper if protocol == "paper" else {}) | params
+    clash = sorted((mapping - outer - inner) & set(params))
+    if clash and "feature_map" in params:
+        raise TypeError(
+            f"method({name!r}) was given a feature_map and {', '.join(clash)} besides; set these "
+            "on the feature_map itself."
+        )
     if recipe.kernel and "feature_map" not in params:
         ours = {key: value for key, value in chosen.items() if key in mapping}
         chosen = {k: v for k, v in chosen.items() if k not in mapping or k in outer | inner}

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import _num_samples
 
 from compactlearn.core.params import Real, check_parameters
 from compactlearn.core.validation import check_targets
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
-from compactlearn.embeddings.sizes import component_count, default_label_size
+from compactlearn.embeddings.sizes import label_count
 from compactlearn.estimators.compact import CompactClassifier, Held
 from compactlearn.linalg.pairs import LearnedPath
 
@@ -61,8 +63,23 @@ def fit_path(
     """
     model = clone(classifier)
     embedding = model._checked_embedding()
-    _check(model, embedding, alphas, n_label_components)
-    return _fit_path(model, embedding, X, Y, alphas, n_label_components, sample_weight)
+    penalties = _listed(alphas, "alphas")
+    sizes = n_label_components
+    if sizes is not None:
+        sizes = _listed(sizes, "n_label_components")
+    _check(model, embedding, penalties, sizes)
+    return _fit_path(model, embedding, X, Y, penalties, sizes, sample_weight)
+
+
+def _listed(values: Any, name: str) -> list[Any]:
+    """A sequence as a list; refused where there is nothing in it, or no sequence."""
+    listed = [] if isinstance(values, str) or not np.iterable(values) else list(values)
+    if not listed:
+        raise ValueError(
+            f"{name} must hold at least one value, and is {values!r}; pass a list such as "
+            f"{'[0.1, 1, 10]' if name == 'alphas' else '[0.25, 0.5, 1.0]'}."
+        )
+    return listed
 
 
 def _fit_path(
@@ -70,30 +87,30 @@ def _fit_path(
     embedding: Embedding,
     X: Any,
     Y: Any,
-    alphas: Sequence[float],
-    sizes: Sequence[Any] | None,
+    alphas: list[float],
+    sizes: list[Any] | None,
     sample_weight: Any,
 ) -> Iterator[CompactClassifier]:
+    settings: list[tuple[Any, int | None]] = [(None, None)]
     if sizes is not None:  # the widest first: what is held must serve them all
-        n_labels = check_targets(Y, X.shape[0], owner="fit_path").n_labels
-        counts = {size: _count(size, n_labels) for size in sizes}
-        embedding.set_params(n_label_components=max(counts.values()))
-    else:
-        counts = {}
+        n_labels = check_targets(Y, _num_samples(X), owner="fit_path").n_labels
+        counts = [label_count(size, n_labels) for size in sizes]
+        settings = list(zip(sizes, counts, strict=True))
+        embedding.set_params(n_label_components=max(counts))
     held = model._hold(embedding, X, Y, sample_weight)
     shared = _shares_ridge(model)
     solutions: dict[float | None, _Solution] = {}
-    for size in sizes if sizes is not None else [None]:
+    for size, count in settings:
         for alpha in alphas:
             ridge = alpha if shared else None
             if ridge not in solutions:
                 solutions[ridge] = _Solution(embedding, held, ridge)
             fitted = copy(model)
-            changes: dict[str, Any] = {"alpha": alpha}
-            if size is not None:
+            changes = clone(model).get_params(deep=False) | {"alpha": alpha}
+            if count is not None:
                 changes |= _resized(model, size)
             fitted.set_params(**changes)
-            solutions[ridge].install(fitted, counts.get(size), size, float(alpha))
+            solutions[ridge].install(fitted, count, size, float(alpha))
             yield fitted
 
 
@@ -119,7 +136,7 @@ class _Solution:
             source = self.results[key]
             self.paths[key] = self.held.pair.path(source.projection, source.codes)
         embedding = clone(self.embedding)
-        if size is not None:
+        if count is not None:
             embedding.set_params(n_label_components=size)
         learned = self.paths[key].at(alpha, result.codes.size)
         model._keep_ridge(embedding, self.held.pair, result, learned)
@@ -127,8 +144,6 @@ class _Solution:
     def _resolve(self, count: int | None) -> Embedded:
         assert count is not None
         pair = self.held.pair
-        if count >= self.largest.codes.size:
-            return self.largest  # that many, or all that exist
         nested = self.embedding._leading(pair, self.largest, count)
         if nested is not None:
             return nested
@@ -136,7 +151,7 @@ class _Solution:
 
 
 def _check(
-    model: CompactClassifier, embedding: Embedding, alphas: Any, sizes: Sequence[Any] | None
+    model: CompactClassifier, embedding: Embedding, alphas: list[Any], sizes: list[Any] | None
 ) -> None:
     if model.regressor is not None or model.bias != "free":
         raise ValueError(
@@ -144,11 +159,10 @@ def _check(
             f"regressor={model.regressor!r} and bias={model.bias!r}; set regressor=None and "
             "bias='free', or fit one by one."
         )
-    bad = [alpha for alpha in alphas if not Real(0).accepts(alpha)]
-    if bad or not len(alphas):
+    if not all(Real(0).accepts(alpha) for alpha in alphas):
         raise ValueError(
-            f"alphas must hold at least one finite number >= 0 and nothing else, and is "
-            f"{alphas!r}; pass penalties such as [0.1, 1, 10]."
+            f"alphas must hold finite numbers >= 0, and is {alphas!r}; pass penalties such as "
+            "[0.1, 1, 10]."
         )
     if sizes is not None and "n_label_components" not in embedding.get_params():
         raise ValueError(
@@ -159,12 +173,11 @@ def _check(
         check_parameters(
             clone(embedding).set_params(n_label_components=size), embedding._constraints
         )
-
-
-def _count(size: Any, n_labels: int) -> int:
-    count = component_count(size, n_labels, "n_label_components", "labels", default_label_size)
-    assert count is not None
-    return count
+        if size is None:
+            raise ValueError(
+                "n_label_components=None keeps the labels as they are, and has no place among "
+                "sizes; fit that classifier by itself."
+            )
 
 
 def _shares_ridge(model: CompactClassifier) -> bool:

@@ -152,8 +152,11 @@ def all_eigenpairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Ar
     return _dense(matrix, matrix.shape[0], overwrite=overwrite)
 
 
-def leading_range(columns: Array) -> tuple[Array, Array]:
+def leading_range(columns: Array, scale: float = 0.0) -> tuple[Array, Array]:
     """Orthonormal basis of the range of C, by decreasing singular value, and their squares.
+
+    ``scale`` is the square of the rounding that C carries from what it was computed from, over
+    the machine's own: directions no longer than that are none.
 
     A QR factorisation followed by an eigenproblem of the small factor: several times faster than
     an SVD of C, and the basis is orthonormal to rounding. Only where C has not full rank is the
@@ -165,15 +168,15 @@ def leading_range(columns: Array) -> tuple[Array, Array]:
     """
     Q, R = np.linalg.qr(columns)
     squares, U = all_eigenpairs(R @ R.T, overwrite=True)
-    if numerical_rank(squares, columns.shape[0]) < squares.size:
+    if numerical_rank(squares, columns.shape[0], scale) < squares.size:
         U, singular, _ = np.linalg.svd(R, full_matrices=False)
         squares = singular**2
-        rank = numerical_rank(squares, columns.shape[0])
+        rank = numerical_rank(squares, columns.shape[0], scale)
         U, squares = U[:, :rank], squares[:rank]
     return Q @ U, squares
 
 
-def _multiplied_out(matrix: Product, width: int = 512) -> Array:
+def _multiplied_out(matrix: Product, width: int = 128) -> Array:
     """An operator as a symmetric array, some columns at a time: what its products hold on the way
     may be taller than the matrix itself."""
     n = matrix.shape[0]

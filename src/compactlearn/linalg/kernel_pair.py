@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg.eigen import all_eigenpairs, leading_eigenpairs, numerical_rank
+from compactlearn.linalg.eigen import EPS, all_eigenpairs, leading_eigenpairs, numerical_rank
 from compactlearn.linalg.moments import scale_rows
 from compactlearn.linalg.operators import Gram, Operator, Plain, Sandwich, Sum
 from compactlearn.linalg.pairs import Codes, peak_signs
@@ -64,6 +64,9 @@ class KernelPair(RowsPair):
         self._shares = share  # the mean of the rows in feature space, by its coefficients
         self.mean_left = kernel @ share  # the mean kernel row: what q(x) averages to
         self._square = float(self.mean_left @ share)
+        # What rounding is judged against: entries before the mean is taken off them.
+        energy = self.count * (np.diag(kernel) @ share)
+        self._raw_energy = max(float(energy), 0.0)
         kernel -= self.mean_left
         kernel -= (self.mean_left - self._square)[:, None]
         if self.roots is not None:
@@ -93,10 +96,12 @@ class KernelPair(RowsPair):
         return float(np.trace(self.kernel))
 
     @property
-    def _scale(self) -> float:
-        """Against which the rounding of squared lengths is judged: they come from the kernel's
-        entries, and not from rows whose own rounding would be squared too."""
-        return KERNEL_ROUNDING * self.left_energy
+    def rounding_scale(self) -> float:  # type: ignore[override]
+        return KERNEL_ROUNDING * self._raw_energy
+
+    @property
+    def has_variance(self) -> bool:
+        return self.left_energy > self.n_left * EPS * self.rounding_scale
 
     @property
     def cross_energy(self) -> float:
@@ -113,15 +118,25 @@ class KernelPair(RowsPair):
     def leading_range(self, C: Any) -> tuple[Array, Array]:
         gram = np.asarray(C.T @ self._times_kernel(C))
         squares, U = all_eigenpairs((gram + gram.T) / 2, overwrite=True)
-        rank = numerical_rank(squares, self.n_left, scale=self._scale)
+        rank = self._rank(squares, C)
         P = self.Xc.T @ np.asarray(C @ (U[:, :rank] / np.sqrt(squares[:rank])))
         return self._normalised(P), squares[:rank]  # a short direction was magnified
 
+    def _rank(self, squares: Array, C: Any) -> int:
+        """How many of the squared lengths are more than what the kernel's rounding makes of C."""
+        entries = C.multiply(C) if scipy.sparse.issparse(C) else C * C
+        largest = float(np.max(entries.sum(axis=0), initial=0.0))
+        return numerical_rank(squares, self.n_left, scale=largest * self.rounding_scale)
+
     def _normalised(self, C: Array) -> Array:
-        """One pass of orthonormalisation that keeps the order of independent columns."""
+        """One pass of orthonormalisation, in the order of columns that are independent."""
         gram = self.inner(C, C)
-        L = np.linalg.cholesky((gram + gram.T) / 2)
-        return np.asarray(np.linalg.solve(L, C.T).T, dtype=np.float64)
+        gram = (gram + gram.T) / 2
+        squares, U = all_eigenpairs(gram)
+        rank = self._rank(squares, C)
+        if rank < C.shape[1]:
+            return C @ (U[:, :rank] / np.sqrt(squares[:rank]))
+        return np.asarray(np.linalg.solve(np.linalg.cholesky(gram), C.T).T, dtype=np.float64)
 
     def orthonormal(self, C: Array) -> Array:
         return self.extension(np.empty((self.n_left, 0)), C)
@@ -129,11 +144,11 @@ class KernelPair(RowsPair):
     def extension(self, basis: Array, C: Array) -> Array:
         for _ in range(2 if C.shape[1] else 0):  # once leaves rounding, twice does not
             C = C - basis @ self.inner(basis, C)
-            try:
-                C = self._normalised(C)
-            except np.linalg.LinAlgError:  # they depend on each other
-                C = self.leading_range(C)[0]
+            C = self._normalised(C)
         return C
+
+    def some_direction(self) -> Array:
+        return np.zeros((self.n_left, 1))  # any other would show the kernel's rounding
 
     def expressed(self, P: Array) -> Array:
         """``q(x)'R`` is the product of a row's feature vector with the direction."""
@@ -144,7 +159,7 @@ class KernelPair(RowsPair):
         """As in :class:`Pair`; beyond the rank of the kernel there are no directions."""
         seen = self.kernel @ avoid
         matrix = Sum(((1.0, Plain(self.kernel)), (-1.0, Gram(Plain(seen.T)))))
-        found = leading_eigenpairs(matrix, size, scale=self._scale)
+        found = leading_eigenpairs(matrix, size, scale=self.rounding_scale)
         coefficients = found.vectors - avoid @ (seen.T @ found.vectors)
         basis = self.extension(avoid, coefficients / np.sqrt(found.values))
         rows = self.kernel @ basis
@@ -192,4 +207,4 @@ class KernelPair(RowsPair):
         return self.expressed(c) + np.sqrt(share) * np.outer(self._shares, self.ones @ c), True
 
     def left_gram_product(self) -> Any:
-        raise NotImplementedError("A kernel has no Gram matrix of features; see cross_gram.")
+        raise NotImplementedError("A kernel's features, and so their Gram matrix, are not known.")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg import eigen
-from compactlearn.linalg.eigen import leading_eigenpairs, numerical_rank
+from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Codes, LearnedPath, Pair, recoded_energy
 from compactlearn.linalg.ridge import RidgePath, mean_share, solve_ridge
@@ -124,7 +124,7 @@ class MomentsPair(Pair):
                 Z = np.block([[np.array([[count]]), edge.T], [edge, Z]])
             path = RidgePath.from_gram(Z)
         # Directions without variance are no part of a hat matrix; their rounding would be.
-        kept = numerical_rank(path.values, path.values.size)
+        kept = path.rank
         shrunk = path.inverse(ridge)[:kept]
         root = path.vectors[:, :kept] * np.sqrt(shrunk)
         squares = path.values[:kept] * shrunk
@@ -183,9 +183,9 @@ class MomentsPair(Pair):
             values=solution.values,
         ).oriented()
 
-    def hat_energy(self, hat: HatFactor, codes: Codes) -> float:
+    def hat_energies(self, hat: HatFactor, codes: Codes) -> Array:
         ZV = hat.columns.T @ codes.left + np.outer(hat.constants, codes.total)
-        return float(np.vdot(ZV, ZV))
+        return np.sum(ZV**2, axis=0)
 
     def right_codes(self, *, dense: bool = True) -> Codes:
         return Codes(self.moments.left_right, None, self.count * self.mean_right)

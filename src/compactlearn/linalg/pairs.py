@@ -28,7 +28,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg import eigen
-from compactlearn.linalg.eigen import Status, leading_eigenpairs
+from compactlearn.linalg.eigen import EPS, Status, leading_eigenpairs
 from compactlearn.linalg.moments import row_blocks
 from compactlearn.linalg.operators import Deflated
 from compactlearn.linalg.ridge import RidgePath, mean_share, solve_ridge
@@ -123,6 +123,17 @@ class Pair(ABC):
     def cross_energy(self) -> float:
         """Squared Frobenius norm of Xc'Y."""
 
+    @property
+    def rounding_scale(self) -> float:
+        """The size of what Gram matrices and kernels of Xc were computed from, where centring took
+        away more than it left; 0 where the rows were centred first."""
+        return 0.0
+
+    @property
+    def has_variance(self) -> bool:
+        """Whether the left block varies by more than rounding."""
+        return self.left_energy > 1e-24 * self.count * float(self.mean_left @ self.mean_left)
+
     # ---- the space of the left block ----------------------------------------------------------
 
     def inner(self, P: Array, C: Any) -> Array:
@@ -131,7 +142,7 @@ class Pair(ABC):
 
     def leading_range(self, C: Array) -> tuple[Array, Array]:
         """Orthonormal basis of the span of C by decreasing singular value, and their squares."""
-        return eigen.leading_range(C)
+        return eigen.leading_range(C, scale=16 * EPS * self.rounding_scale)
 
     def orthonormal(self, C: Array) -> Array:
         """Orthonormal basis of the span of C, in the order of its columns."""
@@ -143,6 +154,10 @@ class Pair(ABC):
 
     def random_directions(self, count: int, rng: Any) -> Array:
         return rng.standard_normal((self.n_left, count))
+
+    def some_direction(self) -> Array:
+        """A direction for a learner that must have one, where none has any variance."""
+        return np.eye(self.n_left, 1)
 
     def expressed(self, P: Array) -> Array:
         """Directions as the matrix that rows of the left block, as they came, multiply."""
@@ -185,8 +200,8 @@ class Pair(ABC):
         """Leading eigenvectors of ``balance Hat + TT'`` with ``T = scale Y + 1 shift'``."""
 
     @abstractmethod
-    def hat_energy(self, hat: Any, codes: Codes) -> float:
-        """``tr V' Hat V``."""
+    def hat_energies(self, hat: Any, codes: Codes) -> Array:
+        """``v' Hat v`` of every code."""
 
     # ---- codes that are combinations of Y -----------------------------------------------------
 
@@ -281,7 +296,8 @@ class Pair(ABC):
         else:
             gram = Deflated(gram, avoid)
         # The trace bounds the largest eigenvalue before deflation, against which rounding counts.
-        found = leading_eigenpairs(gram, size, scale=self.left_energy).vectors
+        scale = max(self.left_energy, 16 * EPS * self.rounding_scale)
+        found = leading_eigenpairs(gram, size, scale=scale).vectors
         basis = orthonormal_extension(avoid, found)
         missing = size - basis.shape[1]
         if fill and missing > 0:

@@ -146,14 +146,15 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
     rows = 8 * N * 2 * codes
     if demand.problem == "hat":
         own_gram = max(own_gram, 4 * 8 * min(D, N, GRAM_LIMIT) ** 2)
+    cross = 0
     if demand.problem in ("right", "left"):
-        basis += 8 * 2 * min(D * M, CROSS_LIMIT)
-        if too_many_for_krylov(M, k) and demand.problem == "right":
-            basis += 8 * 3 * M * M
+        cross = 8 * 2 * min(D * M, CROSS_LIMIT)
+        if demand.problem == "right":  # multiplied out, some columns at a time
+            cross += 8 * 2 * N * min(M, 128) + 8 * 3 * M * M * too_many_for_krylov(M, k)
     return {
         "moments": 8 * 4 * (D + M) ** 2 + model,
-        "dual": 8 * 4 * N * N + centred_copy + model + rows + own_gram,
-        "krylov": basis + centred_copy + model + rows + own_gram,
+        "dual": 8 * 4 * N * N + cross + centred_copy + model + rows + own_gram,
+        "krylov": basis + cross + centred_copy + model + rows + own_gram,
     }
 
 

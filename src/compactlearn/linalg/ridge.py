@@ -29,20 +29,21 @@ SMALL_PENALTY = 1e-8
 LU_UP_TO = 4_000
 
 
-def solve_ridge(gram: Array, cross: Array, alpha: float) -> Array:
+def solve_ridge(gram: Array, cross: Array, alpha: float, scale: float = 0.0) -> Array:
     """Solve ``(gram + alpha I) B = cross`` for one penalty.
 
     The cross products lie in the range of the Gram matrix but for rounding, which a small penalty
     would divide by. Below ``SMALL_PENALTY`` times the trace, directions without variance are
-    therefore left out; for ``alpha = 0`` that is the solution of least norm.
+    therefore left out; for ``alpha = 0`` that is the solution of least norm. ``scale`` is the size
+    of what the Gram matrix was computed from, where rounding is to be judged against that.
 
     >>> solve_ridge(np.array([[3.0]]), np.array([[8.0]]), alpha=1.0)
     array([[2.]])
     >>> solve_ridge(np.zeros((1, 1)), np.zeros((1, 1)), alpha=0.0)
     array([[0.]])
     """
-    if alpha <= SMALL_PENALTY * np.trace(gram):
-        return RidgePath.from_gram(gram).coefficients(cross, alpha)
+    if alpha <= SMALL_PENALTY * max(np.trace(gram), scale):
+        return RidgePath.from_gram(gram, scale).coefficients(cross, alpha)
     shifted = gram.copy()
     shifted[np.diag_indices_from(shifted)] += alpha
     if gram.shape[0] <= LU_UP_TO:
@@ -51,7 +52,7 @@ def solve_ridge(gram: Array, cross: Array, alpha: float) -> Array:
     return scipy.linalg.cho_solve(factor, cross, check_finite=False)
 
 
-def ridge_inverse(gram: Array, alpha: float) -> tuple[Array, float]:
+def ridge_inverse(gram: Array, alpha: float, scale: float = 0.0) -> tuple[Array, float]:
     """``(gram + alpha I)^-1`` as a matrix, for callers who multiply with it many times, and the
     trace of ``gram`` times it. Directions without variance count as in :func:`solve_ridge`.
 
@@ -60,8 +61,8 @@ def ridge_inverse(gram: Array, alpha: float) -> tuple[Array, float]:
     (array([0.33333333, 0.        ]), 1.0)
     """
     size = gram.shape[0]
-    if alpha <= SMALL_PENALTY * np.trace(gram):
-        path = RidgePath.from_gram(gram)
+    if alpha <= SMALL_PENALTY * max(np.trace(gram), scale):
+        path = RidgePath.from_gram(gram, scale)
         shrunk = path.inverse(alpha)
         return (path.vectors * shrunk) @ path.vectors.T, float(shrunk @ path.values)
     shifted = gram.copy()
@@ -104,18 +105,24 @@ class RidgePath:
 
     values: Array  # (p,), largest first
     vectors: Array  # (p, p)
+    scale: float = 0.0  # of what the Gram matrix was computed from; see solve_ridge
 
     @classmethod
-    def from_gram(cls, gram: Array) -> RidgePath:
+    def from_gram(cls, gram: Array, scale: float = 0.0) -> RidgePath:
         values, vectors = all_eigenpairs(gram)
-        return cls(np.maximum(values, 0.0), vectors)
+        return cls(np.maximum(values, 0.0), vectors, scale)
+
+    @property
+    def rank(self) -> int:
+        """How many directions have variance."""
+        return numerical_rank(self.values, self.values.size, self.scale)
 
     def inverse(self, alpha: float) -> Array:
         """``1 / (values + alpha)``; 0 for directions without variance where alpha is small."""
         size = self.values.size
         kept = size
-        if alpha <= SMALL_PENALTY * self.values.sum():
-            kept = numerical_rank(self.values, size)
+        if alpha <= SMALL_PENALTY * max(self.values.sum(), self.scale):
+            kept = self.rank
         inverse = np.zeros_like(self.values)
         inverse[:kept] = 1.0 / (self.values[:kept] + alpha)
         return inverse

@@ -10,12 +10,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg import eigen
+from compactlearn.core import memory
 from compactlearn.linalg.eigen import (
+    EPS,
     EigenSolution,
     krylov_pays,
     leading_eigenpairs,
-    numerical_rank,
+    leading_range,
 )
 from compactlearn.linalg.moments import (
     Moments,
@@ -132,6 +133,12 @@ class RowsPair(Pair):
         Y = scale_rows(self.right, self.roots)
         return float(np.sum((Y.T @ Y).data ** 2))
 
+    @cached_property
+    def rounding_scale(self) -> float:  # type: ignore[override]
+        if not scipy.sparse.issparse(self.left):
+            return 0.0
+        return self.left_energy + self.count * float(self.mean_left @ self.mean_left)
+
     @property
     def cross_energy(self) -> float:
         if self._cross_fits:
@@ -140,6 +147,10 @@ class RowsPair(Pair):
         starts = range(0, self.n_right, step)
         parts = (self.Xc.T @ (self.Y @ np.eye(self.n_right, step, -start)) for start in starts)
         return float(sum(np.vdot(part, part) for part in parts))
+
+    @property
+    def _cross_rounding(self) -> float:
+        return 16 * EPS * self.rounding_scale * self.right_energy
 
     @property
     def _cross_fits(self) -> bool:
@@ -152,7 +163,8 @@ class RowsPair(Pair):
         if not scipy.sparse.issparse(self.left):
             return np.asarray(Y.T @ self._dense_Xc).T
         cross = (Y.T @ scale_rows(self.left, self.roots)).toarray()
-        return cross.T - np.outer(self.count * self.mean_left, self.mean_right)
+        cross -= np.outer(self.mean_right, self.count * self.mean_left)
+        return cross.T
 
     @property
     def _cross_operator(self) -> Operator:
@@ -162,10 +174,11 @@ class RowsPair(Pair):
         return self.Xc.T @ (self.Y @ weights)
 
     def cross_range(self, size: int) -> tuple[Array, Array]:
-        if self._cross_fits:
-            basis, squares = eigen.leading_range(self._cross)
+        order = min(self.n_left, self.n_right)
+        if self._cross_fits and not (order >= 300 and krylov_pays(order, size, is_array=False)):
+            basis, squares = leading_range(self._cross, scale=self._cross_rounding)
             return basis[:, :size], squares[:size]
-        solution = leading_eigenpairs(Gram(self._cross_operator), size)
+        solution = leading_eigenpairs(Gram(self._cross_operator), size, scale=self._cross_rounding)
         images = self._cross_times(solution.vectors / np.sqrt(solution.values))
         return np.linalg.qr(images)[0], solution.values
 
@@ -253,11 +266,11 @@ class RowsPair(Pair):
         if kind == "penalised":
             kernel = kernel + np.outer(self.ones, self.ones)
         if kernel.shape[0] <= SPECTRAL_HAT:
-            path = RidgePath.from_gram(kernel)
-            kept = numerical_rank(path.values, path.values.size)
+            path = RidgePath.from_gram(kernel, self.rounding_scale)
+            kept = path.rank
             E, shrinkage = path.vectors[:, :kept], (path.inverse(ridge) * path.values)[:kept]
             return HatMatrix((E * shrinkage) @ E.T, float(shrinkage.sum()))
-        inverse, trace = ridge_inverse(kernel, ridge)
+        inverse, trace = ridge_inverse(kernel, ridge, self.rounding_scale)
         hat = kernel @ inverse
         hat += hat.T.copy()
         hat /= 2
@@ -287,10 +300,10 @@ class RowsPair(Pair):
         matrix = Sum(((balance, H), (1.0, Gram(T.T))))
         return self._from_rows(self._pairs(matrix, size, scale=terms))
 
-    def hat_energy(self, hat: HatMatrix, codes: Codes) -> float:
+    def hat_energies(self, hat: HatMatrix, codes: Codes) -> Array:
         V = self.code_rows(codes)
         V = V if self.roots is None else V * self.roots[:, None]
-        return float(np.vdot(V, hat.matrix @ V))
+        return np.einsum("ij,ij->j", V, hat.matrix @ V)
 
     @cached_property
     def _left_kernel(self) -> Array:
@@ -423,12 +436,20 @@ class RowsPair(Pair):
         V = self._centred_codes(codes)
         if share and bias != "target":
             V = V + np.sqrt(share) * np.outer(self.ones, codes.total / self.count)
-        return solve_ridge(self._kernel(share), V, alpha)
+        return solve_ridge(self._kernel(share), V, alpha, self.rounding_scale)
 
     @cached_property
     def _left_path(self) -> RidgePath:
         """The spectrum of Xc'Xc, or of XcXc' where that is smaller, shared by every balance."""
-        return RidgePath.from_gram(self._left_gram if self._narrow else self._left_kernel)
+        if self._narrow:
+            return RidgePath.from_gram(self._left_gram)
+        n_rows = self.right.shape[0]
+        memory.require_memory(
+            8 * 3 * n_rows**2,
+            what=f"A path of penalties for {n_rows} rows and {self.n_left} features kept",
+            remedy="Project the features, or fit one penalty at a time.",
+        )
+        return RidgePath.from_gram(self._left_kernel, self.rounding_scale)
 
     def _kept_path(self, codes: Codes) -> LearnedPath:
         mean_code, path = codes.total / self.count, self._left_path

@@ -1,0 +1,388 @@
+"""Signs, sizes, warnings and seeds of the comparison methods, alone and inside a classifier."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import StandardScaler
+
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CompactClassifier,
+    FaIE,
+    KernelMap,
+    Original,
+)
+
+REGIMES = ["moments", "dual", "krylov"]
+every_regime = pytest.mark.parametrize("solver", REGIMES)
+ENCODERS = {
+    "PLST": PLST(3),
+    "CPLST": CPLST(3),
+    "DMLR": DMLR(3),
+    "DMLR centred": DMLR(3, center=True),
+}
+every_encoder = pytest.mark.parametrize("embedding", ENCODERS.values(), ids=ENCODERS.keys())
+METHODS = {**ENCODERS, "FaIE": FaIE(3), "MDDM": MDDM(3), "Original": Original(), "CMLL": CMLL(3, 3)}
+every_method = pytest.mark.parametrize("embedding", METHODS.values(), ids=METHODS.keys())
+
+
+def make_data(n=36, n_features=8, n_labels=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features)) + rng.normal(size=n_features)
+    latent = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
+    latent += rng.normal(size=latent.shape)
+    return X, (latent > np.quantile(latent, 0.6, axis=0)).astype(float)
+
+
+def peaks(rows):
+    """The entry of largest magnitude of each row."""
+    rows = np.asarray(rows)
+    return rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
+
+
+# --- one answer, not one up to its sign ----------------------------------------------------------
+
+
+@every_encoder
+@every_regime
+@pytest.mark.parametrize("seed", range(4))
+def test_the_largest_entry_of_a_direction_is_positive(embedding, solver, seed):
+    X, Y = make_data(seed=seed)
+    model = clone(embedding).set_params(solver=solver, n_label_components=5).fit(X, Y)
+    assert (peaks(model.decoder_) > 0).all()
+
+
+@every_regime
+@pytest.mark.parametrize("variant", ["projection", "subspace"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_direction_of_features_points_to_its_label(solver, variant, seed):
+    """Where the dependence is largest it is positive."""
+    X, Y = make_data(seed=seed)
+    P = MDDM(5, variant=variant, solver=solver).fit(X, Y).projection_
+    assert (peaks(P.T @ (X - X.mean(axis=0)).T @ Y) > 0).all()
+
+
+@every_regime
+@pytest.mark.parametrize("seed", range(4))
+def test_the_largest_entry_of_a_decoded_code_is_positive(solver, seed):
+    X, Y = make_data(seed=seed)
+    model = FaIE(5, solver=solver).fit(X, Y)
+    assert (peaks(model.codes_.T @ Y) > 0).all()
+
+
+# --- sizes and what is said about them -----------------------------------------------------------
+
+
+@every_regime
+@pytest.mark.parametrize("embedding", [PLST(), CPLST(), DMLR()], ids=["PLST", "CPLST", "DMLR"])
+def test_a_cut_is_announced_once(embedding, solver):
+    X, Y = make_data()
+    Y[:, 4:] = Y[:, :2]
+    model = clone(embedding).set_params(solver=solver, n_label_components=6)
+    with pytest.warns(UserWarning, match="6 label components .* only 4 .* cut to 4") as caught:
+        model.fit(X, Y)
+    assert len(caught) == 1
+    assert model.n_label_components_ == 4
+    assert len(model.eigenvalues_) == 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(n_label_components=4).fit(X, Y)
+
+
+@every_regime
+def test_no_more_conditional_directions_than_features(solver):
+    X, Y = make_data(n_features=2)
+    with pytest.warns(UserWarning, match="cut to 2"):
+        model = CPLST(5, solver=solver).fit(X, Y)
+    assert model.n_label_components_ == 2
+
+
+@every_regime
+def test_rounding_of_recoded_labels_is_no_component(solver):
+    """Signed or centred labels of few distinct rows: a shift far larger than what is left."""
+    X, Y = make_data(24)
+    Y[:] = 0
+    Y[:12, 0] = 1
+    for coding, rank in (("centred", 1), ("signed", 2)):
+        with pytest.warns(UserWarning, match=f"cut to {rank}"):
+            model = FaIE(5, beta=0.0, ridge=1.0, coding=coding, solver=solver).fit(X, Y)
+        assert model.n_label_components_ == rank
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(0.5, 4), (0.3, 2), (0.01, 1)])
+def test_a_ratio_means_the_users_features_behind_a_kernel(ratio, expected):
+    """floor(ratio D + 1/2) of D = 8, although an exact kernel has one direction per row."""
+    X, Y = make_data()
+    for kernel in (KernelMap(), KernelMap(n_components=20), KernelMap(method="nystroem")):
+        for embedding in (MDDM(ratio), CMLL(ratio, 6, beta=0.1)):
+            model = CompactClassifier(embedding, feature_map=kernel, random_state=0).fit(X, Y)
+            assert model.embedding_.n_feature_components_ == expected
+
+
+def test_a_ratio_means_the_mapped_features_behind_any_other_map():
+    X, Y = make_data()
+
+    class Half(StandardScaler):
+        def transform(self, X):
+            return super().transform(X)[:, :4]
+
+    model = CompactClassifier(MDDM(0.5), feature_map=Half()).fit(X, Y)
+    assert model.embedding_.n_feature_components_ == 2
+
+
+def test_a_ratio_is_bounded_by_the_rows_behind_a_kernel():
+    X, Y = make_data(6, 20)
+    embedding = MDDM(1.0, completion="variance")
+    model = CompactClassifier(embedding, feature_map=KernelMap()).fit(X, Y)
+    assert model.embedding_.n_feature_components_ <= 6
+    with pytest.raises(ValueError, match=r"n_feature_components=7 .* \(6\)"):
+        CompactClassifier(MDDM(7), feature_map=KernelMap()).fit(X, Y)
+
+
+@pytest.mark.parametrize("shape", [(10, 4), (4, 10)], ids=["tall", "wide"])
+def test_as_many_components_as_rows_behind_a_kernel(shape):
+    """The bound is the rows', not the features'."""
+    X, Y = make_data(*shape)
+    embedding = MDDM(min(8, shape[0]), completion="variance")
+    model = CompactClassifier(embedding, feature_map=KernelMap(gamma=0.3)).fit(X, Y)
+    assert model.embedding_.n_feature_components_ == min(8, shape[0] - 1)
+
+
+# --- the balance ---------------------------------------------------------------------------------
+
+
+@every_regime
+def test_the_automatic_balance_of_recoded_labels(solver):
+    """A tenth of the labels' energy over the trace of the hat matrix, for each coding."""
+    X, Y = make_data()
+    Xc = X - X.mean(axis=0)
+    hat = 1 + np.trace(Xc @ np.linalg.solve(Xc.T @ Xc + 0.5 * np.eye(8), Xc.T))
+    for coding, T in (("binary", Y), ("signed", 2 * Y - 1), ("centred", Y - Y.mean(axis=0))):
+        model = FaIE(3, ridge=0.5, coding=coding, solver=solver).fit(X, Y)
+        np.testing.assert_allclose(model.beta_, 0.1 * np.sum(T**2) / hat, rtol=1e-9)
+    for center, T in ((False, Y), (True, Y - Y.mean(axis=0))):
+        model = DMLR(3, center=center, solver=solver).fit(X, Y)
+        expected = 0.1 * np.sum(T**2) / np.sum((Xc.T @ Y) ** 2)
+        np.testing.assert_allclose(model.beta_, expected, rtol=1e-9)
+
+
+# --- seeds ---------------------------------------------------------------------------------------
+
+
+def test_the_classifiers_seed_reaches_an_embedding_without_one():
+    X, Y = make_data()
+    embedding = MDDM(8, completion="random")
+    fitted = [CompactClassifier(embedding, random_state=s).fit(X, Y) for s in (1, 1, 2)]
+    one, same, other = (model.embedding_.projection_ for model in fitted)
+    np.testing.assert_array_equal(one, same)
+    assert np.abs(one - other).max() > 1e-3
+    alone = MDDM(8, completion="random", random_state=1).fit(X, Y).projection_
+    np.testing.assert_allclose(one, alone, atol=1e-10)
+    assert fitted[0].embedding_.random_state == 1
+    assert embedding.random_state is None
+
+
+def test_an_embeddings_own_seed_is_kept():
+    X, Y = make_data()
+    embedding = MDDM(8, completion="random", random_state=5)
+    models = [CompactClassifier(embedding, random_state=s).fit(X, Y) for s in (1, 2)]
+    assert [model.embedding_.random_state for model in models] == [5, 5]
+    np.testing.assert_array_equal(*(model.embedding_.projection_ for model in models))
+
+
+def test_the_classifiers_seed_reaches_a_map_without_one():
+    X, Y = make_data()
+    kernel = KernelMap(method="nystroem", n_components=5)
+    one, same, other = (
+        CompactClassifier(PLST(3), feature_map=kernel, random_state=s).fit(X, Y).feature_map_
+        for s in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(one.landmarks_, same.landmarks_)
+    assert np.abs(one.landmarks_ - other.landmarks_).max() > 1e-3
+    np.testing.assert_array_equal(
+        one.landmarks_, clone(kernel).set_params(random_state=1).fit(X).landmarks_
+    )
+    own = clone(kernel).set_params(random_state=7)
+    model = CompactClassifier(PLST(3), feature_map=own, random_state=1).fit(X, Y)
+    assert model.feature_map_.random_state == 7
+
+
+# --- through the kernel matrix, or around it -----------------------------------------------------
+
+
+def by_hand(embedding, kernel, X, Y, X_new, **options):
+    """The same on features computed beforehand."""
+    features = clone(kernel).fit(X)
+    model = CompactClassifier(embedding, **options).fit(features.transform(X), Y)
+    return model.decision_function(features.transform(X_new))
+
+
+@every_method
+@pytest.mark.parametrize("route", ["matrix", "scale", "few components", "nystroem", "regressor"])
+def test_a_kernel_map_is_its_features(embedding, route):
+    """Whichever way is taken, scores are those of the linear method on features of the kernel."""
+    X, Y = make_data()
+    X_new = make_data(9, seed=1)[0]
+    kernel = KernelMap(gamma=0.05, random_state=0)
+    options = {}
+    if route == "scale":
+        options["scale"] = True
+    elif route == "few components":
+        kernel.set_params(n_components=9)
+    elif route == "nystroem":
+        kernel.set_params(method="nystroem", n_components=12)
+    elif route == "regressor":
+        options["regressor"] = Ridge(alpha=0.3, solver="svd")
+    model = CompactClassifier(embedding, feature_map=kernel, alpha=0.3, **options).fit(X, Y)
+    expected = by_hand(embedding, kernel, X, Y, X_new, alpha=0.3, **options)
+    np.testing.assert_allclose(model.decision_function(X_new), expected, atol=1e-6)
+    through = route == "matrix" or (route == "regressor" and not keeps_features(embedding))
+    assert model.embedding_.solver_.endswith("-kernel") == through
+
+
+def keeps_features(embedding):
+    return not isinstance(embedding, MDDM | CMLL)
+
+
+@every_method
+@pytest.mark.parametrize("scale", [False, True])
+def test_weights_are_repeated_rows_behind_a_kernel(embedding, scale):
+    """In the kernel's width too."""
+    X, Y = make_data(20)
+    X_new = make_data(9, seed=1)[0]
+    weights = np.random.default_rng(2).integers(0, 4, 20)
+    model = CompactClassifier(embedding, feature_map=KernelMap(), scale=scale, alpha=0.3)
+    weighted = clone(model).fit(X, Y, sample_weight=weights)
+    repeated = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+    np.testing.assert_allclose(weighted.feature_map_.gamma_, repeated.feature_map_.gamma_)
+    if not scale:  # otherwise the axes that are scaled are a matter of the factorisation
+        np.testing.assert_allclose(
+            weighted.decision_function(X_new), repeated.decision_function(X_new), atol=1e-6
+        )
+
+
+@every_method
+def test_transform_behind_a_kernel(embedding):
+    """Projected rows q(x)'R; where features are kept, features that factor the kernel."""
+    X, Y = make_data()
+    model = CompactClassifier(embedding, feature_map=KernelMap(gamma=0.05)).fit(X, Y)
+    U, q = model.transform(X), model.feature_map_.rows(X)
+    if keeps_features(embedding):
+        np.testing.assert_allclose(U @ U.T, q, atol=1e-8)
+    else:
+        np.testing.assert_allclose(U, q @ model.embedding_.projection_, atol=1e-10)
+        R = model.embedding_.projection_
+        np.testing.assert_allclose(R.T @ q @ R, np.eye(3), atol=1e-8)
+
+
+def test_mapped_features_have_no_names():
+    X, Y = make_data()
+    X = pd.DataFrame(X, columns=list("abcdefgh"))
+    plain = CompactClassifier(MDDM(3)).fit(X, Y)
+    assert list(plain.embedding_.feature_names_in_) == list("abcdefgh")
+    mapped = CompactClassifier(MDDM(3), feature_map=KernelMap()).fit(X, Y)
+    assert not hasattr(mapped.embedding_, "feature_names_in_")
+    assert mapped.embedding_.n_features_in_ == 36
+
+
+# --- foreign regressors --------------------------------------------------------------------------
+
+
+class Recorder(RegressorMixin, BaseEstimator):
+    """Keeps what it is given and answers with the last row of it."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        self.X_, self.y_, self.weights_ = np.array(X), np.array(y), sample_weight
+        return self
+
+    def predict(self, X):
+        return np.tile(self.y_[-1], (len(X), 1))
+
+
+@every_method
+@pytest.mark.parametrize("weighted", [False, True])
+def test_regressors_see_codes_of_unit_mean_square(embedding, weighted):
+    X, Y = make_data()
+    weights = np.random.default_rng(2).uniform(0.2, 3, 36) if weighted else None
+    model = CompactClassifier(embedding, regressor=Recorder()).fit(X, Y, sample_weight=weights)
+    seen = model.regressor_.y_
+    square = np.average(np.mean(seen**2, axis=1), weights=weights)
+    np.testing.assert_allclose(square, 1, rtol=1e-9)
+    built_in = CompactClassifier(embedding, alpha=0.0).fit(X, Y, sample_weight=weights)
+    if model.embedding_.projection_ is not None:
+        np.testing.assert_allclose(
+            model.regressor_.X_, X @ built_in.embedding_.projection_, atol=1e-8
+        )
+    # Scaled back: the last row's own code is the answer for every row.
+    codes = model.predict_codes(X[:2])
+    np.testing.assert_allclose(codes * model._code_scale, np.tile(seen[-1], (2, 1)), atol=1e-10)
+    if not isinstance(embedding, FaIE | CMLL | Original | MDDM):
+        np.testing.assert_allclose(codes[0], model.embedding_.encode(Y[-1:])[0], atol=1e-9)
+
+
+@every_method
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", [None, KernelMap(gamma=0.05)], ids=["linear", "kernel"])
+def test_a_foreign_ridge_is_the_built_in_one(embedding, weighted, kernel):
+    X, Y = make_data()
+    X_new = make_data(9, seed=1)[0]
+    weights = np.random.default_rng(2).uniform(0.2, 3, 36) if weighted else None
+    if "ridge" in embedding.get_params():
+        embedding = clone(embedding).set_params(ridge=0.4)
+    scores = [
+        CompactClassifier(embedding, feature_map=kernel, alpha=0.4, regressor=regressor)
+        .fit(X, Y, sample_weight=weights)
+        .decision_function(X_new)
+        for regressor in (None, Ridge(alpha=0.4, solver="svd"))
+    ]
+    np.testing.assert_allclose(*scores, atol=1e-7)
+
+
+@pytest.mark.parametrize("embedding", [CPLST(3), FaIE(3)], ids=["CPLST", "FaIE"])
+@pytest.mark.parametrize("regressor", [None, Ridge(alpha=0.4)], ids=["built-in", "foreign"])
+def test_a_shared_ridge_is_the_classifiers_penalty(embedding, regressor):
+    X, Y = make_data()
+    model = CompactClassifier(embedding, alpha=7.0, regressor=regressor).fit(X, Y)
+    assert model.embedding_.ridge_ == 7.0
+    fixed = clone(embedding).set_params(ridge=7.0).fit(X, Y)
+    np.testing.assert_allclose(model.embedding_.eigenvalues_, fixed.eigenvalues_, rtol=1e-9)
+    assert embedding.ridge == "shared"
+    assert clone(embedding).fit(X, Y).ridge_ == 1.0
+
+
+@every_regime
+@pytest.mark.parametrize("seed", range(3))
+def test_constant_labels_less_their_mean_are_nothing(solver, seed):
+    """With uneven weights the mean of ones is not exactly one; what is left over is rounding."""
+    X, Y = make_data(24)
+    weights = np.random.default_rng(seed).uniform(0.1, 3, 24)
+    model = CompactClassifier(FaIE(3, beta=0.0, ridge=1.0, coding="centred", solver=solver))
+    with pytest.warns(UserWarning, match="cut to 0"):
+        model.fit(X, np.ones_like(Y), sample_weight=weights)
+    np.testing.assert_allclose(model.decision_function(X), 1, atol=1e-12)
+
+
+@every_regime
+@pytest.mark.parametrize("variant", ["projection", "subspace"])
+def test_a_learner_gets_one_feature_rather_than_none(variant, solver):
+    """Constant features have no direction of dependence; any regressor still gets a column."""
+    X, Y = make_data()
+    X = np.full_like(X, 0.5)
+    model = MDDM(3, variant=variant, solver=solver).fit(X, Y)
+    assert model.projection_.shape == (8, 1)
+    assert model.eigenvalues_.size == 0
+    foreign = CompactClassifier(model, regressor=Ridge()).fit(X, Y)
+    np.testing.assert_allclose(foreign.decision_function(X), np.tile(Y.mean(axis=0), (36, 1)))
