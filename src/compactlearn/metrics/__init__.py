@@ -1,17 +1,50 @@
-"""How good scores and labels are: a few metrics with stated conventions, and one table of them."""
+"""How good scores and labels are: metrics with stated conventions, and one table of them."""
 
-from compactlearn.metrics.labels import micro_f1
-from compactlearn.metrics.ranking import average_precision, one_error, rankable_rows, ranking_loss
-from compactlearn.metrics.registry import METRICS, Metric, evaluate, get_metric
+from compactlearn.metrics.evaluation import evaluate
+from compactlearn.metrics.labels import (
+    example_f1,
+    hamming_loss,
+    macro_f1,
+    micro_f1,
+    subset_accuracy,
+)
+from compactlearn.metrics.propensity import (
+    inverse_propensities,
+    propensities,
+    psndcg_at_k,
+    psp_at_k,
+)
+from compactlearn.metrics.ranking import (
+    average_precision,
+    coverage,
+    one_error,
+    rankable_rows,
+    ranking_loss,
+)
+from compactlearn.metrics.registry import METRICS, Metric, get_metric
+from compactlearn.metrics.scoring import scorer
+from compactlearn.metrics.top import ndcg_at_k, precision_at_k
 
 __all__ = [
     "METRICS",
     "Metric",
     "average_precision",
+    "coverage",
     "evaluate",
+    "example_f1",
     "get_metric",
+    "hamming_loss",
+    "inverse_propensities",
+    "macro_f1",
     "micro_f1",
+    "ndcg_at_k",
     "one_error",
+    "precision_at_k",
+    "propensities",
+    "psndcg_at_k",
+    "psp_at_k",
     "rankable_rows",
     "ranking_loss",
+    "scorer",
+    "subset_accuracy",
 ]

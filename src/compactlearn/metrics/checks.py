@@ -1,62 +1,102 @@
-"""What the metrics accept as truth, scores and labels, and the blocks of rows they work on."""
+"""What the metrics accept as scores, labels, convention and k, and their blocks of rows."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-__all__ = ["check_labels", "check_scores", "check_truth", "dense_rows", "row_blocks"]
+from compactlearn.core.params import Integer, nearest
+
+__all__ = [
+    "CONVENTIONS",
+    "Convention",
+    "Matrix",
+    "as_matrix",
+    "check_convention",
+    "check_finite",
+    "check_k",
+    "check_labels",
+    "check_scores",
+    "check_shape",
+    "row_blocks",
+]
 
 # Cells per block: small enough for the processor's cache, large enough to keep NumPy busy.
 BLOCK_CELLS = 1 << 18
 
+CONVENTIONS = ("zhang", "sklearn", "mulan")
+Convention = Literal["zhang", "sklearn", "mulan"]
+
 Matrix = np.ndarray | sparse.csr_array
-
-
-def check_truth(Y_true: Any) -> Matrix:
-    """The truth as an ndarray or csr_array of 0, 1 and NaN (unknown)."""
-    Y = _matrix(Y_true, "Y_true")
-    values = _stored(Y)
-    wrong = (values != 0) & (values != 1) & ~np.isnan(values)
-    if wrong.any():
-        raise ValueError(
-            "Y_true must hold 0 (absent), 1 (present) or NaN (unknown) only, but holds "
-            f"{values[wrong].flat[0]:g}; pass a 0/1 indicator matrix."
-        )
-    return Y
 
 
 def check_labels(labels: Any, shape: tuple[int, int]) -> Matrix:
     """Predicted labels as an ndarray or csr_array of 0 and 1, of the shape of the truth."""
-    L = _matrix(labels, "labels")
-    _check_shape("labels", L.shape, shape)
-    values = _stored(L)
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        raise ValueError(
-            "labels must hold 0 (absent) and 1 (present) only, but hold "
-            f"{values[wrong].flat[0]:g}; turn scores into labels first, for instance by "
-            "scores > 0.5."
-        )
+    L = as_matrix(labels, "labels")
+    check_shape("labels", L.shape, shape)
+    if L.dtype == bool:
+        return L
+    for values in _pieces(L):
+        wrong = (values != 0) & (values != 1)
+        if wrong.any():
+            raise ValueError(
+                "labels must hold 0 (absent) and 1 (present) only, but hold "
+                f"{values[wrong].flat[0]:g}; turn scores into labels first, for instance by "
+                "scores > 0.5."
+            )
     return L
 
 
 def check_scores(scores: Any, shape: tuple[int, int]) -> np.ndarray:
-    """Scores as a finite ndarray of the shape of the truth."""
+    """Scores as an ndarray of the shape of the truth; the sort will see whether they are finite."""
     if sparse.issparse(scores):
         raise TypeError(
             "scores must be a dense array, since every label of every row has one, but a sparse "
             "matrix was given; pass scores.toarray()."
         )
-    S = _matrix(scores, "scores")
-    _check_shape("scores", S.shape, shape)
-    if not np.isfinite(S).all():
-        raise ValueError(
-            "scores must be finite to be ranked, but hold NaN or infinity; check the model that "
-            "made them."
-        )
+    S = as_matrix(scores, "scores")
+    check_shape("scores", S.shape, shape)
     return S
+
+
+def check_finite(scores: Matrix) -> None:
+    """Refuse scores that cannot be ranked."""
+    for values in _pieces(scores):
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "scores must be finite to be ranked, but hold NaN or infinity; check the model "
+                "that made them."
+            )
+
+
+def check_convention(convention: Any) -> None:
+    """Refuse a name that is none of `CONVENTIONS`."""
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
+        hint = nearest(convention, CONVENTIONS) if isinstance(convention, str) else ""
+        raise ValueError(
+            f"convention must be one of {', '.join(map(repr, CONVENTIONS))}, but is "
+            f"{convention!r}; pass one of these.{hint}"
+        )
+
+
+def check_k(k: Any, n_labels: int) -> int:
+    """k as an int between 1 and the number of labels."""
+    if not Integer(1, n_labels).accepts(k):
+        raise ValueError(
+            f"k must be an integer between 1 and the number of labels, {n_labels}, but is {k!r}; "
+            "pass such a number."
+        )
+    return int(k)
+
+
+def check_shape(name: str, given: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """Refuse an array that is not laid out like the truth."""
+    if tuple(given) != tuple(expected):
+        raise ValueError(
+            f"{name} must have the shape of Y_true, {tuple(expected)}, but have {tuple(given)}; "
+            "pass the same rows and labels in both."
+        )
 
 
 def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
@@ -70,17 +110,8 @@ def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n_rows, step))
 
 
-def dense_rows(matrix: Matrix, rows: slice) -> np.ndarray:
-    """A block of rows as an ndarray."""
-    block = matrix[rows]
-    return block.toarray() if sparse.issparse(block) else block
-
-
-def _stored(matrix: Matrix) -> np.ndarray:
-    return matrix.data if sparse.issparse(matrix) else matrix
-
-
-def _matrix(values: Any, name: str) -> Matrix:
+def as_matrix(values: Any, name: str) -> Matrix:
+    """A two-dimensional ndarray of numbers or booleans, or a csr_array without repeated cells."""
     if sparse.issparse(values):
         matrix = sparse.csr_array(values)
         if not matrix.has_canonical_format:  # a cell stored twice means the sum
@@ -104,9 +135,9 @@ def _matrix(values: Any, name: str) -> Matrix:
         ) from None
 
 
-def _check_shape(name: str, given: tuple[int, ...], expected: tuple[int, int]) -> None:
-    if tuple(given) != tuple(expected):
-        raise ValueError(
-            f"{name} must have the shape of Y_true, {tuple(expected)}, but have {tuple(given)}; "
-            "pass the same rows and labels in both."
-        )
+def _pieces(matrix: Matrix) -> Iterator[np.ndarray]:
+    """The stored values, a block at a time: what a check makes of them stays in the cache."""
+    if sparse.issparse(matrix):
+        yield matrix.data
+    else:
+        yield from (matrix[rows] for rows in row_blocks(matrix.shape))

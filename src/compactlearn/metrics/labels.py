@@ -1,21 +1,35 @@
-"""Metrics of predicted label sets."""
+"""Metrics of predicted label sets.
+
+Cells whose truth is unknown are not counted; rows of which nothing is known neither.
+"""
 
 import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
-from compactlearn.metrics.checks import check_labels, check_truth, dense_rows, row_blocks
+from compactlearn.metrics.averages import KNOWN, warn_undefined
+from compactlearn.metrics.checks import Convention, check_convention, check_labels
+from compactlearn.metrics.counts import Counts, count
+from compactlearn.metrics.truth import read_truth
 
-__all__ = ["micro_f1"]
+__all__ = [
+    "example_f1",
+    "example_f1_of",
+    "hamming_loss",
+    "hamming_loss_of",
+    "macro_f1",
+    "macro_f1_of",
+    "micro_f1",
+    "micro_f1_of",
+    "subset_accuracy",
+    "subset_accuracy_of",
+]
 
 
-def micro_f1(Y_true: Any, labels: Any) -> float:
-    """F1 from the counts over all rows and labels, 2 TP / (2 TP + FP + FN); 1 is best.
-
-    All rows count, empty ones too.
+def hamming_loss(Y_true: Any, labels: Any, *, mask: Any = None) -> float:
+    """Share of cells in which truth and prediction differ; 0 is best.
 
     Parameters
     ----------
@@ -23,11 +37,87 @@ def micro_f1(Y_true: Any, labels: Any) -> float:
         0 and 1; NaN where unknown: such a cell is not counted.
     labels : array-like or sparse matrix of shape (n_samples, n_labels)
         Predicted labels, 0 and 1.
+    mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
+        True where the label is known; another way to mark unknown ones.
 
     Returns
     -------
     float
-        0, with an UndefinedMetricWarning, if no label is present and none is predicted.
+        NaN, with an UndefinedMetricWarning, if no cell is known.
+
+    Examples
+    --------
+    >>> hamming_loss([[1, 0, 1], [0, 1, 0]], [[1, 1, 1], [0, 0, 0]])
+    0.3333333333333333
+    """
+    return hamming_loss_of(_counts(Y_true, labels, mask), stacklevel=2)
+
+
+def subset_accuracy(Y_true: Any, labels: Any, *, mask: Any = None) -> float:
+    """Share of rows in which every known label is predicted right; 1 is best.
+
+    Parameters
+    ----------
+    Y_true, labels, mask
+        As in `hamming_loss`.
+
+    Returns
+    -------
+    float
+        NaN, with an UndefinedMetricWarning, if no row has a known label.
+
+    Examples
+    --------
+    >>> subset_accuracy([[1, 0, 1], [0, 1, 0]], [[1, 0, 1], [0, 0, 0]])
+    0.5
+    """
+    return subset_accuracy_of(_counts(Y_true, labels, mask), stacklevel=2)
+
+
+def example_f1(
+    Y_true: Any, labels: Any, *, convention: Convention = "zhang", mask: Any = None
+) -> float:
+    """F1 of each row, 2 TP / (2 TP + FP + FN), averaged over rows; 1 is best.
+
+    Parameters
+    ----------
+    Y_true, labels, mask
+        As in `hamming_loss`.
+    convention : "zhang", "sklearn" or "mulan"
+        A row without labels for which none is predicted has the value 1 for "mulan", else 0.
+
+    Returns
+    -------
+    float
+        NaN, with an UndefinedMetricWarning, if no row has a known label.
+
+    Examples
+    --------
+    >>> example_f1([[1, 0, 1], [0, 1, 0]], [[1, 1, 1], [0, 0, 0]])
+    0.4
+    """
+    return example_f1_of(_counts(Y_true, labels, mask), convention, stacklevel=2)
+
+
+def micro_f1(
+    Y_true: Any, labels: Any, *, convention: Convention = "zhang", mask: Any = None
+) -> float:
+    """F1 from the counts over all rows and labels, 2 TP / (2 TP + FP + FN); 1 is best.
+
+    All rows count, empty ones too.
+
+    Parameters
+    ----------
+    Y_true, labels, mask
+        As in `hamming_loss`.
+    convention : "zhang", "sklearn" or "mulan"
+        What the value is if no label is present and none is predicted.
+
+    Returns
+    -------
+    float
+        If no label is present and none is predicted: 1 for "mulan", else 0 with an
+        UndefinedMetricWarning.
 
     Examples
     --------
@@ -36,31 +126,98 @@ def micro_f1(Y_true: Any, labels: Any) -> float:
     >>> micro_f1([[1, 0, 1], [0, 1, 0]], [[1, 1, 1], [0, 0, 0]])
     0.6666666666666666
     """
-    Y = check_truth(Y_true)
-    L = check_labels(labels, Y.shape)
+    return micro_f1_of(_counts(Y_true, labels, mask), convention, stacklevel=2)
+
+
+def macro_f1(
+    Y_true: Any, labels: Any, *, convention: Convention = "zhang", mask: Any = None
+) -> float:
+    """F1 of each label, 2 TP / (2 TP + FP + FN), averaged over labels; 1 is best.
+
+    Parameters
+    ----------
+    Y_true, labels, mask
+        As in `hamming_loss`.
+    convention : "zhang", "sklearn" or "mulan"
+        A label that no row has and none is predicted to have has the value 1 for "mulan", else
+        0. A label of which nothing is known is left out.
+
+    Returns
+    -------
+    float
+        NaN, with an UndefinedMetricWarning, if nothing is known of any label.
+
+    Examples
+    --------
+    >>> macro_f1([[1, 0, 1], [0, 1, 0]], [[1, 1, 1], [0, 0, 0]])
+    0.6666666666666666
+    """
+    return macro_f1_of(_counts(Y_true, labels, mask), convention, stacklevel=2)
+
+
+def hamming_loss_of(counts: Counts, *, stacklevel: int) -> float:
+    """`hamming_loss` from counts."""
+    n_cells = int(counts.known.sum())
+    if n_cells == 0:
+        return _undefined("hamming_loss", counts, stacklevel)
+    wrong = counts.present + counts.predicted - 2 * counts.hits
+    return int(wrong.sum()) / n_cells
+
+
+def subset_accuracy_of(counts: Counts, *, stacklevel: int) -> float:
+    """`subset_accuracy` from counts."""
+    kept = counts.known > 0
+    if not kept.any():
+        return _undefined("subset_accuracy", counts, stacklevel)
+    right = (counts.present == counts.hits) & (counts.predicted == counts.hits)
+    return float(right[kept].mean())
+
+
+def example_f1_of(counts: Counts, convention: Any, *, stacklevel: int) -> float:
+    """`example_f1` from counts."""
+    check_convention(convention)
+    kept = counts.known > 0
+    if not kept.any():
+        return _undefined("example_f1", counts, stacklevel)
+    marks = counts.present + counts.predicted
+    return float(_f1(counts.hits, marks, convention)[kept].mean())
+
+
+def micro_f1_of(counts: Counts, convention: Any, *, stacklevel: int) -> float:
+    """`micro_f1` from counts."""
+    check_convention(convention)
     # 2 TP + FP + FN is the number of present labels plus the number of predicted ones.
-    hits, marks = _counts(Y, L)
-    if marks == 0:
+    hits, marks = int(counts.hits.sum()), int((counts.present + counts.predicted).sum())
+    if marks == 0 and convention != "mulan":
         warnings.warn(
             "micro_f1 needs a present or a predicted label, but there is neither; the result is "
             "0. Evaluate on other rows or lower the threshold.",
             UndefinedMetricWarning,
-            stacklevel=2,
+            stacklevel=stacklevel + 1,
         )
-        return 0.0
-    return 2 * hits / marks
+    return float(_f1(np.array(hits), np.array(marks), convention))
 
 
-def _counts(Y: np.ndarray | sparse.csr_array, L: np.ndarray | sparse.csr_array) -> tuple[int, int]:
-    """Cells both present and predicted; present cells plus predicted cells, known ones only."""
-    if sparse.issparse(Y) and sparse.issparse(L) and not np.isnan(Y.data).any():
-        present, predicted = sparse.csr_array(Y, dtype=bool), sparse.csr_array(L, dtype=bool)
-        hits = present.multiply(predicted).count_nonzero()
-        return hits, present.count_nonzero() + predicted.count_nonzero()
-    hits = marks = 0
-    for rows in row_blocks(Y.shape):
-        truth, predicted = dense_rows(Y, rows), dense_rows(L, rows) == 1
-        present, predicted = truth == 1, predicted & ~np.isnan(truth)
-        hits += int((present & predicted).sum())
-        marks += int(present.sum()) + int(predicted.sum())
-    return hits, marks
+def macro_f1_of(counts: Counts, convention: Any, *, stacklevel: int) -> float:
+    """`macro_f1` from counts."""
+    check_convention(convention)
+    kept = counts.label_known > 0
+    if not kept.any():
+        return _undefined("macro_f1", counts, stacklevel)
+    marks = counts.label_present + counts.label_predicted
+    return float(_f1(counts.label_hits, marks, convention)[kept].mean())
+
+
+def _counts(Y_true: Any, labels: Any, mask: Any) -> Counts:
+    truth = read_truth(Y_true, mask)
+    return count(truth, check_labels(labels, truth.shape))
+
+
+def _f1(hits: np.ndarray, marks: np.ndarray, convention: str) -> np.ndarray:
+    nothing = 1.0 if convention == "mulan" else 0.0
+    return np.where(marks > 0, 2 * hits / np.maximum(marks, 1), nothing)
+
+
+def _undefined(name: str, counts: Counts, stacklevel: int) -> float:
+    warn_undefined(name, KNOWN, len(counts.known), stacklevel + 2)
+    return float("nan")

@@ -1,0 +1,157 @@
+"""Every metric of the table at once, from one sort of each row."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from compactlearn.core.params import Integer
+from compactlearn.metrics.averages import Measure, Sums
+from compactlearn.metrics.checks import (
+    Convention,
+    check_convention,
+    check_scores,
+    row_blocks,
+)
+from compactlearn.metrics.counts import count_block, merge
+from compactlearn.metrics.labels import (
+    example_f1_of,
+    hamming_loss_of,
+    macro_f1_of,
+    micro_f1_of,
+    subset_accuracy_of,
+)
+from compactlearn.metrics.places import places_of_block
+from compactlearn.metrics.propensity import inverse_propensities
+from compactlearn.metrics.row_values import (
+    average_precision_measure,
+    coverage_measure,
+    ndcg_measure,
+    one_error_measure,
+    precision_measure,
+    psndcg_measure,
+    psp_measure,
+    ranking_loss_measure,
+)
+from compactlearn.metrics.truth import read_truth
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    Y: Any,
+    scores: Any,
+    threshold: Any = 0.5,
+    *,
+    convention: Convention = "zhang",
+    mask: Any = None,
+    k: Iterable[int] = (1, 3, 5),
+    train_labels: Any = None,
+) -> dict[str, float]:
+    """Every metric of the table, for one matrix of scores.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
+        The truth: 0, 1, or NaN where unknown.
+    scores : array-like of shape (n_samples, n_labels)
+    threshold : float or array-like of shape (n_labels,)
+        A label is predicted where its score is strictly greater; for "mulan" where it is greater
+        or equal.
+    convention : "zhang", "sklearn" or "mulan"
+        For every metric that knows it, see there.
+    mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
+        True where the label is known; another way to mark unknown ones.
+    k : iterable of int
+        At which k to take the metrics of the best labels; those above the number of labels are
+        left out.
+    train_labels : array-like or sparse matrix of shape (n_train, n_labels), optional
+        The labels of the training rows, for the propensity-scored metrics; without them those
+        are left out.
+
+    Returns
+    -------
+    dict
+        Name to value, in the order of `METRICS`: "average_precision", "micro_f1",
+        "ranking_loss", "one_error", "coverage", "hamming_loss", "subset_accuracy",
+        "example_f1", "macro_f1", then for each k in turn "precision_at_1", "precision_at_3" and
+        so on, likewise "ndcg_at_1", and with `train_labels` "psp_at_1" and "psndcg_at_1".
+
+    Examples
+    --------
+    >>> evaluate([[1, 0, 1, 0], [0, 1, 0, 0]], [[0.9, 0.8, 0.7, 0.1], [0.2, 0.6, 0.1, 0.0]], k=[1])
+    {'average_precision': 0.916666..., 'micro_f1': 0.857142..., 'ranking_loss': 0.125,
+     'one_error': 0.0, 'coverage': 1.0, 'hamming_loss': 0.125, 'subset_accuracy': 0.5,
+     'example_f1': 0.9, 'macro_f1': 0.666666..., 'precision_at_1': 1.0, 'ndcg_at_1': 1.0}
+    """
+    truth = read_truth(Y, mask)
+    S = check_scores(scores, truth.shape)
+    bounds = _check_threshold(threshold, truth.shape[1])
+    check_convention(convention)
+    above = np.greater_equal if convention == "mulan" else np.greater
+    measures = _measures(convention, _check_ks(k, truth.shape[1]), train_labels, truth.shape[1])
+    sums, counted = Sums(measures), []
+    for rows in row_blocks(truth.shape):
+        block = truth.rows(rows)
+        sums.add(places_of_block(block, S[rows]))
+        counted.append(count_block(block, above(S[rows], bounds)))
+    ranked = sums.quotients(truth.shape[0], stacklevel=2)
+    counts = merge(counted, truth)
+    first = {name: ranked.pop(name) for name in ("average_precision", *_RANKING)}
+    return {
+        "average_precision": first.pop("average_precision"),
+        "micro_f1": micro_f1_of(counts, convention, stacklevel=2),
+        **first,
+        "hamming_loss": hamming_loss_of(counts, stacklevel=2),
+        "subset_accuracy": subset_accuracy_of(counts, stacklevel=2),
+        "example_f1": example_f1_of(counts, convention, stacklevel=2),
+        "macro_f1": macro_f1_of(counts, convention, stacklevel=2),
+        **ranked,
+    }
+
+
+_RANKING = ("ranking_loss", "one_error", "coverage")
+
+
+def _measures(
+    convention: str, ks: list[int], train_labels: Any, n_labels: int
+) -> dict[str, Measure]:
+    measures = {
+        "average_precision": average_precision_measure(convention),
+        "ranking_loss": ranking_loss_measure(convention),
+        "one_error": one_error_measure(convention),
+        "coverage": coverage_measure(convention),
+        **{f"precision_at_{k}": precision_measure(k) for k in ks},
+        **{f"ndcg_at_{k}": ndcg_measure(k, convention) for k in ks},
+    }
+    if train_labels is None:
+        return measures
+    if np.ndim(train_labels) != 2 or np.shape(train_labels)[1] != n_labels:
+        raise ValueError(
+            f"train_labels must be a matrix with the {n_labels} labels of Y as columns, but have "
+            f"the shape {np.shape(train_labels)}; pass the labels of the training rows."
+        )
+    weights = inverse_propensities(train_labels)
+    measures |= {f"psp_at_{k}": psp_measure(k, weights) for k in ks}
+    return measures | {f"psndcg_at_{k}": psndcg_measure(k, weights) for k in ks}
+
+
+def _check_ks(ks: Any, n_labels: int) -> list[int]:
+    """The numbers without those that exceed the number of labels."""
+    values = list(ks) if isinstance(ks, Iterable) and not isinstance(ks, str) else [None]
+    if not all(Integer(1).accepts(value) for value in values):
+        raise ValueError(
+            f"k must be integers >= 1, but is {ks!r}; pass such numbers, for instance (1, 3, 5)."
+        )
+    return [int(value) for value in values if value <= n_labels]
+
+
+def _check_threshold(threshold: Any, n_labels: int) -> np.ndarray:
+    bounds = np.asarray(threshold)
+    shape_fits = bounds.shape in ((), (n_labels,))
+    if bounds.dtype.kind not in "iuf" or not shape_fits or not np.isfinite(bounds).all():
+        raise ValueError(
+            f"threshold must be a finite number or one for each of the {n_labels} labels, but is "
+            f"{threshold!r}; pass such a number or array."
+        )
+    return bounds

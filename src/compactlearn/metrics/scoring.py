@@ -1,0 +1,128 @@
+"""Metrics as scikit-learn's searches and cross-validation want them: called with a fitted model."""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from compactlearn.core.params import nearest
+from compactlearn.metrics.registry import Metric, get_metric
+
+__all__ = ["Scorer", "scorer"]
+
+
+@dataclass(frozen=True, eq=False)  # options may hold arrays, which do not compare
+class Scorer:
+    """``scorer(estimator, X, Y)``: a metric of what a fitted classifier predicts, more is better.
+
+    Made by `scorer`.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+
+    def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
+        """The metric on X and Y, with its sign changed if less of it is better."""
+        metric = get_metric(self.name)
+        answer = predicted_labels if metric.needs == "labels" else predicted_scores
+        value = metric.function(Y, answer(estimator, X), **self.options)
+        return value if metric.greater_is_better else -value
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"scorer({self.name!r}{options})"
+
+
+def scorer(name: str, **options: Any) -> Scorer:
+    """A metric by its name, for the `scoring` parameter of scikit-learn's tools.
+
+    Metrics of labels read ``predict``; metrics of scores read ``decision_function``, or
+    ``predict_proba`` where there is no such method, whether it returns one matrix or, as
+    scikit-learn's forests and neighbours do, a list with one array for each label. Where less is
+    better the sign is changed, as scikit-learn's own "neg_..." scorers do.
+
+    Parameters
+    ----------
+    name : str
+        A name in `METRICS`; "precision_at_3" is "precision_at_k" with k = 3.
+    **options
+        Passed on to the metric: `convention`, `k`, `weights` and so on. Unknown labels are
+        marked by NaN in Y, since a `mask` would not be split along with the rows.
+
+    Returns
+    -------
+    callable
+        ``(estimator, X, Y)`` to float; it can be pickled.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> X, Y = make_multilabel_classification(n_samples=50, random_state=0)
+    >>> scorer("ranking_loss")(RidgeClassifier().fit(X, Y), X, Y)
+    -0.019841...
+    """
+    metric = get_metric(name)
+    allowed = _options(metric)
+    for option in options:
+        if option not in allowed:
+            raise TypeError(
+                f"The metric {name!r} takes {_listed(allowed)}, but {option!r} was given; leave it "
+                f"out.{nearest(option, allowed)}"
+            )
+    if "weights" in allowed and "weights" not in options:
+        raise TypeError(
+            f"The metric {name!r} needs the option weights, one number for each label, but it was "
+            "not given; pass weights=inverse_propensities(Y_train)."
+        )
+    return Scorer(name, dict(options))
+
+
+def predicted_labels(estimator: Any, X: Any) -> Any:
+    """What ``predict`` returns."""
+    return _method(estimator, ("predict",))(X)
+
+
+def predicted_scores(estimator: Any, X: Any) -> Any:
+    """One score for each row and label."""
+    method = _method(estimator, ("decision_function", "predict_proba"))
+    scores = method(X)
+    if not isinstance(scores, list):
+        return scores
+    classes = getattr(estimator, "classes_", None)
+    return np.column_stack([_of_one(part, classes, j) for j, part in enumerate(scores)])
+
+
+def _of_one(part: np.ndarray, classes: Any, label: int) -> np.ndarray:
+    """The scores of one label, of an array with a column for each of its classes."""
+    part = np.asarray(part)
+    if part.ndim == 1:
+        return part
+    own = [0, 1][: part.shape[1]] if classes is None else list(classes[label])
+    # A label that no training row had, or every one, has a single class.
+    return part[:, own.index(1)] if 1 in own else np.zeros(len(part))
+
+
+def _method(estimator: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
+    for name in names:
+        method = getattr(estimator, name, None)
+        if callable(method):
+            return method
+    raise TypeError(
+        f"The scorer needs an estimator with the method {' or '.join(names)}, but "
+        f"{type(estimator).__name__} has none; use another classifier or another metric."
+    )
+
+
+def _options(metric: Metric) -> list[str]:
+    function = metric.function
+    fixed = function.keywords if isinstance(function, functools.partial) else {}
+    names = list(inspect.signature(function).parameters)[2:]
+    return [name for name in names if name != "mask" and name not in fixed]
+
+
+def _listed(names: list[str]) -> str:
+    return f"the options {', '.join(names)}" if names else "no options"

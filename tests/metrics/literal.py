@@ -1,0 +1,171 @@
+"""The metrics by the word of their definitions: row by row, pair by pair, in plain Python.
+
+Shares no code with the package. Unknown labels are taken out of a row before anything else.
+"""
+
+import math
+
+import numpy as np
+
+CONVENTIONS = ("zhang", "sklearn", "mulan")
+
+
+def rows_of(truth, scores):
+    """(labels, truth, score) of the known labels of each row that has any."""
+    for y, f in zip(truth, scores, strict=True):
+        known = [j for j in range(len(y)) if not math.isnan(y[j])]
+        if known:
+            yield known, {j: y[j] == 1 for j in known}, {j: float(f[j]) for j in known}
+
+
+def split(known, y):
+    return [j for j in known if y[j]], [j for j in known if not y[j]]
+
+
+def places(known, f, tie):
+    """Rank of each label; tie is "highest" or "lowest" index first, or "worst" for all equal."""
+    if tie == "worst":
+        return {j: sum(f[s] >= f[j] for s in known) for j in known}
+    sign = 1 if tie == "highest" else -1
+    ranked = sorted(known, key=lambda j: (f[j], sign * j), reverse=True)
+    return {j: place for place, j in enumerate(ranked, start=1)}
+
+
+def mean(values):
+    return float(np.mean(values)) if values else math.nan
+
+
+def average_precision(truth, scores, convention):
+    values = []
+    for known, y, f in rows_of(truth, scores):
+        present, absent = split(known, y)
+        if not present:
+            if convention == "sklearn":
+                values.append(1.0)
+            continue
+        if not absent and convention == "zhang":
+            continue
+        rank = places(known, f, "worst" if convention == "sklearn" else "highest")
+        pure = [sum(rank[s] <= rank[r] for s in present) / rank[r] for r in present]
+        values.append(sum(pure) / len(pure))
+    return mean(values)
+
+
+def ranking_loss(truth, scores, convention):
+    values = []
+    for known, y, f in rows_of(truth, scores):
+        present, absent = split(known, y)
+        if not present or not absent:
+            if convention != "zhang":
+                values.append(0.0)
+            continue
+        rank = places(known, f, "highest")
+        lost = 0
+        for r in present:
+            for s in absent:
+                lost += rank[s] < rank[r] if convention == "mulan" else f[r] <= f[s]
+        values.append(lost / (len(present) * len(absent)))
+    return mean(values)
+
+
+def one_error(truth, scores, convention):
+    values = []
+    for known, y, f in rows_of(truth, scores):
+        present, absent = split(known, y)
+        if convention == "mulan":
+            rank = places(known, f, "highest")
+            values.append(not any(rank[r] == 1 for r in present))
+        elif present and absent:
+            best = max(f.values())
+            values.append(not any(f[r] == best for r in present))
+    return mean(values)
+
+
+def coverage(truth, scores, convention, normalize=False):
+    values = []
+    for known, y, f in rows_of(truth, scores):
+        present, _ = split(known, y)
+        rank = places(known, f, "worst" if convention == "sklearn" else "highest")
+        depth = max((rank[r] for r in present), default=0)
+        value = {"zhang": depth - 1, "sklearn": depth, "mulan": max(depth - 1, 0)}[convention]
+        values.append(value / len(known) if normalize else value)
+    return mean(values)
+
+
+def precision_at_k(truth, scores, k, drop_empty=False):
+    values = []
+    for known, y, f in rows_of(truth, scores):
+        present, _ = split(known, y)
+        rank = places(known, f, "lowest")
+        if present or not drop_empty:
+            values.append(sum(rank[r] <= k for r in present) / k)
+    return mean(values)
+
+
+def ideal(n, k):
+    return sum(1 / math.log2(t + 1) for t in range(1, min(n, k) + 1))
+
+
+def ndcg_at_k(truth, scores, k, convention, drop_empty=False):
+    values = []
+    for known, y, f in rows_of(truth, scores):
+        present, _ = split(known, y)
+        if not present:
+            values += [] if drop_empty else [0.0]
+            continue
+        rank = places(known, f, "lowest")
+        gain = 0.0
+        for r in present:
+            mine = [j for j in known if f[j] == f[r]] if convention == "sklearn" else [r]
+            shares = [1 / math.log2(rank[j] + 1) if rank[j] <= k else 0.0 for j in mine]
+            gain += sum(shares) / len(shares)
+        values.append(gain / ideal(len(present), k))
+    return mean(values)
+
+
+def propensity_scored(truth, scores, k, weights, discounted):
+    found = best = 0.0
+    for known, y, f in rows_of(truth, scores):
+        present, _ = split(known, y)
+        if not present:
+            continue
+        rank = places(known, f, "lowest")
+        by_weight = sorted((weights[r] for r in present), reverse=True)
+        norm = ideal(len(present), k) if discounted else k
+        for r in present:
+            if rank[r] <= k:
+                found += weights[r] / (math.log2(rank[r] + 1) if discounted else 1) / norm
+        for t, weight in enumerate(by_weight[:k], start=1):
+            best += weight / (math.log2(t + 1) if discounted else 1) / norm
+    return found / best if best else math.nan
+
+
+def f1(y, p, convention):
+    """F1 of two lists of booleans."""
+    hits = sum(a and b for a, b in zip(y, p, strict=True))
+    marks = sum(y) + sum(p)
+    return 2 * hits / marks if marks else float(convention == "mulan")
+
+
+def label_metrics(truth, labels, convention):
+    """Every metric of label sets."""
+    cells, rows, columns = [], [], [[] for _ in truth[0]]
+    for y, p in zip(truth, labels, strict=True):
+        row = [(y[j] == 1, p[j] == 1) for j in range(len(y)) if not math.isnan(y[j])]
+        for j in range(len(y)):
+            if not math.isnan(y[j]):
+                columns[j].append((y[j] == 1, p[j] == 1))
+        cells += row
+        rows += [row] if row else []
+    columns = [column for column in columns if column]
+
+    def of(pairs):
+        return f1([a for a, _ in pairs], [b for _, b in pairs], convention)
+
+    return {
+        "hamming_loss": mean([a != b for a, b in cells]),
+        "subset_accuracy": mean([all(a == b for a, b in row) for row in rows]),
+        "example_f1": mean([of(row) for row in rows]),
+        "micro_f1": of(cells),
+        "macro_f1": mean([of(column) for column in columns]),
+    }

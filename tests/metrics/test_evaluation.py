@@ -1,0 +1,197 @@
+"""evaluate: every metric at once, equal to each alone."""
+
+import math
+import re
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import UndefinedMetricWarning
+
+from compactlearn import metrics
+from compactlearn.metrics import METRICS, checks, evaluate, get_metric, inverse_propensities
+
+from .data import SCORES, TRUTH, problems, random_problem, steady
+
+FIRST = ["average_precision", "micro_f1", "ranking_loss", "one_error"]
+NAMES = [*FIRST, "coverage", "hamming_loss", "subset_accuracy", "example_f1", "macro_f1"]
+TRAIN = (np.random.default_rng(0).random((50, 12)) < 0.3).astype(int)
+
+
+def single(name, truth, scores, threshold, convention, weights):
+    """The same by the function of that name."""
+    metric = get_metric(name)
+    above = scores >= threshold if convention == "mulan" else scores > threshold
+    options = {"weights": weights} if name.startswith("ps") else {}
+    if name.endswith("f1") or name in ("average_precision", "ranking_loss", "one_error"):
+        options["convention"] = convention
+    if name == "coverage" or name.startswith("ndcg"):
+        options["convention"] = convention
+    return metric.function(truth, above if metric.needs == "labels" else scores, **options)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("convention", checks.CONVENTIONS)
+@pytest.mark.parametrize("unknown", [False, True], ids=["known", "unknown"])
+@steady
+@given(data=st.data())
+def test_every_value_is_that_of_its_function(convention, unknown, data):
+    truth, scores = data.draw(problems(unknown=unknown))
+    threshold = data.draw(st.sampled_from([-0.25, 0.0, 0.25]))
+    train = TRAIN[:, : truth.shape[1]] if truth.shape[1] <= 12 else np.eye(truth.shape[1])
+    found = evaluate(truth, scores, threshold, convention=convention, train_labels=train)
+    assert list(found)[: len(NAMES)] == NAMES
+    weights = inverse_propensities(train)
+    for name, value in found.items():
+        expected = single(name, truth, scores, threshold, convention, weights)
+        assert value == pytest.approx(expected, abs=1e-14, nan_ok=True), name
+        assert type(value) is float
+
+
+def test_names_and_their_order():
+    truth, scores = random_problem(0)
+    assert list(evaluate(TRUTH, SCORES))[:4] == FIRST
+    at = [f"{name}_at_{k}" for name in ("precision", "ndcg") for k in (1, 3, 5)]
+    assert list(evaluate(truth, scores)) == NAMES + at
+    weighted = [f"{name}_at_{k}" for name in ("psp", "psndcg") for k in (1, 3, 5)]
+    assert list(evaluate(truth, scores, train_labels=TRAIN)) == NAMES + at + weighted
+    table = [name for name in METRICS if not name.endswith("_at_k")]
+    assert table == NAMES
+    assert [name for name in METRICS if name.endswith("_at_k")] == [
+        "precision_at_k", "ndcg_at_k", "psp_at_k", "psndcg_at_k",
+    ]  # fmt: skip
+
+
+def test_each_k_once_and_none_beyond_the_labels():
+    found = evaluate(TRUTH, SCORES, k=(4, 2, np.int64(2), 5))
+    assert list(found)[len(NAMES) :] == [
+        "precision_at_4", "precision_at_2", "ndcg_at_4", "ndcg_at_2",
+    ]  # fmt: skip
+    assert list(evaluate(TRUTH, SCORES, k=())) == NAMES
+
+
+@pytest.mark.parametrize("convention", checks.CONVENTIONS)
+@pytest.mark.parametrize("cells", [1, 12, 40, 130])
+def test_blocks_change_nothing(monkeypatch, cells, convention):
+    truth, scores = random_problem(4, unknown=0.2)
+    options = {"convention": convention, "train_labels": TRAIN}
+    whole = evaluate(truth, scores, **options)
+    monkeypatch.setattr(checks, "BLOCK_CELLS", cells)
+    for Y in (truth, sparse.csr_array(truth)):
+        assert evaluate(Y, scores, **options) == pytest.approx(whole, abs=1e-12)
+    known, filled = ~np.isnan(truth), np.nan_to_num(truth, nan=1.0)
+    for mask in (known, sparse.csr_array(known)):
+        masked = evaluate(filled, scores, mask=mask, **options)
+        assert masked == pytest.approx(whole, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_direction_is_right(name):
+    """The truth as scores is as good as can be, its opposite as bad."""
+    Y = TRUTH[metrics.rankable_rows(TRUTH)]
+    own = name.replace("_at_k", "_at_1")
+    best, worst = (evaluate(Y, S, k=[1], train_labels=Y)[own] for S in (Y, 1 - Y))
+    assert METRICS[name].greater_is_better == (best > worst)
+    assert get_metric(name) is METRICS[name]
+    assert METRICS[name].name == name
+    assert METRICS[name].function is getattr(metrics, name)
+
+
+def test_equality_with_the_threshold_is_enough_for_mulan_only():
+    for convention, expected in (("zhang", 0.307692), ("sklearn", 0.307692), ("mulan", 0.470588)):
+        value = evaluate(TRUTH, SCORES, 0.5, convention=convention)["micro_f1"]
+        assert value == pytest.approx(expected, abs=5e-7)
+
+
+def test_one_warning_for_each_reason():
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        found = evaluate(np.full((3, 4), np.nan), SCORES[:3], k=[1], train_labels=TRAIN[:, :4])
+    messages = [str(warning.message) for warning in caught]
+    assert messages[0].startswith(
+        "average_precision and ranking_loss and one_error need a row with a present and an absent "
+        "label, but none of the 3 rows has both; the result is NaN."
+    )
+    assert messages[1].startswith(
+        "coverage and precision_at_1 and ndcg_at_1 need a row with a known label, but none of the "
+        "3 rows has one; the result is NaN."
+    )
+    assert messages[2].startswith("psp_at_1 and psndcg_at_1 need a row with a present label, but")
+    assert [message.split()[0] for message in messages[3:]] == [
+        "micro_f1", "hamming_loss", "subset_accuracy", "example_f1", "macro_f1",
+    ]  # fmt: skip
+    assert {warning.filename for warning in caught} == {__file__}, "they point at the caller"
+    assert found.pop("micro_f1") == 0
+    assert all(math.isnan(value) for value in found.values())
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_warning_of_a_single_function_points_at_its_caller(name):
+    metric = METRICS[name]
+    options = {"k": 1} if name.endswith("_at_k") else {}
+    options |= {"weights": np.ones(4)} if name.startswith("ps") else {}
+    given_ = np.zeros((2, 4)) if metric.needs == "labels" else SCORES[:2]
+    with pytest.warns(UndefinedMetricWarning, match=f"^{name} need") as caught:
+        metric.function(np.full((2, 4), np.nan), given_, **options)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_no_rows_at_all():
+    for name in ("average_precision", "coverage"):
+        with pytest.warns(UndefinedMetricWarning, match="none of the 0 rows"):
+            assert math.isnan(getattr(metrics, name)(np.empty((0, 3)), np.empty((0, 3))))
+    assert metrics.rankable_rows(np.empty((0, 3))).shape == (0,)
+
+
+def test_nothing_is_warned_of_where_all_is_well():
+    truth, scores = random_problem(7, unknown=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for convention in checks.CONVENTIONS:
+            evaluate(truth, scores, convention=convention, train_labels=TRAIN)
+
+
+Y1, S1 = [[1, 0, 0]], [[0.3, 0.2, 0.1]]
+REFUSALS = {
+    "convention": (lambda: evaluate(Y1, S1, convention="zang"), "Did you mean 'zhang'?"),
+    "no convention": (lambda: evaluate(Y1, S1, convention=None), "'mulan', but is None; pass"),
+    "k 0": (lambda: evaluate(Y1, S1, k=[1, 0]), "k must be integers >= 1, but is [1, 0]; pass"),
+    "k number": (lambda: evaluate(Y1, S1, k=3), "k must be integers >= 1, but is 3; pass such"),
+    "k text": (lambda: evaluate(Y1, S1, k="13"), "but is '13'"),
+    "train": (
+        lambda: evaluate(Y1, S1, train_labels=[[1, 0]]),
+        "with the 3 labels of Y as columns, but have the shape (1, 2); pass the labels",
+    ),
+    "train counts": (lambda: evaluate(Y1, S1, train_labels=[1, 1, 1]), "have the shape (3,)"),
+    "mask": (
+        lambda: evaluate(Y1, S1, mask=np.ones((2, 3), bool)),
+        "mask must have the shape of Y_true, (1, 3), but have (2, 3)",
+    ),
+    "truth": (lambda: evaluate([[0, 3, 0]], S1), "NaN (unknown) only, but holds 3;"),
+    "sparse truth": (lambda: evaluate(sparse.csr_array([[0, -1, 0]]), S1), "but holds -1;"),
+    "late truth": (lambda: evaluate(np.diag([1, 1, 0.5]), np.eye(3)), "but holds 0.5;"),
+}  # fmt: skip
+for metric in ("average_precision", "ranking_loss", "one_error", "coverage"):
+    REFUSALS[f"{metric} convention"] = (
+        lambda metric=metric: getattr(metrics, metric)(Y1, S1, convention="x"),
+        "convention must be one of 'zhang', 'sklearn', 'mulan', but is 'x'",
+    )
+for metric in ("micro_f1", "macro_f1", "example_f1"):
+    REFUSALS[f"{metric} convention"] = (
+        lambda metric=metric: getattr(metrics, metric)(Y1, Y1, convention="x"),
+        "convention must be one of 'zhang', 'sklearn', 'mulan', but is 'x'",
+    )
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusals(case):
+    call, message = REFUSALS[case]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()
+
+
+def test_a_mask_must_be_boolean():
+    with pytest.raises(TypeError, match="mask must be boolean, True where the label is known, but"):
+        evaluate(Y1, S1, mask=[[1, 1, 0]])
