@@ -7,6 +7,7 @@ from compactlearn.estimators import (
     CompactClassifier,
     KernelMap,
     POPClassifier,
+    ThresholdTuner,
     fit_path,
     method,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "Moments",
     "Original",
     "POPClassifier",
+    "ThresholdTuner",
     "__version__",
     "fit_path",
     "method",

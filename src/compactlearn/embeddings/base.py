@@ -95,6 +95,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _solve(self, pair: Pair) -> Embedded:
         raise NotImplementedError
 
+    def _project(self, pair: Pair, codes: Codes, d: int) -> Array:
+        """The projection, of up to d columns, for given codes; where features are projected."""
+        raise NotImplementedError
+
     def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         """The outcome for ``m`` label components out of that for more, where codes are nested."""
         return None

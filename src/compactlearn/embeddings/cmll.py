@@ -259,6 +259,13 @@ class CMLL(Embedding):
         """Whether "auto" goes on to ``MIN_AUTO_FEATURES``: the labels are all kept."""
         return self.n_feature_components == "auto" and m in (None, n_labels)
 
+    def _project(self, pair: Pair, codes: Codes, d: int) -> Array:
+        if codes.right is None:
+            P = pair.cross_range(d)[0]
+        else:
+            P = pair.leading_range(codes.left)[0][:, :d]
+        return self._widen(pair, P, d, None if codes.right is None else codes.size)
+
     def _widen(self, pair: Pair, P: Array, d: int, m: int | None) -> Array:
         """Columns of P beyond those that the codes ask for."""
         if d > P.shape[1]:

@@ -22,7 +22,7 @@ from compactlearn.embeddings.completion import COMPLETIONS, complete
 from compactlearn.embeddings.encoders import ROUTES
 from compactlearn.embeddings.sizes import COUNTS, component_count, left_noun
 from compactlearn.linalg.eigen import leading_eigenpairs
-from compactlearn.linalg.pairs import Pair, peak_signs
+from compactlearn.linalg.pairs import Codes, Pair, peak_signs
 
 Array = NDArray[np.float64]
 
@@ -142,13 +142,7 @@ n_features_in_, feature_names_in_
 
     def _solve(self, pair: Pair) -> Embedded:
         d = self._feature_size(pair.n_left, pair.n_right, pair.given_left)
-        if self.variant == "subspace" and self.mixing > 0:
-            P, values = _uncorrelated(pair, d, float(self.mixing))
-        else:
-            P, values = pair.cross_range(d)
-            if d > P.shape[1]:
-                extra = complete(pair, P, d - P.shape[1], self.completion, self.random_state)
-                P = np.hstack([P, extra])
+        P, values = self._directions(pair, d)
         codes = pair.right_codes(dense=False)
         P = P * peak_signs(pair.inner(P, codes.left).T)
         if not P.shape[1]:  # nothing depends on anything; the learner gets one feature, not none
@@ -164,6 +158,19 @@ n_features_in_, feature_names_in_
             objective=dependence,
             dependence=dependence,
         )
+
+    def _project(self, pair: Pair, codes: Codes, d: int) -> Array:
+        P = self._directions(pair, d)[0]
+        return P if P.shape[1] else pair.some_direction()
+
+    def _directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
+        if self.variant == "subspace" and self.mixing > 0:
+            return _uncorrelated(pair, d, float(self.mixing))
+        P, values = pair.cross_range(d)
+        if d > P.shape[1]:
+            extra = complete(pair, P, d - P.shape[1], self.completion, self.random_state)
+            P = np.hstack([P, extra])
+        return P, values
 
 
 def _uncorrelated(pair: Pair, d: int, t: float) -> tuple[Array, Array]:

@@ -6,6 +6,7 @@ from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.estimators.methods import METHODS, method
 from compactlearn.estimators.path import fit_path
 from compactlearn.estimators.pop import POPClassifier
+from compactlearn.estimators.threshold_tuner import ThresholdTuner
 
 __all__ = [
     "METHODS",
@@ -13,6 +14,7 @@ __all__ = [
     "CompactClassifier",
     "KernelMap",
     "POPClassifier",
+    "ThresholdTuner",
     "fit_path",
     "method",
 ]

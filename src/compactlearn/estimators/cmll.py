@@ -49,9 +49,10 @@ class CMLLClassifier(CompactClassifier):
         Penalty of that ridge, in the squared units of X.
     bias : {"free", "none", "penalised", "target"}, default="free"
         How that ridge treats its intercept.
-    decoder : {"linear"}, default="linear"
-    threshold : float or array of shape (n_labels,), default=0.5
-        A label is predicted where its score is strictly above.
+    decoder : {"linear", "learned", "logistic"}, default="linear"
+        The embedding's own, or one learnt from honest codes; "logistic" gives probabilities.
+    threshold : float, array of shape (n_labels,), "f1", "per-label" or "cardinality", default=0.5
+        A label is predicted where its score is strictly above; a name is tuned on honest scores.
     n_jobs : int or None, default=None
         For a regressor that takes one target at a time.
     random_state : int, RandomState, Generator or None, default=None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +22,6 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core import memory
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -45,62 +44,41 @@ from compactlearn.core.validation import (
     unchanged_on_error,
 )
 from compactlearn.core.warn import warn_user
-from compactlearn.decoding import LinearScorer, top_labels
-from compactlearn.embeddings.base import Embedded, Embedding, Plan
+from compactlearn.decoding.linear import LinearScorer
+from compactlearn.decoding.thresholds import STRATEGIES
+from compactlearn.decoding.topk import top_labels
+from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
+from compactlearn.estimators.decisions import LearnsDecisions
+from compactlearn.estimators.held import Held, require_room_for_kernel
 from compactlearn.estimators.inputs import (
+    check_groups,
     check_moments,
     inverse_deviations,
     scale_columns,
     without_zero_weights,
 )
 from compactlearn.estimators.kernel_map import KernelMap
-from compactlearn.estimators.learner import CodeRidge, fit_foreign, predict_foreign
+from compactlearn.estimators.learner import CodeRidge, predict_foreign
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair, require_room_for_moments
 from compactlearn.linalg.kernel_pair import KernelPair
 from compactlearn.linalg.moments import Moments, column_moments
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import BIASES, Learned, Pair
-from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
 _MAPPED_ENTRIES = 1 << 23  # 64 MB of kernel rows at a time
 
 
-@dataclass(frozen=True)
-class Held:
-    """Checked data in their regime, and what a foreign regressor needs besides."""
-
-    pair: Pair
-    features: Any  # X, mapped and scaled, in the form it came
-    weights: Array | None
-    rows: tuple[Any, Any] | None = None
-
-    def with_rows(self) -> RowsPair:
-        """The pair, or where that has moments only, one that holds the rows."""
-        if isinstance(self.pair, RowsPair):
-            return self.pair
-        assert self.rows is not None
-        return RowsPair(*self.rows, self.weights)
-
-
-def _require_room_for_kernel(n_rows: int, plan: Plan) -> None:
-    """Refuse a kernel matrix that, with what the method makes of it, would not fit in the memory.
-
-    The matrix itself, and once more where a system of its order is solved; a hat matrix is made of
-    two others.
-    """
-    copies = 4 if plan.problem == "hat" else 2 if plan.keeps_features else 1
-    memory.require_memory(
-        8 * copies * n_rows**2,
-        what=f"Fitting an exact kernel of {n_rows} rows",
-        remedy="Use KernelMap(method='nystroem') with n_components well below that, or fewer rows.",
-    )
-
-
 def _fits_from_moments(classifier: CompactClassifier) -> bool:
+    if classifier.decoder != "linear" or isinstance(classifier.threshold, str):
+        raise AttributeError(
+            f"Fitting from moments needs decoder='linear' and a threshold in numbers, and "
+            f"decoder={classifier.decoder!r} and threshold={classifier.threshold!r} were given: "
+            "these are learnt from the scores of rows, which moments do not keep; use fit."
+        )
     for name in ("regressor", "feature_map"):
         if getattr(classifier, name) is not None:
             raise AttributeError(
@@ -110,8 +88,21 @@ def _fits_from_moments(classifier: CompactClassifier) -> bool:
     return True
 
 
+def _gives_probabilities(classifier: CompactClassifier) -> bool:
+    if classifier.decoder != "logistic":
+        raise AttributeError(
+            f"Probabilities need decoder='logistic', and it is {classifier.decoder!r}; set it, or "
+            "use decision_function."
+        )
+    return True
+
+
 class CompactClassifier(
-    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+    LearnsDecisions,
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Multi-label classification in a small space.
 
@@ -141,10 +132,17 @@ class CompactClassifier(
         How the built-in ridge treats the intercept: not penalised; left out; a column of ones,
         penalised like the others; or left out after the codes' mean has been taken off, which is
         added back. The paper does not say; public programs differ.
-    decoder : {"linear"}, default="linear"
-        The embedding's own decoder and offset.
-    threshold : float or array of shape (n_labels,), default=0.5
-        A label is predicted where its score is strictly above.
+    decoder : {"linear", "learned", "logistic"}, default="linear"
+        "linear" is the embedding's own decoder and offset. The others are learnt from codes
+        predicted for rows that the learner had not seen: "learned" is a ridge that pulls towards
+        the embedding's decoder, its penalty by generalised cross-validation; "logistic" is one
+        logistic regression per label, its penalty by inner folds: scores are then log-odds, and
+        ``predict_proba`` exists.
+    threshold : float, array of shape (n_labels,), "f1", "per-label" or "cardinality", default=0.5
+        A label is predicted where its score is strictly above; with ``decoder="logistic"`` a
+        number is a probability. A name is tuned on scores of rows that neither learner nor decoder
+        had seen: one threshold of largest micro-F1, one of largest F1 for each label (labels in
+        fewer than five rows take the former), or one that predicts as many labels as there are.
     n_jobs : int or None, default=None
         For a regressor that has to be wrapped.
     random_state : int, RandomState or None, default=None
@@ -157,6 +155,7 @@ class CompactClassifier(
     feature_map_ : the fitted transformer, where one was given
     scale_ : ndarray of shape (n_features,), where ``scale=True``
     threshold_ : float or ndarray, in the units of ``decision_function``
+    decoding_ : CodeDecoder, where ``decoder`` is learnt: coefficients, intercept, penalty
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix
     n_labels_ : int
     label_names_ : list of str, where Y was a frame
@@ -184,8 +183,8 @@ class CompactClassifier(
         "regressor": (Methods("fit", "predict"), Nothing()),
         "alpha": (Real(0),),
         "bias": (Choice(*BIASES),),
-        "decoder": (Choice("linear"),),
-        "threshold": (Real(), Numbers()),
+        "decoder": (Choice("linear", "learned", "logistic"),),
+        "threshold": (Real(), Numbers(), Choice(*STRATEGIES)),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
     }
@@ -217,7 +216,15 @@ class CompactClassifier(
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Fit embedding, learner and decoder.
 
         Parameters
@@ -227,33 +234,40 @@ class CompactClassifier(
             Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
+        groups : array-like of shape (n_samples,), optional
+            Rows that belong together are held out together where decoder or threshold are learnt;
+            equal rows always are.
         """
         with unchanged_on_error(self):
             embedding = self._checked_embedding()
-            held = self._hold(embedding, X, labels_given(y, Y), sample_weight)
+            held = self._hold(embedding, X, labels_given(y, Y), sample_weight, groups)
             self._learn(embedding, held, embedding._solve(held.pair))
         return self
 
-    def _hold(self, embedding: Embedding, X: Any, y: Any, sample_weight: Any) -> Held:
+    def _hold(
+        self, embedding: Embedding, X: Any, y: Any, sample_weight: Any, groups: Any = None
+    ) -> Held:
         """Check the data, map and scale them, and hold them in the regime that suits."""
         X = check_features(self, X, reset=True)
         targets = check_targets(y, X.shape[0], owner=f"{type(self).__name__}.fit")
         weights = check_weights(sample_weight, X.shape[0])
+        groups = check_groups(groups, X.shape[0], weights)
         X, targets, weights = without_zero_weights(X, targets, weights)
         self._describe(targets)
         self._take_threshold()
         for name in ("feature_map_", "scale_"):
             self.__dict__.pop(name, None)
         self._moments = None
-        Y, given_features = targets.matrix, X.shape[1]
+        Y, given, given_features = targets.matrix, X, X.shape[1]
         self._kernel_rows = self._goes_through_kernel(embedding, X.shape, Y.shape[1])
         if self._kernel_rows:
-            _require_room_for_kernel(
+            require_room_for_kernel(
                 X.shape[0], embedding._plan(X.shape[0], Y.shape[1], given_features)
             )
             self.feature_map_ = self._fresh_map().fit_rows(X, weights)
             kernel = self.feature_map_.gram()
-            return Held(KernelPair(kernel, Y, weights, given_left=given_features), None, weights)
+            pair = KernelPair(kernel, Y, weights, given_left=given_features)
+            return Held(pair, None, weights, given=given, groups=groups)
         if self.feature_map is not None:
             mapping = self._fresh_map()
             fitted = mapping._fit(X, weights) if isinstance(mapping, KernelMap) else mapping.fit(X)
@@ -269,11 +283,11 @@ class CompactClassifier(
             X, features = scale_columns(X, factors), scale_columns(features, factors)
             self.scale_ = 1.0 / factors
         demand = plan.demand(learns=self.regressor is None)
-        pair = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
-        pair.given_left = given_features
-        if isinstance(pair, MomentsPair) and self.feature_map is None and self.regressor is None:
-            self._moments = pair.moments.rescaled(self.scale_) if self.scale else pair.moments
-        return Held(pair, features, weights, rows=(X, Y))
+        held = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
+        held.given_left = given_features
+        if isinstance(held, MomentsPair) and self.feature_map is None and self.regressor is None:
+            self._moments = held.moments.rescaled(self.scale_) if self.scale else held.moments
+        return Held(held, features, weights, (X, Y), given, groups)
 
     @available_if(_fits_from_moments)
     def partial_fit(
@@ -388,6 +402,9 @@ class CompactClassifier(
 
     def _take_threshold(self) -> None:
         """Check the threshold against the labels and keep it in the units of the scores."""
+        if isinstance(self.threshold, str):  # tuned once there are scores
+            self._set_threshold(0.0)
+            return
         threshold = np.asarray(self.threshold, dtype=np.float64)
         if threshold.ndim and self._kind != "multilabel":
             raise ValueError(
@@ -399,12 +416,21 @@ class CompactClassifier(
                 f"threshold must be a number or hold one for each of the {self.n_labels_} labels, "
                 f"and has {threshold.size} entries; pass an array of {self.n_labels_}."
             )
+        if self.decoder == "logistic":
+            if not ((threshold > 0) & (threshold < 1)).all():
+                raise ValueError(
+                    f"With decoder='logistic' a threshold is a probability between 0 and 1, and "
+                    f"{self.threshold!r} was given; pass such a number, for example 0.5."
+                )
+            threshold = np.log(threshold) - np.log1p(-threshold)
+        self._set_threshold(threshold if threshold.ndim else float(threshold))
+
+    def _set_threshold(self, threshold: float | Array) -> None:
         # Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is
         # taken off the scores instead.
-        self._boundary = float(threshold) if self._kind == "binary" else 0.0
-        self.threshold_ = (
-            0.0 if self._kind == "binary" else threshold if threshold.ndim else float(threshold)
-        )
+        binary = self._kind == "binary"
+        self._boundary = float(np.ravel(threshold)[0]) if binary else 0.0
+        self.threshold_ = 0.0 if binary else threshold
 
     def _fresh_map(self) -> Any:
         mapping = clone(self.feature_map)
@@ -439,23 +465,20 @@ class CompactClassifier(
         self._learn(embedding, Held(pair, None, None), embedding._solve(pair))
 
     def _learn(self, embedding: Embedding, held: Held, result: Embedded) -> None:
-        """Fit the learner from projected features to codes, and keep everything."""
+        """Fit the learner from projected features to codes, the decoder, and keep everything."""
         P, codes = result.projection, result.codes
+        self.__dict__.pop("decoding_", None)
         if self.regressor is None or codes.size == 0:
             learned = held.pair.learn(P, codes, float(self.alpha), self.bias)
             self._keep_ridge(embedding, held.pair, result, learned)
-            return
-        pair = held.with_rows()
-        U = held.features if P is None else pair.projected_rows(P)
-        V = pair.code_rows(codes)
-        # The regressor sees codes of unit mean square, for those that care about scales.
-        energy = np.sum(V**2 if held.weights is None else held.weights[:, None] * V**2)
-        self._code_scale = float(np.sqrt(pair.count * V.shape[1] / energy))
-        self._scorer = None
-        self.regressor_ = fit_foreign(
-            self.regressor, U, V * self._code_scale, held.weights, self.n_jobs
-        )
-        self._keep_embedding(embedding, pair, result)
+        else:
+            pair = held.with_rows()
+            self._scorer = None
+            U = held.features if P is None else pair.projected_rows(P)
+            self.regressor_, self._code_scale = self._fit_foreign(pair, U, codes)
+            self._keep_embedding(embedding, pair, result)
+        if self.decoder != "linear" or isinstance(self.threshold, str):
+            self._learn_decisions(held, result)
 
     def _keep_embedding(self, embedding: Embedding, pair: Pair, result: Embedded) -> None:
         if result.projection is not None:
@@ -484,12 +507,23 @@ class CompactClassifier(
         self.regressor_ = CodeRidge(B.T, intercept, float(self.alpha))
         if self.scale:
             A = A / self.scale_[:, None]
-        offset = result.offset + (
-            intercept if result.decoder is None else intercept @ result.decoder
-        )
-        self._scorer = LinearScorer.build(A, result.decoder, offset - self._boundary)
         self._code_scale = 1.0
         self._keep_embedding(embedding, pair, result)
+        self._code_map = A
+        self._scorer = self._make_scorer(result.decoder, self._offset())
+
+    def _make_scorer(self, decoder: Array | None, intercept: Array) -> LinearScorer:
+        return LinearScorer.build(self._code_map, decoder, intercept)
+
+    def _offset(self) -> Array:
+        """What is added to every row's scores: the decoder's, the ridge's, less the boundary."""
+        decoding = getattr(self, "decoding_", None)
+        offset = self.embedding_.offset_ if decoding is None else decoding.intercept
+        if isinstance(self.regressor_, CodeRidge):
+            code = self.regressor_.intercept_
+            W = self.embedding_.decoder_ if decoding is None else decoding.coefficients
+            offset = offset + code @ W
+        return offset - self._boundary
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -533,7 +567,10 @@ class CompactClassifier(
         """(N, M) scores; the boundary of a binary problem is at 0."""
         if self._scorer is not None:
             return self._scorer.scores(X)
-        return self.embedding_.decode(self._codes(X)) - self._boundary
+        codes, decoding = self._codes(X), getattr(self, "decoding_", None)
+        if decoding is None:
+            return self.embedding_.decode(codes) - self._boundary
+        return codes @ decoding.coefficients + decoding.intercept - self._boundary
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """The scores a few rows at a time; from a foreign regressor in larger portions."""
@@ -559,6 +596,18 @@ class CompactClassifier(
         """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes."""
         scores = self._over_blocks(self._prepare(X), self._scores)
         return scores[:, 0] if self._kind == "binary" else scores
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes."""
+        scores = self._over_blocks(self._prepare(X), self._scores)
+        p = 0.5 * (1.0 + np.tanh(0.5 * (scores + self._boundary)))
+        if self._kind == "binary":
+            return np.hstack([1.0 - p, p])
+        if self._kind == "multiclass":
+            p = np.maximum(p, np.finfo(np.float64).tiny)
+            p /= p.sum(axis=1, keepdims=True)
+        return p
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""

@@ -47,6 +47,19 @@ def without_zero_weights(
     return X[rows], targets.take(rows), weights[rows]
 
 
+def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[Any] | None:
+    """Group labels of the rows that count."""
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n_rows,):
+        raise ValueError(
+            f"groups must hold one entry for each of the {n_rows} rows, and has shape "
+            f"{groups.shape}; pass a vector of that length."
+        )
+    return groups if weights is None else groups[weights > 0]
+
+
 def inverse_deviations(means: Array, variances: Array, count: float) -> Array:
     """1 / standard deviation; 1 for a column that is constant but for rounding."""
     eps = np.finfo(np.float64).eps

@@ -15,8 +15,9 @@ from compactlearn.core.validation import check_targets
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.embeddings.sizes import label_count
-from compactlearn.estimators.compact import CompactClassifier, Held
-from compactlearn.linalg.pairs import LearnedPath
+from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.held import Held
+from compactlearn.linalg.pairs import Learned, LearnedPath
 
 
 def fit_path(
@@ -124,6 +125,7 @@ class _Solution:
         self.largest = self.embedding._solve(held.pair)
         self.results: dict[int | None, Embedded] = {None: self.largest}
         self.paths: dict[int | None, LearnedPath] = {}
+        self.learned: dict[tuple[int | None, float], Learned] = {}
 
     def install(self, model: CompactClassifier, count: int | None, size: Any, alpha: float) -> None:
         """Make ``model`` the fitted classifier for a number of components and a penalty."""
@@ -138,7 +140,9 @@ class _Solution:
         embedding = clone(self.embedding)
         if count is not None:
             embedding.set_params(n_label_components=size)
-        learned = self.paths[key].at(alpha, result.codes.size)
+        if (key, alpha) not in self.learned:
+            self.learned[key, alpha] = self.paths[key].at(alpha)
+        learned = self.learned[key, alpha].leading(result.codes.size)
         model._keep_ridge(embedding, self.held.pair, result, learned)
 
     def _resolve(self, count: int | None) -> Embedded:
@@ -153,6 +157,12 @@ class _Solution:
 def _check(
     model: CompactClassifier, embedding: Embedding, alphas: list[Any], sizes: list[Any] | None
 ) -> None:
+    if model.decoder != "linear" or isinstance(model.threshold, str):
+        raise ValueError(
+            f"fit_path needs decoder='linear' and a threshold in numbers, and was given "
+            f"{model.decoder!r} and {model.threshold!r}, which are learnt anew for every setting; "
+            "set them afterwards, on the one that is chosen."
+        )
     if model.regressor is not None or model.bias != "free":
         raise ValueError(
             "fit_path needs the built-in ridge with a free intercept, and was given "

@@ -195,6 +195,22 @@ class KernelPair(RowsPair):
     def right_codes(self, *, dense: bool = True) -> Codes:
         return Codes(self._weighted_right, None, self.count * self.mean_right)
 
+    def fitted_codes(self, codes: Codes, alpha: float) -> Array:
+        fitted = self.kernel @ self._dual_coefficients(codes, alpha, "free")
+        fitted = fitted if self.roots is None else fitted / self.roots[:, None]
+        return fitted + codes.total / self.count
+
+    def part(self, rest: Any, held: Any) -> tuple[KernelPair, Any]:
+        """The centred kernel is a kernel too, of features about their mean: that of a part of the
+        rows is centred again, and other rows are known by their values against these."""
+        kernel, weights = self.kernel, None
+        if self.weights is not None and self.roots is not None:
+            kernel = kernel / np.outer(self.roots, self.roots)
+            weights = self.weights[rest]
+        own = np.ascontiguousarray(kernel[np.ix_(rest, rest)])
+        part = KernelPair(own, self.right[rest], weights, given_left=self.given_left)
+        return part, kernel[np.ix_(held, rest)]
+
     # ---- the ridge learner --------------------------------------------------------------------
 
     def ridge_directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:

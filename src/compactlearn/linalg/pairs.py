@@ -89,6 +89,12 @@ class Learned:
     intercept: Array  # (k,)
     solved: bool = True
 
+    def leading(self, count: int) -> Learned:
+        """The same for the first ``count`` codes."""
+        return replace(
+            self, coefficients=self.coefficients[:, :count], intercept=self.intercept[:count]
+        )
+
 
 class Pair(ABC):
     """What every regime offers; see the module docstring for the letters."""
@@ -317,11 +323,10 @@ class LearnedPath:
     mean_left: Array  # (d,) of the rows the coefficients act on
     mean_code: Array  # (k,)
 
-    def at(self, alpha: float, size: int | None = None) -> Learned:
-        """Coefficients and intercept for one penalty, of the first ``size`` codes."""
-        inside, mean_code = self.inside[:, :size], self.mean_code[:size]
-        B = self.outside @ (self.spectrum.inverse(alpha)[:, None] * inside)
-        return Learned(B, mean_code - self.mean_left @ B)
+    def at(self, alpha: float) -> Learned:
+        """Coefficients and intercept for one penalty."""
+        B = self.outside @ (self.spectrum.inverse(alpha)[:, None] * self.inside)
+        return Learned(B, self.mean_code - self.mean_left @ B)
 
 
 def code_rows(codes: Codes, X: Any, Y: Any, mean_left: Array) -> Any:

@@ -20,6 +20,7 @@ from compactlearn.linalg.eigen import (
 )
 from compactlearn.linalg.moments import (
     Moments,
+    row_blocks,
     scale_rows,
     weighted_sum,
 )
@@ -387,6 +388,38 @@ class RowsPair(Pair):
         """V itself (N, k), with rows not multiplied by the roots of their weights."""
         V = code_rows(codes, self.left, self.right, self.mean_left)
         return V.toarray() if scipy.sparse.issparse(V) else V
+
+    def codes_of(self, V: Array) -> Codes:
+        """Codes given row by row, not multiplied by the roots of the weights."""
+        weighted_V = V if self.roots is None else V * self.roots[:, None]
+        return Codes(
+            left=self.Xc.T @ weighted_V,
+            right=self.Y.T @ weighted_V,
+            total=self.ones @ weighted_V,
+            rows=V,
+        )
+
+    def fitted_codes(self, codes: Codes, alpha: float) -> Array:
+        """The training rows' codes as a ridge on all of the left block predicts them."""
+        learned = self.learn(None, codes, alpha)
+        return self.left @ learned.coefficients + learned.intercept
+
+    def part(self, rest: Any, held: Any) -> tuple[RowsPair, Any]:
+        """A pair of some rows, and other rows of the left block as that pair knows them."""
+        weights = None if self.weights is None else self.weights[rest]
+        part = RowsPair(self.left[rest], self.right[rest], weights)
+        part.given_left = self.given_left
+        return part, self.left[held]
+
+    def leverages(self, alpha: float) -> Array:
+        """How much each row's own code enters its prediction by a ridge with a free intercept."""
+        path, own = self._left_path, self.ones**2 / self.count
+        shrunk = path.inverse(alpha)
+        if not self._narrow:
+            return own + path.vectors**2 @ (shrunk * path.values)
+        for columns in row_blocks(path.values.size, self.right.shape[0]):
+            own = own + (self.Xc @ path.vectors[:, columns]) ** 2 @ shrunk[columns]
+        return own
 
     def right_codes(self, *, dense: bool = True) -> Codes:
         total = self.count * self.mean_right

@@ -1,0 +1,146 @@
+"""From scores to label sets: thresholds tuned on scores of rows that the model had not seen.
+
+Scores come a few labels at a time, by a function from a slice of labels to their columns (N, b), so
+that no N x M matrix is needed. A label is predicted where its score is *strictly* above the
+threshold, and a tuned threshold lies half-way between two scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Columns = Callable[[slice], Array]
+
+STRATEGIES = ("f1", "per-label", "cardinality")
+
+_BLOCK_ENTRIES = 1 << 22  # 32 MB of scores at a time
+
+
+def tune(
+    strategy: str, columns: Columns, Y: Any, weights: Array | None = None, min_positives: int = 5
+) -> float | Array:
+    """A threshold, or one per label, chosen on honest scores.
+
+    ``Y`` is a sparse (N, M) matrix of ones. Labels with fewer than ``min_positives`` rows take the
+    threshold of all labels together, where one per label is asked for.
+    """
+    w = np.ones(Y.shape[0]) if weights is None else weights
+    if strategy == "cardinality":
+        return matching_cardinality(columns, Y, w)
+    common = best_f1(columns, Y, w)
+    return common if strategy == "f1" else best_f1_per_label(columns, Y, w, common, min_positives)
+
+
+def best_f1(columns: Columns, Y: Any, w: Array) -> float:
+    """The threshold of largest micro-F1.
+
+    It lies just below the score of a present label: those are the candidates, and how many scores
+    lie above each is counted block by block.
+
+    >>> import scipy.sparse
+    >>> scores = np.array([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]])
+    >>> Y = scipy.sparse.csr_array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> float(best_f1(lambda labels: scores[:, labels], Y, np.ones(3)))
+    0.45
+    """
+    present = [(S[Y_block], w_block) for S, Y_block, w_block in _present(columns, Y, w)]
+    scores = np.concatenate([part for part, _ in present])
+    if not scores.size:
+        return float(max((S.max() for S, _ in _blocks(columns, Y)), default=0.5))
+    candidates, place = np.unique(scores, return_inverse=True)
+    hits = np.bincount(place, np.concatenate([part for _, part in present]), candidates.size)
+    marked = np.zeros(candidates.size + 1)
+    below = np.full(candidates.size + 1, -np.inf)  # the largest score under each candidate
+    for S, _ in _blocks(columns, Y):
+        bins = np.searchsorted(candidates, S.ravel(), side="right")
+        marked += np.bincount(bins, np.repeat(w, S.shape[1]), candidates.size + 1)
+        np.maximum.at(below, bins, S.ravel())
+    taken = np.cumsum(hits[::-1])[::-1]
+    predicted = np.cumsum(marked[::-1])[::-1][1:]
+    f1 = 2 * taken / (predicted + hits.sum())
+    best = candidates.size - 1 - int(np.argmax(f1[::-1]))  # of equals the highest threshold
+    return _between(np.maximum.accumulate(below)[best], candidates[best])
+
+
+def best_f1_per_label(
+    columns: Columns, Y: Any, w: Array, common: float, min_positives: int
+) -> Array:
+    """The threshold of largest F1 of every label; ``common`` for labels that are too rare."""
+    thresholds = np.full(Y.shape[1], common)
+    for S, labels in _blocks(columns, Y):
+        T = Y[:, labels].toarray()
+        order = np.argsort(-S, axis=0, kind="stable")
+        ordered = np.take_along_axis(S, order, axis=0)
+        weight = w[order]
+        hits = np.cumsum(np.take_along_axis(T, order, axis=0) * weight, axis=0)
+        f1 = 2 * hits / (np.cumsum(weight, axis=0) + hits[-1])
+        # A threshold cannot part equal scores: only the last of a run counts.
+        f1[:-1][ordered[:-1] == ordered[1:]] = -1.0
+        best = np.argmax(f1, axis=0)
+        lower = np.vstack([ordered[1:], np.full((1, S.shape[1]), -np.inf)])
+        across = np.arange(S.shape[1])
+        found = [
+            _between(lower[row, j], ordered[row, j]) for j, row in zip(across, best, strict=True)
+        ]
+        enough = np.asarray((T > 0).sum(axis=0)).ravel() >= min_positives
+        thresholds[labels] = np.where(enough, found, common)
+    return thresholds
+
+
+def matching_cardinality(columns: Columns, Y: Any, w: Array) -> float:
+    """The threshold that predicts as many labels as there are, over all rows."""
+    wanted = float(np.asarray(Y.T @ w).sum())
+    kept, weight = np.empty(0), np.empty(0)
+    for S, _ in _blocks(columns, Y):
+        kept, weight = (
+            np.concatenate([kept, S.ravel()]),
+            np.concatenate([weight, np.repeat(w, S.shape[1])]),
+        )
+        order = np.argsort(-kept, kind="stable")
+        kept, weight = kept[order], weight[order]
+        # Only the largest can be predicted, and the one below them sets the threshold.
+        needed = int(np.searchsorted(np.cumsum(weight), wanted)) + 2
+        kept, weight = kept[:needed], weight[:needed]
+    total = np.cumsum(weight)
+    last = int(np.argmin(np.abs(np.append(0.0, total) - wanted)))
+    if last == 0:
+        return float(kept[0]) if kept.size else 0.5
+    if last >= kept.size:
+        return float(np.nextafter(kept[-1], -np.inf))
+    return _between(kept[last], kept[last - 1])
+
+
+def with_best_label(labels: NDArray[Any], scores: Array) -> NDArray[Any]:
+    """The same label sets, but where one is empty it gets its best label."""
+    empty = ~np.asarray(labels, dtype=bool).any(axis=1)
+    labels = labels.copy()
+    labels[empty, np.argmax(scores[empty], axis=1)] = 1
+    return labels
+
+
+def _between(low: float, high: float) -> float:
+    """A threshold that parts two scores; any below the lowest of all."""
+    if not np.isfinite(low):
+        return float(np.nextafter(high, -np.inf))
+    middle = low + (high - low) / 2
+    return float(middle if middle < high else low)
+
+
+def _blocks(columns: Columns, Y: Any) -> Iterator[tuple[Array, slice]]:
+    n_rows, n_labels = Y.shape
+    step = max(1, _BLOCK_ENTRIES // max(1, n_rows))
+    for start in range(0, n_labels, step):
+        labels = slice(start, min(start + step, n_labels))
+        yield columns(labels), labels
+
+
+def _present(columns: Columns, Y: Any, w: Array) -> Iterator[tuple[Array, Any, Array]]:
+    """Scores of some labels, where they are present, and the weights of those rows."""
+    for S, labels in _blocks(columns, Y):
+        rows, places = Y[:, labels].nonzero()
+        yield S, (rows, places), w[rows]

@@ -1,0 +1,51 @@
+"""Checked data in their regime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.core import memory
+from compactlearn.embeddings.base import Plan
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.rows_pair import RowsPair
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Checked data in their regime, and what a foreign regressor needs besides."""
+
+    pair: Pair
+    features: Any  # X, mapped and scaled, in the form it came
+    weights: Array | None
+    rows: tuple[Any, Any] | None = None
+    given: Any = None  # X as it came: what equal rows are judged by
+    groups: Any = None
+
+    def with_rows(self) -> RowsPair:
+        """The pair, or where that has moments only, one that holds the rows."""
+        if isinstance(self.pair, RowsPair):
+            return self.pair
+        assert self.rows is not None
+        pair = RowsPair(*self.rows, self.weights)
+        pair.given_left = self.pair.given_left
+        return pair
+
+
+def require_room_for_kernel(n_rows: int, plan: Plan) -> None:
+    """Refuse a kernel matrix that, with what the method makes of it, would not fit in the memory.
+
+    The matrix itself, and once more where a system of its order is solved; a hat matrix is made of
+    two others.
+    """
+    copies = 4 if plan.problem == "hat" else 2 if plan.keeps_features else 1
+    memory.require_memory(
+        8 * copies * n_rows**2,
+        what=f"Fitting an exact kernel of {n_rows} rows",
+        remedy="Use KernelMap(method='nystroem') with n_components well below that, or fewer rows.",
+    )

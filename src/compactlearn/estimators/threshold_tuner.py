@@ -1,0 +1,257 @@
+"""ThresholdTuner: label decisions for any classifier, tuned on scores of held-out rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+
+from compactlearn.core.params import (
+    Choice,
+    Constraint,
+    Flag,
+    Integer,
+    Methods,
+    Nothing,
+    Numbers,
+    Real,
+    Seed,
+    check_parameters,
+)
+from compactlearn.core.validation import check_targets, check_weights, unchanged_on_error
+from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
+from compactlearn.decoding.topk import top_labels
+
+Array = NDArray[np.float64]
+
+
+def _has(name: str) -> Any:
+    def check(tuner: ThresholdTuner) -> bool:
+        getattr(tuner.estimator, name)
+        return True
+
+    return check
+
+
+class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Turn any multi-label classifier's scores into label sets by tuned thresholds.
+
+    Clones of the estimator are fitted without each fold and score it; thresholds are chosen on
+    those scores, never on scores of rows that a model has seen. Then one estimator is fitted to all
+    rows.
+
+    Parameters
+    ----------
+    estimator : classifier with ``decision_function`` or ``predict_proba`` for a label matrix
+    strategy : {"f1", "per-label", "cardinality", "top-k"}, float or array, default="f1"
+        One threshold of largest micro-F1; one of largest F1 for every label; one that predicts as
+        many labels as there are; always the ``k`` best labels; or thresholds as given.
+    k : int or None, default=None
+        For "top-k"; None is the mean number of labels of a row, rounded.
+    never_empty : bool, default=False
+        Whether a row whose scores are all below gets its best label.
+    min_positives : int, default=5
+        Labels in fewer rows take the common threshold where one per label is asked for.
+    cv : int, splitter or iterable, default=5
+        Folds; an int is a shuffled, seeded K-fold.
+    response : {"auto", "decision_function", "predict_proba"}, default="auto"
+        Whose scores; "auto" takes the first of these that the estimator has.
+    random_state : int, RandomState or None, default=None
+        Shuffles the folds.
+
+    Attributes
+    ----------
+    estimator_ : the classifier fitted to all rows
+    threshold_ : float or ndarray of shape (n_labels,); None for "top-k"
+    k_ : int, for "top-k"
+    classes_, n_labels_, n_features_in_, feature_names_in_
+        As in the estimator.
+
+    Notes
+    -----
+    For a vector y use scikit-learn's ``TunedThresholdClassifierCV``: a single class has nothing to
+    decide by label.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from compactlearn import ThresholdTuner
+    >>> from compactlearn.datasets import load
+    >>> data = load("emotions")
+    >>> base = OneVsRestClassifier(LogisticRegression(max_iter=5000))
+    >>> tuner = ThresholdTuner(base, random_state=0).fit(data.X, data.Y)
+    >>> 0.0 < tuner.threshold_ < 0.5 or tuner.threshold_ < 0.0
+    True
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "estimator": (Methods("fit"),),
+        "strategy": (Choice(*STRATEGIES, "top-k"), Real(), Numbers()),
+        "k": (Integer(1), Nothing()),
+        "never_empty": (Flag(),),
+        "min_positives": (Integer(0),),
+        "response": (Choice("auto", "decision_function", "predict_proba"),),
+        "random_state": (Seed(),),
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        strategy: Any = "f1",
+        k: int | None = None,
+        never_empty: bool = False,
+        min_positives: int = 5,
+        cv: Any = 5,
+        response: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.strategy = strategy
+        self.k = k
+        self.never_empty = never_empty
+        self.min_positives = min_positives
+        self.cv = cv
+        self.response = response
+        self.random_state = random_state
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Tune on held-out scores, then fit the estimator to all rows.
+
+        Parameters
+        ----------
+        X : whatever the estimator takes
+        Y : array-like or sparse matrix of shape (n_samples, n_labels)
+            Labels, 0 or 1.
+        sample_weight : array-like of shape (n_samples,), optional
+            For the estimator and for the counts that thresholds are tuned by.
+        groups : array-like of shape (n_samples,), optional
+            Handed to ``cv``.
+        """
+        with unchanged_on_error(self):
+            check_parameters(self, self._constraints)
+            targets = check_targets(Y, _num_samples(X), owner="ThresholdTuner.fit")
+            if targets.kind != "multilabel":
+                raise ValueError(
+                    "ThresholdTuner decides label by label and needs a 0/1 matrix Y with at least "
+                    "two columns, and was given a vector of classes; use scikit-learn's "
+                    "TunedThresholdClassifierCV for those."
+                )
+            weights = check_weights(sample_weight, targets.matrix.shape[0])
+            self._tune(X, Y, targets.matrix, weights, groups)
+            self.estimator_ = self._fitted(X, Y, weights)
+            self.n_labels_ = targets.n_labels
+            self.classes_ = getattr(self.estimator_, "classes_", targets.classes)
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+                if hasattr(self.estimator_, name):
+                    setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def _tune(self, X: Any, Y: Any, matrix: Any, weights: Array | None, groups: Any) -> None:
+        self.__dict__.pop("k_", None)
+        n_rows, n_labels = matrix.shape
+        if isinstance(self.strategy, str) and self.strategy == "top-k":
+            mean = matrix.sum() / n_rows
+            self.k_ = int(min(n_labels, self.k or max(1, round(float(mean)))))
+            self.threshold_ = None
+            return
+        if not isinstance(self.strategy, str):
+            threshold = np.asarray(self.strategy, dtype=np.float64)
+            if threshold.ndim and threshold.size != n_labels:
+                raise ValueError(
+                    f"strategy must be a name, a number or one number for each of the {n_labels} "
+                    f"labels, and has {threshold.size} entries; pass an array of {n_labels}."
+                )
+            self.threshold_ = threshold if threshold.ndim else float(threshold)
+            return
+        scores = np.full((n_rows, n_labels), np.nan)
+        for train, test in self._folds().split(X, None, groups):
+            X_train, Y_train = _safe_split(self.estimator, X, Y, train)
+            model = self._fitted(X_train, Y_train, None if weights is None else weights[train])
+            scores[test] = self._scores(model, _safe_split(self.estimator, X, Y, test, train)[0])
+        seen = ~np.isnan(scores).any(axis=1)
+        part = None if weights is None else weights[seen]
+        S = scores[seen]
+        self.threshold_ = tune(
+            self.strategy, lambda labels: S[:, labels], matrix[seen], part, self.min_positives
+        )
+
+    def _folds(self) -> Any:
+        if Integer(2).accepts(self.cv):
+            seed = self.random_state
+            if isinstance(seed, np.random.Generator):
+                seed = int(seed.integers(2**31 - 1))
+            return KFold(int(self.cv), shuffle=True, random_state=seed)
+        return check_cv(self.cv)
+
+    def _fitted(self, X: Any, Y: Any, weights: Array | None) -> Any:
+        model = clone(self.estimator)
+        if weights is None:
+            return model.fit(X, Y)
+        if not has_fit_parameter(model, "sample_weight"):
+            raise ValueError(
+                f"sample_weight was given, but {type(model).__name__}.fit does not take one; leave "
+                "it out."
+            )
+        return model.fit(X, Y, sample_weight=weights)
+
+    def _scores(self, model: Any, X: Any) -> Array:
+        """(N, M) scores, whatever form the estimator gives them in."""
+        names = ("decision_function", "predict_proba") if self.response == "auto" else None
+        for name in names or (self.response,):
+            if hasattr(model, name):
+                break
+        else:
+            raise ValueError(
+                f"The estimator {type(model).__name__} has neither decision_function nor "
+                "predict_proba, of which ThresholdTuner needs one; wrap or replace it."
+            )
+        answer = getattr(model, name)(X)
+        if isinstance(answer, list):  # one (N, 2) matrix per label
+            answer = np.column_stack([np.asarray(part)[:, -1] for part in answer])
+        if scipy.sparse.issparse(answer):
+            answer = answer.toarray()
+        return np.asarray(answer, dtype=np.float64)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return 0/1 labels of shape (n_samples, n_labels)."""
+        check_is_fitted(self, "estimator_")
+        scores = self._scores(self.estimator_, X)
+        if self.threshold_ is None:
+            labels = np.zeros(scores.shape, dtype=np.int64)
+            np.put_along_axis(labels, top_labels(scores, self.k_)[0], 1, axis=1)
+            return labels
+        labels = (scores > self.threshold_).astype(np.int64)
+        return with_best_label(labels, scores) if self.never_empty else labels
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Return the estimator's scores."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Return the estimator's probabilities."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.target_tags.required = True
+        tags.target_tags.single_output = False
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_class = False
+        return tags
