@@ -15,7 +15,7 @@ def test_the_tables_are_those_of_the_records():
 
 
 def test_the_examples_run(capsys):
-    first, second, third, fourth = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    first, second, third, fourth, fifth = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     names = {}
     exec(first, names)
     assert names["scores"].shape == (579, 53)
@@ -31,6 +31,8 @@ def test_the_examples_run(capsys):
     for name in ("rival", "kernel"):
         assert names[name].predict(names["data"].X[:3]).shape == (3, 53)
     assert len(list(names["ten"])) == 10
+    exec(fifth, names)
+    assert names["chances"].shape == (579, 53)
 
 
 def test_the_commands_exist():

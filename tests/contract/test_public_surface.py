@@ -193,6 +193,7 @@ PUBLIC = [
     *("CMLL", "CPLST", "DMLR", "FaIE", "MDDM", "PLST", "Original"),
     *("CompactClassifier", "CMLLClassifier", "POPClassifier"),
     *("KernelMap", "Moments", "fit_path", "method"),
+    "ThresholdTuner",
 ]
 
 
@@ -350,6 +351,7 @@ def test_documented_attributes_are_the_fitted_ones(cls):
     fitted = [cls().fit(X, Y)]
     if issubclass(cls, CompactClassifier):  # some attributes exist only with their parameter
         fitted += [cls(scale=True).fit(X, Y), cls(feature_map=StandardScaler()).fit(X, Y)]
+        fitted += [cls(decoder="learned").fit(X, Y)]
     section = re.search(
         r"\n\s*Attributes\n\s*-+\n(.*?)(\n\s*\w[\w ]*\n\s*-{3,}\n|\Z)",
         inspect.getdoc(cls),

@@ -470,15 +470,15 @@ class CompactClassifier(
         self.__dict__.pop("decoding_", None)
         if self.regressor is None or codes.size == 0:
             learned = held.pair.learn(P, codes, float(self.alpha), self.bias)
-            self._keep_ridge(embedding, held.pair, result, learned)
+            code_map = self._keep_ridge(embedding, held.pair, result, learned)
         else:
-            pair = held.with_rows()
+            pair, code_map = held.with_rows(), None
             self._scorer = None
             U = held.features if P is None else pair.projected_rows(P)
             self.regressor_, self._code_scale = self._fit_foreign(pair, U, codes)
             self._keep_embedding(embedding, pair, result)
         if self.decoder != "linear" or isinstance(self.threshold, str):
-            self._learn_decisions(held, result)
+            self._learn_decisions(held, result, code_map)
 
     def _keep_embedding(self, embedding: Embedding, pair: Pair, result: Embedded) -> None:
         if result.projection is not None:
@@ -493,8 +493,9 @@ class CompactClassifier(
 
     def _keep_ridge(
         self, embedding: Embedding, pair: Pair, result: Embedded, learned: Learned
-    ) -> None:
-        """Fold projection, ridge and decoder into one linear scorer."""
+    ) -> Array:
+        """Fold projection, ridge and decoder into one linear scorer; return what is before the
+        decoder, (D, m)."""
         if not learned.solved:
             warn_user(
                 "The conjugate gradients of the ridge learner stopped before their residual was "
@@ -509,20 +510,15 @@ class CompactClassifier(
             A = A / self.scale_[:, None]
         self._code_scale = 1.0
         self._keep_embedding(embedding, pair, result)
-        self._code_map = A
-        self._scorer = self._make_scorer(result.decoder, self._offset())
-
-    def _make_scorer(self, decoder: Array | None, intercept: Array) -> LinearScorer:
-        return LinearScorer.build(self._code_map, decoder, intercept)
+        self._scorer = LinearScorer.build(A, result.decoder, self._offset())
+        return A
 
     def _offset(self) -> Array:
         """What is added to every row's scores: the decoder's, the ridge's, less the boundary."""
         decoding = getattr(self, "decoding_", None)
         offset = self.embedding_.offset_ if decoding is None else decoding.intercept
         if isinstance(self.regressor_, CodeRidge):
-            code = self.regressor_.intercept_
-            W = self.embedding_.decoder_ if decoding is None else decoding.coefficients
-            offset = offset + code @ W
+            offset = offset + self.regressor_.intercept_ @ self._decoder_matrix()
         return offset - self._boundary
 
     # ---- predicting ---------------------------------------------------------------------------
@@ -567,18 +563,23 @@ class CompactClassifier(
         """(N, M) scores; the boundary of a binary problem is at 0."""
         if self._scorer is not None:
             return self._scorer.scores(X)
-        codes, decoding = self._codes(X), getattr(self, "decoding_", None)
-        if decoding is None:
-            return self.embedding_.decode(codes) - self._boundary
-        return codes @ decoding.coefficients + decoding.intercept - self._boundary
+        return LinearScorer((self._decoder_matrix(),), self._offset()).scores(self._codes(X))
+
+    def _decoder_matrix(self) -> Any:
+        """(m, M), what codes are multiplied by."""
+        decoding = getattr(self, "decoding_", None)
+        return self.embedding_.decoder_ if decoding is None else decoding.coefficients
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """The scores a few rows at a time; from a foreign regressor in larger portions."""
+        """The scores a few rows at a time."""
         for rows, block in self._mapped_blocks(X):
-            if self._scorer is None:
-                yield rows, self._scores(block)
-                continue
-            for inner, scores in self._scorer.blocks(block):
+            if self._scorer is None:  # a foreign learner predicts all codes, decoded in portions
+                codes = self._codes(block)
+                decoder = LinearScorer((self._decoder_matrix(),), self._offset())
+                parts = decoder.blocks(codes)
+            else:
+                parts = self._scorer.blocks(block)
+            for inner, scores in parts:
                 yield slice(rows.start + inner.start, rows.start + inner.stop), scores
 
     def transform(self, X: Any) -> Any:
@@ -622,11 +623,18 @@ class CompactClassifier(
             labels[rows] = scores > self.threshold_
         return labels
 
-    def predict_topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
+    def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
         """Return the k best labels of each row and their scores, best first.
 
-        With the built-in ridge a few rows at a time: the (n_samples, n_labels) scores are never
-        held at once.
+        A few rows at a time: the (n_samples, n_labels) scores are never held at once.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        k : int
+        sparse : bool, default=False
+            Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
+            each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
         """
         X = self._prepare(X)
         if self._kind == "binary":
@@ -643,7 +651,13 @@ class CompactClassifier(
         best = np.empty((X.shape[0], k))
         for rows, scores in self._score_blocks(X):
             indices[rows], best[rows] = top_labels(scores, k)
-        return indices, best
+        if not sparse:
+            return indices, best
+        starts = np.arange(0, indices.size + 1, k)
+        shape = (X.shape[0], self.n_labels_)
+        matrix = scipy.sparse.csr_array((best.ravel(), indices.ravel(), starts), shape=shape)
+        matrix.sort_indices()
+        return matrix
 
     @property
     def _n_features_out(self) -> int:

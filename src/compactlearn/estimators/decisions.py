@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.decoding.learned import CodeDecoder, learn_linear_decoder
+from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.logistic import PENALTIES, learn_logistic_decoder
 from compactlearn.decoding.thresholds import tune
 from compactlearn.embeddings.base import Embedded, Embedding
@@ -40,9 +41,6 @@ class LearnsDecisions:
     _kind: str
     _scorer: Any
 
-    def _make_scorer(self, decoder: Array | None, intercept: Array) -> Any:
-        raise NotImplementedError
-
     def _offset(self) -> Array:
         raise NotImplementedError
 
@@ -56,8 +54,11 @@ class LearnsDecisions:
         scale = float(np.sqrt(pair.count * V.shape[1] / energy)) if energy > 0 else 1.0
         return fit_foreign(self.regressor, U, V * scale, pair.weights, self.n_jobs), scale
 
-    def _learn_decisions(self, held: Held, result: Embedded) -> None:
-        """Decoder and threshold from codes of rows that the learner has not seen."""
+    def _learn_decisions(self, held: Held, result: Embedded, code_map: Array | None) -> None:
+        """Decoder and threshold from codes of rows that the learner has not seen.
+
+        ``code_map`` (D, m) is what the built-in ridge makes codes by.
+        """
         pair = held.with_rows()
         ridge = self.regressor is None or result.codes.size == 0
         honest = honest_codes(
@@ -75,8 +76,9 @@ class LearnsDecisions:
             scores = honest.codes @ own.coefficients + own.intercept
         else:
             self.decoding_ = self._fit_decoder(honest.codes, Y, weights, own, honest.folds)
-            if self._scorer is not None:
-                self._scorer = self._make_scorer(self.decoding_.coefficients, self._offset())
+            if code_map is not None:
+                W = self.decoding_.coefficients
+                self._scorer = LinearScorer.build(code_map, W, self._offset())
             if not isinstance(self.threshold, str):
                 return
             scores = np.empty((len(honest.codes), Y.shape[1]))
