@@ -15,7 +15,9 @@ def test_the_tables_are_those_of_the_records():
 
 
 def test_the_examples_run(capsys):
-    first, second, third, fourth, fifth = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    first, second, third, fourth, fifth = re.findall(
+        r"```python\n(.*?)```", README, flags=re.DOTALL
+    )
     names = {}
     exec(first, names)
     assert names["scores"].shape == (579, 53)

@@ -1,8 +1,12 @@
 """One L2 logistic regression per label on honest codes, all labels solved side by side.
 
-    minimise over (b, c)   sum_i w_i log(1 + exp(-t_i (z_i'b + c))) + penalty / 2 ||b||^2
+    minimise over (b, c)   sum_i w_i log(1 + exp(-t_i (z_i'b + c))) + penalty / 2 ||b - b0||^2
 
     z (m,) standardised codes, t = +1 or -1 whether the label is present; the intercept c is free.
+
+b0 is the label's column of the linear decoder, scaled to log-odds by a logistic regression on its
+score alone (Platt 1999). A rare label cannot pay for m coefficients of its own: with b0 = 0 it
+would be shrunken towards its frequency; towards b0 it keeps what the embedding knows of it.
 
 Newton's method for all labels at once. A step solves H_j x = -g_j for every label j by conjugate
 gradients, preconditioned by the diagonal: a product with every label's Hessian is two matrix
@@ -23,7 +27,7 @@ from compactlearn.decoding.learned import CodeDecoder
 
 Array = NDArray[np.float64]
 
-PENALTIES = np.logspace(3, -2, 11)  # in units of one row of weight one; strongest first
+PENALTIES = np.logspace(4, -1, 11)  # in units of one row of weight one; strongest first
 TOLERANCE = 1e-4  # a gradient this much smaller than at the start has converged
 
 
@@ -42,23 +46,28 @@ def fit_logistic(
     penalty: float,
     weights: Array | None = None,
     *,
+    prior: Array | None = None,
     start: Array | None = None,
     tol: float = TOLERANCE,
     max_iter: int = 50,
 ) -> LogisticFit:
     """Fit every column of Y (N, M), 0 or 1, on the rows of Z (N, m).
 
-    A label that is present in all rows or in none gets no slope and a large finite intercept.
+    ``prior`` (m + 1, M), the intercept last, is what slopes are shrunken to, and where the search
+    begins unless there is a ``start``; without it slopes are shrunken to 0. A label that is present
+    in all rows or in none gets no slope and a large finite intercept.
     """
     n, m = Z.shape
     w = np.ones(n) if weights is None else weights
     Z1 = np.hstack([Z, np.ones((n, 1))])
     ridge = np.append(np.full(m, penalty), 0.0)
-    base = np.vstack([np.zeros((m, Y.shape[1])), prior_log_odds(Y, w)])
+    constant = np.vstack([np.zeros((m, Y.shape[1])), prior_log_odds(Y, w)])
+    base = constant if prior is None else prior
     B = base.copy() if start is None else start.copy()
     varies = (w @ Y > 0) & (w @ Y < w.sum())
-    B[:, ~varies] = base[:, ~varies]
-    first = np.abs(_gradient(Z1, Y, w, ridge, base)).max(axis=0)
+    B[:, ~varies] = constant[:, ~varies]
+    # Measured from the constant predictor, whatever the start: what has been learnt at all.
+    first = np.abs(Z1.T @ (w[:, None] * (_sigmoid(constant[-1]) - Y))).max(axis=0)
     first[first == 0] = 1.0
     reduction = np.zeros(Y.shape[1])
     active = np.flatnonzero(varies)
@@ -67,7 +76,8 @@ def fit_logistic(
         n_iter += 1
         scores = Z1 @ B[:, active]
         P = _sigmoid(scores)
-        gradient = Z1.T @ (w[:, None] * (P - Y[:, active])) + ridge[:, None] * B[:, active]
+        gradient = Z1.T @ (w[:, None] * (P - Y[:, active]))
+        gradient += ridge[:, None] * (B[:, active] - base[:, active])
         reduction[active] = np.abs(gradient).max(axis=0) / first[active]
         going = reduction[active] > tol
         if not going.any():
@@ -76,7 +86,8 @@ def fit_logistic(
         curvature = w[:, None] * P * (1.0 - P)
         accuracy = np.minimum(0.5, np.sqrt(reduction[active]))  # superlinear (Dembo et al. 1982)
         step = _newton_steps(Z1, curvature, ridge, gradient, accuracy)
-        B[:, active] += _damped(Z1, Y[:, active], w, ridge, B[:, active], step, gradient)
+        shrunk = (ridge, base[:, active])
+        B[:, active] += _damped(Z1, Y[:, active], w, shrunk, B[:, active], step, gradient)
     return LogisticFit(B, reduction, n_iter)
 
 
@@ -85,25 +96,28 @@ def learn_logistic_decoder(
     Y: Any,
     weights: Array | None,
     folds: NDArray[np.intp],
+    linear: Array,
     penalties: Array = PENALTIES,
 ) -> CodeDecoder:
-    """Log-odds of every label from honest codes; one penalty for all labels, by inner folds.
+    """Log-odds of every label from honest codes, shrunken towards the ``linear`` decoder (m, M).
 
-    ``folds`` (N,) says which rows are held out together.
+    One penalty for all labels, by inner folds: ``folds`` (N,) says which rows belong together.
     """
     w = np.ones(len(codes)) if weights is None else weights
     mean = (w @ codes) / w.sum()
     deviation = np.sqrt((w @ (codes - mean) ** 2) / w.sum())
-    deviation[deviation <= 1e-12 * np.abs(codes).max(initial=1.0)] = np.inf  # constant: no slope
-    Z, T = (codes - mean) / deviation, Y.toarray()
-    penalty = _choose_penalty(Z, T, w, folds, penalties)
-    B = fit_logistic(Z, T, penalty, w).coefficients
-    W = B[:-1] / deviation[:, None]
+    moves = deviation > 1e-12 * np.abs(codes).max(initial=0.0)  # a constant code has no slope
+    Z = np.divide(codes - mean, deviation, out=np.zeros_like(codes), where=moves)
+    W0, T = linear * np.where(moves, deviation, 0.0)[:, None], Y.toarray()
+    penalty = _choose_penalty(Z, T, w, W0, folds, penalties)
+    prior = as_log_odds(Z @ W0, T, w)
+    B = fit_logistic(Z, T, penalty, w, prior=prior.coefficients(W0)).coefficients
+    W = np.divide(B[:-1], deviation[:, None], out=np.zeros_like(B[:-1]), where=moves[:, None])
     return CodeDecoder(W, B[-1] - mean @ W, penalty)
 
 
 def _choose_penalty(
-    Z: Array, T: Array, w: Array, folds: NDArray[np.intp], penalties: Array
+    Z: Array, T: Array, w: Array, W0: Array, folds: NDArray[np.intp], penalties: Array
 ) -> float:
     """The penalty of least held-out log-loss, summed over the labels.
 
@@ -113,14 +127,22 @@ def _choose_penalty(
     parts = [folds == number for number in np.unique(folds)]
     if len(parts) < 2 or len(penalties) == 1:
         return float(penalties[0])
-    starts: list[Array | None] = [None] * len(parts)
+    S = Z @ W0
+    priors = [as_log_odds(S[~held], T[~held], w[~held]).coefficients(W0) for held in parts]
+    starts = list(priors)
     losses: list[float] = []
     for penalty in penalties:
         loss = 0.0
         for place, held in enumerate(parts):
             # A rough solution ranks penalties as well as an exact one.
             B = fit_logistic(
-                Z[~held], T[~held], float(penalty), w[~held], start=starts[place], tol=1e-2
+                Z[~held],
+                T[~held],
+                float(penalty),
+                w[~held],
+                prior=priors[place],
+                start=starts[place],
+                tol=1e-2,
             ).coefficients
             starts[place] = B
             scores = Z[held] @ B[:-1] + B[-1]
@@ -131,14 +153,49 @@ def _choose_penalty(
     return float(penalties[int(np.argmin(losses))])
 
 
+@dataclass(frozen=True)
+class Scaling:
+    """Log-odds from scores, label by label: ``slope * score + intercept``."""
+
+    slope: Array  # (M,)
+    intercept: Array  # (M,)
+
+    def coefficients(self, W0: Array) -> Array:
+        """(m + 1, M) for scores that are ``Z W0``."""
+        return np.vstack([W0 * self.slope, self.intercept])
+
+
+def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 30) -> Scaling:
+    """A logistic regression of every label on its own score (Platt), by Newton's method.
+
+    Scores are taken in units of their deviation, and the slope is shrunken to one such unit with
+    the weight of four rows: rare labels say little about it. A slope is never negative.
+    """
+    unit = np.sqrt((w @ scores**2) / w.sum())
+    moves = unit > 0
+    S = np.divide(scores, unit, out=np.zeros_like(scores), where=moves)
+    varies = (w @ Y > 0) & (w @ Y < w.sum())
+    b, c = np.ones(Y.shape[1]), prior_log_odds(Y, w)
+    for _ in range(n_iter):
+        P = _sigmoid(S * b + c)
+        wrong, curvature = w[:, None] * (P - Y), w[:, None] * P * (1.0 - P)
+        g_b, g_c = (S * wrong).sum(axis=0) + 4.0 * (b - 1.0), wrong.sum(axis=0)
+        h_bb = (S * S * curvature).sum(axis=0) + 4.0
+        h_bc, h_cc = (S * curvature).sum(axis=0), curvature.sum(axis=0) + 1e-9
+        determinant = h_bb * h_cc - h_bc**2
+        step_b = (h_bc * g_c - h_cc * g_b) / determinant
+        step_c = (h_bc * g_b - h_bb * g_c) / determinant
+        # Two units at most: far from the solution the curvature says little.
+        size = 2.0 / np.maximum(np.maximum(np.abs(step_b), np.abs(step_c)), 2.0)
+        b, c = b + varies * size * step_b, c + varies * size * step_c
+    slope = np.divide(np.maximum(b, 0.0), unit, out=np.zeros_like(b), where=moves & varies)
+    return Scaling(slope, np.where(slope > 0, c, prior_log_odds(Y, w)))
+
+
 def prior_log_odds(Y: Array, w: Array) -> Array:
     """(M,) log-odds of each label's frequency, half a row added to either side."""
     present = w @ Y
     return np.log(present + 0.5) - np.log(w.sum() - present + 0.5)
-
-
-def _gradient(Z1: Array, Y: Array, w: Array, ridge: Array, B: Array) -> Array:
-    return Z1.T @ (w[:, None] * (_sigmoid(Z1 @ B) - Y)) + ridge[:, None] * B
 
 
 def _newton_steps(
@@ -173,16 +230,22 @@ def _newton_steps(
 
 
 def _damped(
-    Z1: Array, Y: Array, w: Array, ridge: Array, B: Array, step: Array, gradient: Array
+    Z1: Array,
+    Y: Array,
+    w: Array,
+    shrunk: tuple[Array, Array],
+    B: Array,
+    step: Array,
+    gradient: Array,
 ) -> Array:
     """The steps, halved for each label until its objective falls (Armijo, 1e-4)."""
-    before = _objective(Z1 @ B, Y, w, ridge, B)
+    before = _objective(Z1 @ B, Y, w, shrunk, B)
     slope = np.einsum("ij,ij->j", gradient, step)
     size = np.ones(B.shape[1])
     images, directions = Z1 @ B, Z1 @ step
     for _ in range(30):
         trial = B + size * step
-        after = _objective(images + size * directions, Y, w, ridge, trial)
+        after = _objective(images + size * directions, Y, w, shrunk, trial)
         failed = after > before + 1e-4 * size * slope + 1e-12 * np.abs(before)
         if not failed.any():
             break
@@ -190,8 +253,9 @@ def _damped(
     return size * step
 
 
-def _objective(scores: Array, Y: Array, w: Array, ridge: Array, B: Array) -> Array:
-    return w @ _losses(scores, Y) + 0.5 * ridge @ (B**2)
+def _objective(scores: Array, Y: Array, w: Array, shrunk: tuple[Array, Array], B: Array) -> Array:
+    ridge, base = shrunk
+    return w @ _losses(scores, Y) + 0.5 * ridge @ ((B - base) ** 2)
 
 
 def _losses(scores: Array, Y: Array) -> Array:

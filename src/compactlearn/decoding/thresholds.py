@@ -64,7 +64,7 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
     predicted = np.cumsum(marked[::-1])[::-1][1:]
     f1 = 2 * taken / (predicted + hits.sum())
     best = candidates.size - 1 - int(np.argmax(f1[::-1]))  # of equals the highest threshold
-    return _between(np.maximum.accumulate(below)[best], candidates[best])
+    return _between(below[best], candidates[best])
 
 
 def best_f1_per_label(
@@ -87,32 +87,36 @@ def best_f1_per_label(
         found = [
             _between(lower[row, j], ordered[row, j]) for j, row in zip(across, best, strict=True)
         ]
-        enough = np.asarray((T > 0).sum(axis=0)).ravel() >= min_positives
-        thresholds[labels] = np.where(enough, found, common)
+        positives = w @ T
+        found = np.where(positives > 0, found, ordered[0])  # never present: never predicted
+        thresholds[labels] = np.where(positives >= min_positives, found, common)
     return thresholds
 
 
 def matching_cardinality(columns: Columns, Y: Any, w: Array) -> float:
-    """The threshold that predicts as many labels as there are, over all rows."""
+    """The threshold that predicts as many labels as there are, as nearly as equal scores allow."""
     wanted = float(np.asarray(Y.T @ w).sum())
     kept, weight = np.empty(0), np.empty(0)
     for S, _ in _blocks(columns, Y):
-        kept, weight = (
-            np.concatenate([kept, S.ravel()]),
-            np.concatenate([weight, np.repeat(w, S.shape[1])]),
-        )
+        kept = np.concatenate([kept, S.ravel()])
+        weight = np.concatenate([weight, np.repeat(w, S.shape[1])])
         order = np.argsort(-kept, kind="stable")
         kept, weight = kept[order], weight[order]
-        # Only the largest can be predicted, and the one below them sets the threshold.
-        needed = int(np.searchsorted(np.cumsum(weight), wanted)) + 2
-        kept, weight = kept[:needed], weight[:needed]
-    total = np.cumsum(weight)
-    last = int(np.argmin(np.abs(np.append(0.0, total) - wanted)))
-    if last == 0:
-        return float(kept[0]) if kept.size else 0.5
-    if last >= kept.size:
-        return float(np.nextafter(kept[-1], -np.inf))
-    return _between(kept[last], kept[last - 1])
+        # Only the largest can be predicted, all of a run of equals or none, and the score below
+        # them sets the threshold.
+        last = kept[min(int(np.searchsorted(np.cumsum(weight), wanted)), kept.size - 1)]
+        lower = kept[kept < last]
+        enough = kept >= (lower[0] if lower.size else last)
+        kept, weight = kept[enough], weight[enough]
+    if not kept.size:
+        return 0.5
+    values, starts = np.unique(-kept, return_index=True)
+    totals = np.append(0.0, np.add.reduceat(weight, starts).cumsum())
+    taken = int(np.argmin(np.abs(totals - wanted)))
+    values = -values
+    if taken == 0:
+        return float(values[0])
+    return _between(values[taken] if taken < values.size else -np.inf, values[taken - 1])
 
 
 def with_best_label(labels: NDArray[Any], scores: Array) -> NDArray[Any]:

@@ -235,8 +235,8 @@ class CompactClassifier(
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
         groups : array-like of shape (n_samples,), optional
-            Rows that belong together are held out together where decoder or threshold are learnt;
-            equal rows always are.
+            Rows that belong together are held out together where decoder or threshold are learnt.
+            Without groups, equal rows are.
         """
         with unchanged_on_error(self):
             embedding = self._checked_embedding()

@@ -103,7 +103,7 @@ class LearnsDecisions:
             return learn_linear_decoder(codes, Y, weights, own.coefficients)
         known = getattr(self, "decoding_", None)  # the penalty is chosen once
         penalties = PENALTIES if known is None else np.array([known.penalty])
-        return learn_logistic_decoder(codes, Y, weights, folds % 3, penalties)
+        return learn_logistic_decoder(codes, Y, weights, folds % 3, own.coefficients, penalties)
 
     def _fit_part(self, pair: RowsPair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
         """The learner fitted to a part of the rows, as a function from other rows to codes."""

@@ -87,9 +87,8 @@ def leave_one_out(pair: RowsPair, codes: Codes, V: Array, alpha: float) -> Array
 
 def row_groups(X: Any) -> NDArray[np.uint64]:
     """A number for each row that depends on its content alone: equal rows share it."""
-    X = scipy.sparse.csr_array(X, dtype=np.float64)
-    if not X.has_sorted_indices:
-        X = X.sorted_indices()
+    X = scipy.sparse.csr_array(X, dtype=np.float64, copy=True)  # the caller's stays as it is
+    X.sort_indices()
     X.eliminate_zeros()
     columns, values = X.indices.astype(np.int64), X.data
     numbers = np.empty(X.shape[0], dtype=np.uint64)

@@ -160,7 +160,8 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.__dict__.pop("k_", None)
         n_rows, n_labels = matrix.shape
         if isinstance(self.strategy, str) and self.strategy == "top-k":
-            mean = matrix.sum() / n_rows
+            w = np.ones(n_rows) if weights is None else weights
+            mean = (matrix.T @ w).sum() / w.sum()
             self.k_ = int(min(n_labels, self.k or max(1, round(float(mean)))))
             self.threshold_ = None
             return
@@ -174,7 +175,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.threshold_ = threshold if threshold.ndim else float(threshold)
             return
         scores = np.full((n_rows, n_labels), np.nan)
-        for train, test in self._folds().split(X, None, groups):
+        for train, test in self._folds().split(X, Y, groups):
             X_train, Y_train = _safe_split(self.estimator, X, Y, train)
             model = self._fitted(X_train, Y_train, None if weights is None else weights[train])
             scores[test] = self._scores(model, _safe_split(self.estimator, X, Y, test, train)[0])
@@ -206,18 +207,19 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _scores(self, model: Any, X: Any) -> Array:
         """(N, M) scores, whatever form the estimator gives them in."""
-        names = ("decision_function", "predict_proba") if self.response == "auto" else None
-        for name in names or (self.response,):
-            if hasattr(model, name):
-                break
-        else:
+        names = [self.response]
+        if self.response == "auto":
+            names = ["decision_function", "predict_proba"]
+        found = [name for name in names if hasattr(model, name)]
+        if not found:
             raise ValueError(
-                f"The estimator {type(model).__name__} has neither decision_function nor "
-                "predict_proba, of which ThresholdTuner needs one; wrap or replace it."
+                f"ThresholdTuner needs scores by {' or '.join(names)}, and the estimator "
+                f"{type(model).__name__} has no such method; choose another response or estimator."
             )
-        answer = getattr(model, name)(X)
-        if isinstance(answer, list):  # one (N, 2) matrix per label
-            answer = np.column_stack([np.asarray(part)[:, -1] for part in answer])
+        answer = getattr(model, found[0])(X)
+        if isinstance(answer, list):  # one matrix per label, a column for each class it knows
+            pairs = zip(answer, model.classes_, strict=True)
+            answer = np.column_stack([_chance_of_one(part, classes) for part, classes in pairs])
         if scipy.sparse.issparse(answer):
             answer = answer.toarray()
         return np.asarray(answer, dtype=np.float64)
@@ -255,3 +257,10 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _chance_of_one(part: Any, classes: Any) -> Array:
+    """The column of class 1; zeros where the label was never present in training."""
+    part = np.asarray(part)
+    known = list(classes)
+    return part[:, known.index(1)] if 1 in known else np.zeros(len(part))

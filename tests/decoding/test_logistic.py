@@ -1,0 +1,342 @@
+"""Logistic decoders of all labels side by side, against scikit-learn's, one label at a time."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+
+from compactlearn.decoding.logistic import (
+    PENALTIES,
+    TOLERANCE,
+    as_log_odds,
+    fit_logistic,
+    learn_logistic_decoder,
+    prior_log_odds,
+)
+
+
+def learn(U, Y, w, folds, penalties=PENALTIES):
+    """Shrunken towards nothing but the labels' frequencies."""
+    return learn_logistic_decoder(U, Y, w, folds, np.zeros((U.shape[1], Y.shape[1])), penalties)
+
+
+def problem(n=120, m=4, n_labels=5, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, m))
+    S = Z @ rng.normal(size=(m, n_labels)) + noise * rng.logistic(size=(n, n_labels))
+    shares = np.linspace(0.3, 0.9, n_labels)
+    Y = (S > [np.quantile(s, share) for s, share in zip(S.T, shares, strict=True)]).astype(float)
+    return Z, Y, rng
+
+
+def sigmoid(S):
+    return 1 / (1 + np.exp(-S))
+
+
+def foreign(Z, Y, penalty, weights=None):
+    """(m + 1, M) coefficients, the intercept last, by scikit-learn."""
+    model = LogisticRegression(C=1 / penalty, solver="newton-cholesky", tol=1e-12, max_iter=500)
+    columns = []
+    for y in Y.T:
+        model.fit(Z, y, sample_weight=weights)
+        columns.append(np.append(model.coef_[0], model.intercept_))
+    return np.array(columns).T
+
+
+def gradient(Z, Y, penalty, w, B):
+    Z1 = np.hstack([Z, np.ones((len(Z), 1))])
+    G = Z1.T @ (w[:, None] * (sigmoid(Z1 @ B) - Y))
+    G[:-1] += penalty * B[:-1]
+    return G
+
+
+def start_of(Y, w):
+    present = w @ Y
+    return np.log((present + 0.5) / (w.sum() - present + 0.5))
+
+
+def assert_converged(Z, Y, penalty, w, fit, tol=TOLERANCE):
+    """Every label's gradient is below tol of that of the constant model."""
+    base = np.vstack([np.zeros((Z.shape[1], Y.shape[1])), start_of(Y, w)])
+    varies = (w @ Y > 0) & (w @ Y < w.sum())
+    first = np.abs(gradient(Z, Y, penalty, w, base)).max(axis=0)
+    last = np.abs(gradient(Z, Y, penalty, w, fit.coefficients)).max(axis=0)
+    assert (last <= tol * first * (1 + 1e-6) + 1e-12)[varies].all()
+    np.testing.assert_allclose((last / first)[varies], fit.reduction[varies], atol=1e-3 * tol)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("penalty", [100.0, 3.0, 0.1, 0.01])
+def test_equals_scikit_learn(penalty, weighted):
+    Z, Y, rng = problem(seed=1)
+    w = rng.uniform(0.2, 3.0, size=len(Z)) if weighted else None
+    found = fit_logistic(Z, Y, penalty, w, tol=1e-10)
+    expected = foreign(Z, Y, penalty, w)
+    np.testing.assert_allclose(found.coefficients, expected, atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", [1000.0, 1.0, 0.01])
+@pytest.mark.parametrize("shape", [(120, 4, 5), (15, 30, 6), (40, 1, 1), (200, 12, 20)], ids=str)
+def test_every_gradient_has_fallen(shape, penalty):
+    Z, Y, rng = problem(*shape, seed=2)
+    for w in (np.ones(len(Z)), rng.uniform(0.1, 4.0, size=len(Z))):
+        assert_converged(Z, Y, penalty, w, fit_logistic(Z, Y, penalty, w))
+
+
+@pytest.mark.parametrize("penalty", [10.0, 0.1])
+def test_calibrated_in_the_large(penalty):
+    """The intercept is free, so at the optimum the probabilities have the labels' mean."""
+    Z, Y, rng = problem(seed=3)
+    w = rng.uniform(0.2, 3.0, size=len(Z))
+    B = fit_logistic(Z, Y, penalty, w).coefficients
+    P = sigmoid(Z @ B[:-1] + B[-1])
+    np.testing.assert_allclose((w @ P) / w.sum(), (w @ Y) / w.sum(), atol=1e-3)
+
+
+def test_weights_are_repetitions():
+    Z, Y, rng = problem(seed=4)
+    w = rng.integers(1, 4, size=len(Z))
+    found = fit_logistic(Z, Y, 0.5, w.astype(float), tol=1e-10)
+    again = fit_logistic(np.repeat(Z, w, axis=0), np.repeat(Y, w, axis=0), 0.5, tol=1e-10)
+    np.testing.assert_allclose(found.coefficients, again.coefficients, atol=1e-7)
+
+
+def test_constant_labels_have_no_slope_and_a_finite_intercept():
+    Z, Y, _ = problem(seed=5)
+    Y[:, 1], Y[:, 3] = 0.0, 1.0
+    n = len(Z)
+    for start in (None, np.ones((5, 5))):
+        B = fit_logistic(Z, Y, 0.1, start=start, tol=1e-10).coefficients
+        np.testing.assert_array_equal(B[:-1, [1, 3]], 0)
+        edge = np.log((n + 0.5) / 0.5)
+        np.testing.assert_allclose(B[-1, [1, 3]], [-edge, edge])
+        others = [0, 2, 4]
+        np.testing.assert_allclose(B[:, others], foreign(Z, Y[:, others], 0.1), atol=1e-6)
+
+
+def test_only_constant_labels():
+    Z = np.random.default_rng(6).normal(size=(8, 2))
+    found = fit_logistic(Z, np.ones((8, 2)), 1.0)
+    np.testing.assert_array_equal(found.coefficients[:-1], 0)
+    np.testing.assert_allclose(found.coefficients[-1], np.log(17))
+
+
+@pytest.mark.parametrize("penalty", [1.0, 0.01, 1e-4])
+def test_separable_labels(penalty):
+    rng = np.random.default_rng(7)
+    Z = rng.normal(size=(60, 3))
+    Y = (Z @ rng.normal(size=(3, 4)) > 0).astype(float)
+    w = np.ones(60)
+    found = fit_logistic(Z, Y, penalty)
+    assert_converged(Z, Y, penalty, w, found)
+    B = found.coefficients
+    assert ((Z @ B[:-1] + B[-1] > 0) == Y).mean() > 0.95
+    if penalty > 1e-3:
+        exact = fit_logistic(Z, Y, penalty, tol=1e-10).coefficients
+        np.testing.assert_allclose(exact, foreign(Z, Y, penalty), rtol=1e-5, atol=1e-5)
+
+
+def test_rare_labels():
+    Z, Y, _ = problem(400, 5, 4, seed=8)
+    Y[:] = 0.0
+    Y[[3], 0] = 1.0
+    Y[[5, 90], 1] = 1.0
+    Y[:, 2] = 1.0
+    Y[[7], 2] = 0.0
+    Y[::10, 3] = 1.0
+    w = np.ones(400)
+    for penalty in (10.0, 0.01):
+        found = fit_logistic(Z, Y, penalty)
+        assert_converged(Z, Y, penalty, w, found)
+        exact = fit_logistic(Z, Y, penalty, tol=1e-10).coefficients
+        np.testing.assert_allclose(exact, foreign(Z, Y, penalty), rtol=1e-5, atol=1e-5)
+
+
+def test_collinear_codes_share_the_slope():
+    Z, Y, _ = problem(seed=9)
+    twice = np.hstack([Z, Z[:, :1]])
+    B = fit_logistic(twice, Y, 0.3, tol=1e-10).coefficients
+    np.testing.assert_allclose(B[0], B[4], atol=1e-7)
+    np.testing.assert_allclose(B, foreign(twice, Y, 0.3), atol=1e-6)
+
+
+@pytest.mark.parametrize("other", [100.0, 0.02])
+def test_warm_starts_reach_the_same_answer(other):
+    Z, Y, rng = problem(seed=10)
+    cold = fit_logistic(Z, Y, 0.5, tol=1e-10)
+    start = fit_logistic(Z, Y, other).coefficients
+    given = start.copy()
+    warm = fit_logistic(Z, Y, 0.5, start=start, tol=1e-10)
+    np.testing.assert_allclose(warm.coefficients, cold.coefficients, atol=1e-7)
+    np.testing.assert_array_equal(start, given)  # not written to
+    far = fit_logistic(Z, Y, 0.5, start=20 * rng.normal(size=start.shape), tol=1e-10)
+    np.testing.assert_allclose(far.coefficients, cold.coefficients, atol=1e-6)
+    there = fit_logistic(Z, Y, 0.5, start=cold.coefficients)
+    assert there.n_iter == 1
+    np.testing.assert_array_equal(there.coefficients, cold.coefficients)
+
+
+def test_labels_do_not_know_each_other():
+    Z, Y, _ = problem(seed=11)
+    together = fit_logistic(Z, Y, 0.2, tol=1e-10).coefficients
+    alone = [fit_logistic(Z, Y[:, [j]], 0.2, tol=1e-10).coefficients for j in range(Y.shape[1])]
+    np.testing.assert_allclose(together, np.hstack(alone), atol=1e-7)
+
+
+def test_prior_log_odds():
+    Y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+    found = prior_log_odds(Y, np.array([1.0, 2.0, 1.0]))
+    np.testing.assert_allclose(found, np.log([3.5 / 1.5, 0.5 / 4.5]))
+
+
+# --- the decoder of codes ------------------------------------------------------------------------
+
+
+def standardised(U, w):
+    mean = (w @ U) / w.sum()
+    return (U - mean) / np.sqrt((w @ (U - mean) ** 2) / w.sum())
+
+
+def held_out_losses(Z, Y, w, folds):
+    """The literal search: scikit-learn, every penalty, every fold."""
+    losses = []
+    for penalty in PENALTIES:
+        loss = 0.0
+        for fold in np.unique(folds):
+            out = folds == fold
+            B = foreign(Z[~out], Y[~out], penalty, w[~out])
+            S = Z[out] @ B[:-1] + B[-1]
+            loss += np.sum(w[out][:, None] * (np.logaddexp(0, S) - Y[out] * S))
+        losses.append(loss)
+    return np.array(losses)
+
+
+@pytest.mark.parametrize(
+    ("noise", "weighted"), [(0.2, False), (1.0, True), (6.0, False)], ids=["clear", "mid", "noisy"]
+)
+def test_the_penalty_is_as_good_as_any(noise, weighted):
+    U, Y, rng = problem(90, 5, 3, seed=12, noise=noise)
+    w = rng.uniform(0.3, 2.0, size=90) if weighted else np.ones(90)
+    folds = np.arange(90) % 3
+    found = learn(U, sp.csr_array(Y), w if weighted else None, folds)
+    losses = held_out_losses(standardised(U, w), Y, w, folds)
+    place = int(np.flatnonzero(np.isclose(PENALTIES, found.penalty))[0])
+    assert losses[place] <= 1.01 * losses.min()
+    if noise != 1.0:  # the choice is one: the strongest or the weakest would be far off
+        assert losses.max() > 1.05 * losses.min()
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_the_decoder_is_the_fit_on_standardised_codes(weighted):
+    U, Y, rng = problem(80, 3, 4, seed=13)
+    U = U * [5.0, 0.1, 1.0] + [100.0, 0.0, -3.0]
+    w = rng.uniform(0.3, 2.0, size=80) if weighted else np.ones(80)
+    found = learn(U, sp.csr_array(Y), w if weighted else None, np.arange(80) % 3, np.array([0.7]))
+    assert found.penalty == 0.7
+    Z = standardised(U, w)
+    B = foreign(Z, Y, 0.7, w)
+    scores = U @ found.coefficients + found.intercept
+    np.testing.assert_allclose(scores, Z @ B[:-1] + B[-1], atol=1e-3)
+    mean = (w @ sigmoid(scores)) / w.sum()
+    np.testing.assert_allclose(mean, (w @ Y) / w.sum(), atol=1e-3)
+
+
+@pytest.mark.parametrize("factor", [1e9, 1e3, 1e-3, 1e-9])
+def test_units_and_origin_of_the_codes_do_not_matter(factor):
+    U, Y, _ = problem(60, 3, 4, seed=14)
+    folds = np.arange(60) % 3
+    first = learn(U, sp.csr_array(Y), None, folds)
+    other = learn(factor * (U + 2.0), sp.csr_array(Y), None, folds)
+    assert other.penalty == first.penalty
+    np.testing.assert_allclose(
+        factor * (U + 2.0) @ other.coefficients + other.intercept,
+        U @ first.coefficients + first.intercept,
+        atol=1e-6,
+    )
+
+
+def test_probabilities_lie_between_0_and_1():
+    rng = np.random.default_rng(15)
+    U = rng.normal(size=(50, 2))
+    Y = np.column_stack([U[:, 0] > 0, U[:, 1] > 1.0, rng.random(50) < 0.5]).astype(float)
+    found = learn(U, sp.csr_array(Y), None, np.arange(50) % 3)
+    P = sigmoid(U @ found.coefficients + found.intercept)
+    assert np.isfinite(P).all()
+    assert ((P >= 0) & (P <= 1)).all()
+
+
+def test_constant_codes_get_no_slope():
+    U, Y, rng = problem(60, 3, 4, seed=16)
+    U[:, 1] = 7.0 + 1e-14 * rng.normal(size=60)  # constant but for rounding
+    folds = np.arange(60) % 3
+    found = learn(U, sp.csr_array(Y), None, folds)
+    np.testing.assert_array_equal(found.coefficients[1], 0)
+    without = learn(U[:, [0, 2]], sp.csr_array(Y), None, folds)
+    np.testing.assert_allclose(found.coefficients[[0, 2]], without.coefficients, atol=1e-6)
+    nothing = learn(np.full((60, 2), 3.0), sp.csr_array(Y), None, folds)
+    np.testing.assert_array_equal(nothing.coefficients, 0)
+    np.testing.assert_allclose(sigmoid(nothing.intercept), Y.mean(axis=0), atol=1e-3)
+
+
+def test_one_fold_takes_the_strongest_penalty():
+    U, Y, _ = problem(30, 2, 2, seed=17)
+    found = learn(U, sp.csr_array(Y), None, np.zeros(30, dtype=int))
+    assert found.penalty == PENALTIES[0] == max(PENALTIES)
+
+
+def test_a_label_missing_from_a_fold():
+    U, Y, _ = problem(60, 3, 3, seed=18)
+    folds = np.arange(60) % 3
+    Y[:, 1] = 0.0
+    Y[folds == 0, 1] = 1.0  # held out with the fold, it is never seen
+    found = learn(U, sp.csr_array(Y), None, folds)
+    assert np.isfinite(found.coefficients).all()
+    P = sigmoid(U @ found.coefficients + found.intercept)
+    np.testing.assert_allclose(P.mean(axis=0), Y.mean(axis=0), atol=1e-3)
+
+
+# --- shrunken towards the linear decoder ---------------------------------------------------------
+
+
+def test_scores_become_log_odds_as_by_a_logistic_regression_of_their_own():
+    """Newton's solution: the gradient of the stated objective is zero."""
+    U, Y, _ = problem(80, 3, 4, seed=20)
+    S = U @ np.random.default_rng(20).normal(size=(3, 4)) + Y
+    w = np.random.default_rng(21).uniform(0.3, 2.0, size=80)
+    scaling = as_log_odds(S, Y, w)
+    unit = np.sqrt((w @ S**2) / w.sum())
+    wrong = w[:, None] * (sigmoid(S * scaling.slope + scaling.intercept) - Y)
+    free = scaling.slope > 0
+    assert free.any()
+    slope_gradient = (S / unit * wrong).sum(axis=0) + 4.0 * (scaling.slope * unit - 1.0)
+    np.testing.assert_allclose(slope_gradient[free], 0, atol=1e-8)
+    np.testing.assert_allclose(wrong.sum(axis=0)[free], 0, atol=1e-6)
+
+
+def test_a_score_that_points_the_wrong_way_is_not_used():
+    Y = np.repeat([[0.0], [1.0]], 40, axis=0)
+    assert as_log_odds(-5 * (Y - 0.5), Y, np.ones(80)).slope[0] == 0
+
+
+def test_a_strong_penalty_gives_the_scaled_linear_decoder():
+    U, Y, _ = problem(90, 3, 4, seed=22)
+    linear = np.random.default_rng(22).normal(size=(3, 4))
+    found = learn_logistic_decoder(
+        U, sp.csr_array(Y), None, np.arange(90) % 3, linear, np.array([1e9])
+    )
+    centred = (U - U.mean(axis=0)) @ linear
+    scaling = as_log_odds(centred, Y, np.ones(90))
+    used = scaling.slope > 0
+    assert used.any()
+    scores = U @ found.coefficients + found.intercept
+    expected = centred * scaling.slope + scaling.intercept
+    np.testing.assert_allclose(scores[:, used], expected[:, used], atol=1e-4)
+
+
+def test_the_stated_objective_is_at_its_minimum():
+    U, Y, _ = problem(90, 3, 4, seed=23)
+    prior = np.random.default_rng(23).normal(size=(4, 4))
+    B = fit_logistic(U, Y, 2.5, prior=prior, tol=1e-10).coefficients
+    wrong = sigmoid(U @ B[:-1] + B[-1]) - Y
+    np.testing.assert_allclose(U.T @ wrong + 2.5 * (B[:-1] - prior[:-1]), 0, atol=1e-6)
+    np.testing.assert_allclose(wrong.sum(axis=0), 0, atol=1e-6)

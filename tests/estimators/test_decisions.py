@@ -1,0 +1,392 @@
+"""Learnt decoders and tuned thresholds inside the classifiers."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import cross_validate
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from compactlearn import (
+    CMLL,
+    MDDM,
+    PLST,
+    CMLLClassifier,
+    CompactClassifier,
+    KernelMap,
+    Moments,
+    Original,
+    fit_path,
+)
+from compactlearn.decoding.learned import learn_linear_decoder
+from compactlearn.decoding.logistic import PENALTIES, learn_logistic_decoder
+from compactlearn.decoding.thresholds import tune
+from compactlearn.estimators import decisions
+from compactlearn.estimators.honest import honest_codes
+
+DECODERS = ["linear", "learned", "logistic"]
+LEARNT = ["learned", "logistic"]
+TUNED = ["f1", "per-label", "cardinality"]
+
+
+def make_data(n=70, n_features=8, n_labels=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features)) + rng.normal(size=n_features)
+    S = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
+    S += rng.normal(size=S.shape)
+    return X, (S > np.quantile(S, 0.7, axis=0)).astype(int)
+
+
+def log_odds(p):
+    return np.log(p) - np.log1p(-np.asarray(p))
+
+
+@parametrize_with_checks(
+    [
+        CMLLClassifier(decoder="logistic"),
+        CMLLClassifier(threshold="f1"),
+        CMLLClassifier(decoder="learned", threshold="per-label"),
+        CompactClassifier(Original(), decoder="logistic"),
+        CompactClassifier(feature_map=KernelMap(), decoder="logistic"),
+    ]
+)
+def test_sklearn_contract(estimator, check):
+    check(estimator)
+
+
+MODELS = {
+    "CMLL": CMLLClassifier(4, 3),
+    "Original": CompactClassifier(Original()),
+    "PLST": CompactClassifier(PLST(3)),
+    "MDDM": CompactClassifier(MDDM(3)),
+    "kernel": CompactClassifier(CMLL(4, 3), feature_map=KernelMap()),
+    "kernel kept": CompactClassifier(Original(), feature_map=KernelMap()),
+    "nystroem": CompactClassifier(
+        CMLL(4, 3), feature_map=KernelMap(method="nystroem", n_components=20, random_state=0)
+    ),
+    "foreign": CMLLClassifier(4, 3, regressor=Ridge()),
+    "neighbours": CompactClassifier(Original(), regressor=KNeighborsRegressor()),
+    "scaled": CMLLClassifier(4, 3, scale=True),
+    "penalised": CompactClassifier(Original(), bias="penalised"),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+def made(name, **params):
+    model = MODELS[name]
+    return type(model)(**{**model.get_params(deep=False), **params})
+
+
+@pytest.mark.parametrize("threshold", [0.4, "array", *TUNED])
+@pytest.mark.parametrize("decoder", DECODERS)
+@every_model
+def test_predicted_is_what_lies_strictly_above_the_threshold(name, decoder, threshold):
+    X, Y = make_data(seed=1)
+    if threshold == "array":
+        threshold = np.linspace(0.2, 0.6, 5)
+    model = made(name, decoder=decoder, threshold=threshold).fit(X, Y)
+    scores = model.decision_function(X)
+    assert np.isfinite(scores).all()
+    np.testing.assert_array_equal(model.predict(X), scores > model.threshold_)
+    if not isinstance(threshold, str):
+        unit = log_odds(threshold) if decoder == "logistic" else threshold
+        np.testing.assert_allclose(model.threshold_, unit)
+    else:
+        assert np.shape(model.threshold_) == ((5,) if threshold == "per-label" else ())
+    assert hasattr(model, "decoding_") == (decoder != "linear")
+    if decoder != "linear":
+        codes = model.predict_codes(X)
+        expected = codes @ model.decoding_.coefficients + model.decoding_.intercept
+        np.testing.assert_allclose(scores, expected, atol=1e-8)
+        assert model.decoding_.penalty > 0
+
+
+@pytest.fixture
+def honest_of(monkeypatch):
+    seen = []
+
+    def keep(*args, **options):
+        seen.append(honest_codes(*args, **options))
+        return seen[-1]
+
+    monkeypatch.setattr(decisions, "honest_codes", keep)
+
+    def fit(model, X, Y, **options):
+        model.fit(X, Y, **options)
+        return seen[-1]
+
+    return fit
+
+
+def decoded(model, codes, Y, w, folds, penalties=PENALTIES):
+    Y = sp.csr_array(Y.astype(float))
+    W = model.embedding_.decoder_
+    W = W.toarray() if sp.issparse(W) else W
+    if model.decoder == "learned":
+        return learn_linear_decoder(codes, Y, w, W)
+    return learn_logistic_decoder(codes, Y, w, folds % 3, W, penalties)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("threshold", TUNED)
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "kernel", "foreign"])
+def test_decoder_and_threshold_come_from_honest_codes(
+    name, decoder, threshold, weighted, honest_of
+):
+    """The decoder from all honest codes; the threshold from scores no decoder has seen either."""
+    X, Y = make_data(60, seed=2)
+    w = np.random.default_rng(2).uniform(0.3, 2.0, size=60) if weighted else None
+    model = made(name, decoder=decoder, threshold=threshold)
+    honest = honest_of(model, X, Y, sample_weight=w)
+    if decoder == "linear":
+        S = honest.codes @ model.embedding_.decoder_ + model.embedding_.offset_
+    else:
+        whole = decoded(model, honest.codes, Y, w, honest.folds)
+        assert model.decoding_.penalty == pytest.approx(whole.penalty)
+        np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
+        np.testing.assert_allclose(model.decoding_.intercept, whole.intercept, atol=1e-8)
+        S = np.empty(Y.shape)
+        for fold in np.unique(honest.folds):
+            out = honest.folds == fold
+            part = None if w is None else w[~out]
+            known = np.array([whole.penalty])
+            other = decoded(model, honest.codes[~out], Y[~out], part, honest.folds[~out], known)
+            S[out] = honest.codes[out] @ other.coefficients + other.intercept
+    expected = tune(threshold, lambda labels: S[:, labels], sp.csr_array(Y.astype(float)), w)
+    np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("threshold", [0.5, *TUNED])
+@pytest.mark.parametrize("decoder", LEARNT)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "kernel"])
+def test_weights_are_repetitions(name, decoder, threshold):
+    X, Y = make_data(50, seed=3)
+    w = np.random.default_rng(3).integers(1, 4, size=50)
+    once = made(name, decoder=decoder, threshold=threshold).fit(X, Y, w)
+    again = made(name, decoder=decoder, threshold=threshold)
+    again.fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
+    # gamma="distance" of a kernel reads weights as repetitions too
+    np.testing.assert_allclose(
+        once.decision_function(X), again.decision_function(X), atol=2e-3, rtol=2e-3
+    )
+    np.testing.assert_allclose(once.threshold_, again.threshold_, atol=2e-3, rtol=2e-3)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "kernel", "foreign", "scaled"])
+def test_sparse_rows_give_the_same(name, decoder):
+    X, Y = make_data(seed=4)
+    X = np.where(np.random.default_rng(4).random(X.shape) < 0.5, X, 0.0)
+    dense = made(name, decoder=decoder, threshold="f1").fit(X, Y)
+    sparse = made(name, decoder=decoder, threshold="f1").fit(sp.csr_array(X), sp.csr_array(Y))
+    np.testing.assert_allclose(sparse.threshold_, dense.threshold_, atol=1e-6)
+    np.testing.assert_allclose(
+        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-6
+    )
+
+
+def test_zero_weights_and_groups():
+    X, Y = make_data(seed=5)
+    groups = np.repeat(np.arange(10), 7)
+    w = np.ones(70)
+    w[::6] = 0.0
+    kept = w > 0
+    whole = CMLLClassifier(4, 3, decoder="logistic", threshold="f1")
+    whole.fit(X, Y, w, groups=groups)
+    part = CMLLClassifier(4, 3, decoder="logistic", threshold="f1")
+    part.fit(X[kept], Y[kept], w[kept], groups=groups[kept])
+    np.testing.assert_allclose(whole.decision_function(X), part.decision_function(X), atol=1e-10)
+    assert whole.threshold_ == pytest.approx(part.threshold_)
+    other = CMLLClassifier(4, 3, decoder="logistic", threshold="f1").fit(X, Y, w)
+    assert other.threshold_ != whole.threshold_
+
+
+@pytest.mark.parametrize("shape", [(69,), (71,), (70, 1), ()], ids=str)
+def test_groups_of_the_wrong_shape(shape):
+    X, Y = make_data(seed=6)
+    model = CMLLClassifier(decoder="learned").fit(X, Y)
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="groups must hold one entry for each of the 70 rows"):
+        model.fit(X, Y, groups=np.zeros(shape))
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_a_single_group_and_very_few_rows():
+    X, Y = make_data(seed=7)
+    for decoder in DECODERS:
+        model = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y, groups=np.zeros(70))
+        assert np.isfinite(model.decision_function(X)).all()
+        model = CMLLClassifier(decoder=decoder, threshold="per-label").fit(X[:2], Y[:2])
+        assert np.isfinite(model.decision_function(X)).all()
+        assert np.isfinite(model.threshold_).all()
+
+
+# --- probabilities -------------------------------------------------------------------------------
+
+
+@every_model
+def test_probabilities_of_labels(name):
+    X, Y = make_data(seed=8)
+    model = made(name, decoder="logistic", threshold=0.3).fit(X, Y)
+    P = model.predict_proba(X)
+    assert P.shape == (70, 5)
+    assert ((P >= 0) & (P <= 1)).all()
+    np.testing.assert_allclose(P, 1 / (1 + np.exp(-model.decision_function(X))), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), P > 0.3)
+
+
+def test_probabilities_are_calibrated():
+    X, Y = make_data(600, 10, 4, seed=9)
+    model = CMLLClassifier(decoder="logistic").fit(X[:400], Y[:400])
+    P = model.predict_proba(X[400:])
+    np.testing.assert_allclose(P.mean(axis=0), Y[400:].mean(axis=0), atol=0.08)
+    order = np.argsort(P, axis=None)
+    for half in (order[:400], order[400:]):
+        assert abs(P.ravel()[half].mean() - Y[400:].ravel()[half].mean()) < 0.06
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.2, "f1", "cardinality"])
+@pytest.mark.parametrize("regressor", [None, Ridge()], ids=["built-in", "foreign"])
+def test_two_classes(threshold, regressor):
+    X, Y = make_data(seed=10)
+    y = np.where(Y[:, 0] == 1, "yes", "no")
+    model = CompactClassifier(decoder="logistic", threshold=threshold, regressor=regressor)
+    model.fit(X, y)
+    P = model.predict_proba(X)
+    assert P.shape == (70, 2)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    scores = model.decision_function(X)
+    assert model.threshold_ == 0.0
+    np.testing.assert_array_equal(model.predict(X), np.where(scores > 0, "yes", "no"))
+    # the boundary is taken off the scores, not off the probabilities
+    codes = model.predict_codes(X)
+    S = codes @ model.decoding_.coefficients + model.decoding_.intercept
+    np.testing.assert_allclose(log_odds(P[:, 1]), S[:, 0], atol=1e-8)
+    shift = S[:, 0] - scores
+    np.testing.assert_allclose(shift, shift[0], atol=1e-9)
+    if not isinstance(threshold, str):
+        np.testing.assert_allclose(shift[0], log_odds(threshold), atol=1e-9)
+    elif threshold == "f1":
+        assert shift[0] != 0
+
+
+@pytest.mark.parametrize("threshold", [0.5, "f1"])
+def test_several_classes(threshold):
+    X, Y = make_data(seed=11)
+    y = np.argmax(Y + 0.1 * np.arange(5), axis=1)
+    model = CMLLClassifier(decoder="logistic", threshold=threshold).fit(X, y)
+    P = model.predict_proba(X)
+    assert P.shape == (70, len(model.classes_))
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[np.argmax(P, axis=1)])
+    assert model.threshold_ == 0.0  # the largest score decides: 0.5 as log-odds, none tuned
+
+
+@pytest.mark.parametrize("decoder", ["linear", "learned"])
+def test_no_probabilities_without_the_logistic_decoder(decoder):
+    X, Y = make_data(seed=12)
+    model = CMLLClassifier(decoder=decoder).fit(X, Y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError) as caught:
+        model.predict_proba(X)
+    assert f"need decoder='logistic', and it is '{decoder}'" in str(caught.value.__cause__)
+
+
+# --- what does not go together -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("params", [{"decoder": "learned"}, {"threshold": "f1"}], ids=str)
+@pytest.mark.parametrize("method", ["partial_fit", "fit_moments"])
+def test_moments_do_not_do(method, params):
+    X, Y = make_data(seed=13)
+    model = CMLLClassifier(**params)
+    assert not hasattr(model, method)
+    assert hasattr(CMLLClassifier(), method)
+    arguments = (X, Y) if method == "partial_fit" else (Moments.from_arrays(X, sp.csr_array(Y)),)
+    with pytest.raises(AttributeError) as caught:
+        getattr(model, method)(*arguments)
+    text = str(caught.value.__cause__)
+    assert "learnt from the scores of rows" in text
+    assert repr(next(iter(params.values()))) in text
+
+
+@pytest.mark.parametrize("params", [{"decoder": "logistic"}, {"threshold": "per-label"}], ids=str)
+def test_paths_do_not_do(params):
+    X, Y = make_data(seed=14)
+    with pytest.raises(ValueError, match="fit_path needs decoder='linear'"):
+        list(fit_path(CMLLClassifier(**params), X, Y, alphas=[1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    "threshold", [0.0, 1.0, -0.5, 2, [0.1, 0.2, 0.0, 0.5, 0.5], [0.1, 0.2, 1.0, 0.5, 0.5]], ids=str
+)
+def test_a_probability_lies_between_0_and_1(threshold):
+    X, Y = make_data(seed=15)
+    model = CMLLClassifier(decoder="logistic").fit(X, Y)
+    before = model.decision_function(X)
+    model.set_params(threshold=threshold)
+    with pytest.raises(ValueError, match="a threshold is a probability between 0 and 1"):
+        model.fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    # with the other decoders it is a score
+    assert CMLLClassifier(decoder="learned", threshold=threshold).fit(X, Y).predict(X).size
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("threshold", "f2"), ("threshold", [0.5, 0.5]), ("decoder", "logit"), ("decoder", None)],
+    ids=str,
+)
+def test_bad_values(name, value):
+    X, Y = make_data(seed=16)
+    with pytest.raises(ValueError, match=name):
+        CMLLClassifier(**{name: value}).fit(X, Y)
+
+
+def test_a_new_fit_forgets_the_old_decoder():
+    X, Y = make_data(seed=17)
+    model = CMLLClassifier(decoder="logistic", threshold="per-label").fit(X, Y)
+    first = model.decoding_
+    model.fit(X[:50], Y[:50])  # the penalty is chosen anew
+    fresh = CMLLClassifier(decoder="logistic", threshold="per-label").fit(X[:50], Y[:50])
+    assert model.decoding_.penalty == fresh.decoding_.penalty
+    np.testing.assert_array_equal(model.threshold_, fresh.threshold_)
+    assert model.decoding_ is not first
+    model.set_params(decoder="linear", threshold=0.5).fit(X, Y)
+    assert not hasattr(model, "decoding_")
+    plain = CMLLClassifier().fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    assert model.threshold_ == 0.5
+
+
+def test_tuning_leaves_the_scores_alone():
+    X, Y = make_data(seed=18)
+    for decoder in DECODERS:
+        plain = CMLLClassifier(decoder=decoder).fit(X, Y)
+        tuned = CMLLClassifier(decoder=decoder, threshold="per-label").fit(X, Y)
+        np.testing.assert_array_equal(tuned.decision_function(X), plain.decision_function(X))
+
+
+def test_thresholds_pay():
+    X, Y = make_data(400, 10, 6, seed=19)
+    Y[:, 1:] *= np.random.default_rng(19).random((400, 5)) < 0.5  # rarer, so scores are low
+
+    def score(**params):
+        model = CMLLClassifier(**params)
+        return cross_validate(model, X, Y, cv=3, scoring="f1_micro")["test_score"].mean()
+
+    plain = score()
+    for decoder in DECODERS:
+        assert score(decoder=decoder, threshold="f1") > plain + 0.05, decoder
+
+
+def test_logistic_decoder_is_close_to_logistic_regression_where_nothing_is_compressed():
+    X, Y = make_data(500, 6, 3, seed=20)
+    model = CompactClassifier(Original(), decoder="logistic").fit(X[:300], Y[:300])
+    P = model.predict_proba(X[300:])
+    expected = [
+        LogisticRegression().fit(X[:300], y[:300]).predict_proba(X[300:])[:, 1] for y in Y.T
+    ]
+    assert np.abs(P - np.array(expected).T).mean() < 0.05

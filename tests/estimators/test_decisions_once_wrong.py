@@ -1,0 +1,175 @@
+"""Decisions that were once wrong: ties, labels a fold has not seen, matrices that are not ours."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
+from compactlearn.decoding.logistic import learn_logistic_decoder
+from compactlearn.decoding.thresholds import tune
+from compactlearn.estimators.honest import row_groups
+
+
+def make_data(n=60, n_features=5, n_labels=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    S = X @ rng.normal(size=(n_features, n_labels)) + rng.normal(size=(n, n_labels))
+    return X, (S > np.quantile(S, 0.7, axis=0)).astype(int)
+
+
+def test_cardinality_with_ties():
+    S = np.array([[0.9], [0.5], [0.5], [0.5], [0.5]])
+    Y = np.array([[1.0], [1.0], [1.0], [1.0], [0.0]])
+    t = tune("cardinality", lambda labels: S[:, labels], sp.csr_array(Y))
+    assert (S > t).sum() == 5  # 4 wanted: 5 is nearer than 1
+
+
+@settings(
+    max_examples=60,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 4))
+def test_no_threshold_comes_closer_to_the_cardinality_with_ties(seed, n, m):
+    rng = np.random.default_rng(seed)
+    S = rng.integers(-2, 3, size=(n, m)) / 4
+    Y = (rng.random((n, m)) < 0.4).astype(float)
+    t = tune("cardinality", lambda labels: S[:, labels], sp.csr_array(Y))
+    wanted = Y.sum()
+    best = min(abs((S > u).sum() - wanted) for u in [-9, *(np.unique(S))])
+    assert abs((S > t).sum() - wanted) <= best
+
+
+def test_a_label_that_a_fold_has_not_seen_is_not_certain():
+    X, Y = make_data()
+    Y[:, 2] = 0
+    Y[7, 2] = 1
+    tuner = ThresholdTuner(KNeighborsClassifier(5), cv=[(np.arange(30, 60), np.arange(30))])
+    model = KNeighborsClassifier(5).fit(X[30:], Y[30:])
+    scores = tuner._scores(model, X[:30])
+    assert scores[:, 2].max() == 0  # the training rows are all without it; 1.0 comes back
+
+
+def test_a_constant_label_is_not_predicted_everywhere():
+    X, Y = make_data()
+    Y[:, 2] = 0
+    tuner = ThresholdTuner(KNeighborsClassifier(5), strategy=0.5).fit(X, Y)
+    assert not tuner.predict(X)[:, 2].any()
+
+
+def test_splitters_that_need_labels():
+    X, Y = make_data()
+
+    class ByFirstLabel(StratifiedKFold):
+        def split(self, X, y=None, groups=None):
+            return super().split(X, np.asarray(y)[:, 0], groups)
+
+    ThresholdTuner(CompactClassifier(Original()), cv=ByFirstLabel(3)).fit(X, Y)
+
+
+def test_row_groups_leaves_the_matrix_alone():
+    X = sp.csr_array(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    X.data[0] = 0.0
+    before = X.data.copy()
+    row_groups(X)
+    np.testing.assert_array_equal(X.data, before)
+    assert X.nnz == 4
+
+
+def test_fit_leaves_a_sparse_matrix_alone():
+    X, Y = make_data()
+    X = sp.csr_array(X)
+    X.data[::7] = 0.0
+    nnz, data = X.nnz, X.data.copy()
+    CMLLClassifier(threshold="f1").fit(X, Y)
+    assert X.nnz == nnz
+    np.testing.assert_array_equal(X.data, data)
+
+
+def test_fit_reads_a_read_only_sparse_matrix():
+    X, Y = make_data()
+    X = sp.csr_array(X)
+    X.data[::7] = 0.0
+    for part in (X.data, X.indices, X.indptr):
+        part.setflags(write=False)
+    CMLLClassifier(threshold="f1").fit(X, Y)
+
+
+def test_weights_are_repetitions_for_rare_labels():
+    rng = np.random.default_rng(0)
+    S = rng.normal(size=(20, 2))
+    Y = np.zeros((20, 2))
+    Y[np.argsort(-S[:, 0])[:3], 0], Y[:9, 1] = 1.0, 1.0
+    w = np.full(20, 2)
+    once = tune("per-label", lambda labels: S[:, labels], sp.csr_array(Y), w.astype(float))
+    R, T = np.repeat(S, w, axis=0), np.repeat(Y, w, axis=0)
+    again = tune("per-label", lambda labels: R[:, labels], sp.csr_array(T))
+    np.testing.assert_allclose(once, again)
+
+
+def test_tiny_codes_are_not_constant():
+    X, Y = make_data()
+    folds = np.arange(60) % 3
+    linear = np.ones((5, 4))
+    first = learn_logistic_decoder(X, sp.csr_array(Y.astype(float)), None, folds, linear)
+    other = learn_logistic_decoder(1e-14 * X, sp.csr_array(Y.astype(float)), None, folds, linear)
+    np.testing.assert_allclose(
+        1e-14 * X @ other.coefficients + other.intercept,
+        X @ first.coefficients + first.intercept,
+        atol=1e-6,
+    )
+
+
+def test_an_absent_label_is_not_predicted():
+    S = np.random.default_rng(0).normal(size=(20, 2))
+    Y = np.zeros((20, 2))
+    Y[:9, 1] = 1.0
+    t = tune("per-label", lambda labels: S[:, labels], sp.csr_array(Y), None, 0)
+    assert not (S[:, 0] > t[0]).any()
+
+
+def test_top_k_counts_weights():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    Y = np.zeros((20, 4), dtype=int)
+    Y[:10, 0] = 1
+    Y[10:, :3] = 1
+    w = np.r_[np.full(10, 1.0), np.full(10, 9.0)]
+    base = CompactClassifier(Original())
+    once = ThresholdTuner(base, strategy="top-k").fit(X, Y, w)
+    k = w.astype(int)
+    again = ThresholdTuner(base, strategy="top-k").fit(np.repeat(X, k, 0), np.repeat(Y, k, 0))
+    assert once.k_ == again.k_
+
+
+class OnlyScores(ClassifierMixin, BaseEstimator):
+    def fit(self, X, Y):
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, :4]
+
+
+def test_the_message_is_true_where_one_response_is_there():
+    X, Y = make_data()
+    with pytest.raises(ValueError, match="predict_proba") as caught:
+        ThresholdTuner(OnlyScores(), response="predict_proba").fit(X, Y)
+    assert "neither decision_function" not in str(caught.value)
+
+
+def test_rows_that_no_fold_holds_out_are_left_out():
+    """Their scores are unknown, not NaN that some comparison happens to survive."""
+    X, Y = make_data(60)
+    cv = [(np.arange(20, 60), np.arange(20))]
+    for strategy in ("f1", "per-label", "cardinality"):
+        tuner = ThresholdTuner(CompactClassifier(Original()), strategy=strategy, cv=cv).fit(X, Y)
+        model = CompactClassifier(Original()).fit(X[20:], Y[20:])
+        S = model.decision_function(X[:20])
+        expected = tune(strategy, lambda labels, S=S: S[:, labels], sp.csr_array(Y[:20] * 1.0))
+        np.testing.assert_allclose(tuner.threshold_, expected)
