@@ -46,7 +46,6 @@ from compactlearn.core.validation import (
 from compactlearn.core.warn import warn_user
 from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.thresholds import STRATEGIES
-from compactlearn.decoding.topk import top_labels
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import LearnsDecisions
@@ -59,6 +58,7 @@ from compactlearn.estimators.inputs import (
     without_zero_weights,
 )
 from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.label_output import RanksLabels
 from compactlearn.estimators.learner import CodeRidge, predict_foreign
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair, require_room_for_moments
@@ -98,6 +98,7 @@ def _gives_probabilities(classifier: CompactClassifier) -> bool:
 
 
 class CompactClassifier(
+    RanksLabels,
     LearnsDecisions,
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
@@ -392,14 +393,6 @@ class CompactClassifier(
             embedding.set_params(ridge=self.alpha)
         return embedding
 
-    def _describe(self, targets: Targets) -> None:
-        """Keep what predictions need to know about the labels."""
-        self._kind, self._dtype = targets.kind, targets.dtype
-        self.classes_, self.n_labels_ = targets.classes, targets.n_labels
-        self.__dict__.pop("label_names_", None)
-        if targets.names is not None:
-            self.label_names_ = targets.names
-
     def _take_threshold(self) -> None:
         """Check the threshold against the labels and keep it in the units of the scores."""
         if isinstance(self.threshold, str):  # tuned once there are scores
@@ -622,42 +615,6 @@ class CompactClassifier(
         for rows, scores in self._score_blocks(X):
             labels[rows] = scores > self.threshold_
         return labels
-
-    def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
-        """Return the k best labels of each row and their scores, best first.
-
-        A few rows at a time: the (n_samples, n_labels) scores are never held at once.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-        k : int
-        sparse : bool, default=False
-            Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
-            each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
-        """
-        X = self._prepare(X)
-        if self._kind == "binary":
-            raise ValueError(
-                "predict_topk ranks labels, and two classes have a single score; use predict or "
-                "decision_function."
-            )
-        if not Integer(1, self.n_labels_).accepts(k):
-            raise ValueError(
-                f"predict_topk needs k between 1 and the number of labels ({self.n_labels_}), and "
-                f"was given {k!r}; pass such an integer."
-            )
-        indices = np.empty((X.shape[0], k), dtype=np.intp)
-        best = np.empty((X.shape[0], k))
-        for rows, scores in self._score_blocks(X):
-            indices[rows], best[rows] = top_labels(scores, k)
-        if not sparse:
-            return indices, best
-        starts = np.arange(0, indices.size + 1, k)
-        shape = (X.shape[0], self.n_labels_)
-        matrix = scipy.sparse.csr_array((best.ravel(), indices.ravel(), starts), shape=shape)
-        matrix.sort_indices()
-        return matrix
 
     @property
     def _n_features_out(self) -> int:

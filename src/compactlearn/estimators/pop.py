@@ -39,6 +39,7 @@ from compactlearn.core.validation import (
 from compactlearn.decoding import top_labels
 from compactlearn.embeddings.completion import seeded
 from compactlearn.estimators.inputs import without_zero_weights
+from compactlearn.estimators.label_output import RanksLabels
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -65,7 +66,7 @@ def _has_probabilities(classifier: POPClassifier) -> bool:
     return True
 
 
-class POPClassifier(ClassifierMixin, BaseEstimator):
+class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     """Binary relevance with most of its weights removed (POP).
 
     A linear classifier is trained for each label, ``S = X W' + b``. Most labels of a large
@@ -241,12 +242,7 @@ class POPClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _describe(self, targets: Targets) -> None:
-        """Keep what predictions need to know about the labels and the threshold."""
-        self._kind, self._dtype = targets.kind, targets.dtype
-        self.classes_, self.n_labels_ = targets.classes, targets.n_labels
-        self.__dict__.pop("label_names_", None)
-        if targets.names is not None:
-            self.label_names_ = targets.names
+        super()._describe(targets)
         self._logistic = _is_logistic(self.estimator)
         # Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is
         # taken off the scores instead.
@@ -330,7 +326,7 @@ class POPClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         return check_features(self, X, reset=False)
 
-    def _margin_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Scores a few rows at a time; neither X nor the weights become dense."""
         W = self.coef_.T.tocsr()  # once: a product with CSC would convert in every block
         for rows in row_blocks((X.shape[0], self.n_labels_)):
@@ -340,7 +336,7 @@ class POPClassifier(ClassifierMixin, BaseEstimator):
 
     def _margins(self, X: Any) -> Array:
         margins = np.empty((X.shape[0], self.n_labels_))
-        for rows, block in self._margin_blocks(X):
+        for rows, block in self._score_blocks(X):
             margins[rows] = block
         return margins
 
@@ -372,31 +368,9 @@ class POPClassifier(ClassifierMixin, BaseEstimator):
         if self._kind == "multiclass":
             return self.classes_[np.argmax(self._margins(X), axis=1)]
         labels = np.empty((X.shape[0], self.n_labels_), dtype=self._dtype)
-        for rows, scores in self._margin_blocks(X):
+        for rows, scores in self._score_blocks(X):
             labels[rows] = scores > self.threshold_
         return labels
-
-    def predict_topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
-        """Return the k best labels of each row and their scores, best first.
-
-        A few rows at a time: the (n_samples, n_labels) scores are never held at once.
-        """
-        X = self._prepare(X)
-        if self._kind == "binary":
-            raise ValueError(
-                "predict_topk ranks labels, and two classes have a single score; use predict or "
-                "decision_function."
-            )
-        if not Integer(1, self.n_labels_).accepts(k):
-            raise ValueError(
-                f"predict_topk needs k between 1 and the number of labels ({self.n_labels_}), and "
-                f"was given {k!r}; pass such an integer."
-            )
-        indices = np.empty((X.shape[0], k), dtype=np.intp)
-        best = np.empty((X.shape[0], k))
-        for rows, scores in self._margin_blocks(X):
-            indices[rows], best[rows] = top_labels(scores, k)
-        return indices, best
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
