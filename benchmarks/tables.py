@@ -115,6 +115,35 @@ def differences(record: Record) -> str:
     return _markdown(lines)
 
 
+def decoders(record: Record) -> str:
+    """Nested folds: average precision, and micro-F1 with the tuned threshold."""
+    rows = {(row["data"], row["method"]): row for row in record["measurements"]}
+    methods = list(dict.fromkeys(name for _, name in rows))
+    data = [n for n in dict.fromkeys(n for n, _ in rows) if all((n, m) in rows for m in methods)]
+    lines = [["", *methods]]
+    for name in data:
+        lines.append([f"**{name}**, average precision", *(_tested(rows[name, m]) for m in methods)])
+        for key, title, form in (
+            ("ranking_loss", "ranking loss", ".3f"),
+            ("one_error", "one error", ".3f"),
+            ("micro_f1", "micro-F1 at 0.5", ".3f"),
+            ("micro_f1_tuned", "micro-F1, tuned threshold", ".3f"),
+            ("parameters", "numbers in the model", ".0f"),
+        ):
+            lines.append([title, *(f"{rows[name, m][key]:{form}}" for m in methods)])
+    return _markdown(lines)
+
+
+def _tested(row: Record) -> str:
+    """The mean, and after it what the tests against ORI and one-vs-rest say."""
+    marks = ""
+    for rival, letter in (("against ORI", "o"), ("against one-vs-rest", "v")):
+        test = row.get(rival)
+        if test is not None and test["p"] is not None and test["p"] < 0.1:
+            marks += f" {'+' if test['difference'] > 0 else '-'}{letter}"
+    return f"{row['average_precision']:.3f}{marks}"
+
+
 def kernel(record: Record) -> str:
     """Kernel versions and paths."""
     lines = [["what", "data", "ours", "theirs", "ours / theirs"]]
@@ -142,6 +171,7 @@ def _markdown(lines: list[list[str]]) -> str:
 DOCUMENTS = {
     ROOT / "README.md": (demo, defaults, speed),
     ROOT / "docs" / "METHODS.md": (methods, differences, kernel),
+    ROOT / "docs" / "DECODERS.md": (decoders,),
 }
 
 
