@@ -5,13 +5,17 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
+from compactlearn.core import memory
+from compactlearn.decoding import thresholds
 from compactlearn.decoding.logistic import learn_logistic_decoder
 from compactlearn.decoding.thresholds import tune
+from compactlearn.estimators import decisions
 from compactlearn.estimators.honest import row_groups
 
 
@@ -173,3 +177,75 @@ def test_rows_that_no_fold_holds_out_are_left_out():
         S = model.decision_function(X[:20])
         expected = tune(strategy, lambda labels, S=S: S[:, labels], sp.csr_array(Y[:20] * 1.0))
         np.testing.assert_allclose(tuner.threshold_, expected)
+
+
+class WantsDense(RegressorMixin, BaseEstimator):
+    """A ridge that, like some of scikit-learn's regressors, takes no sparse rows."""
+
+    def fit(self, X, y):
+        assert isinstance(X, np.ndarray)
+        self.model_ = Ridge().fit(X, y)
+        return self
+
+    def predict(self, X):
+        assert isinstance(X, np.ndarray)
+        return self.model_.predict(X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+@pytest.mark.parametrize("params", [{"threshold": "f1"}, {"decoder": "learned"}], ids=str)
+def test_a_learner_on_all_features_sees_them_in_the_form_they_came(params):
+    """A dense X of mostly zeros is worked on in compressed form, which is our own business."""
+    X, Y = make_data(60)
+    X = np.hstack([X, np.zeros((60, 200))])
+    dense = CompactClassifier(Original(), regressor=WantsDense(), **params).fit(X, Y)
+    either = CompactClassifier(Original(), regressor=Ridge(), **params).fit(X, Y)
+    np.testing.assert_allclose(dense.decision_function(X), either.decision_function(X))
+    np.testing.assert_allclose(dense.threshold_, either.threshold_)
+
+
+@pytest.mark.parametrize("decoder", ["linear", "learned"])
+def test_tuning_asks_for_a_few_labels_at_a_time(decoder, monkeypatch):
+    """No matrix of rows by labels: the widest that is ever made is a block."""
+    X, Y = make_data(60, n_labels=12)
+    whole = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y)
+    widths = []
+
+    def record(strategy, columns, *args):
+        def counted(labels):
+            widths.append(labels.stop - labels.start)
+            return columns(labels)
+
+        return tune(strategy, counted, *args)
+
+    monkeypatch.setattr(decisions, "tune", record)
+    monkeypatch.setattr(thresholds, "_BLOCK_ENTRIES", 120)
+    blocked = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y)
+    assert max(widths) == 2
+    assert blocked.threshold_ == whole.threshold_
+
+
+@pytest.mark.parametrize("threshold", ["f1", "cardinality"])
+def test_several_classes_need_no_honest_codes_for_a_threshold(threshold, monkeypatch):
+    """The largest score decides, so that nothing is held out for nothing."""
+    X, Y = make_data(60)
+    y = Y.argmax(axis=1)
+    expected = CMLLClassifier().fit(X, y).predict(X)
+    monkeypatch.delattr(decisions, "honest_codes")
+    np.testing.assert_array_equal(
+        CMLLClassifier(threshold=threshold).fit(X, y).predict(X), expected
+    )
+
+
+def test_logistic_regressions_that_do_not_fit_are_refused(monkeypatch):
+    X, Y = make_data(60)
+    real = memory.require_memory
+    monkeypatch.setattr(
+        memory, "require_memory", lambda *args, **options: real(*args, **(options | {"free": 10}))
+    )
+    with pytest.raises(MemoryError, match=r"4 labels on 60 rows.*decoder='learned'"):
+        learn_logistic_decoder(X, sp.csr_array(Y * 1.0), None, np.arange(60) % 3, np.ones((5, 4)))

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core import memory
 from compactlearn.decoding.learned import CodeDecoder
 
 Array = NDArray[np.float64]
@@ -103,6 +104,12 @@ def learn_logistic_decoder(
 
     One penalty for all labels, by inner folds: ``folds`` (N,) says which rows belong together.
     """
+    n_cells = Y.shape[0] * Y.shape[1]
+    memory.require_memory(
+        8 * 8 * n_cells,  # labels, scores, probabilities, curvatures, and their products
+        what=f"Logistic regressions of {Y.shape[1]} labels on {Y.shape[0]} rows",
+        remedy="Use decoder='learned', which forms no matrix of that size.",
+    )
     w = np.ones(len(codes)) if weights is None else weights
     mean = (w @ codes) / w.sum()
     deviation = np.sqrt((w @ (codes - mean) ** 2) / w.sum())

@@ -123,9 +123,10 @@ class CompactClassifier(
     scale : bool, default=False
         Divide every feature by its standard deviation (no centring, so sparse stays sparse).
     regressor : scikit-learn regressor or None, default=None
-        None is ridge regression with penalty ``alpha`` and a free intercept, solved from second
-        moments. Any other regressor is cloned and fitted to ``(XP, codes * sqrt(N))``; one that
-        takes a single target is wrapped in ``MultiOutputRegressor``.
+        None is ridge regression with penalty ``alpha``, solved from second moments. Any other
+        regressor is cloned and fitted to XP and the codes, scaled to unit mean square (times
+        sqrt(N) where they are orthonormal); one that takes a single target is wrapped in
+        ``MultiOutputRegressor``.
     alpha : float, default=1.0
         Penalty of the built-in ridge; ignored with a ``regressor``. It is in the squared units
         of X: features multiplied by c ask for c² times the penalty (``scale=True`` sees to that).
@@ -470,8 +471,7 @@ class CompactClassifier(
             U = held.features if P is None else pair.projected_rows(P)
             self.regressor_, self._code_scale = self._fit_foreign(pair, U, codes)
             self._keep_embedding(embedding, pair, result)
-        if self.decoder != "linear" or isinstance(self.threshold, str):
-            self._learn_decisions(held, result, code_map)
+        self._learn_decisions(held, result, code_map)
 
     def _keep_embedding(self, embedding: Embedding, pair: Pair, result: Embedded) -> None:
         if result.projection is not None:

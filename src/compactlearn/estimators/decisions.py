@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 from compactlearn.decoding.learned import CodeDecoder, learn_linear_decoder
 from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.logistic import PENALTIES, learn_logistic_decoder
-from compactlearn.decoding.thresholds import tune
+from compactlearn.decoding.thresholds import Columns, tune
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.held import Held
-from compactlearn.estimators.honest import honest_codes
+from compactlearn.estimators.honest import Honest, honest_codes
 from compactlearn.estimators.learner import fit_foreign, predict_foreign
 from compactlearn.linalg.pairs import Codes
 from compactlearn.linalg.rows_pair import RowsPair
@@ -24,7 +25,7 @@ from compactlearn.linalg.rows_pair import RowsPair
 Array = NDArray[np.float64]
 
 
-class LearnsDecisions:
+class LearnsDecisions(ABC):
     """The part of a classifier that comes after its learner.
 
     It reads the parameters ``regressor``, ``alpha``, ``bias``, ``decoder``, ``threshold`` and
@@ -41,11 +42,13 @@ class LearnsDecisions:
     _kind: str
     _scorer: Any
 
+    @abstractmethod
     def _offset(self) -> Array:
-        raise NotImplementedError
+        """What is added to every row's scores."""
 
+    @abstractmethod
     def _set_threshold(self, threshold: float | Array) -> None:
-        raise NotImplementedError
+        """Keep a threshold, in the units of the scores."""
 
     def _fit_foreign(self, pair: RowsPair, U: Any, codes: Codes) -> tuple[Any, float]:
         """A foreign regressor on codes of unit mean square, and the factor that makes them so."""
@@ -59,8 +62,12 @@ class LearnsDecisions:
 
         ``code_map`` (D, m) is what the built-in ridge makes codes by.
         """
-        pair = held.with_rows()
+        # Several classes go by the largest score: there is no threshold to tune.
+        tunes = isinstance(self.threshold, str) and self._kind != "multiclass"
+        if self.decoder == "linear" and not tunes:
+            return
         ridge = self.regressor is None or result.codes.size == 0
+        pair = held.with_rows(as_given=not ridge and result.projection is None)
         honest = honest_codes(
             pair,
             result,
@@ -70,40 +77,49 @@ class LearnsDecisions:
             held.groups,
             alpha=float(self.alpha) if ridge and self.bias == "free" else None,
         )
-        Y, weights = pair.right, held.weights
-        own = CodeDecoder(_dense_decoder(self.embedding_), result.offset, np.inf)
-        if self.decoder == "linear":
-            scores = honest.codes @ own.coefficients + own.intercept
-        else:
-            self.decoding_ = self._fit_decoder(honest.codes, Y, weights, own, honest.folds)
+        if self.decoder != "linear":
+            self.decoding_ = self._fit_decoder(honest, pair, slice(None))
             if code_map is not None:
                 W = self.decoding_.coefficients
                 self._scorer = LinearScorer.build(code_map, W, self._offset())
-            if not isinstance(self.threshold, str):
-                return
-            scores = np.empty((len(honest.codes), Y.shape[1]))
+        if tunes:
+            columns = self._held_out_columns(honest, pair)
+            self._set_threshold(tune(self.threshold, columns, pair.right, pair.weights))
+            if self._scorer is not None:
+                self._scorer = replace(self._scorer, intercept=self._offset())
+
+    def _held_out_columns(self, honest: Honest, pair: RowsPair) -> Columns:
+        """Scores of some labels at a time, by decoders that have not seen the rows either."""
+        n_rows = len(honest.codes)
+        parts: list[tuple[Any, Any, Array]] = []  # rows, their decoder and offset
+        if self.decoder == "linear":
+            parts.append((slice(None), self.embedding_.decoder_, self.embedding_.offset_))
+        else:
             for fold in np.unique(honest.folds):
                 out = honest.folds == fold
-                into = ~out if not out.all() else out
-                part = None if weights is None else weights[into]
-                decoder = self._fit_decoder(
-                    honest.codes[into], Y[into], part, own, honest.folds[into]
-                )
-                scores[out] = honest.codes[out] @ decoder.coefficients + decoder.intercept
-        if self._kind == "multiclass":
-            return  # the largest score decides
-        self._set_threshold(tune(self.threshold, lambda labels: scores[:, labels], Y, weights))
-        if self._scorer is not None:
-            self._scorer = replace(self._scorer, intercept=self._offset())
+                decoder = self._fit_decoder(honest, pair, out if out.all() else ~out)
+                parts.append((out, decoder.coefficients, decoder.intercept))
 
-    def _fit_decoder(
-        self, codes: Array, Y: Any, weights: Array | None, own: CodeDecoder, folds: Any
-    ) -> CodeDecoder:
+        def columns(labels: slice) -> Array:
+            scores = np.empty((n_rows, labels.stop - labels.start))
+            for rows, W, offset in parts:
+                scores[rows] = honest.codes[rows] @ W[:, labels] + offset[labels]
+            return scores
+
+        return columns
+
+    def _fit_decoder(self, honest: Honest, pair: RowsPair, rows: Any) -> CodeDecoder:
+        """The decoder that is asked for, from some of the rows."""
+        W: Any = self.embedding_.decoder_
+        own = W.toarray() if scipy.sparse.issparse(W) else W
+        codes, Y = honest.codes[rows], pair.right[rows]
+        weights = None if pair.weights is None else pair.weights[rows]
         if self.decoder == "learned":
-            return learn_linear_decoder(codes, Y, weights, own.coefficients)
+            return learn_linear_decoder(codes, Y, weights, own)
         known = getattr(self, "decoding_", None)  # the penalty is chosen once
         penalties = PENALTIES if known is None else np.array([known.penalty])
-        return learn_logistic_decoder(codes, Y, weights, folds % 3, own.coefficients, penalties)
+        folds = honest.folds[rows] % 3
+        return learn_logistic_decoder(codes, Y, weights, folds, own, penalties)
 
     def _fit_part(self, pair: RowsPair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
         """The learner fitted to a part of the rows, as a function from other rows to codes."""
@@ -121,8 +137,3 @@ class LearnsDecisions:
             return predict_foreign(model, projected, codes.size) / scale
 
         return predict
-
-
-def _dense_decoder(embedding: Embedding) -> Array:
-    W: Any = embedding.decoder_
-    return W.toarray() if scipy.sparse.issparse(W) else W

@@ -27,12 +27,17 @@ class Held:
     given: Any = None  # X as it came: what equal rows are judged by
     groups: Any = None
 
-    def with_rows(self) -> RowsPair:
-        """The pair, or where that has moments only, one that holds the rows."""
-        if isinstance(self.pair, RowsPair):
+    def with_rows(self, *, as_given: bool = False) -> RowsPair:
+        """The pair, or where that has moments only, one that holds the rows.
+
+        ``as_given``: with the features in the form they came, for a learner that will see them all
+        and may not take the one we work on.
+        """
+        if isinstance(self.pair, RowsPair) and not as_given:
             return self.pair
         assert self.rows is not None
-        pair = RowsPair(*self.rows, self.weights)
+        X, Y = self.rows
+        pair = RowsPair(self.features if as_given else X, Y, self.weights)
         pair.given_left = self.pair.given_left
         return pair
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from compactlearn.decoding.topk import top_labels
 Array = NDArray[np.float64]
 
 
-class RanksLabels:
+class RanksLabels(ABC):
     """``predict_topk`` from blocks of scores, and the attributes that describe labels."""
 
     classes_: NDArray[Any]
@@ -24,11 +25,13 @@ class RanksLabels:
     _kind: str
     _dtype: np.dtype[Any]
 
+    @abstractmethod
     def _prepare(self, X: Any) -> Any:
-        raise NotImplementedError
+        """X, checked."""
 
+    @abstractmethod
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        raise NotImplementedError
+        """The scores of a few rows at a time."""
 
     def _describe(self, targets: Targets) -> None:
         """Keep what predictions need to know about the labels."""
