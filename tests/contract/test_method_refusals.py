@@ -326,3 +326,18 @@ def test_classes_instead_of_labels(cls, data):
     model = CompactClassifier(cls()).fit(X, y)
     np.testing.assert_array_equal(model.classes_, ["a", "b", "c"])
     assert set(model.predict(X)) <= {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        (PLST, r"pass an instance, for example PLST\(\)"),
+        ("PLST", r"compactlearn\.method"),
+        (3, r"pass CMLL\(\)"),
+    ],
+    ids=["class", "name", "number"],
+)
+def test_what_is_no_embedding(given, remedy):
+    X, Y = make_data()
+    with pytest.raises(ValueError, match=rf"^embedding must be .*{remedy}"):
+        CompactClassifier(given).fit(X, Y)

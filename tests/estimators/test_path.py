@@ -691,3 +691,12 @@ def test_a_path_announces_the_matrix_it_forms(monkeypatch):
     pair.learn(None, codes, 1.0)
     with pytest.raises(MemoryError, match="path of penalties"):
         pair.path(None, codes)
+
+
+@pytest.mark.parametrize("given", [PLST(), Ridge(), "CPLST"], ids=["embedding", "learner", "name"])
+def test_only_a_classifier_of_ours_has_a_path(given):
+    X, Y = make_data()
+    with pytest.raises(
+        TypeError, match=r"needs a CompactClassifier .* was given .*put an embedding"
+    ):
+        fit_path(given, X, Y, alphas=[1.0])

@@ -506,12 +506,6 @@ def test_hat_matrices_from_an_inverse(kind, hat, ridge, monkeypatch):
     np.testing.assert_array_equal(inverted.matrix, inverted.matrix.T)
 
 
-def test_a_kernel_has_no_gram_matrix_of_features():
-    X, Y = problem()
-    with pytest.raises(NotImplementedError, match="Gram matrix"):
-        held("kernel", X, Y, None).left_gram_product()
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_constant_is_no_direction_of_a_kernel(weighted):
     """A kernel matrix is centred but for rounding; coefficients of directions are exactly so."""

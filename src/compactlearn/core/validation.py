@@ -16,8 +16,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from compactlearn.core.compress import compress_rows
 from compactlearn.core.warn import warn_user
@@ -95,6 +96,16 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
         X = X.copy()  # entries given twice count once, as their sum, in every product
         X.sum_duplicates()
     return X
+
+
+def n_rows_of(X: Any) -> int:
+    """How many rows anything array-like, framed or sparse has."""
+    return int(_num_samples(X))
+
+
+def take_rows(X: Any, rows: Any) -> Any:
+    """Some rows of anything array-like, framed or sparse, in its own kind."""
+    return _safe_indexing(X, rows)
 
 
 def check_mapped(X: Any, feature_map: Any) -> Any:

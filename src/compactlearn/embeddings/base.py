@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -77,7 +78,7 @@ class Embedded:
     n_iter: int = 1
 
 
-class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of the embedding estimators.
 
     A method says what it needs in :meth:`_plan` and which matrices it takes in :meth:`_solve`;
@@ -87,17 +88,18 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
     _classes: NDArray[Any] | None = None  # where the labels were a vector
 
+    @abstractmethod
     def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         """What a fit needs. ``given_features`` is what ratios refer to: the user's own number of
         features, where a kernel has replaced them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _solve(self, pair: Pair) -> Embedded:
-        raise NotImplementedError
+        """The method on a pair of blocks."""
 
-    def _project(self, pair: Pair, codes: Codes, d: int) -> Array:
-        """The projection, of up to d columns, for given codes; where features are projected."""
-        raise NotImplementedError
+    def _project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
+        """The projection, of up to d columns, for given codes; None where features are kept."""
+        return None
 
     def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         """The outcome for ``m`` label components out of that for more, where codes are nested."""

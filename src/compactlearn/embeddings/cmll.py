@@ -223,8 +223,10 @@ class CMLL(Embedding):
             return None
         d, _ = self._sizes(pair.n_left, pair.n_right, pair.given_left, m)
         assert result.beta is not None
-        state = self._closed(pair, result.codes.leading(m), d, result.beta)
-        return None if state is None else self._embedded(pair, state, d, m, result.beta)
+        state, rank = self._closed(pair, result.codes.leading(m), d, result.beta)
+        if d is not None and d < rank:
+            return None
+        return self._embedded(pair, state, d, m, result.beta)
 
     def _embedded(
         self, pair: Pair, state: _State, d: int | None, m: int | None, beta: float
@@ -259,7 +261,9 @@ class CMLL(Embedding):
         """Whether "auto" goes on to ``MIN_AUTO_FEATURES``: the labels are all kept."""
         return self.n_feature_components == "auto" and m in (None, n_labels)
 
-    def _project(self, pair: Pair, codes: Codes, d: int) -> Array:
+    def _project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
+        if self.n_feature_components is None:
+            return None
         if codes.right is None:
             P = pair.cross_range(d)[0]
         else:
@@ -284,28 +288,25 @@ class CMLL(Embedding):
     def _climb(self, pair: Pair, d: int | None, m: int, beta: float) -> _State:
         """The closed form, and the accelerated alternation from it where d is too small."""
         codes = pair.leading_codes(m, beta)
-        state = self._closed(pair, codes, d, beta)
-        if state is not None:
+        state, rank = self._closed(pair, codes, d, beta)
+        P = state.projection
+        if d is None or P is None or d >= rank:
             return state
-        assert d is not None
-        P, squares = pair.leading_range(codes.left)
-        rank = squares.size
         if self.solver == "closed":
             raise ValueError(
                 f"solver='closed' needs n_feature_components >= min(m, rank) = {rank}, and was "
                 f"given {d}; raise n_feature_components or use solver='auto', which alternates."
             )
-        return self._climb_from_several(pair, codes, P[:, :d], m, beta)
+        return self._climb_from_several(pair, codes, P, m, beta)
 
-    def _closed(self, pair: Pair, codes: Codes, d: int | None, beta: float) -> _State | None:
-        """The optimum for the leading codes, unless d is too small for it."""
-        P = None
+    def _closed(self, pair: Pair, codes: Codes, d: int | None, beta: float) -> tuple[_State, int]:
+        """The best P for the leading codes, and how many columns make both the optimum."""
+        P, rank = None, 0
         if d is not None:
             P, squares = pair.leading_range(codes.left)
-            if d < squares.size and beta > 0:
-                return None
+            rank = squares.size if beta > 0 else 0  # without a balance P takes no part
             P = P[:, :d]
-        return _State(codes, P, [_objective(pair, codes, P, beta)], "closed")
+        return _State(codes, P, [_objective(pair, codes, P, beta)], "closed"), rank
 
     def _climb_from_several(
         self, pair: Pair, codes: Codes, P: Array, m: int, beta: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,9 +47,9 @@ class Encoder(Embedding):
             components=m, keeps_features=True, n_codes=m, regime=self.solver, problem="right"
         )
 
+    @abstractmethod
     def _matrix(self, pair: Pair) -> Problem:
         """The matrix of order M whose leading eigenvectors are the directions."""
-        raise NotImplementedError
 
     def _finish(self, pair: Pair, found: Embedded) -> Embedded:
         """Fill in what differs from centred codes without a second term."""

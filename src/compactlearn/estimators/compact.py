@@ -268,7 +268,7 @@ class CompactClassifier(
             )
             self.feature_map_ = self._fresh_map().fit_rows(X, weights)
             kernel = self.feature_map_.gram()
-            pair = KernelPair(kernel, Y, weights, given_left=given_features)
+            pair: Pair = KernelPair(kernel, Y, weights, given_left=given_features)
             return Held(pair, None, weights, given=given, groups=groups)
         if self.feature_map is not None:
             mapping = self._fresh_map()
@@ -285,11 +285,11 @@ class CompactClassifier(
             X, features = scale_columns(X, factors), scale_columns(features, factors)
             self.scale_ = 1.0 / factors
         demand = plan.demand(learns=self.regressor is None)
-        held = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
-        held.given_left = given_features
-        if isinstance(held, MomentsPair) and self.feature_map is None and self.regressor is None:
-            self._moments = held.moments.rescaled(self.scale_) if self.scale else held.moments
-        return Held(held, features, weights, (X, Y), given, groups)
+        pair = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
+        pair.given_left = given_features
+        if isinstance(pair, MomentsPair) and self.feature_map is None and self.regressor is None:
+            self._moments = pair.moments.rescaled(self.scale_) if self.scale else pair.moments
+        return Held(pair, features, weights, (X, Y), given, groups)
 
     @available_if(_fits_from_moments)
     def partial_fit(
@@ -382,10 +382,14 @@ class CompactClassifier(
         elif isinstance(self.embedding, Embedding):
             embedding = clone(self.embedding)
         else:
+            remedy = "pass CMLL(), PLST() or another, and other transformers as feature_map."
+            if isinstance(self.embedding, type):
+                remedy = f"pass an instance, for example {self.embedding.__name__}()."
+            elif isinstance(self.embedding, str):
+                remedy = "pass an instance, or get the whole classifier by compactlearn.method."
             raise ValueError(
                 f"embedding must be None or an embedding of this package, and is "
-                f"{self.embedding!r}; pass an instance, for example CMLL() or Original(), and "
-                "other transformers as feature_map."
+                f"{self.embedding!r}; {remedy}"
             )
         takes_seed = embedding.get_params().get("random_state", "") is None
         if takes_seed and self.random_state is not None:

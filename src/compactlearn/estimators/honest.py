@@ -74,7 +74,7 @@ def honest_codes(
         d = 0 if result.projection is None else result.projection.shape[1]
         kept = result.codes.right is None and result.codes.right_weights is None
         part_codes = part.right_codes() if kept else part.codes_of(V[rest])
-        P = embedding._project(part, part_codes, d) if d else None
+        P = embedding._project(part, part_codes, d)
         codes[held] = fit_learner(part, P, part_codes)(rows)
     return Honest(codes, folds, "cross-fitted")
 

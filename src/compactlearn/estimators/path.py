@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import _num_samples
 
 from compactlearn.core.params import Real, check_parameters
-from compactlearn.core.validation import check_targets
+from compactlearn.core.validation import check_targets, n_rows_of
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.embeddings.sizes import label_count
@@ -62,6 +61,11 @@ def fit_path(
     >>> [(m.embedding.n_label_components, m.alpha) for m in models]
     [(2, 1.0), (2, 10.0), (4, 1.0), (4, 10.0)]
     """
+    if not isinstance(classifier, CompactClassifier):
+        raise TypeError(
+            f"fit_path needs a CompactClassifier or CMLLClassifier, and was given "
+            f"{classifier!r:.80}; put an embedding into one: CompactClassifier(...)."
+        )
     model = clone(classifier)
     embedding = model._checked_embedding()
     penalties = _listed(alphas, "alphas")
@@ -94,7 +98,7 @@ def _fit_path(
 ) -> Iterator[CompactClassifier]:
     settings: list[tuple[Any, int | None]] = [(None, None)]
     if sizes is not None:  # the widest first: what is held must serve them all
-        n_labels = check_targets(Y, _num_samples(X), owner="fit_path").n_labels
+        n_labels = check_targets(Y, n_rows_of(X), owner="fit_path").n_labels
         counts = [label_count(size, n_labels) for size in sizes]
         settings = list(zip(sizes, counts, strict=True))
         embedding.set_params(n_label_components=max(counts))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.metaestimators import _safe_split, available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from compactlearn.core.params import (
     Choice,
@@ -25,9 +25,16 @@ from compactlearn.core.params import (
     Seed,
     check_parameters,
 )
-from compactlearn.core.validation import check_targets, check_weights, unchanged_on_error
+from compactlearn.core.validation import (
+    check_targets,
+    check_weights,
+    n_rows_of,
+    take_rows,
+    unchanged_on_error,
+)
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
+from compactlearn.embeddings.completion import seeded
 
 Array = NDArray[np.float64]
 
@@ -138,7 +145,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
-            targets = check_targets(Y, _num_samples(X), owner="ThresholdTuner.fit")
+            targets = check_targets(Y, n_rows_of(X), owner="ThresholdTuner.fit")
             if targets.kind != "multilabel":
                 raise ValueError(
                     "ThresholdTuner decides label by label and needs a 0/1 matrix Y with at least "
@@ -176,9 +183,9 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return
         scores = np.full((n_rows, n_labels), np.nan)
         for train, test in self._folds().split(X, Y, groups):
-            X_train, Y_train = _safe_split(self.estimator, X, Y, train)
-            model = self._fitted(X_train, Y_train, None if weights is None else weights[train])
-            scores[test] = self._scores(model, _safe_split(self.estimator, X, Y, test, train)[0])
+            part = None if weights is None else weights[train]
+            model = self._fitted(take_rows(X, train), take_rows(Y, train), part)
+            scores[test] = self._scores(model, take_rows(X, test))
         seen = ~np.isnan(scores).any(axis=1)
         part = None if weights is None else weights[seen]
         S = scores[seen]
@@ -188,10 +195,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _folds(self) -> Any:
         if Integer(2).accepts(self.cv):
-            seed = self.random_state
-            if isinstance(seed, np.random.Generator):
-                seed = int(seed.integers(2**31 - 1))
-            return KFold(int(self.cv), shuffle=True, random_state=seed)
+            return KFold(int(self.cv), shuffle=True, random_state=seeded(self.random_state))
         return check_cv(self.cv)
 
     def _fitted(self, X: Any, Y: Any, weights: Array | None) -> Any:

@@ -221,6 +221,3 @@ class KernelPair(RowsPair):
         c = self._dual_coefficients(codes, alpha, bias)
         share = mean_share(bias, alpha, self.count)
         return self.expressed(c) + np.sqrt(share) * np.outer(self._shares, self.ones @ c), True
-
-    def left_gram_product(self) -> Any:
-        raise NotImplementedError("A kernel's features, and so their Gram matrix, are not known.")

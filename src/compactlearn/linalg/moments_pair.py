@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from compactlearn.linalg import eigen
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Codes, LearnedPath, Pair, recoded_energy
-from compactlearn.linalg.ridge import RidgePath, mean_share, solve_ridge
+from compactlearn.linalg.ridge import RidgePath, mean_share, solve_ridge, with_ones
 
 Array = NDArray[np.float64]
 
@@ -120,8 +119,7 @@ class MomentsPair(Pair):
         else:
             Z = self._gram_with_mean(1.0)
             if kind == "penalised":
-                edge = count * mean[:, None]
-                Z = np.block([[np.array([[count]]), edge.T], [edge, Z]])
+                Z = with_ones(Z, mean, count)
             path = RidgePath.from_gram(Z)
         # Directions without variance are no part of a hat matrix; their rounding would be.
         kept = path.rank
@@ -216,5 +214,5 @@ class MomentsPair(Pair):
         inside = path.vectors.T @ codes.left
         return LearnedPath(path, path.vectors, inside, self.mean_left, codes.total / self.count)
 
-    def left_gram_product(self) -> Any:
-        return self.moments.left_left
+    def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
+        return self._principal_directions(self.moments.left_left, size, avoid, fill)

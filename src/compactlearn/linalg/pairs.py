@@ -68,17 +68,20 @@ class Codes:
             np.where(peak > 1e-10 * (scale + peak), peak_signs(self.right), peak_signs(self.left))
         )
 
-    def scaled(self, factors: Array) -> Codes:
-        """Every column times its factor."""
+    def _columns(self) -> dict[str, Any]:
+        """What is given column by column, but for the eigenvalues."""
         parts = ("left", "right", "total", "left_weights", "right_weights", "constant", "rows")
         given = {name: getattr(self, name) for name in parts}
-        return replace(self, **{n: v * factors for n, v in given.items() if v is not None})
+        return {name: value for name, value in given.items() if value is not None}
+
+    def scaled(self, factors: Array) -> Codes:
+        """Every column times its factor."""
+        return replace(self, **{name: part * factors for name, part in self._columns().items()})
 
     def leading(self, count: int) -> Codes:
         """The first ``count`` columns."""
-        parts = ("left", "right", "total", "left_weights", "right_weights", "constant", "rows")
-        given = {name: getattr(self, name) for name in (*parts, "values")}
-        return replace(self, **{n: v[..., :count] for n, v in given.items() if v is not None})
+        first = {name: part[..., :count] for name, part in self._columns().items()}
+        return replace(self, **first, values=None if self.values is None else self.values[:count])
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ class Pair(ABC):
         return eigen.leading_range(C, scale=16 * EPS * self.rounding_scale)
 
     def orthonormal(self, C: Array) -> Array:
-        """Orthonormal basis of the span of C, in the order of its columns."""
+        """Orthonormal basis of the span of C, in the order of columns that are independent."""
         return np.linalg.qr(C)[0]
 
     def extension(self, basis: Array, C: Array) -> Array:
@@ -244,10 +247,6 @@ class Pair(ABC):
     def _solve_kept(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
         """Ridge coefficients of V on the rows as they came, intercept left out."""
 
-    @abstractmethod
-    def left_gram_product(self) -> Any:
-        """Xc'Xc, as an array or an operator."""
-
     def learn(
         self, projection: Array | None, codes: Codes, alpha: float, bias: str = "free"
     ) -> Learned:
@@ -288,13 +287,16 @@ class Pair(ABC):
     def _kept_path(self, codes: Codes) -> LearnedPath:
         """The same on all of the left block."""
 
+    @abstractmethod
     def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
         """Orthonormal directions of largest variance in the complement of ``avoid``.
 
         Deterministic and nested. With ``fill`` they continue beyond the rank of Xc with
-        directions of no variance, so that ``size`` columns always come back.
+        directions of no variance, so that ``size`` columns come back where that many exist.
         """
-        gram = self.left_gram_product()
+
+    def _principal_directions(self, gram: Any, size: int, avoid: Array, fill: bool) -> Array:
+        """The same from Xc'Xc, an array or an operator."""
         if isinstance(gram, np.ndarray):
             gram = gram - avoid @ (avoid.T @ gram)
             gram = gram - (gram @ avoid) @ avoid.T

@@ -73,6 +73,17 @@ def ridge_inverse(gram: Array, alpha: float, scale: float = 0.0) -> tuple[Array,
     return inverse, float(size - alpha * np.trace(inverse))
 
 
+def with_ones(gram: Array, mean: Array, count: float) -> Array:
+    """The Gram matrix of ``[1 X]`` from that of X, uncentred.
+
+    >>> with_ones(np.array([[5.0]]), np.array([1.5]), 2.0)
+    array([[2., 3.],
+           [3., 5.]])
+    """
+    edge = count * mean[:, None]
+    return np.block([[np.array([[count]]), edge.T], [edge, gram]])
+
+
 def mean_share(convention: str, penalty: float, count: float) -> float:
     """How much of the rows' mean a convention for the intercept leaves in the problem.
 

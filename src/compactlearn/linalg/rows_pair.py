@@ -45,6 +45,7 @@ from compactlearn.linalg.ridge import (
     ridge_inverse,
     solve_ridge,
     solve_ridge_iteratively,
+    with_ones,
 )
 
 Array = NDArray[np.float64]
@@ -257,8 +258,7 @@ class RowsPair(Pair):
         if kind in ("raw", "penalised"):
             gram = gram + self.count * np.outer(self.mean_left, self.mean_left)
         if kind == "penalised":
-            edge = self.count * self.mean_left[:, None]
-            gram = np.block([[np.array([[self.count]]), edge.T], [edge, gram]])
+            gram = with_ones(gram, self.mean_left, self.count)
         inverse, trace = ridge_inverse(gram, ridge)
         return HatMatrix(Sandwich(self._hat_rows(kind).T, Plain(inverse)), trace)
 
@@ -493,8 +493,8 @@ class RowsPair(Pair):
         outside = self.expressed(self.Xc.T @ path.vectors)
         return LearnedPath(path, outside, inside, self.mean_left, mean_code)
 
-    def left_gram_product(self) -> Any:
-        return Gram(self.Xc)
+    def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
+        return self._principal_directions(Gram(self.Xc), size, avoid, fill)
 
 
 def _weighted_square_sum(matrix: Any, weights: Array | None) -> float:
