@@ -97,7 +97,8 @@ def test_reports_only_read():
 
 
 def test_required_packages_are_the_only_ones_imported_outright():
-    allowed = {*sys.stdlib_module_names, "compactlearn", "numpy", "scipy", "sklearn"}
+    required = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"}  # pyproject's dependencies
+    allowed = {*sys.stdlib_module_names, "compactlearn", *required}
     for name in MODULES:
         tops = {target.split(".")[0] for target in imports_of(name)}
         extra = {"typer", "rich"} if name.startswith("compactlearn.cli") else set()

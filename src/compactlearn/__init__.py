@@ -12,6 +12,7 @@ from compactlearn.estimators import (
     method,
 )
 from compactlearn.linalg import Moments
+from compactlearn.model_selection import CMLLClassifierCV
 
 __version__ = "0.1.0"
 
@@ -23,6 +24,7 @@ __all__ = [
     "METHODS",
     "PLST",
     "CMLLClassifier",
+    "CMLLClassifierCV",
     "CompactClassifier",
     "FaIE",
     "KernelMap",

@@ -191,7 +191,7 @@ def test_signature_of_the_door_by_name():
 
 PUBLIC = [
     *("CMLL", "CPLST", "DMLR", "FaIE", "MDDM", "PLST", "Original"),
-    *("CompactClassifier", "CMLLClassifier", "POPClassifier"),
+    *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     *("KernelMap", "Moments", "fit_path", "method"),
     "ThresholdTuner",
 ]

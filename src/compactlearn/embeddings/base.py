@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -78,6 +79,14 @@ class Embedded:
     n_iter: int = 1
 
 
+@dataclass(frozen=True)
+class Head:
+    """A projection: these columns, then so many principal directions of what they leave over."""
+
+    columns: Array  # (D, r)
+    extra: int = 0
+
+
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of the embedding estimators.
 
@@ -100,6 +109,19 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
         """The projection, of up to d columns, for given codes; None where features are kept."""
         return None
+
+    def _unprojected(self, pair: Pair) -> Embedded:
+        """Codes, decoder and offset alone, where these do not depend on the projection."""
+        return self._solve(pair)
+
+    def _heads(
+        self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
+    ) -> list[Head | None]:
+        """The projections for these codes and several numbers of feature components.
+
+        None where a projection does not follow from the codes: that size is solved by itself.
+        """
+        return [None] * len(sizes)
 
     def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         """The outcome for ``m`` label components out of that for more, where codes are nested."""

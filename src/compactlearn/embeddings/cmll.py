@@ -13,6 +13,8 @@ problem is then one eigenproblem in V, and only for smaller d is an alternation 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,11 +27,12 @@ from compactlearn.core.warn import warn_user
 from compactlearn.embeddings.base import (
     Embedded,
     Embedding,
+    Head,
     Plan,
     automatic_balance,
     note_shortfall,
 )
-from compactlearn.embeddings.completion import COMPLETIONS, complete, seeded
+from compactlearn.embeddings.completion import COMPLETIONS, complete, krylov_directions, seeded
 from compactlearn.embeddings.sizes import (
     COUNTS_OR_NONE,
     component_count,
@@ -45,6 +48,11 @@ Array = NDArray[np.float64]
 # average precision at penalty 1 (benchmarks/accuracy): emotions .764 at d = m = 6, .794 at 24, .806
 # for plain ridge; yeast .757 at 14, .760 at 24; plant .591 at 12, .583 at 24, .495 for ridge.
 MIN_AUTO_FEATURES = 24
+
+
+# With completion="krylov" it gets twice as many features as codes; few codes, up to eight times as
+# many, but no more than these.
+MIN_KRYLOV_FEATURES = 64
 
 
 class CMLL(Embedding):
@@ -183,10 +191,16 @@ class CMLL(Embedding):
             n_features,
             "n_feature_components",
             left_noun(n_features, given_features),
-            lambda size: min(size, limit),
+            lambda size: min(size, self._automatic(limit)),
             ratio_of=given_features,
         )
         return d, m
+
+    def _automatic(self, limit: int) -> int:
+        """What "auto" means for the features, where ``limit`` codes are to be predicted."""
+        if self.completion != "krylov":
+            return limit
+        return max(2 * limit, min(8 * limit, MIN_KRYLOV_FEATURES))
 
     def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d, m = self._sizes(n_features, n_labels, given_features)
@@ -227,6 +241,36 @@ class CMLL(Embedding):
         if d is not None and d < rank:
             return None
         return self._embedded(pair, state, d, m, result.beta)
+
+    def _unprojected(self, pair: Pair) -> Embedded:
+        own = copy(self)
+        own.n_feature_components = None
+        return own._solve(pair)
+
+    def _heads(
+        self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
+    ) -> list[Head | None]:
+        heads: list[Head | None] = []
+        if m is None:
+            full, needed = pair.cross_range(min(pair.n_left, pair.n_right))[0], 0
+        else:
+            full = pair.leading_range(result.codes.left)[0]
+            needed = full.shape[1] if result.beta else 0
+        for size in sizes:
+            own = copy(self)
+            own.n_feature_components = size
+            d, _ = own._sizes(pair.n_left, pair.n_right, pair.given_left, m)
+            assert d is not None
+            P = full[:, :d]
+            if self.completion == "krylov" and d > P.shape[1] and d >= needed:
+                P = np.hstack([P, krylov_directions(pair, P, d - P.shape[1])])
+            extra = d - P.shape[1] if self.completion == "variance" else 0
+            if own._tops_up(m, pair.n_right):
+                extra = max(extra, min(MIN_AUTO_FEATURES, pair.n_left) - P.shape[1])
+            random = self.completion == "random" and d > P.shape[1]
+            given = P.shape[1] and d >= needed and not random
+            heads.append(Head(P, extra) if given else None)
+        return heads
 
     def _embedded(
         self, pair: Pair, state: _State, d: int | None, m: int | None, beta: float
@@ -277,7 +321,7 @@ class CMLL(Embedding):
             P = np.hstack([P, extra])
         wanted = min(MIN_AUTO_FEATURES, pair.n_left) - P.shape[1]
         if self._tops_up(m, pair.n_right) and wanted > 0:
-            P = np.hstack([P, pair.principal_directions(wanted, P, fill=False)])
+            P = np.hstack([P, pair.principal_directions(wanted, P, fill=False)[0]])
         # Constant features have no direction at all; the learner gets one of them, not nothing.
         return P if P.shape[1] else pair.some_direction()
 

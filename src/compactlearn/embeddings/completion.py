@@ -12,11 +12,13 @@ from compactlearn.linalg.pairs import Pair
 
 Array = NDArray[np.float64]
 
-COMPLETIONS = ("none", "variance", "random")
+COMPLETIONS = ("none", "variance", "krylov", "random")
+
+RESIDUE = 1e-10  # of a block: what is left of it outside a span is rounding
 
 
 def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> Array:
-    """``count`` orthonormal directions outside the span of P: none, principal or random ones.
+    """``count`` orthonormal directions outside the span of P: none, principal, Krylov or random.
 
     For an exact kernel "random" means random combinations of the training rows, and no more
     directions exist than the kernel has rank.
@@ -24,8 +26,32 @@ def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> A
     if how == "none":
         return np.empty((pair.n_left, 0))
     if how == "variance":
-        return pair.principal_directions(count, P)
+        return pair.principal_directions(count, P)[0]
+    if how == "krylov":
+        return krylov_directions(pair, P, count)
     return pair.extension(P, pair.random_directions(count, seeded(random_state)))
+
+
+def krylov_directions(pair: Pair, P: Array, count: int) -> Array:
+    """Up to ``count`` directions of Xc'Xc P, (Xc'Xc)^2 P and so on outside the span of P.
+
+    Where P spans Xc'V this is the space in which conjugate gradients look for the ridge regression
+    of V on all the features: a few blocks are almost as good as all of them. Each block is ordered
+    by decreasing singular value, so that directions are nested; there may be fewer than asked for.
+    """
+    basis, block = P, P
+    while basis.shape[1] - P.shape[1] < count and block.shape[1]:
+        images = pair.gram_images(block)
+        size = float(np.sqrt(np.trace(pair.inner(images, images))))
+        outside = images
+        for _ in range(2):  # once leaves rounding, twice does not
+            outside = outside - basis @ pair.inner(basis, outside)
+        block, squares = pair.leading_range(outside)
+        block = block[:, : int(np.count_nonzero(squares > (RESIDUE * size) ** 2))]
+        if squares.size and squares[-1] < (1e-4 * size) ** 2:  # short: its rounding was magnified
+            block = pair.extension(basis, block)
+        basis = np.hstack([basis, block])
+    return basis[:, P.shape[1] : P.shape[1] + count]
 
 
 def seeded(random_state: Any) -> np.random.RandomState:

@@ -11,13 +11,15 @@ into. At most rank(Xc'Y) directions have any dependence.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core.params import Choice, Constraint, Real, Seed
-from compactlearn.embeddings.base import Embedded, Embedding, Plan
+from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan
 from compactlearn.embeddings.completion import COMPLETIONS, complete
 from compactlearn.embeddings.encoders import ROUTES
 from compactlearn.embeddings.sizes import COUNTS, component_count, left_noun
@@ -158,6 +160,28 @@ n_features_in_, feature_names_in_
             objective=dependence,
             dependence=dependence,
         )
+
+    def _unprojected(self, pair: Pair) -> Embedded:
+        nothing = np.zeros(pair.n_right)
+        return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.regime}")
+
+    def _heads(
+        self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
+    ) -> list[Head | None]:
+        counts = []
+        for size in sizes:
+            own = copy(self)
+            own.n_feature_components = size
+            counts.append(own._feature_size(pair.n_left, pair.n_right, pair.given_left))
+        if self.completion not in ("none", "variance"):
+            return [None] * len(sizes)
+        own = copy(self)
+        own.completion = "none"
+        full = own._directions(pair, max(counts))[0]
+        if not full.shape[1]:
+            return [None] * len(sizes)
+        fills = self.completion == "variance"
+        return [Head(full[:, :d], max(0, d - full.shape[1]) if fills else 0) for d in counts]
 
     def _project(self, pair: Pair, codes: Codes, d: int) -> Array:
         P = self._directions(pair, d)[0]

@@ -449,7 +449,8 @@ class CompactClassifier(
         plan = embedding._plan(shape[0], n_labels, shape[1])
         return self.regressor is None or not plan.keeps_features
 
-    def _fit_from_moments(self, embedding: Embedding, moments: Moments) -> None:
+    def _hold_moments(self, moments: Moments) -> Held:
+        """Moments in place of data, scaled if asked for."""
         self._moments = moments
         self._kernel_rows = False
         self.__dict__.pop("scale_", None)
@@ -459,8 +460,19 @@ class CompactClassifier(
             factors = inverse_deviations(moments.mean_left, variances, moments.count)
             self.scale_ = 1.0 / factors
             moments = moments.rescaled(factors)
-        pair = MomentsPair(moments)
-        self._learn(embedding, Held(pair, None, None), embedding._solve(pair))
+        return Held(MomentsPair(moments), None, None)
+
+    def _fit_from_moments(self, embedding: Embedding, moments: Moments) -> None:
+        held = self._hold_moments(moments)
+        self._learn(embedding, held, embedding._solve(held.pair))
+
+    def _as_held(self, X: Any) -> Any:
+        """Checked rows as the pair of blocks knows them: mapped and scaled."""
+        if self._kernel_rows:
+            return self.feature_map_.rows(X)
+        if hasattr(self, "feature_map_"):
+            X = check_mapped(self.feature_map_.transform(X), self.feature_map_)
+        return scale_columns(X, 1.0 / self.scale_) if hasattr(self, "scale_") else X
 
     def _learn(self, embedding: Embedding, held: Held, result: Embedded) -> None:
         """Fit the learner from projected features to codes, the decoder, and keep everything."""

@@ -155,7 +155,9 @@ class KernelPair(RowsPair):
         weighted = P if self.roots is None else P * self.roots[:, None]
         return weighted - np.outer(self._shares, weighted.sum(axis=0))
 
-    def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
+    def principal_directions(
+        self, size: int, avoid: Array, *, fill: bool = True
+    ) -> tuple[Array, Array]:
         """As in :class:`Pair`; beyond the rank of the kernel there are no directions."""
         seen = self.kernel @ avoid
         matrix = Sum(((1.0, Plain(self.kernel)), (-1.0, Gram(Plain(seen.T)))))
@@ -163,7 +165,8 @@ class KernelPair(RowsPair):
         coefficients = found.vectors - avoid @ (seen.T @ found.vectors)
         basis = self.extension(avoid, coefficients / np.sqrt(found.values))
         rows = self.kernel @ basis
-        return basis * peak_signs(rows if self.roots is None else rows / self.roots[:, None])
+        signs = peak_signs(rows if self.roots is None else rows / self.roots[:, None])
+        return basis * signs, np.sum(rows**2, axis=0)
 
     # ---- codes -------------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ then lose its variance to cancellation; merging centred scatters (Chan, Golub an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,21 @@ class Moments:
                 f"Moments can be combined only over the same columns; one has {self.n_left} left "
                 f"and {self.n_right} right, the other {other.n_left} and {other.n_right}."
             )
+
+
+def without_each(parts: Sequence[Moments]) -> Iterator[Moments]:
+    """For each part the sum of all the others, in order.
+
+    Sums from either end take three additions for each part, and nothing is subtracted: a column
+    that varies in one fold only would otherwise keep no digit in the others.
+    """
+    after = [None, *accumulate(reversed(parts[1:]))][::-1]  # of the parts after each
+    before: Moments | None = None
+    for place, part in enumerate(parts):
+        rest = [sums for sums in (before, after[place]) if sums is not None]
+        yield sum(rest[1:], start=rest[0])
+        after[place] = None  # no longer needed
+        before = part if before is None else before + part
 
 
 def _two_dimensional(block: Any, side: str) -> Any:

@@ -194,6 +194,9 @@ class MomentsPair(Pair):
     def projected_gram(self, projection: Array) -> Array:
         return projection.T @ (self.moments.left_left @ projection)
 
+    def gram_images(self, projection: Array) -> Array:
+        return self.moments.left_left @ projection
+
     def ridge_directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
         return solve_ridge(self.moments.left_left, codes.left, alpha), True
 
@@ -214,5 +217,7 @@ class MomentsPair(Pair):
         inside = path.vectors.T @ codes.left
         return LearnedPath(path, path.vectors, inside, self.mean_left, codes.total / self.count)
 
-    def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
+    def principal_directions(
+        self, size: int, avoid: Array, *, fill: bool = True
+    ) -> tuple[Array, Array]:
         return self._principal_directions(self.moments.left_left, size, avoid, fill)

@@ -240,6 +240,10 @@ class Pair(ABC):
         """``P'Xc'XcP``."""
 
     @abstractmethod
+    def gram_images(self, projection: Array) -> Array:
+        """``Xc'XcP`` as directions."""
+
+    @abstractmethod
     def ridge_directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
         """``(Xc'Xc + alpha I)^-1 Xc'V`` as directions, and whether the solver got there."""
 
@@ -288,14 +292,19 @@ class Pair(ABC):
         """The same on all of the left block."""
 
     @abstractmethod
-    def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
-        """Orthonormal directions of largest variance in the complement of ``avoid``.
+    def principal_directions(
+        self, size: int, avoid: Array, *, fill: bool = True
+    ) -> tuple[Array, Array]:
+        """Orthonormal directions of largest variance in the complement of ``avoid``, and these
+        variances (sums of squares over the rows).
 
         Deterministic and nested. With ``fill`` they continue beyond the rank of Xc with
         directions of no variance, so that ``size`` columns come back where that many exist.
         """
 
-    def _principal_directions(self, gram: Any, size: int, avoid: Array, fill: bool) -> Array:
+    def _principal_directions(
+        self, gram: Any, size: int, avoid: Array, fill: bool
+    ) -> tuple[Array, Array]:
         """The same from Xc'Xc, an array or an operator."""
         if isinstance(gram, np.ndarray):
             gram = gram - avoid @ (avoid.T @ gram)
@@ -305,14 +314,22 @@ class Pair(ABC):
             gram = Deflated(gram, avoid)
         # The trace bounds the largest eigenvalue before deflation, against which rounding counts.
         scale = max(self.left_energy, 16 * EPS * self.rounding_scale)
-        found = leading_eigenpairs(gram, size, scale=scale).vectors
-        basis = orthonormal_extension(avoid, found)
+        found = leading_eigenpairs(gram, size, scale=scale, overwrite=True)
+        # Rounding turns an eigenvector by EPS scale / value towards what was to be avoided. Where
+        # that is small one projection repairs it; a factorisation is for the others.
+        clear = int(np.count_nonzero(found.values > 1e-6 * scale))
+        basis = found.vectors[:, :clear]
+        basis = basis - avoid @ (avoid.T @ basis)
+        both = np.hstack([avoid, basis])
+        basis = np.hstack([basis, orthonormal_extension(both, found.vectors[:, clear:])])
         missing = size - basis.shape[1]
         if fill and missing > 0:
             both = np.hstack([avoid, basis])
             others = np.random.default_rng(0).standard_normal((self.n_left, missing))
             basis = np.hstack([basis, orthonormal_extension(both, others)])
-        return basis * peak_signs(basis)
+        variances = np.zeros(basis.shape[1])
+        variances[: found.values.size] = found.values
+        return basis * peak_signs(basis), variances
 
 
 @dataclass(frozen=True)

@@ -70,9 +70,7 @@ def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     """Estimated time of a fit in each regime."""
     N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components
     per_row = shape.left_entries / max(N, 1)
-    gram = _DENSE * N * D * D / 2
-    if shape.left_sparse:
-        gram = min(1.5 * gram, _SPGEMM * shape.left_entries * (per_row + 1))
+    gram = _gram(shape)
     kernel = (
         _SPGEMM * shape.left_entries**2 / max(D, 1) if shape.left_sparse else _DENSE * N * N * D / 2
     )
@@ -124,6 +122,41 @@ def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
         "dual": kernel + _eigh(N, k) + project + left_only,
         "krylov": krylov + project + left_only,
     }
+
+
+def _gram(shape: Shape) -> float:
+    """Xc'Xc."""
+    dense = _DENSE * shape.n_rows * shape.n_left**2 / 2
+    if not shape.left_sparse:
+        return dense
+    per_row = shape.left_entries / max(shape.n_rows, 1)
+    return min(1.5 * dense, _SPGEMM * shape.left_entries * (per_row + 1))
+
+
+def seconds_of_folds(
+    shape: Shape, demand: Demand, n_folds: int, n_solutions: int
+) -> dict[str, float]:
+    """Estimated time of several solutions on each training part of a cross-validation.
+
+    Moments of the folds are summed once and added up for each training part; rows are held, and
+    products with them made, anew for each part.
+    """
+    share = (n_folds - 1) / n_folds
+    part = Shape(
+        int(share * shape.n_rows),
+        shape.n_left,
+        shape.n_right,
+        int(share * shape.left_entries),
+        int(share * shape.right_entries),
+        left_sparse=shape.left_sparse,
+    )
+    one = seconds(part, demand)
+    cross = shape.right_entries * shape.n_left * _SPARSE
+    adding = 3 * n_folds * (shape.n_left + shape.n_right) ** 2 * _THIN
+    summed = _gram(part) + share * cross
+    costs = {name: n_folds * n_solutions * one[name] for name in ("dual", "krylov")}
+    solving = n_folds * n_solutions * max(0.0, one["moments"] - summed)
+    return {"moments": _gram(shape) + cross + adding + solving, **costs}
 
 
 def _eigh(order: int, k: int) -> float:

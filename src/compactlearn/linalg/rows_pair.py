@@ -431,6 +431,9 @@ class RowsPair(Pair):
         XcP = self.Xc @ projection
         return XcP.T @ XcP
 
+    def gram_images(self, projection: Array) -> Array:
+        return self.Xc.T @ (self.Xc @ projection)
+
     def projected_rows(self, projection: Array) -> Array:
         """XP of the rows as they came."""
         XcP = self.Xc @ projection
@@ -493,7 +496,9 @@ class RowsPair(Pair):
         outside = self.expressed(self.Xc.T @ path.vectors)
         return LearnedPath(path, outside, inside, self.mean_left, mean_code)
 
-    def principal_directions(self, size: int, avoid: Array, *, fill: bool = True) -> Array:
+    def principal_directions(
+        self, size: int, avoid: Array, *, fill: bool = True
+    ) -> tuple[Array, Array]:
         return self._principal_directions(Gram(self.Xc), size, avoid, fill)
 
 

@@ -46,6 +46,11 @@ class Cells:
         indptr = self.indptr[block.start : block.stop + 1]
         return Cells(indptr - indptr[0], self.columns[indptr[0] : indptr[-1]])
 
+    def repeated(self, times: int) -> "Cells":
+        """The cells of the matrix put several times below itself."""
+        counts = np.tile(self.counts, times)
+        return Cells(np.concatenate([[0], np.cumsum(counts)]), np.tile(self.columns, times))
+
     def row_numbers(self) -> np.ndarray:
         """The row of each cell."""
         return np.repeat(np.arange(len(self.indptr) - 1), self.counts)
@@ -87,6 +92,12 @@ class Truth:
         n_rows, n_labels = self.shape
         every = np.full(n_rows, n_labels)
         return every if self.unknown is None else every - self.unknown.counts
+
+    def repeated(self, times: int) -> "Truth":
+        """The truth put several times below itself."""
+        n_rows, n_labels = self.shape
+        unknown = None if self.unknown is None else self.unknown.repeated(times)
+        return Truth((times * n_rows, n_labels), self.present.repeated(times), unknown)
 
     def rows(self, block: slice) -> "Truth":
         """The truth of a block of rows."""

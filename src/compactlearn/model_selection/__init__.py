@@ -1,0 +1,14 @@
+"""Choosing parameters: cross-validation for about the price of one pass over the rows."""
+
+from compactlearn.model_selection.balance import BalanceCurve, balance_curve
+from compactlearn.model_selection.cmll_cv import CMLLClassifierCV
+from compactlearn.model_selection.ratios import RatioSearchCV
+from compactlearn.model_selection.search import GridSearchMoments
+
+__all__ = [
+    "BalanceCurve",
+    "CMLLClassifierCV",
+    "GridSearchMoments",
+    "RatioSearchCV",
+    "balance_curve",
+]

@@ -1,0 +1,149 @@
+"""Settings of a search, sorted by what can be shared.
+
+What one solution serves (label and feature sizes, the learner's and the decoder's ridge) is
+*inner*; everything else is *outer*, and each combination of outer values is one group, with an
+eigenproblem of its own on every fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sklearn.base import clone
+
+from compactlearn.core.params import check_parameters
+from compactlearn.embeddings.base import Embedding
+from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.model_selection.engine import KEPT, Wanted
+
+_SIZES = ("n_label_components", "n_feature_components", "label_ridge")
+
+
+@dataclass
+class Group:
+    """Settings that share one solution on each fold."""
+
+    model: CompactClassifier
+    embedding: Embedding
+    holding: tuple[Any, ...]  # groups with the same hold the data in the same way
+    wanted: list[Wanted] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Single:
+    """A setting that has to be fitted by itself."""
+
+    index: int
+    model: CompactClassifier
+
+
+def sort_candidates(
+    estimator: CompactClassifier,
+    candidates: Sequence[Mapping[str, Any]],
+    shape: tuple[int, int, int],
+    *,
+    needs_labels: bool,
+) -> tuple[list[Group], list[Single]]:
+    """The groups that the engine takes, and the settings that it cannot.
+
+    Every value is checked here, against the ``shape`` (N, D, M) of the data, before any work.
+    """
+    own = "n_label_components" in estimator.get_params(deep=False)
+    prefix = "" if own else "embedding__"
+    names = {prefix + name: name for name in _SIZES} | {"alpha": "alpha"}
+    groups: dict[Any, Group] = {}
+    singles: list[Single] = []
+    checked: set[Any] = set()
+    for index, params in enumerate(candidates):
+        inner = {names[key]: value for key, value in params.items() if key in names}
+        outer = {key: value for key, value in params.items() if key not in names}
+        key = tuple(sorted((name, repr(value)) for name, value in outer.items()))
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = _group(estimator, outer, inner)
+        if _shares_ridge(group.model) and "alpha" in inner:
+            key = (*key, ("alpha", repr(inner["alpha"])))
+            if key not in groups:
+                groups[key] = _group(estimator, {**outer, "alpha": inner["alpha"]}, inner)
+            group = groups[key]
+        _check(group, inner, shape, checked, key)
+        if _engine_takes(group, needs_labels=needs_labels):
+            group.wanted.append(_wanted(group, inner, index))
+        else:
+            singles.append(Single(index, clone(estimator).set_params(**params)))
+    return [group for group in groups.values() if group.wanted], singles
+
+
+def _group(
+    estimator: CompactClassifier, outer: Mapping[str, Any], inner: Mapping[str, Any]
+) -> Group:
+    model = clone(estimator).set_params(**outer)
+    embedding = model._checked_embedding()
+    for name in inner:  # a name that the method does not have
+        if name != "alpha" and name not in embedding.get_params():
+            raise ValueError(
+                f"{type(embedding).__name__} has no parameter {name}, and a search over it was "
+                "asked for; leave it out of the grid."
+            )
+    maps = sorted(
+        (name, repr(value)) for name, value in outer.items() if name.startswith("feature_map")
+    )
+    holding = (*maps, model.scale, repr(model.random_state), getattr(embedding, "solver", ""))
+    return Group(model, embedding, holding)
+
+
+def _shares_ridge(model: CompactClassifier) -> bool:
+    embedding = getattr(model, "embedding", None)
+    return embedding is not None and embedding.get_params().get("ridge") == "shared"
+
+
+def _engine_takes(group: Group, *, needs_labels: bool) -> bool:
+    model = group.model
+    return (
+        model.regressor is None
+        and model.bias == "free"
+        and model.decoder == "linear"
+        and not (needs_labels and isinstance(model.threshold, str))
+        and getattr(group.embedding, "solver", "") != "alternating"
+    )
+
+
+def _wanted(group: Group, inner: Mapping[str, Any], index: int) -> Wanted:
+    given = {**group.embedding.get_params(), "alpha": group.model.alpha, **inner}
+    return Wanted(
+        index,
+        given.get("n_label_components", KEPT),
+        given.get("n_feature_components", KEPT),
+        float(given["alpha"]),
+        float(given.get("label_ridge", 0.0)),
+    )
+
+
+def _check(
+    group: Group,
+    inner: Mapping[str, Any],
+    shape: tuple[int, int, int],
+    checked: set[Any],
+    key: Any,
+) -> None:
+    """Refuse what ``fit`` would refuse; each combination once."""
+    sizes = {name: value for name, value in inner.items() if name != "alpha"}
+    for what in (sizes, {k: v for k, v in inner.items() if k == "alpha"}):
+        mark = (key, *((name, repr(value)) for name, value in what.items()))
+        if mark in checked or not what:
+            continue
+        checked.add(mark)
+        if "alpha" in what:
+            check_parameters(clone(group.model).set_params(**what), {"alpha": _alpha_of(group)})
+            continue
+        embedding = clone(group.embedding).set_params(**what)
+        check_parameters(embedding, embedding._constraints)
+        if group.model.feature_map is None:
+            _, n_features, n_labels = shape
+            embedding._plan(n_features, n_labels, n_features)
+
+
+def _alpha_of(group: Group) -> Any:
+    return group.model._constraints["alpha"]

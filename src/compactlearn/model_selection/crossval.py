@@ -1,0 +1,245 @@
+"""Cross-validated scores of many settings of one classifier."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from compactlearn.core.progress import track
+from compactlearn.core.validation import Targets, take_rows
+from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.metrics.many import TOGETHER, Judge
+from compactlearn.metrics.scoring import Scorer
+from compactlearn.model_selection.candidates import Group, Single, sort_candidates
+from compactlearn.model_selection.engine import scores_of
+from compactlearn.model_selection.folds import Data, Fold, Split, hold_folds
+
+Array = NDArray[np.float64]
+Values = list[tuple[list[int], float]]  # settings, and the score that they have in common
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data, checked and as they came, and how they are split and judged."""
+
+    X: Any  # as it came, for fits of single settings
+    y: Any
+    data: Data
+    targets: Targets
+    splits: Sequence[Split]
+    scoring: Scorer
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return (*self.data.X.shape, self.data.Y.shape[1])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found."""
+
+    scores: Array  # (n_candidates, n_splits), NaN where it did not get there
+    n_distinct: int  # settings that differ in their scores on some fold
+    n_solutions: int  # eigenproblems or single fits on each fold
+    interrupted: bool = False
+
+    @classmethod
+    def joined(cls, *stages: Outcome) -> Outcome:
+        """The results of several stages as those of one search."""
+        return cls(
+            np.vstack([stage.scores for stage in stages]),
+            sum(stage.n_distinct for stage in stages),
+            sum(stage.n_solutions for stage in stages),
+            any(stage.interrupted for stage in stages),
+        )
+
+
+def cross_validate_grid(
+    estimator: CompactClassifier,
+    candidates: Sequence[Mapping[str, Any]],
+    problem: Problem,
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Outcome:
+    """Score every candidate on every split; more is better.
+
+    Ctrl-C ends the search with what it has.
+    """
+    judges = [FoldJudge(problem, test) for _, test in problem.splits]
+    needs_labels = judges[0].judge.metric.needs == "labels"
+    groups, singles = sort_candidates(
+        estimator, candidates, problem.shape, needs_labels=needs_labels
+    )
+    scores = np.full((len(candidates), len(problem.splits)), np.nan)
+    distinct = [0] * len(problem.splits)
+    n_tasks = (len(groups) + len(singles)) * len(problem.splits)
+    done = _completed(_tasks(groups, singles, problem, judges), effective_n_jobs(n_jobs))
+    interrupted = False
+    bar = track(done, description="settings", total=n_tasks, disable=not verbose)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # each fold would repeat what one fit says once
+        try:
+            for number, values in bar:
+                distinct[number] += len(values)
+                for indices, value in values:
+                    scores[indices, number] = value
+        except KeyboardInterrupt:
+            interrupted = True
+    return Outcome(scores, max(distinct), len(groups) + len(singles), interrupted)
+
+
+Task = Callable[[], tuple[int, Values]]
+
+
+def _tasks(
+    groups: Sequence[Group],
+    singles: Sequence[Single],
+    problem: Problem,
+    judges: Sequence[FoldJudge],
+) -> Iterator[Task]:
+    """Fold by fold, so that what a fold holds is made once and can go when it is done."""
+    together: dict[Any, list[Group]] = {}
+    for group in groups:
+        together.setdefault(group.holding, []).append(group)
+    for members in together.values():
+        largest = _largest(members, problem.shape[2])
+        model, data, splits = members[0].model, problem.data, problem.splits
+        for fold in hold_folds(model, largest, data, splits, len(members)):
+            for group in members:
+                yield partial(_score_group, group, fold, judges[fold.number])
+    for number, split in enumerate(problem.splits):
+        for single in singles:
+            yield partial(_score_single, single, number, split, problem, judges[number])
+
+
+def _largest(groups: Sequence[Group], n_labels: int) -> Any:
+    """An embedding that asks for as much as any of the settings."""
+    embedding = clone(groups[0].embedding)
+    wanted = [w for group in groups for w in group.wanted]
+    known = embedding.get_params()
+    if "n_label_components" in known and wanted[0].label_size is not None:
+        embedding.set_params(n_label_components=n_labels)
+    if "n_feature_components" in known and any(w.feature_size is None for w in wanted):
+        embedding.set_params(n_feature_components=None)
+    return embedding
+
+
+def _score_group(group: Group, fold: Fold, judge: FoldJudge) -> tuple[int, Values]:
+    values: Values = []
+    waiting: list[tuple[list[int], Array]] = []
+
+    def flush() -> None:
+        found = judge.of_scores(np.stack([scores for _, scores in waiting]), group.model.threshold)
+        values.extend(
+            (indices, float(value)) for (indices, _), value in zip(waiting, found, strict=True)
+        )
+        waiting.clear()
+
+    for scored in scores_of(group.embedding, fold, group.wanted):
+        waiting.append((scored.indices, scored.scores))
+        if sum(scores.size for _, scores in waiting) >= TOGETHER:
+            flush()
+    if waiting:
+        flush()
+    return fold.number, values
+
+
+def _score_single(
+    single: Single, number: int, split: Split, problem: Problem, judge: FoldJudge
+) -> tuple[int, Values]:
+    train, test = split
+    weights = problem.data.weights
+    part = None if weights is None else weights[train]
+    model = clone(single.model)
+    model.fit(take_rows(problem.X, train), take_rows(problem.y, train), sample_weight=part)
+    return number, [([single.index], judge.of_model(model, take_rows(problem.X, test)))]
+
+
+def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values]]:
+    """Results as they come; a few tasks ahead at most, so that few folds are held at a time."""
+    if n_jobs == 1:
+        for task in tasks:
+            yield task()
+        return
+    pending: set[Future[tuple[int, Values]]] = set()
+    # Threads, since the work is done by a BLAS and sorts that let go of the interpreter; each takes
+    # one core of it.
+    with threadpool_limits(1), ThreadPoolExecutor(n_jobs) as pool:
+        try:
+            for task in tasks:
+                pending.add(pool.submit(task))
+                while len(pending) > n_jobs:
+                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in done)
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+class FoldJudge:
+    """The metric on the validation rows of one split, whatever kind of labels they have."""
+
+    def __init__(self, problem: Problem, test: NDArray[np.intp]) -> None:
+        self.kind = problem.targets.kind
+        self.classes = problem.targets.classes
+        Y = problem.data.Y[test]
+        if self.kind == "binary":  # one column of scores, but two classes to rank
+            Y = scipy.sparse.hstack([1.0 - Y.toarray(), Y], format="csr")
+        weights = problem.data.weights
+        self.judge = Judge(
+            problem.scoring.name,
+            Y,
+            problem.scoring.options,
+            weights=None if weights is None else weights[test],
+        )
+
+    def of_scores(self, scores: Array, threshold: Any) -> Array:
+        """The metric of each of the scores (C, N, M) by the linear decoder."""
+        if self.kind == "binary":
+            boundary = 0.5 if isinstance(threshold, str) else float(threshold)
+            scores = np.concatenate([boundary - scores, scores - boundary], axis=2)
+            threshold = 0.0
+        labels = None
+        if self.judge.metric.needs == "labels":
+            labels = self._best(scores) if self.kind == "multiclass" else scores > threshold
+        return self.judge(scores, labels)
+
+    def of_model(self, model: Any, X: Any) -> float:
+        """The metric of what a fitted classifier predicts."""
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        labels = None
+        if self.kind == "multilabel":
+            if self.judge.metric.needs == "labels":
+                labels = np.asarray(model.predict(X))[None]
+            return float(self.judge(scores[None], labels)[0])
+        scores = self._of_all_classes(scores, model.classes_)[None]
+        if self.judge.metric.needs == "labels":
+            labels = self._best(scores)
+        return float(self.judge(scores, labels)[0])
+
+    def _of_all_classes(self, scores: Array, known: Any) -> Array:
+        """A column for every class; those that were not in the training part come last."""
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores, scores])
+        every = np.full((len(scores), len(self.classes)), scores.min(initial=0.0) - 1.0)
+        every[:, np.searchsorted(self.classes, known)] = scores
+        return every
+
+    @staticmethod
+    def _best(scores: Array) -> NDArray[np.bool_]:
+        return scores == scores.max(axis=2, keepdims=True)

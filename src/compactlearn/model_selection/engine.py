@@ -1,0 +1,199 @@
+"""Scores of validation rows for many settings, from as few decompositions as possible.
+
+One eigenproblem serves all numbers of label components (codes are nested); one range of Xc'V all
+numbers of feature components, with nested completions; one decomposition of the learner's Gram
+matrix, or the Schur complement of :mod:`compactlearn.linalg.nested`, all penalties; the decoder's
+ridge divides scores and costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.embeddings.base import Embedded, Embedding, Head
+from compactlearn.embeddings.sizes import component_count, default_label_size
+from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
+from compactlearn.model_selection.folds import Fold
+
+Array = NDArray[np.float64]
+
+KEPT = "kept"  # a size that is no parameter of the method
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A setting of what one solution serves."""
+
+    index: int
+    label_size: Any
+    feature_size: Any
+    alpha: float
+    label_ridge: float = 0.0
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores of the validation rows, and the settings they belong to."""
+
+    indices: list[int]
+    scores: Array  # (n, M)
+
+
+def scores_of(embedding: Embedding, fold: Fold, wanted: list[Wanted]) -> Iterator[Scored]:
+    """The scores for every setting; equal ones are given once."""
+    solved = _Solved(embedding, fold, wanted)
+    for label_size, group in _grouped(wanted, lambda w: w.label_size):
+        yield from solved.for_label_size(label_size, group)
+
+
+class _Solved:
+    """One method on one fold."""
+
+    def __init__(self, embedding: Embedding, fold: Fold, wanted: list[Wanted]) -> None:
+        self.fold, self.pair = fold, fold.pair
+        self.embedding = _with(embedding, label_ridge=0.0)
+        self.counts = {_typed(w.label_size): self._count(w.label_size) for w in wanted}
+        sizes = [c for c in self.counts.values() if c is not None]
+        self.largest: Embedded | None = None
+        if sizes:
+            whole = _with(self.embedding, n_label_components=max(sizes))
+            self.largest = whole._unprojected(self.pair)
+        self.kept_codes: dict[float, Array] = {}
+
+    def _count(self, size: Any) -> int | None:
+        if _is_kept(size):
+            return None
+        name = "n_label_components"
+        return component_count(size, self.pair.n_right, name, "labels", default_label_size)
+
+    def for_label_size(self, size: Any, wanted: list[Wanted]) -> Iterator[Scored]:
+        count, embedding = self.counts[_typed(size)], self.embedding
+        if count is None:
+            if size is None:
+                embedding = _with(embedding, n_label_components=None)
+            result = embedding._unprojected(self.pair)
+        else:
+            assert self.largest is not None
+            whole = _with(embedding, n_feature_components=None)
+            result = whole._leading(self.pair, self.largest, count)
+            assert result is not None, "codes of a method with kept features are nested"
+        projected: list[tuple[Any, list[Wanted]]] = []
+        for feature_size, group in _grouped(wanted, lambda w: w.feature_size):
+            if _is_kept(feature_size):
+                yield from self._on_all_features(result, count, group)
+            else:
+                projected.append((feature_size, group))
+        sizes = [feature_size for feature_size, _ in projected]
+        heads = embedding._heads(self.pair, result, count, sizes) if sizes else []
+        together: dict[int, list[tuple[Head, list[Wanted]]]] = {}
+        for (feature_size, group), head in zip(projected, heads, strict=True):
+            if head is None:
+                yield from self._alone(size, feature_size, group)
+            else:
+                together.setdefault(head.columns.shape[1], []).append((head, group))
+        for members in together.values():
+            yield from self._projected(result, members)
+
+    def _on_all_features(
+        self, result: Embedded, count: int | None, wanted: list[Wanted]
+    ) -> Iterator[Scored]:
+        """The learner sees everything: its decomposition is shared by all codes of the fold."""
+        nested = count is not None and self.largest is not None
+        source = self.largest.codes if nested and self.largest is not None else result.codes
+        path = None
+        for alpha, group in _grouped(wanted, lambda w: w.alpha):
+            codes = self.kept_codes.get(alpha) if nested else None
+            if codes is None:
+                path = path or self.fold.on_path(self.pair.path(None, source))
+                codes = path.codes(alpha)
+                if nested:
+                    self.kept_codes[alpha] = codes
+            W = result.decoder
+            codes = codes[:, : result.codes.size]
+            yield from self._finished(codes if W is None else codes @ W, result, group)
+
+    def _projected(
+        self, result: Embedded, members: list[tuple[Head, list[Wanted]]]
+    ) -> Iterator[Scored]:
+        """Projections with the same head, and more and more columns beside it."""
+        P = members[0][0].columns
+        target = projected_target(self.pair, P, result.codes, result.decoder)
+        extra = max(head.extra for head, _ in members)
+        if extra <= 0:
+            wanted = [w for _, group in members for w in group]
+            yield from self._on_path(P, result, target, wanted)
+            return
+        rows = NestedRows.of(self.pair, P, extra, self.fold.rows)
+        by_extra: dict[int, list[Wanted]] = {}
+        for head, group in members:
+            count = min(max(head.extra, 0), rows.variances.size)
+            by_extra.setdefault(count, []).extend(group)
+        extras = sorted(by_extra)
+        for alpha in sorted({w.alpha for group in by_extra.values() for w in group}):
+            for count, scores in zip(extras, rows.scores(target, alpha, extras), strict=True):
+                group = [w for w in by_extra[count] if w.alpha == alpha]
+                yield from self._finished(scores, result, group)
+
+    def _on_path(
+        self, P: Array, result: Embedded, target: Array, wanted: list[Wanted]
+    ) -> Iterator[Scored]:
+        learned = self.pair.path(P, result.codes)
+        rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.expressed(P))
+        rows = rows.with_inside(learned.outside.T @ target)
+        for alpha, group in _grouped(wanted, lambda w: w.alpha):
+            yield from self._finished(rows.codes(alpha), result, group)
+
+    def _alone(self, label_size: Any, feature_size: Any, wanted: list[Wanted]) -> Iterator[Scored]:
+        """A size whose problem has to be solved by itself."""
+        own = _with(self.embedding, n_feature_components=feature_size)
+        if label_size != KEPT:
+            own = _with(own, n_label_components=label_size)
+        result = own._solve(self.pair)
+        assert result.projection is not None
+        target = projected_target(self.pair, result.projection, result.codes, result.decoder)
+        yield from self._on_path(result.projection, result, target, wanted)
+
+    def _finished(
+        self, deviations: Array, result: Embedded, wanted: list[Wanted]
+    ) -> Iterator[Scored]:
+        """Add what does not depend on the row, for each ridge of the decoder."""
+        mean = result.codes.total / self.pair.count
+        W = result.decoder
+        constant = (mean if W is None else mean @ W) + result.offset
+        for label_ridge, group in _grouped(wanted, lambda w: w.label_ridge):
+            shrunk = 1.0 if W is None else 1.0 / (1.0 + label_ridge)
+            keeps_mean = getattr(self.embedding, "offset", "mean") == "mean"
+            added = constant if keeps_mean else constant * shrunk
+            yield Scored([w.index for w in group], deviations * shrunk + added)
+
+
+def _with(embedding: Embedding, **values: Any) -> Embedding:
+    """A copy with other values of those parameters that it has; a clone would cost more."""
+    other = copy(embedding)
+    for name, value in values.items():
+        if hasattr(other, name):
+            setattr(other, name, value)
+    return other
+
+
+def _is_kept(size: Any) -> bool:
+    return size is None or (isinstance(size, str) and size == KEPT)
+
+
+def _grouped(items: Iterable[Any], key: Any) -> list[tuple[Any, list[Any]]]:
+    """Items with the same key, in the order in which keys appear (keys need not compare)."""
+    groups: dict[Any, list[Any]] = {}
+    for item in items:
+        groups.setdefault(_typed(key(item)), []).append(item)
+    return [(key(group[0]), group) for group in groups.values()]
+
+
+def _typed(value: Any) -> Any:
+    """1 is a count and 1.0 a ratio, yet they are equal: told apart by their type."""
+    return (type(value).__name__, value)

@@ -1,0 +1,127 @@
+"""Training parts and validation rows of a cross-validation, held as the engine needs them.
+
+Where everything follows from second moments, the moments of each fold are summed in one pass over
+the rows, and those of a training part are the sum of the other folds'. Otherwise each training part
+is held by its rows, or by its kernel matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from compactlearn.core import memory
+from compactlearn.embeddings.base import Embedding
+from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.moments import Moments, without_each
+from compactlearn.linalg.nested import RowsOnPath
+from compactlearn.linalg.pairs import LearnedPath, Pair
+from compactlearn.linalg.regimes import REGIMES, Shape, seconds_of_folds
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Split = tuple[Indices, Indices]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Checked data: rows of features, a sparse label matrix, weights or None."""
+
+    X: Any
+    Y: Any
+    weights: Array | None
+
+    def part(self, rows: Indices) -> Data:
+        weights = None if self.weights is None else self.weights[rows]
+        return Data(self.X[rows], self.Y[rows], weights)
+
+
+class Fold:
+    """One training part, as a pair of blocks, and the validation rows as that pair knows them."""
+
+    def __init__(self, number: int, pair: Pair, rows: Any) -> None:
+        self.number, self.pair, self.rows = number, pair, rows
+        self._coordinates: Array | None = None
+
+    def on_path(self, path: LearnedPath) -> RowsOnPath:
+        """The validation rows on a path over all the features, whose coordinates are shared by
+        every code: they depend on the features alone."""
+        if self._coordinates is None:
+            self._coordinates = RowsOnPath.of(path, self.rows).rows
+        return RowsOnPath(path, self._coordinates)
+
+
+def hold_folds(
+    model: CompactClassifier,
+    embedding: Embedding,
+    data: Data,
+    splits: Sequence[Split],
+    n_solutions: int = 1,
+) -> Iterator[Fold]:
+    """The folds one after the other, for an embedding with the largest sizes that are wanted.
+
+    ``n_solutions`` is how many eigenproblems each will have to serve.
+    """
+    if _from_moments(model, embedding, data, splits, n_solutions):
+        for number, moments in enumerate(_training_moments(data, splits)):
+            own = clone(model)
+            pair = own._hold_moments(moments).pair
+            yield Fold(number, pair, own._as_held(data.X[splits[number][1]]))
+        return
+    for number, (train, test) in enumerate(splits):
+        own, part = clone(model), data.part(train)
+        held = own._hold(clone(embedding), part.X, part.Y, part.weights)
+        yield Fold(number, held.pair, own._as_held(data.X[test]))
+
+
+def _from_moments(
+    model: CompactClassifier,
+    embedding: Embedding,
+    data: Data,
+    splits: Sequence[Split],
+    n_solutions: int,
+) -> bool:
+    """Whether moments serve: they are asked for, or the fastest for so many solutions."""
+    if model.feature_map is not None:
+        return False
+    asked = getattr(embedding, "solver", "auto")
+    if asked in REGIMES:
+        return asked == "moments"
+    n_features, n_labels = data.X.shape[1], data.Y.shape[1]
+    free = memory.available_bytes()
+    if free is not None and 8 * (len(splits) + 5) * (n_features + n_labels) ** 2 > 0.7 * free:
+        return False
+    demand = embedding._plan(n_features, n_labels, n_features).demand(learns=True)
+    costs = seconds_of_folds(Shape.of(data.X, data.Y), demand, len(splits), n_solutions)
+    return costs["moments"] <= min(costs.values())
+
+
+def _training_moments(data: Data, splits: Sequence[Split]) -> Iterator[Moments]:
+    if _partitioned(splits, data.X.shape[0]):
+        yield from without_each([_moments(data.part(test)) for _, test in splits])
+    else:
+        for train, _ in splits:
+            yield _moments(data.part(train))
+
+
+def _moments(data: Data) -> Moments:
+    return Moments.from_arrays(working_form(data.X), data.Y, data.weights)
+
+
+def _partitioned(splits: Sequence[Split], n_rows: int) -> bool:
+    """Whether the folds cover every row once and each training part is all the others."""
+    held = np.concatenate([test for _, test in splits])
+    if len(splits) < 2 or not np.array_equal(np.sort(held), np.arange(n_rows)):
+        return False
+    for train, test in splits:
+        seen = np.zeros(n_rows, dtype=bool)
+        seen[train] = True
+        if len(train) != n_rows - len(test) or seen[test].any() or seen.sum() != len(train):
+            return False
+    return True

@@ -1,0 +1,368 @@
+"""What the searches have in common, and the search over an explicit grid."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold, check_cv
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core.params import Constraint, Flag, Integer, Nothing, Seed, check_parameters
+from compactlearn.core.validation import (
+    check_features,
+    check_targets,
+    check_weights,
+    labels_given,
+    unchanged_on_error,
+)
+from compactlearn.core.warn import warn_user
+from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.metrics.scoring import Scorer, scorer
+from compactlearn.model_selection.crossval import Outcome, Problem, cross_validate_grid
+from compactlearn.model_selection.folds import Data, Split
+
+Array = NDArray[np.float64]
+
+
+def _best_has(name: str) -> Any:
+    def check(search: Search) -> bool:
+        fitted = getattr(search, "best_estimator_", None)
+        getattr(search._template() if fitted is None else fitted, name)
+        return True
+
+    return check
+
+
+class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator, ABC):
+    """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
+
+    scoring: Any
+    cv: Any
+    refit: Any
+    n_jobs: Any
+    random_state: Any
+    verbose: Any
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "refit": (Flag(),),
+        "n_jobs": (Integer(), Nothing()),
+        "random_state": (Seed(),),
+        "verbose": (Integer(0), Flag()),
+    }
+
+    @abstractmethod
+    def _template(self) -> CompactClassifier:
+        """The classifier, with everything that is not searched for."""
+
+    @abstractmethod
+    def _run(self, problem: Problem) -> None:
+        """Search, by :meth:`_score` and :meth:`_keep`."""
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None, groups: Any = None
+    ) -> Self:
+        """Cross-validate the settings, and fit the best to all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
+        sample_weight : array-like of shape (n_samples,), optional
+            For the fits, and for the scores where the metric ranks the labels of rows.
+        groups : array-like of shape (n_samples,), optional
+            Handed to ``cv``.
+        """
+        with unchanged_on_error(self):
+            check_parameters(self, self._constraints)
+            start = time.perf_counter()
+            given, X = X, check_features(self, X, reset=True)
+            y = labels_given(y, Y)
+            owner = f"{type(self).__name__}.fit"
+            targets = check_targets(y, X.shape[0], owner=owner)
+            weights = check_weights(sample_weight, X.shape[0])
+            data = Data(X, targets.matrix, weights)
+            splits = self._splits(given, y, targets.kind, groups, X.shape[0])
+            problem = Problem(given, y, data, targets, splits, self._scorer())
+            self.scorer_, self.n_splits_ = problem.scoring, len(splits)
+            self._run(problem)
+            self.search_time_ = time.perf_counter() - start
+            self.classes_, self.n_labels_ = targets.classes, targets.n_labels
+            self._refit(given, y, weights)
+        return self
+
+    def _scorer(self) -> Scorer:
+        if isinstance(self.scoring, Scorer):
+            return self.scoring
+        if isinstance(self.scoring, str):
+            return scorer(self.scoring)
+        raise ValueError(
+            f"scoring must be the name of a metric or what compactlearn.metrics.scorer returns, "
+            f"and is {self.scoring!r}; for other scorers use scikit-learn's GridSearchCV."
+        )
+
+    def _splits(self, X: Any, y: Any, kind: str, groups: Any, n_rows: int) -> list[Split]:
+        cv = self.cv
+        if Integer(1).accepts(cv):
+            if not 2 <= cv <= n_rows:
+                raise ValueError(
+                    f"cv must be at least 2 folds and at most one for each of the {n_rows} rows, "
+                    f"and is {cv}; pass such a number."
+                )
+            # Seeded in any case: the same search twice has the same answer.
+            seed = 0 if self.random_state is None else self.random_state
+            shuffled = KFold if kind == "multilabel" else StratifiedKFold
+            cv = shuffled(int(cv), shuffle=True, random_state=seed)
+        places = np.zeros(n_rows)
+        labels = places if isinstance(cv, KFold) else y
+        splits = [(np.asarray(a), np.asarray(b)) for a, b in check_cv(cv).split(X, labels, groups)]
+        if not splits or not all(len(train) and len(test) for train, test in splits):
+            raise ValueError(
+                f"cv must give at least one split with training and validation rows, and "
+                f"{self.cv!r} gave {len(splits)}; pass a number of folds."
+            )
+        return [(_row_numbers(train), _row_numbers(test)) for train, test in splits]
+
+    def _score(self, problem: Problem, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
+        if not candidates:
+            raise ValueError(
+                "The grid is empty: there is no setting to try; give every parameter at least one "
+                "value."
+            )
+        return cross_validate_grid(
+            self._template(), candidates, problem, n_jobs=self.n_jobs, verbose=int(self.verbose)
+        )
+
+    def _keep(
+        self, problem: Problem, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
+    ) -> None:
+        """The table of results, and the best of them."""
+        scores = outcome.scores
+        reached = np.sum(~np.isnan(scores), axis=1)
+        if outcome.interrupted:
+            if not reached.any():
+                raise KeyboardInterrupt
+            warn_user(
+                f"The search was interrupted: {int(np.sum(reached == self.n_splits_))} of "
+                f"{len(candidates)} settings were tried on all {self.n_splits_} splits. The best "
+                "of those tried on most splits is taken."
+            )
+        if not reached.any():
+            raise ValueError(
+                f"No setting has a score: {problem.scoring!r} is not defined on any of the "
+                "validation folds; use fewer folds or another metric."
+            )
+        with np.errstate(invalid="ignore"):
+            known = np.where(np.isnan(scores), 0.0, scores)
+            mean = known.sum(axis=1) / reached
+            squares = np.where(np.isnan(scores), 0.0, (scores - mean[:, None]) ** 2)
+            std = np.sqrt(squares.sum(axis=1) / reached)
+        eligible = np.where(reached == reached.max(), mean, -np.inf)
+        self.best_index_ = int(np.argmax(eligible))
+        self.best_params_ = dict(candidates[self.best_index_])
+        self.best_score_ = float(mean[self.best_index_])
+        self.n_distinct_, self.interrupted_ = outcome.n_distinct, outcome.interrupted
+        self.cv_results_ = _table(problem, candidates, scores, mean, std, eligible)
+
+    def _refit(self, X: Any, y: Any, weights: Array | None) -> None:
+        for name in ("best_estimator_", "refit_time_"):
+            self.__dict__.pop(name, None)
+        if self.refit:
+            start = time.perf_counter()
+            best = clone(self._template()).set_params(**self._final_params())
+            self.best_estimator_ = best.fit(X, y, sample_weight=weights)
+            self.refit_time_ = time.perf_counter() - start
+
+    def _final_params(self) -> dict[str, Any]:
+        """The best setting, and what is decided only once it is known."""
+        return self.best_params_
+
+    # ---- what the best predicts ---------------------------------------------------------------
+
+    def _best(self) -> CompactClassifier:
+        check_is_fitted(self, "best_index_")
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                f"This {type(self).__name__} was fitted with refit=False and has no classifier to "
+                "predict with; fit with refit=True, or fit one with best_params_."
+            )
+        return self.best_estimator_
+
+    def _asked(self, X: Any) -> Any:
+        best = self._best()
+        check_features(self, X, reset=False)
+        return best
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the labels that the best classifier predicts."""
+        return self._asked(X).predict(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the best classifier's scores."""
+        return self._asked(X).decision_function(X)
+
+    @available_if(_best_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        """Return the best classifier's probabilities."""
+        return self._asked(X).predict_proba(X)
+
+    def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
+        """Return the k best labels of each row and their scores; see ``CompactClassifier``."""
+        return self._asked(X).predict_topk(X, k, sparse=sparse)
+
+    def predict_codes(self, X: Any) -> Array:
+        """Return predicted codes."""
+        return self._asked(X).predict_codes(X)
+
+    def transform(self, X: Any) -> Any:
+        """Return the projected features."""
+        return self._asked(X).transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns that ``transform`` returns."""
+        return self._best().get_feature_names_out(input_features)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _row_numbers(rows: NDArray[Any]) -> NDArray[np.intp]:
+    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+
+
+def _table(
+    problem: Problem,
+    candidates: Sequence[Mapping[str, Any]],
+    scores: Array,
+    mean: Array,
+    std: Array,
+    eligible: Array,
+) -> dict[str, Any]:
+    """One entry per setting, in the columns of scikit-learn's searches, and for each split the
+    number of labels that its training or its validation rows have no example of."""
+    results: dict[str, Any] = {}
+    for name in dict.fromkeys(name for params in candidates for name in params):
+        column = np.ma.masked_all(len(candidates), dtype=object)
+        for place, params in enumerate(candidates):
+            if name in params:
+                column[place] = params[name]
+        results[f"param_{name}"] = column
+    results["params"] = [dict(params) for params in candidates]
+    for number in range(scores.shape[1]):
+        results[f"split{number}_test_score"] = scores[:, number]
+    results["mean_test_score"], results["std_test_score"] = mean, std
+    order = np.argsort(-eligible, kind="stable")
+    rank = np.empty(len(candidates), dtype=np.int64)
+    ordered = eligible[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    rank[order] = np.repeat(first + 1, np.diff(np.append(first, len(ordered))))
+    results["rank_test_score"] = rank
+    for number, split in enumerate(problem.splits):
+        for rows, name in zip(split, ("train", "test"), strict=True):
+            present = np.asarray(problem.data.Y[rows].sum(axis=0)).ravel() > 0
+            absent = int(np.sum(~present))
+            results[f"split{number}_labels_absent_{name}"] = np.full(len(candidates), absent)
+    return results
+
+
+class GridSearchMoments(Search):
+    """Search over a grid of parameters of a classifier of this package, by k-fold cross-validation.
+
+    What :class:`sklearn.model_selection.GridSearchCV` does, with the same attributes, in a small
+    part of the time: folds are held as second moments, and one decomposition serves all sizes and
+    penalties. The scores are those of separate fits.
+
+    Parameters
+    ----------
+    estimator : CompactClassifier or CMLLClassifier
+    param_grid : dict or list of dict
+        Names of parameters (``alpha``, ``embedding__beta`` or, for ``CMLLClassifier``, ``beta``)
+        and the values to be tried.
+    scoring : str or scorer, default="average_precision"
+        A name in ``compactlearn.metrics.METRICS``, or ``compactlearn.metrics.scorer(name, ...)``.
+    cv : int, splitter or iterable of splits, default=5
+        An int is a shuffled, seeded K-fold, stratified where y is a vector.
+    refit : bool, default=True
+        Whether to fit the best setting to all rows.
+    n_jobs : int or None, default=None
+        Threads that work side by side; None is one, and leaves the cores to the BLAS.
+    random_state : int, RandomState or None, default=None
+        Shuffles the folds; None is a fixed seed.
+    verbose : int, default=0
+        Above 0, a progress bar.
+
+    Attributes
+    ----------
+    best_estimator_, best_params_, best_score_, best_index_, cv_results_, scorer_, n_splits_, \
+refit_time_, classes_, n_features_in_, feature_names_in_
+        As in ``GridSearchCV``. ``cv_results_`` also counts, for each split, the labels that its
+        training or validation rows have no example of.
+    n_distinct_ : int
+        How many of the settings differ in their scores: with ``completion="none"``, all numbers of
+        feature components from the rank on are the same model.
+    search_time_ : float
+        Seconds.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search.
+
+    Notes
+    -----
+    Foreign regressors, other decoders, tuned thresholds with a metric of labels, other intercepts
+    and Algorithm 1 as printed share nothing; such settings are fitted one by one.
+
+    Examples
+    --------
+    >>> from compactlearn import CMLLClassifier
+    >>> from compactlearn.datasets import load
+    >>> from compactlearn.model_selection import GridSearchMoments
+    >>> data = load("emotions")
+    >>> grid = {"alpha": [1.0, 100.0], "n_label_components": [2, 4, 6]}
+    >>> search = GridSearchMoments(CMLLClassifier(), grid, random_state=0).fit(data.X, data.Y)
+    >>> len(search.cv_results_["params"]), sorted(search.best_params_)
+    (6, ['alpha', 'n_label_components'])
+    """
+
+    def __init__(
+        self,
+        estimator: CompactClassifier,
+        param_grid: Any,
+        *,
+        scoring: Any = "average_precision",
+        cv: Any = 5,
+        refit: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.scoring = scoring
+        self.cv = cv
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _template(self) -> CompactClassifier:
+        if not isinstance(self.estimator, CompactClassifier):
+            raise TypeError(
+                f"{type(self).__name__} needs a CompactClassifier or CMLLClassifier, and was given "
+                f"{self.estimator!r:.80}; for others use scikit-learn's GridSearchCV."
+            )
+        return self.estimator
+
+    def _run(self, problem: Problem) -> None:
+        candidates = list(ParameterGrid(self.param_grid))
+        self._keep(problem, candidates, self._score(problem, candidates))
