@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn.core.params import Choice, Constraint, Integer, Real, Seed
+from compactlearn.core.seeds import seeded
 from compactlearn.core.warn import warn_user
 from compactlearn.embeddings.base import (
     Embedded,
@@ -32,7 +33,7 @@ from compactlearn.embeddings.base import (
     automatic_balance,
     note_shortfall,
 )
-from compactlearn.embeddings.completion import COMPLETIONS, complete, krylov_directions, seeded
+from compactlearn.embeddings.completion import COMPLETIONS, complete, krylov_directions
 from compactlearn.embeddings.sizes import (
     COUNTS_OR_NONE,
     component_count,

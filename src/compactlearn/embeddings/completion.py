@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from compactlearn.core.seeds import seeded
 from compactlearn.linalg.pairs import Pair
 
 Array = NDArray[np.float64]
@@ -52,10 +52,3 @@ def krylov_directions(pair: Pair, P: Array, count: int) -> Array:
             block = pair.extension(basis, block)
         basis = np.hstack([basis, block])
     return basis[:, P.shape[1] : P.shape[1] + count]
-
-
-def seeded(random_state: Any) -> np.random.RandomState:
-    """A generator from any accepted seed; scikit-learn's check does not take a Generator."""
-    if isinstance(random_state, np.random.Generator):
-        return check_random_state(int(random_state.integers(2**31 - 1)))
-    return check_random_state(random_state)

@@ -23,8 +23,8 @@ from compactlearn.core.params import (
     Seed,
     check_parameters,
 )
+from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import check_features, unchanged_on_error
-from compactlearn.embeddings.completion import seeded
 from compactlearn.estimators.kernels import NAMED, Kernel, centre, double, mean_distance, tiles
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import peak_signs

@@ -28,6 +28,7 @@ from compactlearn.core.params import (
     Seed,
     check_parameters,
 )
+from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -37,7 +38,6 @@ from compactlearn.core.validation import (
     unchanged_on_error,
 )
 from compactlearn.decoding import top_labels
-from compactlearn.embeddings.completion import seeded
 from compactlearn.estimators.inputs import without_zero_weights
 from compactlearn.estimators.label_output import RanksLabels
 from compactlearn.metrics.checks import row_blocks

@@ -25,6 +25,7 @@ from compactlearn.core.params import (
     Seed,
     check_parameters,
 )
+from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
     check_targets,
     check_weights,
@@ -34,7 +35,6 @@ from compactlearn.core.validation import (
 )
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
-from compactlearn.embeddings.completion import seeded
 
 Array = NDArray[np.float64]
 

@@ -307,17 +307,18 @@ class Pair(ABC):
     ) -> tuple[Array, Array]:
         """The same from Xc'Xc, an array or an operator."""
         if isinstance(gram, np.ndarray):
-            gram = gram - avoid @ (avoid.T @ gram)
-            gram = gram - (gram @ avoid) @ avoid.T
-            gram = (gram + gram.T) / 2
+            Z = gram @ avoid
+            Z = (Z - avoid @ ((avoid.T @ Z) / 2)) @ avoid.T
+            gram = gram - Z  # (I - PP') G (I - PP') = G - Z - Z', one product of that size
+            gram -= Z.T
         else:
             gram = Deflated(gram, avoid)
         # The trace bounds the largest eigenvalue before deflation, against which rounding counts.
         scale = max(self.left_energy, 16 * EPS * self.rounding_scale)
         found = leading_eigenpairs(gram, size, scale=scale, overwrite=True)
         # Rounding turns an eigenvector by EPS scale / value towards what was to be avoided. Where
-        # that is small one projection repairs it; a factorisation is for the others.
-        clear = int(np.count_nonzero(found.values > 1e-6 * scale))
+        # the square of that is rounding, a projection repairs it; a factorisation is for the others.
+        clear = int(np.count_nonzero(found.values > 1e-8 * scale))
         basis = found.vectors[:, :clear]
         basis = basis - avoid @ (avoid.T @ basis)
         both = np.hstack([avoid, basis])

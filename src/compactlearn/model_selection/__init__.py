@@ -4,11 +4,17 @@ from compactlearn.model_selection.balance import BalanceCurve, balance_curve
 from compactlearn.model_selection.cmll_cv import CMLLClassifierCV
 from compactlearn.model_selection.ratios import RatioSearchCV
 from compactlearn.model_selection.search import GridSearchMoments
+from compactlearn.model_selection.splits import (
+    IterativeStratification,
+    IterativeStratifiedShuffleSplit,
+)
 
 __all__ = [
     "BalanceCurve",
     "CMLLClassifierCV",
     "GridSearchMoments",
+    "IterativeStratification",
+    "IterativeStratifiedShuffleSplit",
     "RatioSearchCV",
     "balance_curve",
 ]
