@@ -13,7 +13,7 @@ from rich.table import Table
 from compactlearn import datasets
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 
-__all__ = ["app"]
+__all__ = ["Home", "Labels", "app", "find"]
 
 app = typer.Typer(
     help="Multi-label data sets: list, describe, fetch, add, convert.",
@@ -133,13 +133,18 @@ def convert(
 ) -> None:
     """Read SRC, in whatever form it is, and write it in the form that the name of DST says."""
     write = _writer(target)
+    data = find(source, labels, data_home)
     with refusals_are_mistakes():
-        if not Path(source).exists() and source.lower() in _names():
-            data = datasets.load(source, data_home)
-        else:
-            data = datasets.read(source, _labels(labels))
         write(data, target)
     typer.echo(f"{data} -> {target}")
+
+
+def find(source: str, labels: str | None, data_home: Path | None) -> datasets.Dataset:
+    """A data set by the name of a file, or by its own."""
+    with refusals_are_mistakes():
+        if not Path(source).exists() and source.lower() in _names():
+            return datasets.load(source, data_home)
+        return datasets.read(source, _labels(labels))
 
 
 def _how(name: str) -> str:

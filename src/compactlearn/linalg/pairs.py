@@ -317,7 +317,7 @@ class Pair(ABC):
         scale = max(self.left_energy, 16 * EPS * self.rounding_scale)
         found = leading_eigenpairs(gram, size, scale=scale, overwrite=True)
         # Rounding turns an eigenvector by EPS scale / value towards what was to be avoided. Where
-        # the square of that is rounding, a projection repairs it; a factorisation is for the others.
+        # the square of that is rounding, a projection repairs it; the others are factorised.
         clear = int(np.count_nonzero(found.values > 1e-8 * scale))
         basis = found.vectors[:, :clear]
         basis = basis - avoid @ (avoid.T @ basis)

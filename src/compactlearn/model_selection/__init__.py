@@ -2,7 +2,7 @@
 
 from compactlearn.model_selection.balance import BalanceCurve, balance_curve
 from compactlearn.model_selection.cmll_cv import CMLLClassifierCV
-from compactlearn.model_selection.ratios import RatioSearchCV
+from compactlearn.model_selection.ratios import PAPER_GRID, RatioSearchCV
 from compactlearn.model_selection.search import GridSearchMoments
 from compactlearn.model_selection.splits import (
     IterativeStratification,
@@ -10,6 +10,7 @@ from compactlearn.model_selection.splits import (
 )
 
 __all__ = [
+    "PAPER_GRID",
     "BalanceCurve",
     "CMLLClassifierCV",
     "GridSearchMoments",

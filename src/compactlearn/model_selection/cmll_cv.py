@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from compactlearn.core.params import Constraint
+from compactlearn.core.params import Constraint, Flag
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.model_selection.crossval import Outcome, Problem
 from compactlearn.model_selection.search import Search
@@ -48,6 +48,9 @@ class CMLLClassifierCV(Search):
     scoring : str or scorer, default="average_precision"
         A name in ``compactlearn.metrics.METRICS``, or ``compactlearn.metrics.scorer(name, ...)``.
         With a metric of labels and a tuned threshold every setting is fitted by itself.
+    racing : bool, default=True
+        Whether only the best third of the settings, and at least five, goes on from one fold to the
+        next. ``cv_results_`` has NaN for what was not tried; the best is one that was tried on all.
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int or None, default=None
@@ -79,6 +82,7 @@ search_time_, refit_time_, interrupted_
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         **Search._constraints,
+        "racing": (Flag(),),
         "threshold": CMLLClassifier._constraints["threshold"],
     }
 
@@ -94,6 +98,7 @@ search_time_, refit_time_, interrupted_
         threshold: Any = "f1",
         cv: Any = 5,
         scoring: Any = "average_precision",
+        racing: bool = True,
         refit: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -108,6 +113,7 @@ search_time_, refit_time_, interrupted_
         self.threshold = threshold
         self.cv = cv
         self.scoring = scoring
+        self.racing = racing
         self.refit = refit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -139,7 +145,7 @@ search_time_, refit_time_, interrupted_
         outcome = self._score(problem, candidates)
         others = [decoder for decoder in decoders if decoder != "linear"]
         if others and not outcome.interrupted:
-            mean = np.nan_to_num(outcome.scores.mean(axis=1), nan=-np.inf)
+            mean = np.nan_to_num(outcome.scores.mean(axis=1), nan=-np.inf)  # tried on all folds
             first = np.argsort(-mean, kind="stable")[:SHORTLIST]
             more = [{**candidates[i], "decoder": name} for name in others for i in first]
             second = self._score(problem, more)

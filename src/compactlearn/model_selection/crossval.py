@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from compactlearn.model_selection.engine import scores_of
 from compactlearn.model_selection.folds import Data, Fold, Split, hold_folds
 
 Array = NDArray[np.float64]
+FEWEST = 5  # settings that are never dropped from a race
+
 Values = list[tuple[list[int], float]]  # settings, and the score that they have in common
 
 
@@ -70,12 +73,14 @@ def cross_validate_grid(
     candidates: Sequence[Mapping[str, Any]],
     problem: Problem,
     *,
+    racing: bool = False,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Outcome:
     """Score every candidate on every split; more is better.
 
-    Ctrl-C ends the search with what it has.
+    With ``racing`` only the best third of the settings, and at least ``FEWEST``, goes on from one
+    split to the next. Ctrl-C ends the search with what it has.
     """
     judges = [FoldJudge(problem, test) for _, test in problem.splits]
     needs_labels = judges[0].judge.metric.needs == "labels"
@@ -83,44 +88,86 @@ def cross_validate_grid(
         estimator, candidates, problem.shape, needs_labels=needs_labels
     )
     scores = np.full((len(candidates), len(problem.splits)), np.nan)
+    going = np.ones(len(candidates), dtype=bool)
     distinct = [0] * len(problem.splits)
-    n_tasks = (len(groups) + len(singles)) * len(problem.splits)
-    done = _completed(_tasks(groups, singles, problem, judges), effective_n_jobs(n_jobs))
+    rounds = _rounds(groups, singles, problem, judges, going)
+    jobs = effective_n_jobs(n_jobs)
     interrupted = False
-    bar = track(done, description="settings", total=n_tasks, disable=not verbose)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # each fold would repeat what one fit says once
         try:
-            for number, values in bar:
-                distinct[number] += len(values)
-                for indices, value in values:
-                    scores[indices, number] = value
+            parts = rounds if racing else [chain.from_iterable(rounds)]
+            n_rounds = len(problem.splits) if racing else 1
+            n_tasks = (len(groups) + len(singles)) * len(problem.splits) // n_rounds
+            for part in parts:
+                done = _completed(part, jobs)
+                bar = track(done, description="settings", total=n_tasks, disable=not verbose)
+                for number, values in bar:
+                    distinct[number] += len(values)
+                    for indices, value in values:
+                        scores[indices, number] = value
+                if racing:
+                    _drop_the_last(going, scores)
         except KeyboardInterrupt:
             interrupted = True
     return Outcome(scores, max(distinct), len(groups) + len(singles), interrupted)
 
 
+def _drop_the_last(going: NDArray[np.bool_], scores: Array) -> None:
+    """Leave the best third of those in the race, but no fewer than ``FEWEST``."""
+    racers = np.flatnonzero(going)
+    seen = scores[racers][:, ~np.isnan(scores[racers]).all(axis=0)]
+    mean = np.nan_to_num(seen.mean(axis=1), nan=-np.inf)
+    kept = max(FEWEST, -(-racers.size // 3))
+    going[racers[np.argsort(-mean, kind="stable")[kept:]]] = False
+
+
 Task = Callable[[], tuple[int, Values]]
 
 
-def _tasks(
+def _rounds(
     groups: Sequence[Group],
     singles: Sequence[Single],
     problem: Problem,
     judges: Sequence[FoldJudge],
-) -> Iterator[Task]:
-    """Fold by fold, so that what a fold holds is made once and can go when it is done."""
+    going: NDArray[np.bool_],
+) -> Iterator[Iterator[Task]]:
+    """The work of each split, for the settings that are still ``going`` when it begins."""
     together: dict[Any, list[Group]] = {}
     for group in groups:
         together.setdefault(group.holding, []).append(group)
-    for members in together.values():
-        largest = _largest(members, problem.shape[2])
-        model, data, splits = members[0].model, problem.data, problem.splits
-        for fold in hold_folds(model, largest, data, splits, len(members)):
-            for group in members:
-                yield partial(_score_group, group, fold, judges[fold.number])
+    held = [
+        hold_folds(
+            members[0].model,
+            _largest(members, problem.shape[2]),
+            problem.data,
+            problem.splits,
+            len(members),
+        )
+        for members in together.values()
+    ]
     for number, split in enumerate(problem.splits):
-        for single in singles:
+        yield _round(number, split, list(together.values()), held, singles, problem, judges, going)
+
+
+def _round(
+    number: int,
+    split: Split,
+    together: Sequence[Sequence[Group]],
+    held: Sequence[Iterator[Fold]],
+    singles: Sequence[Single],
+    problem: Problem,
+    judges: Sequence[FoldJudge],
+    going: NDArray[np.bool_],
+) -> Iterator[Task]:
+    for members, folds in zip(together, held, strict=True):
+        fold = next(folds)
+        for group in members:
+            wanted = [w for w in group.wanted if going[w.index]]
+            if wanted:
+                yield partial(_score_group, replace(group, wanted=wanted), fold, judges[number])
+    for single in singles:
+        if going[single.index]:
             yield partial(_score_single, single, number, split, problem, judges[number])
 
 

@@ -48,7 +48,7 @@ class Scored:
 def scores_of(embedding: Embedding, fold: Fold, wanted: list[Wanted]) -> Iterator[Scored]:
     """The scores for every setting; equal ones are given once."""
     solved = _Solved(embedding, fold, wanted)
-    for label_size, group in _grouped(wanted, lambda w: w.label_size):
+    for label_size, group in _grouped(wanted, solved.components):
         yield from solved.for_label_size(label_size, group)
 
 
@@ -58,22 +58,23 @@ class _Solved:
     def __init__(self, embedding: Embedding, fold: Fold, wanted: list[Wanted]) -> None:
         self.fold, self.pair = fold, fold.pair
         self.embedding = _with(embedding, label_ridge=0.0)
-        self.counts = {_typed(w.label_size): self._count(w.label_size) for w in wanted}
-        sizes = [c for c in self.counts.values() if c is not None]
+        found = (self.components(w) for w in wanted)
+        sizes = [size for size in found if not _is_kept(size)]
         self.largest: Embedded | None = None
         if sizes:
             whole = _with(self.embedding, n_label_components=max(sizes))
             self.largest = whole._unprojected(self.pair)
         self.kept_codes: dict[float, Array] = {}
 
-    def _count(self, size: Any) -> int | None:
+    def components(self, wanted: Wanted) -> Any:
+        """The number of label components, or what says that labels are kept."""
+        size, name = wanted.label_size, "n_label_components"
         if _is_kept(size):
-            return None
-        name = "n_label_components"
+            return size
         return component_count(size, self.pair.n_right, name, "labels", default_label_size)
 
     def for_label_size(self, size: Any, wanted: list[Wanted]) -> Iterator[Scored]:
-        count, embedding = self.counts[_typed(size)], self.embedding
+        count, embedding = None if _is_kept(size) else size, self.embedding
         if count is None:
             if size is None:
                 embedding = _with(embedding, n_label_components=None)

@@ -8,6 +8,7 @@ make it more certain.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,17 @@ from compactlearn.model_selection.crossval import Outcome, Problem
 from compactlearn.model_selection.search import Search
 
 DECILES = tuple(round(0.1 * k, 1) for k in range(1, 11))
+
+# The paper's grid (section 5.3) for CMLLClassifier(completion="variance"). Its third penalty, the
+# decoder's, only divides scores.
+PAPER_GRID: Mapping[str, tuple[float, ...]] = MappingProxyType(
+    {
+        "beta": tuple(10.0**k for k in range(-5, 6)),
+        "n_label_components": DECILES,
+        "n_feature_components": DECILES,
+        "alpha": tuple(10.0**k for k in range(-5, 0)),
+    }
+)
 
 
 class RatioSearchCV(Search):

@@ -138,7 +138,12 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
                 "value."
             )
         return cross_validate_grid(
-            self._template(), candidates, problem, n_jobs=self.n_jobs, verbose=int(self.verbose)
+            self._template(),
+            candidates,
+            problem,
+            racing=bool(getattr(self, "racing", False)),
+            n_jobs=self.n_jobs,
+            verbose=int(self.verbose),
         )
 
     def _keep(
