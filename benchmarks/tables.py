@@ -159,6 +159,64 @@ def kernel(record: Record) -> str:
     return _markdown(lines) + "\n\n" + caption
 
 
+def grid(record: Record) -> str:
+    """The paper's grid by one search."""
+    lines = [["data", "settings × folds", "in all", "each", "one fit, predict and score", "ratio"]]
+    for row in record["measurements"]:
+        each = f"{row['milliseconds_per_setting']:.2g} ms"
+        alone = f"{row['milliseconds_alone']:.0f} ms"
+        work = f"{row['settings']} × {row['folds']}"
+        figures = [work, f"{row['seconds']:.0f} s", each, alone, f"{row['ratio']:.0f}"]
+        lines.append([row["data"], *figures])
+    return _markdown(lines) + "\n\n" + _class_of(record)
+
+
+def selection(record: Record) -> str:
+    """What a search without arguments finds, and what it takes."""
+    names = ["data", "`CMLLClassifierCV()`", "tuned ridge", "larger grid", "loss", "single fits"]
+    lines = [names]
+    for row in record["measurements"]:
+        scores = [f"{row[key]:.3f}" for key in ("ours", "ridge", "larger_grid")]
+        lines.append([row["data"], *scores, f"{row['loss']:+.3f}", f"{row['fits']:.0f}"])
+    return _markdown(lines) + "\n\n" + _class_of(record)
+
+
+def sweeps(record: Record) -> str:
+    """One sweep along each axis beside all pairs."""
+    lines = [["data", "penalties", "chosen", "best of 100 pairs", "loss", "pairs tried"]]
+    for row in record["sweeps"]:
+        for key, title in (("one_penalty", "one"), ("five_penalties", "best of five")):
+            part = row[key]
+            scores = [f"{part[name]:.4f}" for name in ("chosen", "best", "loss")]
+            lines.append([row["data"], title, *scores, f"{part['pairs']}"])
+    return _markdown(lines)
+
+
+def balances(record: Record) -> str:
+    """The balance that the curves suggest."""
+    lines = [["data", "suggested", '"auto"', "best of 25", "dep' at the best"]]
+    for row in record["balances"]:
+        scores = [f"{row[key]:.4f}" for key in ("suggested", "auto", "best")]
+        lines.append([row["data"], *scores, f"{row['dependence_at_best']:.2f}"])
+    return _markdown(lines)
+
+
+def splits(record: Record) -> str:
+    """Stratified folds beside those of others."""
+    lines = [["data", "against", "deviation of labels, ours / theirs", "of sizes, ours / theirs"]]
+    for row in record["measurements"]:
+        if row["group"] == "balance":
+            labels = f"{1e3 * row['ours_ld']:.2f} / {1e3 * row['theirs_ld']:.2f}"
+            sizes = f"{row['ours_ed']:.2g} / {row['theirs_ed']:.2g}"
+            lines.append([row["data"], row["against"], labels, sizes])
+    return _markdown(lines) + "\n\n" + _class_of(record)
+
+
+def _class_of(record: Record) -> str:
+    machine = record["machine"]
+    return f"{machine['cores']} cores ({machine['cpu']}); {record['date']}."
+
+
 def _seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.1f} ms"
 
@@ -169,10 +227,17 @@ def _markdown(lines: list[list[str]]) -> str:
 
 
 DOCUMENTS = {
-    ROOT / "README.md": (demo, defaults, speed),
+    ROOT / "README.md": (demo, defaults, speed, grid),
     ROOT / "docs" / "METHODS.md": (methods, differences, kernel),
     ROOT / "docs" / "DECODERS.md": (decoders,),
+    ROOT / "docs" / "SELECTION.md": (selection, sweeps, balances, splits),
 }
+
+
+RECORDS = {
+    "sweeps": "selection",
+    "balances": "selection",
+}  # where a table's record has another name
 
 
 def rendered(document: Path) -> str:
@@ -180,7 +245,8 @@ def rendered(document: Path) -> str:
     text = document.read_text(encoding="utf-8")
     for maker in DOCUMENTS[document]:
         name = maker.__name__
-        table = maker(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
+        source = RESULTS / f"{RECORDS.get(name, name)}.json"
+        table = maker(json.loads(source.read_text(encoding="utf-8")))
         pattern = rf"(<!-- table: {name} -->\n).*?(<!-- end -->)"
         filled = rf"\g<1>{table}\n\g<2>"
         text, count = re.subn(pattern, filled, text, flags=re.DOTALL)

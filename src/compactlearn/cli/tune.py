@@ -65,7 +65,7 @@ def tune(
     wide = CMLLClassifier(completion="variance", offset="none")
     model: Any = CMLLClassifierCV(racing=False, **options)
     if search == "paper":
-        model = GridSearchMoments(wide, dict(PAPER_GRID), **options)
+        model = GridSearchMoments(wide, PAPER_GRID, **options)
     elif search == "ratios":
         model = RatioSearchCV(**options)
     with refusals_are_mistakes():

@@ -369,5 +369,7 @@ refit_time_, classes_, n_features_in_, feature_names_in_
         return self.estimator
 
     def _run(self, problem: Problem) -> None:
-        candidates = list(ParameterGrid(self.param_grid))
+        grid = self.param_grid
+        grids = [grid] if isinstance(grid, Mapping) else grid
+        candidates = list(ParameterGrid([dict(one) for one in grids]))
         self._keep(problem, candidates, self._score(problem, candidates))
