@@ -144,6 +144,67 @@ def _tested(row: Record) -> str:
     return f"{row['average_precision']:.3f}{marks}"
 
 
+def reliability(record: Record) -> str:
+    """Figures of calibration, and below them what was observed in each bin of CMLL."""
+    rows = {(row["data"], row["method"]): row for row in record["measurements"]}
+    data, methods = (list(dict.fromkeys(key[k] for key in rows)) for k in (0, 1))
+    lines = [["", *methods]]
+    for name in data:
+        for key, title, form in (
+            ("mean_p_over_mean_y", f"**{name}**, mean p / mean y", ".2f"),
+            ("calibration_error", "expected calibration error", ".4f"),
+            ("log_loss", "log-loss of a row", ".2f"),
+        ):
+            lines.append([title, *(f"{rows[name, m][key]:{form}}" for m in methods)])
+    first = methods[0]
+    edges = [f"p from {k / 10:.1f} to {(k + 1) / 10:.1f}" for k in range(10)]
+    bins = [
+        [f"{first}: observed at mean p (cells)", *data],
+        *(
+            [edge, *(_bin(rows[name, first]["bins"][k]) for name in data)]
+            for k, edge in enumerate(edges)
+        ),
+    ]
+    return _markdown(lines) + "\n\n" + _markdown(bins)
+
+
+def _bin(row: Record) -> str:
+    if not row["cells"]:
+        return "none"
+    return f"{row['observed']:.3f} at {row['mean_p']:.3f} ({row['cells']})"
+
+
+def logistic(record: Record) -> str:
+    """One penalty beside one-vs-rest, and the selection beside one penalty."""
+    one, selection = record["measurements"]
+    lines = [
+        ["what", "seconds", "beside", "seconds", "ratio", "target"],
+        [
+            f"one penalty, every gradient below {one['fell']:.1g} of its start",
+            f"{one['ours_s']:.1f}",
+            f"one-vs-rest on the same codes (below {one['theirs_fell']:.1g})",
+            f"{one['theirs_s']:.1f}",
+            f"{one['ratio']:.2g}",
+            f"{one['target']:.0f} s",
+        ],
+        [
+            f"choosing the penalty ({selection['fits'] - 1} rough fits)",
+            f"{selection['ours_s']:.1f}",
+            "one penalty",
+            f"{selection['theirs_s']:.1f}",
+            f"{selection['ratio']:.2g}",
+            f"{selection['target']:.0f} times",
+        ],
+    ]
+    machine = record["machine"]
+    caption = (
+        f"{record['data']}: {one['rows']} rows, {one['labels']} labels, {one['codes']} codes; "
+        f"{machine['cores']} cores ({machine['cpu']}), {record['threads']} threads, medians of "
+        f"{one['pairs']} and {selection['pairs']} interleaved pairs; {record['date']}."
+    )
+    return _markdown(lines) + "\n\n" + caption
+
+
 def kernel(record: Record) -> str:
     """Kernel versions and paths."""
     lines = [["what", "data", "ours", "theirs", "ours / theirs"]]
@@ -229,7 +290,7 @@ def _markdown(lines: list[list[str]]) -> str:
 DOCUMENTS = {
     ROOT / "README.md": (demo, defaults, speed, grid),
     ROOT / "docs" / "METHODS.md": (methods, differences, kernel),
-    ROOT / "docs" / "DECODERS.md": (decoders,),
+    ROOT / "docs" / "DECODERS.md": (decoders, reliability, logistic),
     ROOT / "docs" / "SELECTION.md": (selection, sweeps, balances, splits),
 }
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from compactlearn.decoding import learned
-from compactlearn.decoding.learned import SHARES, learn_linear_decoder
+from compactlearn.decoding.learned import SHARES, CodeSums, learn_linear_decoder
 
 SIZES = {"tall": (60, 4, 6), "one label": (40, 3, 1), "one code": (30, 1, 4), "wide": (9, 14, 5)}
 every_size = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES.keys())
@@ -23,7 +23,7 @@ def problem(size, seed=0, noise=0.7):
 
 
 def learn(U, Y, weights, prior):
-    return learn_linear_decoder(U, sp.csr_array(Y), weights, prior)
+    return learn_linear_decoder(CodeSums.of_rows(U, sp.csr_array(Y), weights), prior)
 
 
 def stated_objective(U, Y, w, prior, penalty, W):

@@ -23,6 +23,8 @@ from compactlearn import (
 from compactlearn.datasets import load
 from compactlearn.estimators import decisions
 from compactlearn.estimators.honest import N_FOLDS, honest_codes, row_groups
+from compactlearn.linalg import rows_pair
+from compactlearn.linalg.pairs import BIASES
 from compactlearn.linalg.ridge import RidgePath
 from compactlearn.metrics import average_precision
 
@@ -63,11 +65,15 @@ def honest_of(monkeypatch):
 # --- literal versions ----------------------------------------------------------------------------
 
 
-def ridge(Z, T, alpha, Z_new):
-    """Normal equations with a free intercept."""
-    z, t = Z.mean(axis=0), T.mean(axis=0)
-    S = (Z - z).T @ (Z - z) + alpha * np.eye(Z.shape[1])
-    return (Z_new - z) @ np.linalg.solve(S, (Z - z).T @ (T - t)) + t
+def ridge(Z, T, alpha, Z_new, w=None, bias="free"):
+    """Normal equations of weighted rows, under each convention for the intercept."""
+    w = np.ones(len(Z)) if w is None else w
+    z, t = (w @ Z) / w.sum(), (w @ T) / w.sum()
+    if bias == "penalised":
+        Z, Z_new = (np.hstack([rows, np.ones((len(rows), 1))]) for rows in (Z, Z_new))
+    z, t = z if bias == "free" else 0.0, t if bias in ("free", "target") else 0.0
+    S = (Z - z).T @ (w[:, None] * (Z - z)) + alpha * np.eye(Z.shape[1])
+    return (Z_new - z) @ np.linalg.solve(S, (Z - z).T @ (w[:, None] * (T - t))) + t
 
 
 def leading(S, k):
@@ -148,6 +154,68 @@ def test_leave_one_out_equals_refits(name, alpha, kernel, shape, honest_of):
     np.testing.assert_allclose(found.codes, expected, atol=1e-9)
 
 
+def left_out(features, V, alpha, members, w=None, bias="free"):
+    """One refit for every distinct row, all its copies left out."""
+    expected = np.empty_like(V)
+    for member in np.unique(members):
+        out = members == member
+        rest = None if w is None else w[~out]
+        expected[out] = ridge(features[~out], V[~out], alpha, features[out], rest, bias)
+    return expected
+
+
+@every_shape
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("rows", ["plain", "weighted", "repeated", "weighted and repeated"])
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("embedding", [Original(), CMLL(None, 3)], ids=repr)
+def test_leave_one_out_under_every_convention(embedding, bias, rows, kernel, shape, honest_of):
+    """Refits of the classifier's learner on the other rows, the embedding's codes held fixed."""
+    X, Y = problem(shape, 16)
+    members, options, w = np.arange(len(X)), {}, None
+    if "repeated" in rows:  # copies, and their labels differ
+        members[[5, 9, 11]] = members[[3, 3, 2]]
+        X = X[members]
+    if "weighted" in rows:
+        w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(X))
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CompactClassifier(embedding, alpha=0.7, bias=bias, feature_map=feature_map)
+    found = honest_of(model, X, Y, **options)
+    assert found.how == "leave-one-out"
+    features = kernel_features(X) if kernel else X
+    V = Y if isinstance(embedding, Original) else leading_codes(features, Y, w, model, 3)
+    expected = left_out(features, V, 0.7, members, w, bias)
+    np.testing.assert_allclose(found.codes, expected, atol=1e-9)
+
+
+def leading_codes(X, Y, w, model, size):
+    """Leading eigenvectors of beta XcXc' + YY' of weighted rows, with the model's signs."""
+    w = np.ones(len(X)) if w is None else w
+    root = np.sqrt(w)[:, None]
+    Xc, Yw = root * (X - (w @ X) / w.sum()), root * Y
+    V = leading(model.embedding_.beta_ * Xc @ Xc.T + Yw @ Yw.T, size)
+    return V * np.sign(np.sum((Yw.T @ V).T * model.embedding_.decoder_, axis=1)) / root
+
+
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("decoder", ["learned", "logistic"])
+def test_weights_are_repetitions_of_kept_features(decoder, bias, kernel):
+    X, Y = problem((30, 6, 5), 17)
+    w = np.random.default_rng(17).integers(0, 4, size=30)
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CMLLClassifier(
+        None, 3, decoder=decoder, bias=bias, feature_map=feature_map, threshold="f1"
+    )
+    once = clone(model).fit(X, Y, sample_weight=w)
+    again = clone(model).fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
+    # the logistic solver stops at a gradient of 1e-4
+    scores, repeated = once.decision_function(X), again.decision_function(X)
+    np.testing.assert_allclose(scores, repeated, atol=1e-8 if decoder == "learned" else 1e-6)
+    np.testing.assert_allclose(once.decoding_.penalty, again.decoding_.penalty, rtol=1e-8)
+    np.testing.assert_array_equal(once.predict(X), again.predict(X))
+
+
 @every_shape
 def test_leave_one_out_of_sparse_rows(shape, honest_of):
     X, Y = problem(shape, 2, sparse=True)
@@ -172,23 +240,24 @@ def test_the_regime_makes_no_difference(solver, honest_of):
 
 
 @pytest.mark.parametrize(
-    "why", ["weights", "groups", "equal rows", "projection", "regressor", "bias"]
+    "why", ["groups", "projection", "regressor", "interpolation", "too many", "one row"]
 )
-def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, honest_of):
+def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, honest_of, monkeypatch):
     X, Y = problem(seed=4)
     model, options = CompactClassifier(Original()), {}
-    if why == "weights":
-        options["sample_weight"] = np.arange(1.0, 41.0)
-    elif why == "groups":
+    if why == "groups":
         options["groups"] = np.arange(40)
-    elif why == "equal rows":
-        X[7] = X[3]
     elif why == "projection":
         model = CMLLClassifier()
     elif why == "regressor":
         model.set_params(regressor=Ridge())
+    elif why == "interpolation":  # a feature of its own, and no penalty: row 7 alone decides
+        X = np.hstack([X, np.eye(40)[:, [7]]])
+        model.set_params(alpha=0.0)
+    elif why == "too many":
+        monkeypatch.setattr(rows_pair, "GRAM_LIMIT", 5)
     else:
-        model.set_params(bias="penalised")
+        X = np.tile(X[:1], (40, 1))
     assert honest_of(model, X, Y, **options).how == "cross-fitted"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -51,8 +51,8 @@ from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import LearnsDecisions
 from compactlearn.estimators.held import Held, require_room_for_kernel
 from compactlearn.estimators.inputs import (
+    check_folds,
     check_groups,
-    check_moments,
     inverse_deviations,
     scale_columns,
     without_zero_weights,
@@ -72,12 +72,23 @@ Array = NDArray[np.float64]
 _MAPPED_ENTRIES = 1 << 23  # 64 MB of kernel rows at a time
 
 
-def _fits_from_moments(classifier: CompactClassifier) -> bool:
-    if classifier.decoder != "linear" or isinstance(classifier.threshold, str):
+def _fits_in_parts(classifier: CompactClassifier) -> bool:
+    if classifier.decoder == "learned":
         raise AttributeError(
-            f"Fitting from moments needs decoder='linear' and a threshold in numbers, and "
-            f"decoder={classifier.decoder!r} and threshold={classifier.threshold!r} were given: "
-            "these are learnt from the scores of rows, which moments do not keep; use fit."
+            "partial_fit keeps the moments of all rows together, and decoder='learned' needs "
+            "those of each fold; gather them apart and pass them to fit_moments as a list, or use "
+            "fit."
+        )
+    return _fits_from_moments(classifier)
+
+
+def _fits_from_moments(classifier: CompactClassifier) -> bool:
+    if classifier.decoder == "logistic" or isinstance(classifier.threshold, str):
+        raise AttributeError(
+            f"Fitting from moments needs decoder='linear' or 'learned' and a threshold in "
+            f"numbers, and decoder={classifier.decoder!r} and threshold={classifier.threshold!r} "
+            "were given: these are learnt from the scores of rows, for which one more pass over "
+            "the rows is needed; use fit."
         )
     for name in ("regressor", "feature_map"):
         if getattr(classifier, name) is not None:
@@ -291,7 +302,7 @@ class CompactClassifier(
             self._moments = pair.moments.rescaled(self.scale_) if self.scale else pair.moments
         return Held(pair, features, weights, (X, Y), given, groups)
 
-    @available_if(_fits_from_moments)
+    @available_if(_fits_in_parts)
     def partial_fit(
         self,
         X: Any,
@@ -354,11 +365,25 @@ class CompactClassifier(
         return self
 
     @available_if(_fits_from_moments)
-    def fit_moments(self, moments: Moments) -> Self:
-        """Fit from :class:`Moments` of a feature block and a label block gathered elsewhere."""
+    def fit_moments(self, moments: Moments | Sequence[Moments]) -> Self:
+        """Fit from :class:`Moments` of a feature block and a label block gathered elsewhere.
+
+        Parameters
+        ----------
+        moments : Moments, or sequence of Moments
+            A sequence holds those of disjoint parts of the rows, whose sum is the data.
+            ``decoder="learned"`` needs two or more: each part is a fold, whose codes are predicted
+            from the others, as by ``fit`` with one of ``groups`` for each fold.
+        """
         with unchanged_on_error(self):
             embedding = self._checked_embedding()
-            check_moments(moments)
+            folds, moments = check_folds(moments)
+            if self.decoder == "learned" and len(folds) < 2:
+                raise ValueError(
+                    "decoder='learned' is fitted to codes of rows that the learner had not seen, "
+                    "so fit_moments needs the moments of two folds or more, and was given those "
+                    "of all rows together; pass a list of moments, one for each fold."
+                )
             require_room_for_moments(moments.n_left, moments.n_right)
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = moments.n_left
@@ -366,7 +391,7 @@ class CompactClassifier(
             labels = np.arange(moments.n_right)
             self._describe(Targets(nothing, labels, "multilabel", None, np.dtype(np.int64)))
             self._take_threshold()
-            self._fit_from_moments(embedding, moments)
+            self._fit_from_moments(embedding, moments, folds)
         return self
 
     def _checked_embedding(self) -> Embedding:
@@ -449,8 +474,8 @@ class CompactClassifier(
         plan = embedding._plan(shape[0], n_labels, shape[1])
         return self.regressor is None or not plan.keeps_features
 
-    def _hold_moments(self, moments: Moments) -> Held:
-        """Moments in place of data, scaled if asked for."""
+    def _hold_moments(self, moments: Moments, folds: tuple[Moments, ...] = ()) -> Held:
+        """Moments in place of data, and those of each fold, scaled if asked for."""
         self._moments = moments
         self._kernel_rows = False
         self.__dict__.pop("scale_", None)
@@ -460,10 +485,13 @@ class CompactClassifier(
             factors = inverse_deviations(moments.mean_left, variances, moments.count)
             self.scale_ = 1.0 / factors
             moments = moments.rescaled(factors)
-        return Held(MomentsPair(moments), None, None)
+            folds = tuple(fold.rescaled(factors) for fold in folds)
+        return Held(MomentsPair(moments), None, None, folds=folds)
 
-    def _fit_from_moments(self, embedding: Embedding, moments: Moments) -> None:
-        held = self._hold_moments(moments)
+    def _fit_from_moments(
+        self, embedding: Embedding, moments: Moments, folds: tuple[Moments, ...] = ()
+    ) -> None:
+        held = self._hold_moments(moments, folds)
         self._learn(embedding, held, embedding._solve(held.pair))
 
     def _as_held(self, X: Any) -> Any:

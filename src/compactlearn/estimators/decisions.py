@@ -11,13 +11,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.decoding.learned import CodeDecoder, learn_linear_decoder
+from compactlearn.decoding.learned import CodeDecoder, CodeSums, learn_linear_decoder
 from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.logistic import PENALTIES, learn_logistic_decoder
 from compactlearn.decoding.thresholds import Columns, tune
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.held import Held
-from compactlearn.estimators.honest import Honest, honest_codes
+from compactlearn.estimators.honest import Honest, honest_code_moments, honest_codes
 from compactlearn.estimators.learner import fit_foreign, predict_foreign
 from compactlearn.linalg.pairs import Codes
 from compactlearn.linalg.rows_pair import RowsPair
@@ -39,6 +39,7 @@ class LearnsDecisions(ABC):
     threshold: Any
     n_jobs: int | None
     embedding_: Embedding
+    decoding_: CodeDecoder
     _kind: str
     _scorer: Any
 
@@ -66,6 +67,10 @@ class LearnsDecisions(ABC):
         tunes = isinstance(self.threshold, str) and self._kind != "multiclass"
         if self.decoder == "linear" and not tunes:
             return
+        if held.folds:
+            self.decoding_ = self._decoder_from_folds(held, result)
+            self._rescore(code_map)
+            return
         ridge = self.regressor is None or result.codes.size == 0
         pair = held.with_rows(as_given=not ridge and result.projection is None)
         honest = honest_codes(
@@ -75,18 +80,34 @@ class LearnsDecisions(ABC):
             self._fit_part,
             held.given,
             held.groups,
-            alpha=float(self.alpha) if ridge and self.bias == "free" else None,
+            alpha=float(self.alpha) if ridge else None,
+            bias=self.bias,
         )
         if self.decoder != "linear":
             self.decoding_ = self._fit_decoder(honest, pair, slice(None))
-            if code_map is not None:
-                W = self.decoding_.coefficients
-                self._scorer = LinearScorer.build(code_map, W, self._offset())
+            self._rescore(code_map)
         if tunes:
             columns = self._held_out_columns(honest, pair)
             self._set_threshold(tune(self.threshold, columns, pair.right, pair.weights))
             if self._scorer is not None:
                 self._scorer = replace(self._scorer, intercept=self._offset())
+
+    def _rescore(self, code_map: Array | None) -> None:
+        """Score by the decoder that was learnt."""
+        if code_map is not None:
+            W = self.decoding_.coefficients
+            self._scorer = LinearScorer.build(code_map, W, self._offset())
+
+    def _decoder_from_folds(self, held: Held, result: Embedded) -> CodeDecoder:
+        """The ridge decoder where only the moments of each fold are known."""
+        moments = honest_code_moments(
+            held.folds, result, self.embedding_, held.pair.mean_left, float(self.alpha), self.bias
+        )
+        return learn_linear_decoder(CodeSums.of_moments(moments), self._own_decoder())
+
+    def _own_decoder(self) -> Array:
+        W: Any = self.embedding_.decoder_
+        return W.toarray() if scipy.sparse.issparse(W) else W
 
     def _held_out_columns(self, honest: Honest, pair: RowsPair) -> Columns:
         """Scores of some labels at a time, by decoders that have not seen the rows either."""
@@ -110,12 +131,11 @@ class LearnsDecisions(ABC):
 
     def _fit_decoder(self, honest: Honest, pair: RowsPair, rows: Any) -> CodeDecoder:
         """The decoder that is asked for, from some of the rows."""
-        W: Any = self.embedding_.decoder_
-        own = W.toarray() if scipy.sparse.issparse(W) else W
+        own = self._own_decoder()
         codes, Y = honest.codes[rows], pair.right[rows]
         weights = None if pair.weights is None else pair.weights[rows]
         if self.decoder == "learned":
-            return learn_linear_decoder(codes, Y, weights, own)
+            return learn_linear_decoder(CodeSums.of_rows(codes, Y, weights), own)
         known = getattr(self, "decoding_", None)  # the penalty is chosen once
         penalties = PENALTIES if known is None else np.array([known.penalty])
         folds = honest.folds[rows] % 3

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core import memory
 from compactlearn.embeddings.base import Plan
+from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.rows_pair import RowsPair
 
@@ -26,6 +27,7 @@ class Held:
     rows: tuple[Any, Any] | None = None
     given: Any = None  # X as it came: what equal rows are judged by
     groups: Any = None
+    folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
 
     def with_rows(self, *, as_given: bool = False) -> RowsPair:
         """The pair, or where that has moments only, one that holds the rows.

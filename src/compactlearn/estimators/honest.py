@@ -1,15 +1,16 @@
 """Codes predicted for rows that the learner has not seen.
 
 Where the features are kept, the closed form of leave-one-out gives them without refitting:
-v_-i = (v^_i - h_i v_i) / (1 - h_i) with the leverage h_i. Where a projection was learnt it does
-not, because P has seen the labels of every row: there the rows are held out fold by fold, and P and
-the learner (not the codes) are fitted to the others.
+v_-i = (v^_i - h_i v_i) / (1 - h_i) with the leverage h_i. Equal rows are left out together, so that
+a row of weight two is that row twice. Where a projection was learnt the closed form does not hold,
+because P has seen the labels of every row: there the rows are held out fold by fold, and P and the
+learner (not the codes) are fitted to the others.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.embeddings.base import Embedded, Embedding
+from compactlearn.linalg.moments import Moments, without_each
+from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import Codes
 from compactlearn.linalg.rows_pair import RowsPair
 
@@ -25,6 +28,9 @@ Array = NDArray[np.float64]
 Folds = NDArray[np.intp]
 
 N_FOLDS = 5
+
+# Eight digits are left of a leave-one-out prediction when it is divided by this much.
+SMALL_REST = 1e-8
 
 # What a learner does with one part of the rows: (pair, projection, codes) -> a function from rows
 # of the left block, as the pair knows them, to codes.
@@ -49,19 +55,22 @@ def honest_codes(
     groups: Any = None,
     *,
     alpha: float | None = None,
+    bias: str = "free",
 ) -> Honest:
     """Predict every row's codes by a learner that has not seen it.
 
-    Leave-one-out where ``alpha`` is given (a ridge with a free intercept), features are kept, and
-    every row is its own: not weighted, not in a group, not equal to another.
+    Leave-one-out where ``alpha`` is given (the learner is a ridge), features are kept, there are
+    no groups of rows that differ, and no row decides its own prediction alone.
     """
     members = row_groups(X) if groups is None else np.asarray(groups)
     distinct, member = np.unique(members, return_inverse=True)
     folds = member % N_FOLDS
-    alone = groups is None and pair.weights is None and distinct.size == len(member)
     V = pair.code_rows(result.codes)
-    if alpha is not None and result.projection is None and alone:
-        return Honest(leave_one_out(pair, result.codes, V, alpha), folds, "leave-one-out")
+    alone = groups is None and distinct.size > 1
+    if alpha is not None and result.projection is None and alone and pair.has_leverages:
+        left_out = leave_one_out(pair, result.codes, V, member, alpha, bias)
+        if left_out is not None:
+            return Honest(left_out, folds, "leave-one-out")
     codes = np.empty_like(V)
     for fold in np.unique(folds):
         held = np.flatnonzero(folds == fold)
@@ -79,10 +88,57 @@ def honest_codes(
     return Honest(codes, folds, "cross-fitted")
 
 
-def leave_one_out(pair: RowsPair, codes: Codes, V: Array, alpha: float) -> Array:
-    """The closed form, for a ridge with a free intercept on all the features."""
-    h = pair.leverages(alpha)[:, None]
-    return (pair.fitted_codes(codes, alpha) - h * V) / np.maximum(1.0 - h, 1e-9)
+def leave_one_out(
+    pair: RowsPair, codes: Codes, V: Array, member: Folds, alpha: float, bias: str
+) -> Array | None:
+    """The closed form, for a ridge on all the features; None where that would be 0 / 0.
+
+    ``member`` (N,) numbers the distinct rows. Equal ones count as one row of their mean code and of
+    all their weight, and so of the sum of their leverages.
+    """
+    n = len(V)
+    w = np.ones(n) if pair.weights is None else pair.weights
+    weight = np.bincount(member, w)[:, None]
+    rest = 1.0 - np.bincount(member, pair.leverages(alpha, bias))[:, None]
+    if rest.min() < SMALL_REST:
+        return None
+    if bias == "target":  # no intercept, but a mean of the codes that changes with the row
+        V = np.hstack([V, np.ones((n, 1))])
+        codes = pair.codes_of(V)
+    sums = scipy.sparse.csr_array((w, (member, np.arange(n))), shape=(len(weight), n)) @ V
+    own = (sums / weight)[member]
+    fitted = pair.fitted_codes(codes, alpha, "none" if bias == "target" else bias)
+    left_out = own + (fitted - own) / rest[member]
+    if bias != "target":
+        return left_out
+    # What predicts V less the others' mean predicts V, less that mean times what it makes of ones.
+    mean = ((sums.sum(axis=0) - sums) / (weight.sum() - weight))[member, :-1]
+    return left_out[:, :-1] + (1.0 - left_out[:, -1:]) * mean
+
+
+def honest_code_moments(
+    folds: Sequence[Moments],
+    result: Embedded,
+    embedding: Embedding,
+    mean: Array,
+    alpha: float,
+    bias: str,
+) -> Moments:
+    """Moments of cross-fitted codes and labels, from the moments of each fold.
+
+    P and ridge are functions of the other folds' moments, and codes predicted by them are linear in
+    the rows. ``mean`` is that of all the features, about which the codes were found.
+    """
+    d = 0 if result.projection is None else result.projection.shape[1]
+    predicted = []
+    for fold, others in zip(folds, without_each(folds), strict=True):
+        part = MomentsPair(others)
+        codes = part.codes_like(result.codes, mean)
+        P = embedding._project(part, codes, d)
+        learned = part.learn(P, codes, alpha, bias)
+        B = learned.coefficients
+        predicted.append(fold.mapped(B if P is None else P @ B, learned.intercept))
+    return sum(predicted[1:], predicted[0])
 
 
 def row_groups(X: Any) -> NDArray[np.uint64]:

@@ -14,11 +14,22 @@ from compactlearn.linalg.moments import Moments
 Array = NDArray[np.float64]
 
 
+def check_folds(moments: Any) -> tuple[tuple[Moments, ...], Moments]:
+    """The parts and their sum, of moments or of a sequence of them."""
+    parts = tuple(moments) if isinstance(moments, list | tuple) else (moments,)
+    if not parts:
+        raise ValueError("fit_moments was given no moments; pass those of one fold or more.")
+    for part in parts:
+        check_moments(part)
+    return parts, sum(parts[1:], parts[0])
+
+
 def check_moments(moments: Moments) -> None:
     """Refuse moments that cannot be those of finite features and 0/1 labels."""
     if not isinstance(moments, Moments):
         raise TypeError(
-            f"fit_moments needs compactlearn.Moments, and was given {type(moments).__name__}; "
+            f"fit_moments needs compactlearn.Moments or a list of them, and was given "
+            f"{type(moments).__name__}; "
             "gather them with Moments.from_blocks."
         )
     if moments.count <= 0:

@@ -198,10 +198,14 @@ class KernelPair(RowsPair):
     def right_codes(self, *, dense: bool = True) -> Codes:
         return Codes(self._weighted_right, None, self.count * self.mean_right)
 
-    def fitted_codes(self, codes: Codes, alpha: float) -> Array:
-        fitted = self.kernel @ self._dual_coefficients(codes, alpha, "free")
-        fitted = fitted if self.roots is None else fitted / self.roots[:, None]
-        return fitted + codes.total / self.count
+    def fitted_codes(self, codes: Codes, alpha: float, bias: str = "free") -> Array:
+        learned = self.learn(None, codes, alpha, bias)
+        R = learned.coefficients
+        r = self.ones[:, None]
+        # Rows of the kernel before it was centred: q_i = k_i + (mean_i - square) 1' + mean'.
+        fitted = (self.kernel @ (R / r)) / r
+        fitted += np.outer(self.mean_left - self._square, R.sum(axis=0))
+        return fitted + self.mean_left @ R + learned.intercept
 
     def part(self, rest: Any, held: Any) -> tuple[KernelPair, Any]:
         """The centred kernel is a kernel too, of features about their mean: that of a part of the

@@ -190,6 +190,22 @@ class Moments:
         scatter *= self.scatter
         return Moments(self.count, self.mean * full, scatter, self.n_left)
 
+    def mapped(self, coefficients: Array, intercept: Array) -> Moments:
+        """The moments after every left row x has become ``x @ coefficients + intercept``.
+
+        >>> whole = Moments.from_arrays(np.array([[1.0], [3.0]]), np.array([[1.0], [0.0]]))
+        >>> whole.mapped(np.array([[2.0]]), np.array([1.0])).mean
+        array([5. , 0.5])
+        """
+        A, width = coefficients, coefficients.shape[1]
+        scatter = np.empty((width + self.n_right, width + self.n_right))
+        scatter[:width, :width] = A.T @ (self.left_left @ A)
+        scatter[:width, width:] = A.T @ self.left_right
+        scatter[width:, :width] = scatter[:width, width:].T
+        scatter[width:, width:] = self.scatter[self.n_left :, self.n_left :]
+        mean = np.concatenate([self.mean_left @ A + intercept, self.mean_right])
+        return Moments(self.count, mean, scatter, width)
+
     def _check_same_columns(self, other: Moments) -> None:
         if (self.n_left, self.n_right) != (other.n_left, other.n_right):
             raise ValueError(

@@ -188,6 +188,23 @@ class MomentsPair(Pair):
     def right_codes(self, *, dense: bool = True) -> Codes:
         return Codes(self.moments.left_right, None, self.count * self.mean_right)
 
+    def codes_like(self, codes: Codes, mean: Array) -> Codes:
+        """Codes that rows of this pair get as those of another, of that mean, got theirs."""
+        Sxx, Sxy, ybar = self.moments.left_left, self.moments.left_right, self.mean_right
+        a, b, constant = codes.left_weights, codes.right_weights, codes.constant
+        if b is None:
+            return self.right_codes()
+        left, right, mean_code = Sxy @ b, self._right_right @ b, ybar @ b
+        if constant is not None:
+            mean_code = mean_code + constant
+            right = right + self.count * np.outer(ybar, constant)
+        if a is not None:
+            shift = (self.mean_left - mean) @ a
+            mean_code = mean_code + shift
+            left = left + Sxx @ a
+            right = right + Sxy.T @ a + self.count * np.outer(ybar, shift)
+        return Codes(left, right, self.count * mean_code)
+
     def _cross_times(self, weights: Array) -> Array:
         return self.moments.left_right @ weights
 

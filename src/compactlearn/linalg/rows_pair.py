@@ -253,19 +253,24 @@ class RowsPair(Pair):
         raw = Updated(self.Xc, self.ones, self.mean_left)
         return raw if kind == "raw" else Stacked((Plain(self.ones[:, None]), raw))
 
-    def _hat_from_gram(self, kind: str, ridge: float) -> HatMatrix:
+    def _gram_of_rows(self, kind: str) -> Array:
+        """``Z'Z`` of these rows, but for the free intercept."""
         gram = self._left_gram
         if kind in ("raw", "penalised"):
             gram = gram + self.count * np.outer(self.mean_left, self.mean_left)
-        if kind == "penalised":
-            gram = with_ones(gram, self.mean_left, self.count)
-        inverse, trace = ridge_inverse(gram, ridge)
+        return with_ones(gram, self.mean_left, self.count) if kind == "penalised" else gram
+
+    def _kernel_of_rows(self, kind: str) -> Array:
+        """``ZZ'`` of these rows, but for the free intercept."""
+        kernel = self._kernel(1.0 if kind in ("raw", "penalised") else 0.0)
+        return kernel + np.outer(self.ones, self.ones) if kind == "penalised" else kernel
+
+    def _hat_from_gram(self, kind: str, ridge: float) -> HatMatrix:
+        inverse, trace = ridge_inverse(self._gram_of_rows(kind), ridge)
         return HatMatrix(Sandwich(self._hat_rows(kind).T, Plain(inverse)), trace)
 
     def _hat_from_kernel(self, kind: str, ridge: float) -> HatMatrix:
-        kernel = self._kernel(1.0 if kind in ("raw", "penalised") else 0.0)
-        if kind == "penalised":
-            kernel = kernel + np.outer(self.ones, self.ones)
+        kernel = self._kernel_of_rows(kind)
         if kernel.shape[0] <= SPECTRAL_HAT:
             path = RidgePath.from_gram(kernel, self.rounding_scale)
             kept = path.rank
@@ -399,9 +404,9 @@ class RowsPair(Pair):
             rows=V,
         )
 
-    def fitted_codes(self, codes: Codes, alpha: float) -> Array:
+    def fitted_codes(self, codes: Codes, alpha: float, bias: str = "free") -> Array:
         """The training rows' codes as a ridge on all of the left block predicts them."""
-        learned = self.learn(None, codes, alpha)
+        learned = self.learn(None, codes, alpha, bias)
         return self.left @ learned.coefficients + learned.intercept
 
     def part(self, rest: Any, held: Any) -> tuple[RowsPair, Any]:
@@ -411,15 +416,34 @@ class RowsPair(Pair):
         part.given_left = self.given_left
         return part, self.left[held]
 
-    def leverages(self, alpha: float) -> Array:
-        """How much each row's own code enters its prediction by a ridge with a free intercept."""
-        path, own = self._left_path, self.ones**2 / self.count
+    @property
+    def has_leverages(self) -> bool:
+        """Whether the smaller Gram matrix of the left block fits."""
+        return min(self.Xc.shape) <= GRAM_LIMIT
+
+    def leverages(self, alpha: float, bias: str = "free") -> Array:
+        """How much each row's own code enters its prediction by a ridge on all of the left block:
+        the diagonal of the hat matrix. A weighted row's own is that of all its weight.
+
+        The mean that "target" takes off the codes beforehand does not count.
+        """
+        kind = {"free": "intercept", "penalised": "penalised"}.get(bias, "raw")
+        own = self.ones**2 / self.count if kind == "intercept" else np.zeros_like(self.ones)
+        path = self._path_of_rows(kind)
         shrunk = path.inverse(alpha)
         if not self._narrow:
             return own + path.vectors**2 @ (shrunk * path.values)
+        Z = self._hat_rows(kind)
         for columns in row_blocks(path.values.size, self.right.shape[0]):
-            own = own + (self.Xc @ path.vectors[:, columns]) ** 2 @ shrunk[columns]
+            own = own + (Z @ path.vectors[:, columns]) ** 2 @ shrunk[columns]
         return own
+
+    def _path_of_rows(self, kind: str) -> RidgePath:
+        if kind == "intercept":
+            return self._left_path
+        if self._narrow:
+            return RidgePath.from_gram(self._gram_of_rows(kind))
+        return RidgePath.from_gram(self._kernel_of_rows(kind), self.rounding_scale)
 
     def right_codes(self, *, dense: bool = True) -> Codes:
         total = self.count * self.mean_right
