@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from compactlearn.decoding.logistic import (
     PENALTIES,
     TOLERANCE,
+    Rehearsal,
     as_log_odds,
     fit_logistic,
     learn_logistic_decoder,
@@ -224,6 +225,23 @@ def test_the_penalty_is_as_good_as_any(noise, weighted):
     assert losses[place] <= 1.01 * losses.min()
     if noise != 1.0:  # the choice is one: the strongest or the weakest would be far off
         assert losses.max() > 1.05 * losses.min()
+
+
+def test_rehearsals_take_the_place_of_folds():
+    """The penalty is that of their codes, the decoder that of the codes of all rows."""
+    U, Y, rng = problem(90, 5, 3, seed=24, noise=0.2)
+    folds = np.arange(90) % 3
+    same = [Rehearsal(folds == fold, U) for fold in range(3)]
+    plain, linear = learn(U, sp.csr_array(Y), None, folds), np.zeros((5, 3))
+    found = learn_logistic_decoder(U, sp.csr_array(Y), None, folds, linear, rehearsals=same)
+    np.testing.assert_array_equal(found.coefficients, plain.coefficients)
+    lost = [Rehearsal(folds == fold, U.copy()) for fold in range(3)]
+    for rehearsal in lost:  # held-out codes that tell nothing: slopes cannot pay
+        rehearsal.codes[rehearsal.held] = rng.normal(size=(30, 5))
+    found = learn_logistic_decoder(U, sp.csr_array(Y), None, folds, linear, rehearsals=lost)
+    assert found.penalty == PENALTIES[0] > plain.penalty
+    expected = learn(U, sp.csr_array(Y), None, folds, PENALTIES[:1])
+    np.testing.assert_array_equal(found.coefficients, expected.coefficients)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])

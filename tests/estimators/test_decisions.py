@@ -119,13 +119,13 @@ def honest_of(monkeypatch):
     return fit
 
 
-def decoded(model, codes, Y, w, folds, penalties=PENALTIES):
+def decoded(model, codes, Y, w, folds, penalties=PENALTIES, rehearsals=()):
     Y = sp.csr_array(Y.astype(float))
     W = model.embedding_.decoder_
     W = W.toarray() if sp.issparse(W) else W
     if model.decoder == "learned":
         return learn_linear_decoder(CodeSums.of_rows(codes, Y, w), W)
-    return learn_logistic_decoder(codes, Y, w, folds % 3, W, penalties)
+    return learn_logistic_decoder(codes, Y, w, folds % 3, W, penalties, rehearsals)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -143,7 +143,7 @@ def test_decoder_and_threshold_come_from_honest_codes(
     if decoder == "linear":
         S = honest.codes @ model.embedding_.decoder_ + model.embedding_.offset_
     else:
-        whole = decoded(model, honest.codes, Y, w, honest.folds)
+        whole = decoded(model, honest.codes, Y, w, honest.folds, rehearsals=honest.rehearsals)
         assert model.decoding_.penalty == pytest.approx(whole.penalty)
         np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
         np.testing.assert_allclose(model.decoding_.intercept, whole.intercept, atol=1e-8)
@@ -156,6 +156,29 @@ def test_decoder_and_threshold_come_from_honest_codes(
             S[out] = honest.codes[out] @ other.coefficients + other.intercept
     expected = tune(threshold, lambda labels: S[:, labels], sp.csr_array(Y.astype(float)), w)
     np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_rehearsed_penalty_is_better_on_new_rows(seed, monkeypatch):
+    """Than one by folds of the honest codes, into which the held-out labels have gone."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(1400, 100)) * np.arange(1, 101) ** -0.5
+    S = 2 * X @ rng.normal(size=(100, 12)) + 2 * rng.logistic(size=(1400, 1))
+    S += rng.logistic(size=S.shape)
+    Y = (np.quantile(S, 0.8, axis=0) < S).astype(float)
+
+    def log_loss():
+        model = CMLLClassifier(None, 1.0, alpha=100.0, decoder="logistic").fit(X[:400], Y[:400])
+        scores = model.decision_function(X[400:])
+        return (np.logaddexp(0, scores) - Y[400:] * scores).sum(axis=1).mean()
+
+    rehearsed = log_loss()
+
+    def unrehearsed(*args, **options):
+        return honest_codes(*args, **options | {"rehearse": False})
+
+    monkeypatch.setattr(decisions, "honest_codes", unrehearsed)
+    assert rehearsed < 0.998 * log_loss()
 
 
 @pytest.mark.parametrize("threshold", [0.5, *TUNED])

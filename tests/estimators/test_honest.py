@@ -22,7 +22,7 @@ from compactlearn import (
 )
 from compactlearn.datasets import load
 from compactlearn.estimators import decisions
-from compactlearn.estimators.honest import N_FOLDS, honest_codes, row_groups
+from compactlearn.estimators.honest import N_FOLDS, N_REHEARSALS, honest_codes, row_groups
 from compactlearn.linalg import rows_pair
 from compactlearn.linalg.pairs import BIASES
 from compactlearn.linalg.ridge import RidgePath
@@ -239,6 +239,35 @@ def test_the_regime_makes_no_difference(solver, honest_of):
     np.testing.assert_allclose(found.codes, first.codes, atol=1e-9)
 
 
+@every_shape
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("name", KEPT)
+def test_equal_rows_are_left_out_together(name, kernel, weighted, shape, honest_of):
+    """In closed form too, and a weight is a number of equal rows."""
+    X, Y = problem(shape, 14)
+    X[[7, 11]], X[20] = X[3], X[5]
+    w = np.random.default_rng(14).integers(1, 4, size=len(X)) if weighted else None
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CompactClassifier(KEPT[name], alpha=2.0, feature_map=feature_map)
+    found = honest_of(model, X, Y, sample_weight=w)
+    assert found.how == "leave-one-out"
+    times = np.ones(len(X), dtype=int) if w is None else w
+    rows, labels = np.repeat(X, times, axis=0), np.repeat(Y, times, axis=0)
+    features = kernel_features(rows) if kernel else rows
+    V = labels
+    if name != "Original":
+        own = clone(KEPT[name])
+        if name == "FaIE":
+            own.set_params(ridge=2.0)
+        V = own.fit(features, labels).codes_
+    expected = np.empty_like(V)
+    for i, row in enumerate(rows):
+        others = (rows != row).any(axis=1)
+        expected[i] = ridge(features[others], V[others], 2.0, features[[i]])
+    np.testing.assert_allclose(np.repeat(found.codes, times, axis=0), expected, atol=1e-7)
+
+
 @pytest.mark.parametrize(
     "why", ["groups", "projection", "regressor", "interpolation", "too many", "one row"]
 )
@@ -299,6 +328,69 @@ def test_cross_fitted_codes_equal_refits(name, alpha, kernel, shape, honest_of):
         lambda X, Y, V: function(X, Y, V, min(size, X.shape[1]), **options),
     )
     np.testing.assert_allclose(found.codes, expected, atol=1e-7)
+
+
+# --- rehearsals ----------------------------------------------------------------------------------
+
+
+def test_rehearsals_hold_a_third_out_of_everything(honest_of):
+    """Of the others leave-one-out among themselves; of the third, by the learner of the others."""
+    X, Y = problem(seed=15)
+    X[9] = X[2]
+    found = honest_of(CompactClassifier(Original(), alpha=3.0, decoder="logistic"), X, Y)
+    assert found.how == "leave-one-out"
+    assert len(found.rehearsals) == N_REHEARSALS
+    for third, rehearsal in enumerate(found.rehearsals):
+        held = found.folds % N_REHEARSALS == third
+        np.testing.assert_array_equal(rehearsal.held, held)
+        expected = np.empty_like(Y)
+        for i, row in enumerate(X):
+            others = ~held & (X != row).any(axis=1)
+            expected[i] = ridge(X[others], Y[others], 3.0, X[[i]])
+        np.testing.assert_allclose(rehearsal.codes, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+def test_rehearsals_of_a_projection(kernel, honest_of):
+    X, Y = problem(seed=16)
+    features = kernel_features(X) if kernel else X
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CompactClassifier(CMLL(4, 3), decoder="logistic", feature_map=feature_map)
+    found = honest_of(model, X, Y)
+    V = CMLL(4, 3).fit(features, Y).codes_
+    for rehearsal in found.rehearsals:
+        rest, held = ~rehearsal.held, rehearsal.held
+        inside = refitted(
+            features[rest],
+            Y[rest],
+            V[rest],
+            found.folds[rest],
+            1.0,
+            lambda X, Y, V: cmll_projection(X, Y, V, 4),
+        )
+        np.testing.assert_allclose(rehearsal.codes[rest], inside, atol=1e-7)
+        P = cmll_projection(features[rest], Y[rest], V[rest], 4)
+        outside = ridge(features[rest] @ P, V[rest], 1.0, features[held] @ P)
+        np.testing.assert_allclose(rehearsal.codes[held], outside, atol=1e-7)
+
+
+def test_a_rehearsal_that_is_left_with_one_row(honest_of):
+    """Nothing is known of others then, but their mean."""
+    X, Y = problem((40, 6, 5), 18)
+    X[:] = X[np.arange(40) % 2]
+    found = honest_of(CompactClassifier(Original(), decoder="logistic"), X, Y)
+    assert found.how == "leave-one-out"
+    assert len(found.rehearsals) == 2
+    for rehearsal in found.rehearsals:
+        mean = Y[~rehearsal.held].mean(axis=0)
+        np.testing.assert_allclose(rehearsal.codes, np.tile(mean, (40, 1)), atol=1e-9)
+
+
+@pytest.mark.parametrize("params", [{"decoder": "learned"}, {"regressor": Ridge()}], ids=str)
+def test_no_rehearsal_for_nothing(params, honest_of):
+    X, Y = problem(seed=17)
+    model = CompactClassifier(Original(), decoder="logistic").set_params(**params)
+    assert honest_of(model, X, Y).rehearsals == ()
 
 
 def test_a_kept_space_is_refitted_too(honest_of):

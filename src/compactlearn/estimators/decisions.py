@@ -13,11 +13,16 @@ from numpy.typing import NDArray
 
 from compactlearn.decoding.learned import CodeDecoder, CodeSums, learn_linear_decoder
 from compactlearn.decoding.linear import LinearScorer
-from compactlearn.decoding.logistic import PENALTIES, learn_logistic_decoder
+from compactlearn.decoding.logistic import learn_logistic_decoder
 from compactlearn.decoding.thresholds import Columns, tune
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.held import Held
-from compactlearn.estimators.honest import Honest, honest_code_moments, honest_codes
+from compactlearn.estimators.honest import (
+    N_REHEARSALS,
+    Honest,
+    honest_code_moments,
+    honest_codes,
+)
 from compactlearn.estimators.learner import fit_foreign, predict_foreign
 from compactlearn.linalg.pairs import Codes
 from compactlearn.linalg.rows_pair import RowsPair
@@ -82,6 +87,8 @@ class LearnsDecisions(ABC):
             held.groups,
             alpha=float(self.alpha) if ridge else None,
             bias=self.bias,
+            # A foreign learner may be dear, and would be fitted thirteen times more.
+            rehearse=ridge and self.decoder == "logistic",
         )
         if self.decoder != "linear":
             self.decoding_ = self._fit_decoder(honest, pair, slice(None))
@@ -136,10 +143,12 @@ class LearnsDecisions(ABC):
         weights = None if pair.weights is None else pair.weights[rows]
         if self.decoder == "learned":
             return learn_linear_decoder(CodeSums.of_rows(codes, Y, weights), own)
-        known = getattr(self, "decoding_", None)  # the penalty is chosen once
-        penalties = PENALTIES if known is None else np.array([known.penalty])
-        folds = honest.folds[rows] % 3
-        return learn_logistic_decoder(codes, Y, weights, folds, own, penalties)
+        folds = honest.folds[rows] % N_REHEARSALS
+        known = getattr(self, "decoding_", None)  # the penalty is chosen once, from all the rows
+        if known is not None:
+            penalties = np.array([known.penalty])
+            return learn_logistic_decoder(codes, Y, weights, folds, own, penalties)
+        return learn_logistic_decoder(codes, Y, weights, folds, own, rehearsals=honest.rehearsals)
 
     def _fit_part(self, pair: RowsPair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
         """The learner fitted to a part of the rows, as a function from other rows to codes."""

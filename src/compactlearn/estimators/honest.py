@@ -10,7 +10,7 @@ learner (not the codes) are fitted to the others.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.decoding.logistic import Rehearsal
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.linalg.moments import Moments, without_each
 from compactlearn.linalg.moments_pair import MomentsPair
@@ -28,6 +29,7 @@ Array = NDArray[np.float64]
 Folds = NDArray[np.intp]
 
 N_FOLDS = 5
+N_REHEARSALS = 3
 
 # Eight digits are left of a leave-one-out prediction when it is divided by this much.
 SMALL_REST = 1e-8
@@ -44,6 +46,7 @@ class Honest:
     codes: Array  # (N, m)
     folds: Folds  # (N,)
     how: str  # "leave-one-out" or "cross-fitted"
+    rehearsals: tuple[Rehearsal, ...] = ()
 
 
 def honest_codes(
@@ -56,36 +59,84 @@ def honest_codes(
     *,
     alpha: float | None = None,
     bias: str = "free",
+    rehearse: bool = False,
 ) -> Honest:
     """Predict every row's codes by a learner that has not seen it.
 
     Leave-one-out where ``alpha`` is given (the learner is a ridge), features are kept, there are
-    no groups of rows that differ, and no row decides its own prediction alone.
+    no groups of rows that differ, and no row decides its own prediction alone. ``rehearse``: the
+    same once more without each third of the rows, and the codes of that third by the learner of
+    the others.
     """
     members = row_groups(X) if groups is None else np.asarray(groups)
-    distinct, member = np.unique(members, return_inverse=True)
-    folds = member % N_FOLDS
-    V = pair.code_rows(result.codes)
-    alone = groups is None and distinct.size > 1
-    if alpha is not None and result.projection is None and alone and pair.has_leverages:
-        left_out = leave_one_out(pair, result.codes, V, member, alpha, bias)
-        if left_out is not None:
-            return Honest(left_out, folds, "leave-one-out")
-    codes = np.empty_like(V)
-    for fold in np.unique(folds):
-        held = np.flatnonzero(folds == fold)
-        rest = np.flatnonzero(folds != fold)
-        if not rest.size:  # one group of rows only: nothing is known of others
-            w = np.ones(len(V)) if pair.weights is None else pair.weights
-            codes[held] = (w @ V) / w.sum()
-            continue
+    member = np.unique(members, return_inverse=True)[1]
+    P, codes = result.projection, result.codes
+    way = _Way(
+        embedding,
+        fit_learner,
+        d=0 if P is None else P.shape[1],
+        labels=codes.right is None and codes.right_weights is None,
+        alpha=alpha if P is None and groups is None else None,
+        bias=bias,
+    )
+    V = pair.code_rows(codes)
+    predicted, how = way.honest(pair, codes, V, member)
+    rehearsals = tuple(way.rehearsals(pair, V, member)) if rehearse else ()
+    return Honest(predicted, member % N_FOLDS, how, rehearsals)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How codes are predicted for rows that are left out."""
+
+    embedding: Embedding
+    fit_learner: Fitter
+    d: int
+    labels: bool  # the codes are the labels themselves
+    alpha: float | None  # of a ridge that has the closed form
+    bias: str
+
+    def honest(self, pair: RowsPair, codes: Codes, V: Array, member: Folds) -> tuple[Array, str]:
+        """Every row's codes, and how; equal entries of ``member`` are left out together."""
+        several = member.size > 0 and member.min() < member.max()
+        if self.alpha is not None and several and pair.has_leverages:
+            numbers = np.unique(member, return_inverse=True)[1]  # of a part: without gaps
+            left_out = leave_one_out(pair, codes, V, numbers, self.alpha, self.bias)
+            if left_out is not None:
+                return left_out, "leave-one-out"
+        predicted = np.empty_like(V)
+        folds = member % N_FOLDS
+        for fold in np.unique(folds):
+            held, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            if rest.size:
+                part, part_codes, rows = self._part(pair, V, rest, held)
+                predicted[held] = self._elsewhere(part, part_codes, rows)
+            else:  # one group of rows only: nothing is known of others
+                w = np.ones(len(V)) if pair.weights is None else pair.weights
+                predicted[held] = (w @ V) / w.sum()
+        return predicted, "cross-fitted"
+
+    def rehearsals(self, pair: RowsPair, V: Array, member: Folds) -> Iterator[Rehearsal]:
+        """Each third of the folds held out of everything, but for the choice of V."""
+        thirds = member % N_FOLDS % N_REHEARSALS
+        for third in np.unique(thirds):
+            held, rest = np.flatnonzero(thirds == third), np.flatnonzero(thirds != third)
+            if rest.size:
+                part, part_codes, rows = self._part(pair, V, rest, held)
+                codes = np.empty_like(V)
+                codes[rest] = self.honest(part, part_codes, V[rest], member[rest])[0]
+                codes[held] = self._elsewhere(part, part_codes, rows)
+                yield Rehearsal(thirds == third, codes)
+
+    def _part(
+        self, pair: RowsPair, V: Array, rest: Folds, held: Folds
+    ) -> tuple[RowsPair, Codes, Any]:
         part, rows = pair.part(rest, held)
-        d = 0 if result.projection is None else result.projection.shape[1]
-        kept = result.codes.right is None and result.codes.right_weights is None
-        part_codes = part.right_codes() if kept else part.codes_of(V[rest])
-        P = embedding._project(part, part_codes, d)
-        codes[held] = fit_learner(part, P, part_codes)(rows)
-    return Honest(codes, folds, "cross-fitted")
+        return part, part.right_codes() if self.labels else part.codes_of(V[rest]), rows
+
+    def _elsewhere(self, part: RowsPair, codes: Codes, rows: Any) -> Array:
+        """The codes of other rows by projection and learner of a part."""
+        return self.fit_learner(part, self.embedding._project(part, codes, self.d), codes)(rows)
 
 
 def leave_one_out(
