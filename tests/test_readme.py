@@ -15,7 +15,7 @@ def test_the_tables_are_those_of_the_records():
 
 
 def test_the_examples_run(capsys):
-    first, second, third, fourth, fifth = re.findall(
+    first, second, third, fourth, fifth, sixth = re.findall(
         r"```python\n(.*?)```", README, flags=re.DOTALL
     )
     names = {}
@@ -35,6 +35,16 @@ def test_the_examples_run(capsys):
     assert len(list(names["ten"])) == 10
     exec(fifth, names)
     assert names["chances"].shape == (579, 53)
+    exec(sixth, names)
+    assert names["model"].best_score_ > 0.65
+
+
+def test_the_example_of_a_search_runs():
+    text = (ROOT / "docs" / "SELECTION.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    names = {}
+    exec(example, names)
+    assert names["model"].best_params_["n_label_components"] in (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 def test_the_commands_exist():

@@ -71,11 +71,12 @@ class CMLL(Embedding):
     ----------
     n_feature_components : int, float in (0, 1], "auto" or None, default="auto"
         d. A float is a ratio of D. "auto" is min(m, D), cut to the rank: more cannot raise the
-        objective. Where fewer than 24 labels are all kept, "auto" goes on to min(24, D) with the
-        leading principal directions of what is left over: six directions for six labels starve
-        the learner (measured on emotions). None keeps the features as they are (CMLL_y). More
-        than m (or the rank) are found only with a ``completion``; without one,
-        ``n_feature_components_`` is smaller than asked.
+        objective (with ``completion="krylov"`` it is 2m; few codes get more, up to 64). Where fewer
+        than 24 labels are all kept, "auto" goes on to min(24, D) with the leading principal
+        directions of what is left over: six directions for six labels starve the learner (measured
+        on emotions). None keeps the features as they are (CMLL_y). More than m (or the rank) are
+        found only with a ``completion``; without one, ``n_feature_components_`` is smaller than
+        asked.
     n_label_components : int, float in (0, 1], "auto" or None, default="auto"
         m. A float is a ratio of M. "auto" is min(M, max(16, ceil(M / 2))). None keeps the labels
         as they are: codes and decoder are then sparse, and ``label_ridge`` and ``offset`` without
@@ -93,9 +94,10 @@ class CMLL(Embedding):
         alternation in the small space that starts from it. "closed" refuses the second case.
         "alternating" is the paper's Algorithm 1: random start, its stopping rule, one regime
         chosen by shape. The last three are "auto" with the regime prescribed.
-    completion : {"none", "variance", "random"}, default="none"
+    completion : {"none", "variance", "krylov", "random"}, default="none"
         What columns of P beyond the rank of Xc'V are: none, the leading principal directions of
-        what P leaves over (deterministic and nested), or random ones.
+        what P leaves over (deterministic and nested), directions of Xc'Xc P and its successors
+        (nested too: the space in which the ridge on all features is soon found), or random ones.
     max_iter : int, default=50
         Rounds of "alternating". The accelerated alternation takes up to ten times as many.
     tol : float, default=1e-5

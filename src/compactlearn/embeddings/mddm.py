@@ -46,9 +46,10 @@ class MDDM(Embedding):
     mixing : float in [0, 1], default=0.5
         t of the subspace variant: 0 is the projection variant, 1 makes the projected features
         exactly uncorrelated.
-    completion : {"none", "variance", "random"}, default="none"
+    completion : {"none", "variance", "krylov", "random"}, default="none"
         What columns beyond the rank are, for the projection variant: none, the leading principal
-        directions of what is left over, or random ones. The subspace variant takes "none" only.
+        directions of what is left over, those of Xc'Xc P (see :class:`CMLL`), or random ones. The
+        subspace variant takes "none" only.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
         How the data are held; the answer is the same.
     random_state : int, RandomState, Generator or None, default=None

@@ -34,7 +34,7 @@ class CMLLClassifier(CompactClassifier):
     solver : {"auto", "closed", "alternating", "moments", "dual", "krylov"}, default="auto"
         How the subspaces are found; "alternating" is the paper's algorithm, the last three
         prescribe a regime.
-    completion : {"none", "variance", "random"}, default="none"
+    completion : {"none", "variance", "krylov", "random"}, default="none"
         What feature components beyond the rank are.
     max_iter : int, default=50
     tol : float, default=1e-5

@@ -28,6 +28,7 @@ class Group:
     model: CompactClassifier
     embedding: Embedding
     holding: tuple[Any, ...]  # groups with the same hold the data in the same way
+    own: Mapping[str, Any]  # what the embedding and the learner have where nothing else is given
     wanted: list[Wanted] = field(default_factory=list)
 
 
@@ -91,7 +92,8 @@ def _group(
         (name, repr(value)) for name, value in outer.items() if name.startswith("feature_map")
     )
     holding = (*maps, model.scale, repr(model.random_state), getattr(embedding, "solver", ""))
-    return Group(model, embedding, holding)
+    own = {**embedding.get_params(), "alpha": model.alpha}
+    return Group(model, embedding, holding, own)
 
 
 def _shares_ridge(model: CompactClassifier) -> bool:
@@ -111,7 +113,7 @@ def _engine_takes(group: Group, *, needs_labels: bool) -> bool:
 
 
 def _wanted(group: Group, inner: Mapping[str, Any], index: int) -> Wanted:
-    given = {**group.embedding.get_params(), "alpha": group.model.alpha, **inner}
+    given = {**group.own, **inner}
     return Wanted(
         index,
         given.get("n_label_components", KEPT),
