@@ -145,8 +145,7 @@ search_time_, refit_time_, interrupted_
         outcome = self._score(problem, candidates)
         others = [decoder for decoder in decoders if decoder != "linear"]
         if others and not outcome.interrupted:
-            mean = np.nan_to_num(outcome.scores.mean(axis=1), nan=-np.inf)  # tried on all folds
-            first = np.argsort(-mean, kind="stable")[:SHORTLIST]
+            first = np.argsort(-outcome.merits, kind="stable")[:SHORTLIST]
             more = [{**candidates[i], "decoder": name} for name in others for i in first]
             second = self._score(problem, more)
             if "linear" in decoders:

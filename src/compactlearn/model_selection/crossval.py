@@ -57,6 +57,25 @@ class Outcome:
     n_solutions: int  # eigenproblems or single fits on each fold
     interrupted: bool = False
 
+    @property
+    def reached(self) -> NDArray[np.intp]:
+        """(n_candidates,) on how many splits each has a score."""
+        return np.sum(~np.isnan(self.scores), axis=1)
+
+    @property
+    def means(self) -> Array:
+        """(n_candidates,) mean over the splits with a score; NaN where there is none."""
+        total = np.where(np.isnan(self.scores), 0.0, self.scores).sum(axis=1)
+        return np.divide(
+            total, self.reached, out=np.full(len(total), np.nan), where=self.reached > 0
+        )
+
+    @property
+    def merits(self) -> Array:
+        """What settings are ranked by: the mean, of those that were tried on most splits."""
+        most = self.reached.max(initial=0)
+        return np.where((self.reached == most) & (most > 0), self.means, -np.inf)
+
     @classmethod
     def joined(cls, *stages: Outcome) -> Outcome:
         """The results of several stages as those of one search."""
@@ -116,10 +135,9 @@ def cross_validate_grid(
 def _drop_the_last(going: NDArray[np.bool_], scores: Array) -> None:
     """Leave the best third of those in the race, but no fewer than ``FEWEST``."""
     racers = np.flatnonzero(going)
-    seen = scores[racers][:, ~np.isnan(scores[racers]).all(axis=0)]
-    mean = np.nan_to_num(seen.mean(axis=1), nan=-np.inf)
+    merits = Outcome(scores[racers], 0, 0).merits
     kept = max(FEWEST, -(-racers.size // 3))
-    going[racers[np.argsort(-mean, kind="stable")[kept:]]] = False
+    going[racers[np.argsort(-merits, kind="stable")[kept:]]] = False
 
 
 Task = Callable[[], tuple[int, Values]]

@@ -146,7 +146,8 @@ search_time_, refit_time_, interrupted_
             for start in _ratios(self.starts, "starts"):
                 search.climb(start, self.n_rounds)
         found = search.scores
-        self.surface_ = np.array([[found.get((mu, nu), np.nan) for nu in nus] for mu in mus])
+        surface = np.array([[found.get((mu, nu), np.nan) for nu in nus] for mu in mus])
+        self.surface_ = np.where(np.isfinite(surface), surface, np.nan)
         self._keep(problem, search.tried, Outcome.joined(*search.outcomes))
 
 
@@ -195,9 +196,9 @@ class _Sweeps:
             for other in self.others
         ]
         outcome = self.owner._score(self.problem, candidates)
-        mean = np.nan_to_num(outcome.scores.mean(axis=1), nan=-np.inf)
+        merits = outcome.merits
         for place, pair in enumerate(new):
-            of_pair = mean[place * len(self.others) : (place + 1) * len(self.others)]
+            of_pair = merits[place * len(self.others) : (place + 1) * len(self.others)]
             self.scores[pair] = float(of_pair.max())
         self.tried.extend(candidates)
         self.outcomes.append(outcome)

@@ -96,6 +96,9 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
             self._run(problem)
             self.search_time_ = time.perf_counter() - start
             self.classes_, self.n_labels_ = targets.classes, targets.n_labels
+            self.__dict__.pop("label_names_", None)
+            if targets.names is not None:
+                self.label_names_ = targets.names
             self._refit(given, y, weights)
         return self
 
@@ -150,8 +153,7 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
         self, problem: Problem, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
     ) -> None:
         """The table of results, and the best of them."""
-        scores = outcome.scores
-        reached = np.sum(~np.isnan(scores), axis=1)
+        reached, merits = outcome.reached, outcome.merits
         if outcome.interrupted:
             if not reached.any():
                 raise KeyboardInterrupt
@@ -165,17 +167,11 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
                 f"No setting has a score: {problem.scoring!r} is not defined on any of the "
                 "validation folds; use fewer folds or another metric."
             )
-        with np.errstate(invalid="ignore"):
-            known = np.where(np.isnan(scores), 0.0, scores)
-            mean = known.sum(axis=1) / reached
-            squares = np.where(np.isnan(scores), 0.0, (scores - mean[:, None]) ** 2)
-            std = np.sqrt(squares.sum(axis=1) / reached)
-        eligible = np.where(reached == reached.max(), mean, -np.inf)
-        self.best_index_ = int(np.argmax(eligible))
+        self.best_index_ = int(np.argmax(merits))
         self.best_params_ = dict(candidates[self.best_index_])
-        self.best_score_ = float(mean[self.best_index_])
+        self.best_score_ = float(merits[self.best_index_])
         self.n_distinct_, self.interrupted_ = outcome.n_distinct, outcome.interrupted
-        self.cv_results_ = _table(problem, candidates, scores, mean, std, eligible)
+        self.cv_results_ = _table(problem, candidates, outcome)
 
     def _refit(self, X: Any, y: Any, weights: Array | None) -> None:
         for name in ("best_estimator_", "refit_time_"):
@@ -248,15 +244,13 @@ def _row_numbers(rows: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _table(
-    problem: Problem,
-    candidates: Sequence[Mapping[str, Any]],
-    scores: Array,
-    mean: Array,
-    std: Array,
-    eligible: Array,
+    problem: Problem, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
 ) -> dict[str, Any]:
     """One entry per setting, in the columns of scikit-learn's searches, and for each split the
     number of labels that its training or its validation rows have no example of."""
+    scores, mean, merits = outcome.scores, outcome.means, outcome.merits
+    squares = np.where(np.isnan(scores), 0.0, (scores - mean[:, None]) ** 2)
+    std = np.sqrt(squares.sum(axis=1) / np.maximum(outcome.reached, 1))
     results: dict[str, Any] = {}
     for name in dict.fromkeys(name for params in candidates for name in params):
         column = np.ma.masked_all(len(candidates), dtype=object)
@@ -268,9 +262,9 @@ def _table(
     for number in range(scores.shape[1]):
         results[f"split{number}_test_score"] = scores[:, number]
     results["mean_test_score"], results["std_test_score"] = mean, std
-    order = np.argsort(-eligible, kind="stable")
+    order = np.argsort(-merits, kind="stable")
     rank = np.empty(len(candidates), dtype=np.int64)
-    ordered = eligible[order]
+    ordered = merits[order]
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     rank[order] = np.repeat(first + 1, np.diff(np.append(first, len(ordered))))
     results["rank_test_score"] = rank
