@@ -13,7 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid
+from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.optional import require
 from compactlearn.core.params import Constraint, Flag, Integer
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
@@ -149,6 +151,26 @@ search_time_, refit_time_, interrupted_
         surface = np.array([[found.get((mu, nu), np.nan) for nu in nus] for mu in mus])
         self.surface_ = np.where(np.isfinite(surface), surface, np.nan)
         self._keep(problem, search.tried, Outcome.joined(*search.outcomes))
+
+    def plot(self) -> Any:
+        """A plotly heat map of ``surface_``, with the pair that was chosen."""
+        check_is_fitted(self, "surface_")
+        go = require("plotly.graph_objects", extra="plot", purpose="the plot of a ratio search")
+        mu, nu = (self.best_params_[name] for name in self._names())
+        name = self.scorer_.name
+        figure = go.Figure()
+        figure.add_heatmap(
+            x=list(self.label_ratios),
+            y=list(self.feature_ratios),
+            z=self.surface_,
+            colorbar={"title": name},
+        )
+        figure.add_scatter(
+            x=[nu], y=[mu], mode="markers", marker={"symbol": "x", "size": 12}, name="chosen"
+        )
+        figure.update_xaxes(title="label ratio nu")
+        figure.update_yaxes(title="feature ratio mu")
+        return figure
 
 
 class _Sweeps:
