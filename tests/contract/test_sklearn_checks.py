@@ -14,11 +14,13 @@ from compactlearn import (
     MDDM,
     PLST,
     CMLLClassifier,
+    CMLLClassifierCV,
     CompactClassifier,
     FaIE,
     KernelMap,
     Original,
 )
+from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
 
 # Trees are left out on purpose: the weight checks repeat rows, which moves the codes by rounding,
 # and a tree breaks ties between equally good splits by that rounding.
@@ -45,6 +47,9 @@ CLASSIFIERS = [
     CompactClassifier(FaIE(), feature_map=KernelMap()),
     CompactClassifier(MDDM(), feature_map=KernelMap(), regressor=Ridge(alpha=0.5)),
     CompactClassifier(MDDM(), feature_map=KernelMap(method="nystroem")),
+    CMLLClassifierCV(),
+    GridSearchMoments(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3),
+    RatioSearchCV(cv=3),
 ]
 TRANSFORMERS = [
     CMLL(),
@@ -71,6 +76,9 @@ def test_sklearn_contract(estimator, check):
         CompactClassifier(),
         CompactClassifier(Original()),
         CompactClassifier(feature_map=KernelMap()),
+        CMLLClassifierCV(cv=3),
+        GridSearchMoments(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3),
+        RatioSearchCV(cv=3),
         CMLL(),
         Original(),
         PLST(),

@@ -137,3 +137,51 @@ def test_refusals():
         Moments.from_arrays(X, Y) + Moments.from_arrays(X[:, 1:], Y)
     with pytest.raises(ValueError, match="subtract only rows"):
         Moments.from_arrays(X[:3], Y[:3]) - Moments.from_arrays(X, Y)
+
+
+# --- training parts of a cross-validation --------------------------------------------------------
+
+
+@given(
+    sizes=st.lists(st.integers(1, 12), min_size=2, max_size=6),
+    seed=st.integers(0, 100),
+    sparse=st.booleans(),
+    weighted=st.booleans(),
+)
+def test_without_each_is_the_sum_of_the_others(sizes, seed, sparse, weighted):
+    X, Y = data(n=sum(sizes), seed=seed)
+    w = np.random.default_rng(seed).uniform(0.1, 2, len(X)) if weighted else None
+    form = sp.csr_array if sparse else np.asarray
+    edges = np.cumsum([0, *sizes])
+    rows = [np.arange(a, b) for a, b in itertools.pairwise(edges)]
+    parts = [
+        module.Moments.from_arrays(form(X[r]), Y[r], None if w is None else w[r]) for r in rows
+    ]
+    found = list(module.without_each(parts))
+    assert len(found) == len(parts)
+    for own, moments in zip(rows, found, strict=True):
+        kept = np.setdiff1d(np.arange(len(X)), own)
+        check(moments, X[kept], Y[kept], None if w is None else w[kept], atol=1e-12)
+    for part, r in zip(parts, rows, strict=True):  # what was passed is as it was
+        check(part, X[r], Y[r], None if w is None else w[r], atol=1e-12)
+
+
+def test_without_each_keeps_a_column_that_varies_in_one_fold_only():
+    """Where subtraction from the total has no digit left, sums of the others have all of them."""
+    X, Y = data(n=40, density=1.0)
+    X[:10, 2] *= 1e9
+    rows = [np.arange(k, k + 10) for k in range(0, 40, 10)]
+    parts = [Moments.from_arrays(X[r], Y[r]) for r in rows]
+    kept = np.arange(10, 40)
+    check(next(iter(module.without_each(parts))), X[kept], Y[kept], atol=1e-12)
+    total = Moments.from_arrays(X, Y)
+    exact = literal(X[kept], Y[kept])[2]
+    assert abs((total - parts[0]).scatter[2, 2] - exact[2, 2]) > 0.5 * exact[2, 2]
+
+
+def test_without_each_of_two_is_the_other():
+    X, Y = data()
+    parts = [Moments.from_arrays(X[:15], Y[:15]), Moments.from_arrays(X[15:], Y[15:])]
+    first, second = module.without_each(parts)
+    check(first, X[15:], Y[15:], atol=1e-12)
+    check(second, X[:15], Y[:15], atol=1e-12)

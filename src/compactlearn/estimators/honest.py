@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -197,10 +198,11 @@ def row_groups(X: Any) -> NDArray[np.uint64]:
     X = scipy.sparse.csr_array(X, dtype=np.float64, copy=True)  # the caller's stays as it is
     X.sort_indices()
     X.eliminate_zeros()
-    columns, values = X.indices.astype(np.int64), X.data
-    numbers = np.empty(X.shape[0], dtype=np.uint64)
-    for row, (start, stop) in enumerate(zip(X.indptr[:-1], X.indptr[1:], strict=True)):
-        digest = hashlib.blake2b(columns[start:stop].tobytes(), digest_size=8)
-        digest.update(values[start:stop].tobytes())
-        numbers[row] = int.from_bytes(digest.digest(), "little")
-    return numbers
+    columns, values = X.indices.astype(np.int64).tobytes(), X.data.tobytes()
+    ends = (8 * X.indptr.astype(np.int64)).tolist()
+    digests = []
+    for start, stop in pairwise(ends):
+        digest = hashlib.blake2b(columns[start:stop], digest_size=8)
+        digest.update(values[start:stop])
+        digests.append(digest.digest())
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)

@@ -24,6 +24,11 @@ class Scorer:
     name: str
     options: Mapping[str, Any]
 
+    @property
+    def needs(self) -> str:
+        """What of a classifier the metric reads: "scores" or "labels"."""
+        return get_metric(self.name).needs
+
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
         """The metric on X and Y, with its sign changed if less of it is better."""
         metric = get_metric(self.name)

@@ -60,7 +60,7 @@ def sort_candidates(
     for index, params in enumerate(candidates):
         inner = {names[key]: value for key, value in params.items() if key in names}
         outer = {key: value for key, value in params.items() if key not in names}
-        key = tuple(sorted((name, repr(value)) for name, value in outer.items()))
+        key = tuple((name, _mark(outer[name])) for name in sorted(outer))
         group = groups.get(key)
         if group is None:
             group = groups[key] = _group(estimator, outer, inner)
@@ -88,12 +88,19 @@ def _group(
                 f"{type(embedding).__name__} has no parameter {name}, and a search over it was "
                 "asked for; leave it out of the grid."
             )
-    maps = sorted(
-        (name, repr(value)) for name, value in outer.items() if name.startswith("feature_map")
-    )
+    maps = [(name, _mark(outer[name])) for name in sorted(outer) if name.startswith("feature_map")]
     holding = (*maps, model.scale, repr(model.random_state), getattr(embedding, "solver", ""))
     own = {**embedding.get_params(), "alpha": model.alpha}
     return Group(model, embedding, holding, own)
+
+
+def _mark(value: Any) -> Any:
+    """Alike only for values that are: plain ones by type and value, others by identity.
+
+    Texts would not do, since those of arrays and of long estimators are cut.
+    """
+    plain = value is None or isinstance(value, bool | int | float | str)
+    return (type(value).__name__, value) if plain else id(value)
 
 
 def _shares_ridge(model: CompactClassifier) -> bool:

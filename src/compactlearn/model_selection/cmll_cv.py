@@ -120,7 +120,13 @@ search_time_, refit_time_, interrupted_
         self.verbose = verbose
 
     def _template(self) -> CMLLClassifier:
-        return CMLLClassifier(threshold=self.threshold, random_state=self.random_state)
+        # A tuned threshold belongs to the last fit; rankings do not need it.
+        later = isinstance(self.threshold, str) and self._scorer().needs == "scores"
+        threshold = 0.5 if later else self.threshold
+        return CMLLClassifier(threshold=threshold, random_state=self.random_state)
+
+    def _final_params(self) -> dict[str, Any]:
+        return {**self.best_params_, "threshold": self.threshold}
 
     def _grid(self) -> dict[str, list[Any]]:
         betas = ["auto"] if isinstance(self.betas, str) and self.betas == "auto" else self.betas

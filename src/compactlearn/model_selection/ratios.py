@@ -16,7 +16,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.optional import require
-from compactlearn.core.params import Constraint, Flag, Integer
+from compactlearn.core.params import Constraint, Flag, Integer, Real
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.model_selection.cmll_cv import _listed
@@ -141,7 +141,13 @@ search_time_, refit_time_, interrupted_
         mus, nus = (
             _ratios(getattr(self, name), name) for name in ("feature_ratios", "label_ratios")
         )
-        search = _Sweeps(self, problem, self._names(), mus, nus)
+        names = self._names()
+        search = _Sweeps(self, problem, names, mus, nus)
+        if any(name in other for other in search.others for name in names):
+            raise ValueError(
+                f"param_grid is for parameters other than {' and '.join(names)}, and is "
+                f"{self.param_grid!r}; pass these as feature_ratios and label_ratios."
+            )
         if self.exhaustive:
             search.visit([(mu, nu) for mu in mus for nu in nus])
         else:
@@ -218,10 +224,8 @@ class _Sweeps:
             for other in self.others
         ]
         outcome = self.owner._score(self.problem, candidates)
-        merits = outcome.merits
-        for place, pair in enumerate(new):
-            of_pair = merits[place * len(self.others) : (place + 1) * len(self.others)]
-            self.scores[pair] = float(of_pair.max())
+        best = outcome.merits.reshape(len(new), len(self.others)).max(axis=1)
+        self.scores.update(zip(new, best.tolist(), strict=True))
         self.tried.extend(candidates)
         self.outcomes.append(outcome)
 
@@ -229,7 +233,7 @@ class _Sweeps:
 def _ratios(values: Any, name: str) -> list[float]:
     listed = _listed(values, name)
     for value in listed:
-        if isinstance(value, bool | str) or not 0 < float(value) <= 1:
+        if not Real(0, 1, open_low=True).accepts(value):
             raise ValueError(
                 f"{name} must hold ratios above 0 and up to 1, and holds {value!r}; pass such "
                 "numbers, for example 0.1 to 1.0."

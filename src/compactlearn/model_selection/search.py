@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Constraint, Flag, Integer, Nothing, Seed, check_parameters
 from compactlearn.core.validation import (
+    Targets,
     check_features,
     check_targets,
     check_weights,
@@ -79,7 +80,7 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
         sample_weight : array-like of shape (n_samples,), optional
             For the fits, and for the scores where the metric ranks the labels of rows.
         groups : array-like of shape (n_samples,), optional
-            Handed to ``cv``.
+            Handed to ``cv``, and to fits in which decoder or threshold are learnt.
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
@@ -91,16 +92,25 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
             weights = check_weights(sample_weight, X.shape[0])
             data = Data(X, targets.matrix, weights)
             splits = self._splits(given, y, targets.kind, groups, X.shape[0])
-            problem = Problem(given, y, data, targets, splits, self._scorer())
+            _refuse_unweighted(weights, splits)
+            problem = Problem(given, y, data, targets, splits, self._scorer(), groups)
             self.scorer_, self.n_splits_ = problem.scoring, len(splits)
+            self._check_template(targets)
             self._run(problem)
             self.search_time_ = time.perf_counter() - start
             self.classes_, self.n_labels_ = targets.classes, targets.n_labels
             self.__dict__.pop("label_names_", None)
             if targets.names is not None:
                 self.label_names_ = targets.names
-            self._refit(given, y, weights)
+            self._refit(given, y, weights, groups)
         return self
+
+    def _check_template(self, targets: Targets) -> None:
+        """Refuse at once what every fit would refuse."""
+        model = clone(self._template())
+        model._checked_embedding()
+        model._describe(targets)
+        model._take_threshold()
 
     def _scorer(self) -> Scorer:
         if isinstance(self.scoring, Scorer):
@@ -132,7 +142,13 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
                 f"cv must give at least one split with training and validation rows, and "
                 f"{self.cv!r} gave {len(splits)}; pass a number of folds."
             )
-        return [(_row_numbers(train), _row_numbers(test)) for train, test in splits]
+        rows = [(_row_numbers(train), _row_numbers(test)) for train, test in splits]
+        if not all(0 <= part.min() and part.max() < n_rows for split in rows for part in split):
+            raise ValueError(
+                f"The splits of cv must hold numbers of the {n_rows} rows, from 0 on, and hold "
+                "others; make them from these data."
+            )
+        return rows
 
     def _score(self, problem: Problem, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
         if not candidates:
@@ -173,13 +189,13 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
         self.n_distinct_, self.interrupted_ = outcome.n_distinct, outcome.interrupted
         self.cv_results_ = _table(problem, candidates, outcome)
 
-    def _refit(self, X: Any, y: Any, weights: Array | None) -> None:
+    def _refit(self, X: Any, y: Any, weights: Array | None, groups: Any) -> None:
         for name in ("best_estimator_", "refit_time_"):
             self.__dict__.pop(name, None)
         if self.refit:
             start = time.perf_counter()
             best = clone(self._template()).set_params(**self._final_params())
-            self.best_estimator_ = best.fit(X, y, sample_weight=weights)
+            self.best_estimator_ = best.fit(X, y, sample_weight=weights, groups=groups)
             self.refit_time_ = time.perf_counter() - start
 
     def _final_params(self) -> dict[str, Any]:
@@ -241,6 +257,15 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
 
 def _row_numbers(rows: NDArray[Any]) -> NDArray[np.intp]:
     return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+
+
+def _refuse_unweighted(weights: Array | None, splits: Sequence[Split]) -> None:
+    """Refuse what ``fit`` would: a training part of which no row counts."""
+    if weights is not None and not all(weights[train].any() for train, _ in splits):
+        raise ValueError(
+            "All sample_weight of the training rows of a split are zero, so no row would count; "
+            "use other splits, or give at least one of these rows a positive weight."
+        )
 
 
 def _table(
@@ -365,5 +390,11 @@ refit_time_, classes_, n_features_in_, feature_names_in_
     def _run(self, problem: Problem) -> None:
         grid = self.param_grid
         grids = [grid] if isinstance(grid, Mapping) else grid
+        given = getattr(self.estimator, "embedding", self.estimator)
+        if given is None and any(name.startswith("embedding__") for one in grids for name in one):
+            raise ValueError(
+                "The grid has parameters of the embedding, and the classifier was given none; pass "
+                "CompactClassifier(CMLL()) or another embedding."
+            )
         candidates = list(ParameterGrid([dict(one) for one in grids]))
         self._keep(problem, candidates, self._score(problem, candidates))

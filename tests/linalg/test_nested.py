@@ -1,0 +1,108 @@
+"""Rows under a ridge learner on growing projections: literal ridge regressions, one by one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from compactlearn.linalg.build import build_pair
+from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
+from compactlearn.linalg.regimes import Demand
+
+REGIMES = ["moments", "dual", "krylov"]
+
+
+def make(n=30, n_features=9, n_labels=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features)) * rng.uniform(0.5, 3, n_features) + 2
+    Y = (X[:, :n_labels] + rng.normal(size=(n, n_labels)) > 2.5).astype(float)
+    return X, Y, rng.normal(size=(7, n_features)) + 2
+
+
+def held(X, Y, regime, m):
+    demand = Demand(m, n_codes=m, extra_directions=X.shape[1] - m)
+    return build_pair(X, sp.csr_array(Y), demand=demand, regime=regime)
+
+
+def literal_ridge(U, T, alpha, U_new):
+    """Predictions less the mean of the targets, with a free intercept."""
+    mean = U.mean(axis=0)
+    A = (U - mean).T @ (U - mean) + alpha * np.eye(U.shape[1])
+    return (U_new - mean) @ np.linalg.solve(A, (U - mean).T @ (T - T.mean(axis=0)))
+
+
+def literal_codes(X, Y, beta, m):
+    Xc = X - X.mean(axis=0)
+    return np.linalg.eigh(beta * Xc @ Xc.T + Y @ Y.T)[1][:, ::-1][:, :m]
+
+
+def principal(X, H, k):
+    """The k leading principal directions of what H leaves over."""
+    Xc = X - X.mean(axis=0)
+    rest = Xc - Xc @ H @ H.T
+    return np.linalg.svd(rest, full_matrices=False)[2][:k].T
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 0.3, 50.0])
+@pytest.mark.parametrize("regime", REGIMES)
+def test_every_number_of_extra_directions_is_a_ridge_of_its_own(regime, alpha):
+    X, Y, new = make()
+    m, beta = 3, 0.2
+    pair = held(X, Y, regime, m)
+    codes = pair.leading_codes(m, beta)
+    head = pair.leading_range(codes.left)[0]
+    rows = NestedRows.of(pair, head, 6, new)
+    target = projected_target(pair, head, codes, codes.right.T)
+    counts = [0, 1, 4, 6]
+    V = literal_codes(X, Y, beta, m)
+    T = V @ V.T @ Y
+    H = np.linalg.svd((X - X.mean(axis=0)).T @ V, full_matrices=False)[0]
+    for count, found in zip(counts, rows.scores(target, alpha, counts), strict=True):
+        P = np.hstack([H, principal(X, H, count)])
+        np.testing.assert_allclose(found, literal_ridge(X @ P, T, alpha, new @ P), atol=1e-8)
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_steps_do_not_matter(regime):
+    """The sums are updated from count to count; asking for one alone gives the same."""
+    X, Y, new = make(seed=1)
+    pair = held(X, Y, regime, 3)
+    codes = pair.leading_codes(3, 0.2)
+    head = pair.leading_range(codes.left)[0]
+    rows = NestedRows.of(pair, head, 6, new)
+    target = projected_target(pair, head, codes, None)
+    together = list(rows.scores(target, 0.7, [0, 2, 3, 6]))
+    for count, found in zip([0, 2, 3, 6], together, strict=True):
+        alone = next(iter(rows.scores(target, 0.7, [count])))
+        np.testing.assert_allclose(found, alone, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [30, 8])
+def test_all_directions_are_the_ridge_on_all_features(n):
+    X, Y, new = make(n=n)
+    pair = held(X, Y, "moments", 3)
+    codes = pair.leading_codes(3, 0.2)
+    head = pair.leading_range(codes.left)[0]
+    rows = NestedRows.of(pair, head, 20, new)
+    rank = min(9, n - 1)
+    assert rows.variances.size == rank - 3
+    target = projected_target(pair, head, codes, codes.right.T)
+    found = next(iter(rows.scores(target, 2.0, [rank - 3])))
+    V = literal_codes(X, Y, 0.2, 3)
+    np.testing.assert_allclose(found, literal_ridge(X, V @ V.T @ Y, 2.0, new), atol=1e-9)
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 100.0])
+def test_rows_on_a_path(regime, alpha):
+    """One decomposition for all penalties; predictions are linear in the targets."""
+    X, Y, new = make()
+    pair = held(X, Y, regime, 3)
+    codes = pair.leading_codes(3, 0.2)
+    V = literal_codes(X, Y, 0.2, 3)
+    W = codes.right.T
+    path = pair.path(None, codes)
+    rows = RowsOnPath.of(path, new)
+    expected = literal_ridge(X, V @ V.T @ Y, alpha, new)
+    np.testing.assert_allclose(rows.codes(alpha) @ W, expected, atol=1e-9)
+    decoded = rows.with_inside(path.inside @ W)
+    np.testing.assert_allclose(decoded.codes(alpha), expected, atol=1e-9)

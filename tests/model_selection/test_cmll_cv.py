@@ -1,0 +1,399 @@
+"""CMLLClassifierCV: what it tries, what it keeps, and that it is an estimator like the others."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import compactlearn.model_selection.crossval as crossval
+from compactlearn import CMLLClassifier, CMLLClassifierCV
+from compactlearn.datasets import load
+from compactlearn.metrics import scorer
+from compactlearn.model_selection import GridSearchMoments
+
+from .helpers import folds, make_data
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+X, Y = make_data(36, 8, 6)
+SPLITS = folds(36)
+QUICK = {"alphas": (0.1, 10.0), "n_label_components": (0.5, 1.0), "cv": 3}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return CMLLClassifierCV(**QUICK).fit(X, Y)
+
+
+# --- what is tried -------------------------------------------------------------------------------
+
+
+def test_without_an_argument():
+    """Five label sizes and fifteen penalties, five folds, one eigenproblem on each."""
+    model = CMLLClassifierCV().fit(X, Y)
+    assert len(model.cv_results_["params"]) == 75
+    assert model.n_splits_ == 5
+    assert set(model.best_params_) == {
+        "alpha",
+        "beta",
+        "completion",
+        "n_feature_components",
+        "n_label_components",
+    }
+    assert model.best_params_["beta"] == "auto"
+    assert model.best_params_["completion"] == "krylov"
+    assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+    assert isinstance(model.best_estimator_, CMLLClassifier)
+    assert model.best_estimator_.threshold == "f1"
+
+
+def test_one_solution_per_balance_and_completion(monkeypatch):
+    seen = []
+    original = crossval._score_group
+
+    def noted(group, fold, judge):
+        seen.append((fold.number, group.model.beta, group.model.completion, len(group.wanted)))
+        return original(group, fold, judge)
+
+    monkeypatch.setattr(crossval, "_score_group", noted)
+    options = {**QUICK, "betas": (0.1, "auto"), "completions": ("none", "krylov")}
+    CMLLClassifierCV(**options, refit=False).fit(X, Y)
+    assert sorted(seen, key=repr) == sorted(
+        ((k, b, c, 4) for k in range(3) for b in (0.1, "auto") for c in ("none", "krylov")),
+        key=repr,
+    )
+
+
+def test_the_table_is_that_of_a_grid():
+    options = {
+        "betas": (0.2, "auto"),
+        "n_feature_components": ("auto", 3, None),
+        "completions": ("none", "variance"),
+    }
+    model = CMLLClassifierCV(**options, **{**QUICK, "cv": SPLITS}, refit=False).fit(X, Y)
+    grid = {
+        "beta": [0.2, "auto"],
+        "n_feature_components": ["auto", 3, None],
+        "completion": ["none", "variance"],
+        "alpha": [0.1, 10.0],
+        "n_label_components": [0.5, 1.0],
+    }
+    other = GridSearchMoments(CMLLClassifier(), grid, cv=SPLITS, refit=False).fit(X, Y)
+    mean = dict(
+        zip(
+            map(repr, map(sorted_items, other.cv_results_["params"])),
+            other.cv_results_["mean_test_score"],
+            strict=True,
+        )
+    )
+    assert len(model.cv_results_["params"]) == len(mean) == 48
+    for params, score in zip(
+        model.cv_results_["params"], model.cv_results_["mean_test_score"], strict=True
+    ):
+        assert score == pytest.approx(mean[repr(sorted_items(params))], abs=1e-10)
+
+
+def sorted_items(params):
+    return sorted(params.items())
+
+
+def test_the_refit_is_the_classifier_with_the_best_setting(fitted):
+    explicit = CMLLClassifier(threshold="f1", **fitted.best_params_).fit(X, Y)
+    np.testing.assert_array_equal(fitted.decision_function(X), explicit.decision_function(X))
+    np.testing.assert_array_equal(fitted.predict(X), explicit.predict(X))
+    assert fitted.best_estimator_.threshold_ == explicit.threshold_
+
+
+def test_threshold_in_numbers():
+    model = CMLLClassifierCV(**QUICK, threshold=0.35).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0.35)
+
+
+def test_the_seed_reaches_the_classifier():
+    options = {**QUICK, "completions": ("random",), "n_feature_components": (7,), "cv": SPLITS}
+    first, second = (CMLLClassifierCV(**options, random_state=5).fit(X, Y) for _ in range(2))
+    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+    explicit = CMLLClassifier(**first.best_params_, random_state=5).fit(X, Y)
+    np.testing.assert_array_equal(first.decision_function(X), explicit.decision_function(X))
+
+
+def test_scoring_by_labels_uses_the_tuned_threshold():
+    """Each setting is then fitted by itself, with a threshold of its own."""
+    options = {"alphas": (1.0,), "n_label_components": (0.5,), "cv": SPLITS}
+    model = CMLLClassifierCV(**options, scoring="micro_f1").fit(X, Y)
+    theirs = GridSearchCV(
+        CMLLClassifier(threshold="f1", completion="krylov", n_label_components=0.5),
+        {"alpha": [1.0]},
+        cv=SPLITS,
+        scoring=scorer("micro_f1"),
+    ).fit(X, Y)
+    assert model.best_score_ == pytest.approx(theirs.best_score_, abs=1e-10)
+
+
+# --- decoders ------------------------------------------------------------------------------------
+
+
+def test_further_decoders_are_tried_on_a_shortlist():
+    decoders = ("linear", "logistic", "learned")
+    plain = CMLLClassifierCV(**QUICK).fit(X, Y)
+    model = CMLLClassifierCV(**QUICK, decoders=decoders).fit(X, Y)
+    table = pd.DataFrame(model.cv_results_)
+    count = table["param_decoder"].value_counts()
+    assert count.to_dict() == {"linear": 4, "logistic": 3, "learned": 3}
+    linear = table[table["param_decoder"] == "linear"]
+    np.testing.assert_array_equal(linear["mean_test_score"], plain.cv_results_["mean_test_score"])
+    own = ["param_alpha", "param_n_label_components"]
+    best_three = linear.nlargest(3, "mean_test_score")[own]
+    for decoder in decoders[1:]:
+        tried = table[table["param_decoder"] == decoder]
+        assert sorted(map(tuple, tried[own].to_numpy())) == sorted(
+            map(tuple, best_three.to_numpy())
+        )
+    assert model.best_index_ == int(np.argmax(table["mean_test_score"]))
+    assert model.best_estimator_.decoder == model.best_params_["decoder"]
+
+
+def test_scores_of_further_decoders_are_those_of_fits():
+    model = CMLLClassifierCV(**{**QUICK, "cv": SPLITS}, decoders=("learned",)).fit(X, Y)
+    assert [params["decoder"] for params in model.cv_results_["params"]] == ["learned"] * 3
+    measure = scorer("average_precision")
+    for index, params in enumerate(model.cv_results_["params"]):
+        for number, (train, test) in enumerate(SPLITS):
+            fit = CMLLClassifier(threshold="f1", **params).fit(X[train], Y[train])
+            found = model.cv_results_[f"split{number}_test_score"][index]
+            assert found == pytest.approx(measure(fit, X[test], Y[test]), abs=1e-10)
+
+
+def test_the_shortlist_where_a_fold_has_no_score():
+    """A fold without any label says nothing about any setting; the others still rank them."""
+    labels = Y.copy()
+    labels[24:] = 0
+    splits = [
+        (np.r_[12:36], np.r_[:12]),
+        (np.r_[:12, 24:36], np.r_[12:24]),
+        (np.r_[:24], np.r_[24:36]),
+    ]
+    options = {"alphas": (1e4, 1e3, 300.0, 0.1, 1.0), "n_label_components": (1.0,), "cv": splits}
+    model = CMLLClassifierCV(**options, decoders=("linear", "learned")).fit(X, labels)
+    table = pd.DataFrame(model.cv_results_)
+    linear = table[table["param_decoder"] == "linear"].nlargest(3, "mean_test_score")
+    tried = table[table["param_decoder"] == "learned"]
+    assert set(tried["param_alpha"]) == set(linear["param_alpha"])
+
+
+def test_probabilities_only_with_the_logistic_decoder(fitted):
+    assert not hasattr(fitted, "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba") as caught:
+        fitted.predict_proba(X)
+    assert "decoder='logistic'" in str(caught.value.__cause__.__cause__)
+    model = CMLLClassifierCV(**QUICK, decoders=("logistic",)).fit(X, Y)
+    p = model.predict_proba(X)
+    assert p.shape == Y.shape
+    assert ((p > 0) & (p < 1)).all()
+    np.testing.assert_array_equal(p, model.best_estimator_.predict_proba(X))
+
+
+# --- attributes and methods ----------------------------------------------------------------------
+
+
+def test_methods_are_those_of_the_best(fitted):
+    best = fitted.best_estimator_
+    for name in ("predict", "decision_function", "predict_codes", "transform"):
+        np.testing.assert_array_equal(getattr(fitted, name)(X), getattr(best, name)(X))
+    for mine, theirs in zip(fitted.predict_topk(X, 2), best.predict_topk(X, 2), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    sparse = fitted.predict_topk(X, 2, sparse=True)
+    assert sp.issparse(sparse[0] if isinstance(sparse, tuple) else sparse)
+    names = fitted.get_feature_names_out()
+    assert list(names) == list(best.get_feature_names_out())
+    assert len(names) == fitted.transform(X).shape[1]
+
+
+def test_attributes(fitted):
+    assert fitted.n_features_in_ == 8
+    assert fitted.n_labels_ == 6
+    np.testing.assert_array_equal(fitted.classes_, np.arange(6))
+    assert fitted.n_distinct_ == 4
+    assert fitted.scorer_.name == "average_precision"
+    assert fitted.cv_results_["params"][fitted.best_index_] == fitted.best_params_
+    assert not hasattr(fitted, "feature_names_in_")
+
+
+def test_every_documented_attribute_is_there_and_no_other(fitted):
+    documented = CMLLClassifierCV.__doc__.split("Attributes")[1].split("Examples")[0]
+    for name in (name for name in vars(fitted) if name.endswith("_")):
+        assert name in documented, name
+    for name in ("search_time_", "refit_time_", "interrupted_", "n_splits_"):
+        assert hasattr(fitted, name)
+
+
+def test_without_a_refit():
+    model = CMLLClassifierCV(**QUICK, refit=False).fit(X, Y)
+    assert not hasattr(model, "best_estimator_")
+    assert model.best_params_
+    for name in ("predict", "decision_function", "transform", "predict_codes"):
+        with pytest.raises(AttributeError, match=r"fitted with refit=False .* best_params_"):
+            getattr(model, name)(X)
+    model.set_params(refit=True).fit(X, Y)
+    model.predict(X)
+    model.set_params(refit=False).fit(X, Y)
+    assert not hasattr(model, "best_estimator_")
+    assert not hasattr(model, "refit_time_")
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"], [3, 7]])
+def test_vectors_of_classes(classes):
+    codes = np.argmax(X[:, : len(classes)] - X[:, : len(classes)].mean(axis=0), axis=1)
+    y = np.array(classes)[codes]
+    model = CMLLClassifierCV(**QUICK).fit(X, y)
+    np.testing.assert_array_equal(model.classes_, np.unique(y))
+    assert model.predict(X).dtype == y.dtype
+    assert model.score(X, y) > 1.2 / len(classes)
+    assert model.decision_function(X).shape == ((36,) if len(classes) == 2 else (36, 3))
+
+
+def test_frames_keep_their_names():
+    features = pd.DataFrame(X, columns=[f"f{j}" for j in range(8)])
+    labels = pd.DataFrame(Y.astype(int), columns=list("uvwxyz"))
+    model = CMLLClassifierCV(**QUICK).fit(features, labels)
+    assert model.feature_names_in_.tolist() == features.columns.tolist()
+    assert model.best_estimator_.feature_names_in_.tolist() == features.columns.tolist()
+    assert list(model.best_estimator_.label_names_) == list("uvwxyz")
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(features[features.columns[::-1]])
+    plain = CMLLClassifierCV(**QUICK).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(features), plain.predict(X))
+
+
+def test_set_output():
+    model = CMLLClassifierCV(**QUICK).set_output(transform="pandas").fit(X, Y)
+    found = model.transform(X)
+    assert isinstance(found, pd.DataFrame)
+    assert list(found.columns) == list(model.get_feature_names_out())
+
+
+def test_wrong_number_of_features(fitted):
+    with pytest.raises(ValueError, match="7 features"):
+        fitted.predict(X[:, :7])
+
+
+# --- inside and around scikit-learn's tools ------------------------------------------------------
+
+
+def test_pipeline_and_cross_validate():
+    pipeline = make_pipeline(StandardScaler(), CMLLClassifierCV(**QUICK))
+    found = cross_validate(
+        pipeline, X, Y, cv=SPLITS, scoring=scorer("average_precision"), error_score="raise"
+    )
+    for number, (train, test) in enumerate(SPLITS):
+        scaler = StandardScaler().fit(X[train])
+        model = CMLLClassifierCV(**QUICK).fit(scaler.transform(X[train]), Y[train])
+        expected = scorer("average_precision")(model, scaler.transform(X[test]), Y[test])
+        assert found["test_score"][number] == pytest.approx(expected)
+
+
+def test_inside_a_grid_search():
+    outer = GridSearchCV(
+        CMLLClassifierCV(**QUICK),
+        {"completions": [("none",), ("krylov",)]},
+        scoring=scorer("average_precision"),
+        cv=2,
+        error_score="raise",
+    ).fit(X, Y)
+    assert outer.best_estimator_.best_params_["completion"] in ("none", "krylov")
+
+
+def test_clone_pickle_and_repr(fitted):
+    fresh = clone(fitted)
+    assert fresh.get_params() == fitted.get_params()
+    assert not hasattr(fresh, "best_params_")
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+    assert repr(CMLLClassifierCV()) == "CMLLClassifierCV()"
+    assert repr(CMLLClassifierCV(cv=3)) == "CMLLClassifierCV(cv=3)"
+
+
+def test_weights_by_routing():
+    """A weight that is asked for reaches the inner fits and the refit; otherwise it is refused."""
+    weights = np.random.default_rng(0).integers(1, 4, 36).astype(float)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = CMLLClassifierCV(**QUICK).set_fit_request(sample_weight=True)
+        found = cross_validate(
+            model,
+            X,
+            Y,
+            cv=SPLITS,
+            scoring=scorer("average_precision"),
+            params={"sample_weight": weights},
+            return_estimator=True,
+            error_score="raise",
+        )
+        pipeline = make_pipeline(
+            StandardScaler().set_fit_request(sample_weight=False), clone(model)
+        ).fit(X, Y, sample_weight=weights)
+    for (train, _), inner in zip(SPLITS, found["estimator"], strict=True):
+        explicit = CMLLClassifierCV(**QUICK).fit(X[train], Y[train], sample_weight=weights[train])
+        assert inner.best_params_ == explicit.best_params_
+        np.testing.assert_allclose(inner.decision_function(X), explicit.decision_function(X))
+        unweighted = CMLLClassifierCV(**QUICK).fit(X[train], Y[train])
+        assert not np.allclose(inner.decision_function(X), unweighted.decision_function(X))
+    scaled = StandardScaler().fit_transform(X)
+    explicit = CMLLClassifierCV(**QUICK).fit(scaled, Y, sample_weight=weights)
+    np.testing.assert_allclose(
+        pipeline.decision_function(X), explicit.decision_function(scaled), atol=1e-10
+    )
+
+
+def test_weights_of_fits_are_repetitions():
+    weights = np.random.default_rng(1).integers(0, 3, 36)
+    options = {"alphas": (1.0,), "n_label_components": (0.5,), "threshold": 0.5, "cv": SPLITS}
+    model = CMLLClassifierCV(**options).fit(X, Y, sample_weight=weights)
+    rows = np.repeat(np.arange(36), weights)
+    explicit = CMLLClassifier(n_label_components=0.5, completion="krylov").fit(X[rows], Y[rows])
+    np.testing.assert_allclose(model.decision_function(X), explicit.decision_function(X), atol=1e-9)
+
+
+def test_threads():
+    one = CMLLClassifierCV(**QUICK, betas=(0.1, 1.0)).fit(X, Y)
+    two = CMLLClassifierCV(**QUICK, betas=(0.1, 1.0), n_jobs=2).fit(X, Y)
+    np.testing.assert_allclose(
+        two.cv_results_["mean_test_score"], one.cv_results_["mean_test_score"], atol=1e-12
+    )
+
+
+def test_interrupted_before_the_second_stage(monkeypatch):
+    """What is kept is the first stage, and no further decoder is begun."""
+    calls = []
+    original = crossval._score_group
+
+    def impatient(group, fold, judge):
+        calls.append(1)
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+        return original(group, fold, judge)
+
+    monkeypatch.setattr(crossval, "_score_group", impatient)
+    model = CMLLClassifierCV(**QUICK, decoders=("linear", "logistic"))
+    with pytest.warns(UserWarning, match="interrupted"):
+        model.fit(X, Y)
+    assert model.interrupted_
+    assert len(model.cv_results_["params"]) == 4
+    assert np.isnan(model.cv_results_["split2_test_score"]).all()
+    model.predict(X)
+
+
+def test_better_than_the_defaults_on_emotions():
+    data = load("emotions")
+    X, Y = data.X[:300], data.Y[:300]
+    model = CMLLClassifierCV(cv=3).fit(X, Y)
+    new, truth = data.X[300:], data.Y[300:]
+    measure = scorer("average_precision")
+    plain = CMLLClassifier().fit(X, Y)
+    assert measure(model, new, truth) > measure(plain, new, truth) - 0.005

@@ -1,0 +1,682 @@
+"""GridSearchMoments is GridSearchCV in less time: the same scores, table and best setting."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    ParameterGrid,
+    StratifiedKFold,
+)
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import check_is_fitted
+
+import compactlearn.model_selection.crossval as crossval
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CMLLClassifier,
+    CompactClassifier,
+    FaIE,
+    KernelMap,
+    Original,
+)
+from compactlearn.datasets import load
+from compactlearn.metrics import METRICS, average_precision, inverse_propensities, scorer
+from compactlearn.model_selection import CMLLClassifierCV, GridSearchMoments, RatioSearchCV
+
+from .helpers import engine_scores, folds, make_data
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
+
+X, Y = make_data(36, 8, 6)
+SPLITS = folds(36)
+SMALL = {"n_label_components": [2, 6], "n_feature_components": ["auto", None], "alpha": [0.1, 10.0]}
+TINY = {"alpha": [0.1, 10.0]}
+
+
+def both(estimator, grid, scoring="average_precision", X=X, Y=Y, splits=SPLITS, **fit):
+    named = scorer(scoring) if isinstance(scoring, str) else scoring
+    theirs = GridSearchCV(estimator, grid, scoring=named, cv=splits, error_score="raise")
+    ours = GridSearchMoments(estimator, grid, scoring=scoring, cv=splits)
+    return ours.fit(X, Y, **fit), theirs.fit(X, Y, **fit)
+
+
+def split_scores(search, n_splits=None):
+    count = search.n_splits_ if n_splits is None else n_splits
+    return np.stack([search.cv_results_[f"split{k}_test_score"] for k in range(count)], axis=1)
+
+
+def assert_same_table(ours, theirs, atol=1e-8):
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    np.testing.assert_allclose(split_scores(ours), split_scores(theirs), rtol=0, atol=atol)
+    for name in ("mean_test_score", "std_test_score"):
+        np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], atol=atol)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=atol)
+    top = ours.cv_results_["mean_test_score"]
+    assert top[theirs.best_index_] == pytest.approx(top.max(), abs=atol)
+
+
+# --- the same as scikit-learn's search -----------------------------------------------------------
+
+CODED = {"embedding__n_label_components": [1, 3, 0.5, "auto"], **TINY}
+CASES = {
+    "CMLL": (CMLLClassifier(), SMALL),
+    "CMLL sizes": (
+        CMLLClassifier(completion="variance"),
+        {"n_feature_components": [2, 6, 0.5, None], "n_label_components": [3, 0.9, None, "auto"]},
+    ),
+    "CMLL balances": (
+        CMLLClassifier(),
+        {
+            "beta": [0.0, 0.5, "auto"],
+            "label_ridge": [0.0, 2.0],
+            "offset": ["mean", "none"],
+            "completion": ["none", "krylov", "random"],
+            "n_feature_components": [7],
+            "n_label_components": [3],
+            "random_state": [4],
+        },
+    ),
+    "PLST": (CompactClassifier(PLST()), CODED),
+    "CPLST": (CompactClassifier(CPLST(ridge="shared")), CODED),
+    "DMLR": (CompactClassifier(DMLR()), CODED),
+    "FaIE": (CompactClassifier(FaIE()), CODED),
+    "MDDM": (
+        CompactClassifier(MDDM()),
+        {
+            "embedding__n_feature_components": [1, 3, 0.8],
+            "embedding__variant": ["projection", "subspace"],
+            **TINY,
+        },
+    ),
+    "Original": (CompactClassifier(Original()), {**TINY, "scale": [False, True]}),
+    "k-CMLL": (CMLLClassifier(feature_map=KernelMap()), {**SMALL, "alpha": [0.1]}),
+    "several kernel methods": (
+        CompactClassifier(feature_map=KernelMap()),
+        {"embedding": [PLST(3), CMLL(None), CMLL(2), MDDM(2), Original()], "alpha": [0.5]},
+    ),
+    "several methods": (
+        CompactClassifier(),
+        [
+            {"embedding": [PLST(3), CMLL(None), MDDM(2), Original()], "alpha": [1.0]},
+            {"embedding": [CMLL()], "embedding__n_label_components": [2, 4], "alpha": [2.0]},
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("estimator", "grid"), CASES.values(), ids=CASES.keys())
+def test_the_table_is_that_of_scikit_learn(estimator, grid):
+    assert_same_table(*both(estimator, grid))
+
+
+def test_several_methods_on_few_rows():
+    """Folds are held for the first of them, and serve the others."""
+    features, labels = make_data(20, 30, 5)
+    grid = {"embedding": [PLST(3), CMLL(None), MDDM(2), CMLL(9, completion="krylov")]}
+    grid["embedding"] += [CPLST(2), FaIE(2), Original()]
+    ours, theirs = both(CompactClassifier(), grid, X=features, Y=labels, splits=folds(20))
+    assert_same_table(ours, theirs)
+
+
+SINGLY = {
+    "foreign learner": (CMLLClassifier(regressor=Ridge()), {"regressor__alpha": [0.1, 10.0]}),
+    "both kinds": (CMLLClassifier(), {"regressor": [None, Ridge(2.0)], "alpha": [1.0, 3.0]}),
+    "learnt decoder": (CMLLClassifier(), {"decoder": ["linear", "learned"], "alpha": [1.0]}),
+    "other intercepts": (CMLLClassifier(), {"bias": ["free", "none", "target"], "alpha": [1.0]}),
+    "as printed": (
+        CMLLClassifier(3, 3, solver="alternating", max_iter=5, random_state=0),
+        {"alpha": [1.0, 3.0]},
+    ),
+}
+
+
+@pytest.mark.parametrize(("estimator", "grid"), SINGLY.values(), ids=SINGLY.keys())
+def test_what_shares_nothing_is_fitted_by_itself(estimator, grid):
+    assert_same_table(*both(estimator, grid))
+
+
+@pytest.mark.parametrize("name", ["micro_f1", "macro_f1"])
+def test_tuned_thresholds_with_a_metric_of_labels(name):
+    assert_same_table(*both(CMLLClassifier(threshold="f1"), TINY, name))
+
+
+@pytest.mark.parametrize("threshold", [0.3, np.linspace(0.2, 0.6, 6)])
+def test_thresholds_in_numbers_with_a_metric_of_labels(threshold):
+    assert_same_table(*both(CMLLClassifier(threshold=threshold), SMALL, "micro_f1"))
+
+
+def test_masked_columns_of_a_list_of_grids():
+    grid = [{"alpha": [1.0]}, {"beta": [0.1, 0.2]}]
+    ours, theirs = both(CMLLClassifier(), grid)
+    for name in ("param_alpha", "param_beta"):
+        np.testing.assert_array_equal(ours.cv_results_[name].mask, theirs.cv_results_[name].mask)
+        assert (
+            ours.cv_results_[name].compressed().tolist()
+            == theirs.cv_results_[name].compressed().tolist()
+        )
+
+
+def test_ranks_are_competition_ranks():
+    ours, _ = both(CMLLClassifier(), {"alpha": [1.0, 1.0, 100.0], "label_ridge": [0.0]})
+    mean, rank = (ours.cv_results_[name] for name in ("mean_test_score", "rank_test_score"))
+    assert rank.tolist() == [1 + int(np.sum(mean > value)) for value in mean]
+    assert rank[0] == rank[1]
+
+
+def test_the_best_is_fitted_to_all_rows():
+    ours, theirs = both(CMLLClassifier(), {"alpha": [1e-3, 30.0]})
+    assert ours.best_params_ == theirs.best_params_
+    explicit = CMLLClassifier(**ours.best_params_).fit(X, Y)
+    np.testing.assert_array_equal(ours.decision_function(X), explicit.decision_function(X))
+    assert ours.best_score_ == ours.cv_results_["mean_test_score"].max()
+    assert ours.n_splits_ == 3
+    assert ours.search_time_ > 0
+    assert ours.refit_time_ > 0
+    assert ours.interrupted_ is False
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix, sp.csc_array, pd.DataFrame, list])
+def test_forms_of_the_data(form):
+    """Rows of any kind, labels dense or sparse: the same table."""
+    features = X.tolist() if form is list else form(X)
+    plain = GridSearchMoments(CMLLClassifier(), SMALL, cv=SPLITS).fit(X, Y)
+    for labels in (Y, sp.csr_array(Y), Y.astype(bool)):
+        other = GridSearchMoments(CMLLClassifier(), SMALL, cv=SPLITS).fit(features, labels)
+        np.testing.assert_allclose(split_scores(other), split_scores(plain), atol=1e-8)
+
+
+def test_single_fits_take_any_form():
+    estimator, grid = CMLLClassifier(regressor=Ridge()), {"regressor__alpha": [1.0]}
+    plain = GridSearchMoments(estimator, grid, cv=SPLITS).fit(X, Y)
+    for features, labels in (
+        (pd.DataFrame(X), pd.DataFrame(Y)),
+        (sp.csr_array(X), sp.csr_array(Y)),
+    ):
+        other = GridSearchMoments(estimator, grid, cv=SPLITS).fit(features, labels)
+        np.testing.assert_allclose(split_scores(other), split_scores(plain), atol=1e-8)
+
+
+def test_enron():
+    data = load("enron")
+    rows = slice(0, 250)
+    grid = {"n_label_components": [0.1, 0.5], "alpha": [10.0, 1000.0]}
+    estimator = CMLLClassifier(completion="krylov")
+    splits = folds(250, 2)
+    ours, theirs = both(estimator, grid, X=data.X[rows], Y=data.Y[rows], splits=splits)
+    assert_same_table(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "estimator", [CMLLClassifier(completion="krylov"), CMLLClassifier(regressor=Ridge())]
+)
+def test_weights_are_repetitions(estimator):
+    """In the fits and in the scores of validation rows; rows of weight 0 are not there."""
+    weights = np.random.default_rng(3).integers(0, 4, 36)
+    search = GridSearchMoments(estimator, {"n_label_components": [2, 4], "scale": [False, True]})
+    search.set_params(cv=SPLITS, refit=False).fit(X, Y, sample_weight=weights)
+    for index, params in enumerate(search.cv_results_["params"]):
+        for number, split in enumerate(SPLITS):
+            train, test = (np.repeat(rows, weights[rows]) for rows in split)
+            model = clone(estimator).set_params(**params).fit(X[train], Y[train])
+            expected = average_precision(Y[test], model.decision_function(X[test]))
+            assert split_scores(search)[index, number] == pytest.approx(expected, abs=1e-8)
+
+
+# --- metrics -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", [*(n for n in METRICS if not n.startswith("ps")), "precision_at_3", "ndcg_at_2"]
+)
+def test_every_metric_by_its_name(name):
+    ours, theirs = both(CMLLClassifier(), SMALL, name)
+    assert_same_table(ours, theirs)
+    if name in METRICS and not METRICS[name].greater_is_better:
+        assert ours.best_score_ <= 0
+    assert ours.scorer_.name == name
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        scorer("average_precision", convention="sklearn"),
+        scorer("ranking_loss", convention="sklearn"),
+        scorer("precision_at_k", k=2),
+        scorer("psp_at_3", weights=inverse_propensities(Y)),
+        scorer("psndcg_at_k", weights=inverse_propensities(Y), k=2),
+    ],
+    ids=repr,
+)
+def test_scorers_with_options(scoring):
+    assert_same_table(*both(CMLLClassifier(), SMALL, scoring))
+
+
+def test_metrics_that_are_defined_nowhere_on_a_fold():
+    """The mean is over the folds that have a score."""
+    labels = np.zeros((30, 3))
+    rows = np.random.default_rng(0).integers(0, 2, (20, 3))
+    labels[:20] = rows
+    labels[0] = [1, 0, 1]
+    labels[11] = [0, 1, 0]
+    features = make_data(30, 4, 3)[0]
+    search = GridSearchMoments(CMLLClassifier(), TINY, cv=KFold(3)).fit(features, labels)
+    scores = split_scores(search)
+    assert np.isnan(scores[:, 2]).all()
+    assert np.isfinite(scores[:, :2]).all()
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], scores[:, :2].mean(axis=1))
+    np.testing.assert_allclose(search.cv_results_["std_test_score"], scores[:, :2].std(axis=1))
+    assert search.best_score_ == scores[:, :2].mean(axis=1).max()
+    with pytest.raises(ValueError, match="not defined on any of the validation folds"):
+        GridSearchMoments(CMLLClassifier(), TINY, cv=3).fit(features, np.zeros((30, 3)))
+
+
+# --- vectors of classes --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(
+    "estimator",
+    [CMLLClassifier(), CMLLClassifier(regressor=Ridge()), CMLLClassifier(scale=True)],
+    ids=["engine", "singly", "scaled"],
+)
+@pytest.mark.parametrize("scoring", ["subset_accuracy", "one_error"])
+def test_classes_in_a_vector(n_classes, estimator, scoring):
+    """Exactly one class is right in each row: both metrics are then the accuracy."""
+    rng = np.random.default_rng(2)
+    y = np.array(list("wxyz"))[np.argmax(X @ rng.normal(size=(8, n_classes)), axis=1)]
+    splits = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    search = GridSearchMoments(estimator, {"alpha": [1.0, 100.0]}, cv=splits, scoring=scoring)
+    search.fit(X, y)
+    assert set(search.predict(X)) <= set(y)
+    np.testing.assert_array_equal(search.classes_, np.unique(y))
+    for index, params in enumerate(search.cv_results_["params"]):
+        for number, (train, test) in enumerate(splits):
+            model = clone(estimator).set_params(**params).fit(X[train], y[train])
+            accuracy = accuracy_score(y[test], model.predict(X[test]))
+            expected = accuracy - 1 if scoring == "one_error" else accuracy
+            assert split_scores(search)[index, number] == pytest.approx(expected, abs=1e-12)
+
+
+def test_folds_of_classes_are_stratified():
+    y = np.repeat([0, 1, 2], [3, 15, 18])  # the rare class has one row for each fold
+    search = GridSearchMoments(CMLLClassifier(), TINY, cv=3).fit(X, y)
+    for number in range(3):
+        assert not search.cv_results_[f"split{number}_labels_absent_train"].any()
+        assert not search.cv_results_[f"split{number}_labels_absent_test"].any()
+    explicit = StratifiedKFold(3, shuffle=True, random_state=0)
+    other = GridSearchMoments(CMLLClassifier(), TINY, cv=explicit).fit(X, y)
+    np.testing.assert_array_equal(split_scores(search), split_scores(other))
+
+
+# --- nothing leaks -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("completion", ["none", "krylov"])
+def test_noise_stays_at_chance(completion):
+    """Labels that have nothing to do with the features are ranked no better than by frequency."""
+    rng = np.random.default_rng(11)
+    features = rng.normal(size=(240, 40))
+    labels = (rng.random((240, 8)) < np.linspace(0.15, 0.4, 8)).astype(float)
+    splits = folds(240, 4)
+    grid = {"alpha": [1e-2, 1.0, 100.0], "n_label_components": [2, 8], "beta": [0.01, 10.0]}
+    search = GridSearchMoments(CMLLClassifier(completion=completion), grid, cv=splits)
+    found = split_scores(search.fit(features, labels)).mean(axis=1)
+    chance = np.mean(
+        [
+            average_precision(labels[b], np.tile(labels[a].mean(axis=0), (len(b), 1)))
+            for a, b in splits
+        ]
+    )
+    assert found.max() < chance + 0.03
+    eager = CMLLClassifier(None, alpha=0.01).fit(features, labels)
+    seen = average_precision(labels, eager.decision_function(features))
+    assert seen > chance + 0.1, "on rows it has seen the noise is learnt: the test has power"
+
+
+@pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
+@pytest.mark.parametrize("splits", [SPLITS, SPLITS[:1]], ids=["folds", "single"])
+@pytest.mark.parametrize("scale", [False, True])
+def test_validation_rows_do_not_touch_the_model(solver, splits, scale):
+    """Other labels in a fold leave its scores as they are; other features move only their row."""
+    estimator = CMLLClassifier(solver=solver, completion="krylov", scale=scale)
+    candidates = list(ParameterGrid(SMALL))
+    before = engine_scores(estimator, candidates, X, Y, splits)
+    test = splits[0][1]
+    other_Y = Y.copy()
+    other_Y[test] = 1 - other_Y[test]
+    other_X = X.copy()
+    other_X[test[0]] = 1e3
+    labels = engine_scores(estimator, candidates, X, other_Y, splits)
+    features = engine_scores(estimator, candidates, other_X, Y, splits)
+    for index in range(len(candidates)):
+        np.testing.assert_allclose(labels[index, 0], before[index, 0], atol=1e-10)
+        np.testing.assert_allclose(features[index, 0][1:], before[index, 0][1:], atol=1e-10)
+    if len(splits) > 1:
+        assert not np.allclose(labels[0, 1], before[0, 1], atol=1e-3)
+
+
+def test_only_the_score_changes_with_the_labels_of_validation_rows():
+    splits = SPLITS[:1]
+    other = Y.copy()
+    other[splits[0][1]] = 1 - other[splits[0][1]]
+    first = GridSearchMoments(CMLLClassifier(), TINY, cv=splits, refit=False).fit(X, Y)
+    second = GridSearchMoments(CMLLClassifier(), TINY, cv=splits, refit=False).fit(X, other)
+    assert not np.allclose(split_scores(first), split_scores(second))
+
+
+# --- labels without examples ---------------------------------------------------------------------
+
+
+def test_absent_labels_are_counted():
+    labels = Y.copy()
+    splits = [(np.arange(12, 36), np.arange(12)), (np.arange(24), np.arange(24, 36))]
+    labels[:, 0] = 0
+    labels[:12, 1], labels[12:, 1] = 1, 0  # in the first validation part alone
+    labels[:, 2] = 0  # one example in each third but the last
+    labels[3, 2] = labels[15, 2] = 1
+    labels[[2, 14, 26], 3:] = 1
+    ours, theirs = both(CMLLClassifier(), SMALL, Y=labels, splits=splits)
+    assert_same_table(ours, theirs)
+    expected = {"split0": (2, 1), "split1": (1, 3)}
+    for split, (train, test) in expected.items():
+        assert set(ours.cv_results_[f"{split}_labels_absent_train"]) == {train}
+        assert set(ours.cv_results_[f"{split}_labels_absent_test"]) == {test}
+        assert len(ours.cv_results_[f"{split}_labels_absent_test"]) == 8
+
+
+def test_weights_that_leave_no_training_row():
+    weights = np.ones(36)
+    weights[SPLITS[1][0]] = 0
+    search = GridSearchMoments(CMLLClassifier(), TINY, cv=SPLITS)
+    with pytest.raises(ValueError, match="training rows of a split are zero"):
+        search.fit(X, Y, sample_weight=weights)
+
+
+def test_validation_rows_without_weight_say_nothing():
+    weights = np.ones(36)
+    weights[SPLITS[1][1]] = 0
+    search = GridSearchMoments(CMLLClassifier(), TINY, cv=SPLITS).fit(X, Y, sample_weight=weights)
+    scores = split_scores(search)
+    assert np.isnan(scores[:, 1]).all()
+    assert search.best_score_ == pytest.approx(scores[:, [0, 2]].mean(axis=1).max())
+
+
+# --- settings that are one and the same ----------------------------------------------------------
+
+
+def test_distinct_settings_without_a_completion():
+    """All numbers of feature components from the rank on are one model, for each penalty."""
+    features, labels = make_data(40, 20, 6)
+    ratios = [0.05, *np.linspace(0.1, 1, 10).tolist()]
+    grid = {"n_feature_components": ratios, "n_label_components": [2], "alpha": [0.1, 1.0, 10.0]}
+    search = GridSearchMoments(CMLLClassifier(), grid, cv=3, refit=False).fit(features, labels)
+    assert search.n_distinct_ == 2 * 3
+    completed = CMLLClassifier(completion="variance")
+    search = GridSearchMoments(completed, grid, cv=3, refit=False).fit(features, labels)
+    assert search.n_distinct_ == 11 * 3
+
+
+@pytest.mark.parametrize("completion", ["variance", "krylov"])
+def test_distinct_settings_where_the_features_have_a_rank(completion):
+    """Of 14 training rows there are 13 directions, and no completion finds more."""
+    features, labels = make_data(21, 30, 4)
+    grid = {"n_feature_components": [5, 13, 14, 0.7, 1.0], "n_label_components": [2]}
+    estimator = CMLLClassifier(completion=completion)
+    search = GridSearchMoments(estimator, grid, cv=3, refit=False).fit(features, labels)
+    assert search.n_distinct_ == 2
+
+
+def test_a_ratio_and_the_count_that_it_means_are_one_setting():
+    grid = {"n_label_components": [3, 0.5], "n_feature_components": [4, 0.5, None]}
+    search = GridSearchMoments(CMLLClassifier(), grid, cv=3, refit=False).fit(X, Y)
+    assert search.n_distinct_ == 2
+    scores = search.cv_results_["mean_test_score"]
+    assert len(set(scores)) <= 2
+
+
+def multiplied(X, by):
+    return X * by
+
+
+def test_maps_that_print_alike_are_told_apart():
+    """Long arrays and long estimators are cut when printed; settings are not sorted by that."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(24, 1100))
+    labels = (features[:, :4] + 0.5 * rng.normal(size=(24, 4)) > 0).astype(float)
+    muted = np.r_[np.ones(4), np.full(1092, 0.01), np.ones(4)]
+    maps = [FunctionTransformer(multiplied, kw_args={"by": by}) for by in (np.ones(1100), muted)]
+    assert repr(maps[0]) == repr(maps[1])
+    grid = {"feature_map": maps, "alpha": [1.0, 10.0]}
+    ours, theirs = both(CMLLClassifier(), grid, X=features, Y=labels, splits=folds(24, 2))
+    assert_same_table(ours, theirs)
+    assert ours.n_distinct_ == 4
+
+
+def test_thresholds_that_print_alike_are_told_apart():
+    rng = np.random.default_rng(0)
+    labels = (rng.random((20, 1100)) < 0.2).astype(float)
+    low = np.full(1100, 0.3)
+    high = np.r_[low[:4], np.full(1092, 0.2), low[:4]]
+    grid = {"threshold": [low, high]}
+    estimator = CMLLClassifier(n_label_components=3)
+    search = GridSearchMoments(estimator, grid, scoring="hamming_loss", cv=2).fit(X[:20], labels)
+    first, second = search.cv_results_["mean_test_score"]
+    assert first != second
+
+
+# --- threads and Ctrl-C --------------------------------------------------------------------------
+
+
+def test_threads_give_the_same_table():
+    grid = {**SMALL, "beta": [0.1, 1.0]}
+    one = GridSearchMoments(CMLLClassifier(), grid, cv=SPLITS).fit(X, Y)
+    two = GridSearchMoments(CMLLClassifier(), grid, cv=SPLITS, n_jobs=2).fit(X, Y)
+    np.testing.assert_allclose(split_scores(two), split_scores(one), rtol=0, atol=1e-12)
+    assert two.best_params_ == one.best_params_
+    assert two.n_distinct_ == one.n_distinct_
+
+
+def interrupted_after(monkeypatch, n_tasks):
+    done = []
+    original = crossval._score_group
+
+    def impatient(group, fold, judge):
+        if len(done) >= n_tasks:
+            raise KeyboardInterrupt
+        done.append(1)
+        return original(group, fold, judge)
+
+    monkeypatch.setattr(crossval, "_score_group", impatient)
+
+
+BALANCES = {"beta": [0.1, 0.2, 0.3], "alpha": [0.1, 100.0]}
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_ctrl_c_keeps_what_there_is(monkeypatch, n_jobs):
+    """Three balances on three folds are nine tasks, fold by fold; the fifth does not end."""
+    whole = GridSearchMoments(CMLLClassifier(), BALANCES, cv=SPLITS).fit(X, Y)
+    interrupted_after(monkeypatch, 4)
+    search = GridSearchMoments(CMLLClassifier(), BALANCES, cv=SPLITS, n_jobs=n_jobs)
+    with pytest.warns(UserWarning, match=r"interrupted: 0 of 6 settings .* all 3 splits"):
+        search.fit(X, Y)
+    assert search.interrupted_ is True
+    scores, every = split_scores(search), split_scores(whole)
+    known = np.isfinite(scores)
+    np.testing.assert_allclose(scores[known], every[known], atol=1e-12)
+    if n_jobs is None:  # with threads, what had ended is up to them
+        assert known.sum(axis=1).tolist() == [2, 1, 1, 2, 1, 1]
+        best = np.argmax(np.where(known.sum(axis=1) == 2, np.nanmean(scores, axis=1), -np.inf))
+        assert search.best_index_ == best
+        assert search.cv_results_["rank_test_score"][best] == 1
+        partly = [0, 3]
+        assert set(search.cv_results_["rank_test_score"][partly]) == {1, 2}
+    reached = known.sum(axis=1)
+    assert reached[search.best_index_] == reached.max()
+    assert search.best_score_ == pytest.approx(np.nanmean(scores[search.best_index_]))
+    explicit = CMLLClassifier(**search.best_params_).fit(X, Y)
+    np.testing.assert_array_equal(search.predict(X), explicit.predict(X))
+
+
+def test_ctrl_c_before_anything_is_done(monkeypatch):
+    search = GridSearchMoments(CMLLClassifier(), BALANCES, cv=SPLITS).fit(X, Y)
+    before = dict(vars(search))
+    interrupted_after(monkeypatch, 0)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, Y)
+    assert vars(search) == before
+    fresh = clone(search)
+    with pytest.raises(KeyboardInterrupt):
+        fresh.fit(X, Y)
+    assert not [name for name in vars(fresh) if name.endswith("_")]
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+BAD = {
+    "folds above rows": (GridSearchMoments(CMLLClassifier(), TINY, cv=37), "36 rows, and is 37"),
+    "one fold": (GridSearchMoments(CMLLClassifier(), TINY, cv=1), "cv must be at least 2 folds"),
+    "no split": (GridSearchMoments(CMLLClassifier(), TINY, cv=[]), "at least one split"),
+    "empty split": (
+        GridSearchMoments(CMLLClassifier(), TINY, cv=[(np.arange(36), np.arange(0))]),
+        "training and validation rows",
+    ),
+    "empty grid": (GridSearchMoments(CMLLClassifier(), []), "grid is empty"),
+    "empty values": (GridSearchMoments(CMLLClassifier(), {"alpha": []}), "non-empty|empty"),
+    "unknown parameter": (GridSearchMoments(CMLLClassifier(), {"alhpa": [1.0]}), "alhpa"),
+    "unknown size": (
+        GridSearchMoments(CompactClassifier(MDDM()), {"embedding__n_label_components": [2]}, cv=3),
+        "MDDM has no parameter n_label_components",
+    ),
+    "negative penalty": (GridSearchMoments(CMLLClassifier(), {"alpha": [1.0, -1.0]}), "alpha"),
+    "too many labels": (
+        GridSearchMoments(CMLLClassifier(), {"n_label_components": [2, 7]}),
+        r"more components than there are labels \(6\)",
+    ),
+    "ratio zero": (
+        GridSearchMoments(CMLLClassifier(), {"n_label_components": [0.0]}),
+        "n_label_components",
+    ),
+    "callable": (
+        GridSearchMoments(CMLLClassifier(), TINY, scoring=lambda *_: 1.0),
+        "scoring must be the name of a metric",
+    ),
+    "metric misspelt": (
+        GridSearchMoments(CMLLClassifier(), TINY, scoring="average_precison"),
+        "(?s)one of the names.*'average_precison'.*average_precision",
+    ),
+    "refit": (GridSearchMoments(CMLLClassifier(), TINY, refit="yes"), "refit"),
+    "CV: no penalty": (CMLLClassifierCV(alphas=[]), "alphas must hold at least one value"),
+    "CV: a number": (CMLLClassifierCV(alphas=1.0), "alphas must hold at least one value"),
+    "CV: a name": (CMLLClassifierCV(completions="none"), "completions must hold"),
+    "CV: decoder": (CMLLClassifierCV(decoders=["tree"]), "decoders must hold some of.*'tree'"),
+    "CV: penalty": (CMLLClassifierCV(alphas=[-1.0]), "alpha"),
+    "CV: balance": (CMLLClassifierCV(betas=[-1.0]), "beta"),
+    "CV: label ratio": (CMLLClassifierCV(n_label_components=[1.5]), "n_label_components"),
+    "CV: folds": (CMLLClassifierCV(cv=1), "cv must be at least 2 folds"),
+    "CV: threshold": (CMLLClassifierCV(threshold="best"), "threshold"),
+    "ratios: zero": (RatioSearchCV(feature_ratios=[0.0, 0.5]), "feature_ratios must hold ratios"),
+    "ratios: negative": (RatioSearchCV(label_ratios=[-0.5]), "label_ratios must hold ratios"),
+    "ratios: above one": (RatioSearchCV(label_ratios=[2]), "label_ratios must hold ratios"),
+    "ratios: None": (RatioSearchCV(label_ratios=[None]), "label_ratios must hold ratios"),
+    "ratios: none": (RatioSearchCV(label_ratios=[]), "label_ratios must hold at least one"),
+    "ratios: start": (RatioSearchCV(starts=[0.0]), "starts must hold ratios"),
+    "ratios: rounds": (RatioSearchCV(n_rounds=0), "n_rounds"),
+    "ratios: one size": (RatioSearchCV(CompactClassifier(PLST())), "has not both"),
+    "ratios: grid": (RatioSearchCV(param_grid={"alpha": [-1.0]}), "alpha"),
+}
+
+
+@pytest.mark.parametrize(("search", "sentence"), BAD.values(), ids=BAD.keys())
+def test_bad_input(search, sentence):
+    search = clone(search)
+    before = dict(vars(search))
+    with pytest.raises(ValueError, match=sentence):
+        search.fit(X, Y)
+    assert vars(search) == before
+
+
+@pytest.mark.parametrize("kind", [GridSearchMoments, RatioSearchCV])
+def test_estimators_of_other_packages(kind):
+    options = {"param_grid": {"C": [1.0]}}
+    search = kind(LogisticRegression(), **options)
+    with pytest.raises(TypeError, match="LogisticRegression"):
+        search.fit(X, Y)
+    assert not [name for name in vars(search) if name.endswith("_")]
+
+
+def test_a_fit_that_fails_leaves_the_one_before():
+    search = GridSearchMoments(CMLLClassifier(), TINY, cv=3).fit(X, Y)
+    before = dict(vars(search))
+    expected = search.decision_function(X)
+    with pytest.raises(ValueError, match="cv must"):
+        search.set_params(cv=99).fit(X[:, :5], Y)
+    search.set_params(cv=3)
+    assert vars(search) == before
+    np.testing.assert_array_equal(search.decision_function(X), expected)
+
+
+def test_before_a_fit():
+    search = GridSearchMoments(CMLLClassifier(), TINY)
+    with pytest.raises(NotFittedError):
+        search.predict(X)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(search)
+
+
+# --- the rest of scikit-learn's manners ----------------------------------------------------------
+
+
+def test_an_int_is_a_seeded_shuffle():
+    first, second = (GridSearchMoments(CMLLClassifier(), TINY).fit(X, Y) for _ in range(2))
+    np.testing.assert_array_equal(split_scores(first), split_scores(second))
+    assert first.n_splits_ == 5
+    other = GridSearchMoments(CMLLClassifier(), TINY, random_state=1).fit(X, Y)
+    assert not np.array_equal(split_scores(first), split_scores(other))
+    explicit = GridSearchMoments(
+        CMLLClassifier(), TINY, cv=KFold(5, shuffle=True, random_state=1)
+    ).fit(X, Y)
+    np.testing.assert_array_equal(split_scores(explicit), split_scores(other))
+
+
+def test_groups_and_masks():
+    groups = np.arange(36) % 4
+    ours = GridSearchMoments(CMLLClassifier(), TINY, cv=GroupKFold(4)).fit(X, Y, groups=groups)
+    theirs = GridSearchCV(
+        CMLLClassifier(), TINY, cv=GroupKFold(4), scoring=scorer("average_precision")
+    ).fit(X, Y, groups=groups)
+    assert_same_table(ours, theirs)
+    mask = np.arange(36) < 20
+    masked = GridSearchMoments(CMLLClassifier(), TINY, cv=[(mask, ~mask)]).fit(X, Y)
+    numbers = [(np.flatnonzero(mask), np.flatnonzero(~mask))]
+    numbered = GridSearchMoments(CMLLClassifier(), TINY, cv=numbers).fit(X, Y)
+    np.testing.assert_array_equal(split_scores(masked), split_scores(numbered))
+
+
+def test_the_estimator_passed_is_never_fitted_or_changed():
+    estimator = CMLLClassifier(alpha=7.0)
+    GridSearchMoments(estimator, SMALL, cv=3).fit(X, Y)
+    assert not [name for name in vars(estimator) if name.endswith("_")]
+    assert estimator.get_params() == CMLLClassifier(alpha=7.0).get_params()
+
+
+def test_pickle_and_labels_by_either_name():
+    search = GridSearchMoments(CMLLClassifier(), TINY, cv=3).fit(X, Y=Y)
+    again = pickle.loads(pickle.dumps(search))
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+    with pytest.raises(ValueError, match="pass them once"):
+        search.fit(X, Y, Y=Y)
