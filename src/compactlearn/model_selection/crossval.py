@@ -156,6 +156,8 @@ def _drop_the_last(going: NDArray[np.bool_], scores: Array) -> None:
     """Leave the best third of those in the race, but no fewer than ``FEWEST``."""
     racers = np.flatnonzero(going)
     merits = Outcome(scores[racers], 0, 0).merits
+    if not np.isfinite(merits).any():  # the metric is not defined on what was seen
+        return
     kept = max(FEWEST, -(-racers.size // 3))
     going[racers[np.argsort(-merits, kind="stable")[kept:]]] = False
 

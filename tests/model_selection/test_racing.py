@@ -1,0 +1,140 @@
+"""Settings that are dropped on the way, and what a search hands on to the fits it makes."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+import compactlearn.model_selection.crossval as crossval
+from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier
+from compactlearn.metrics import scorer
+from compactlearn.model_selection import GridSearchMoments
+
+from .helpers import folds, make_data
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+X, Y = make_data(60, 8, 6)
+SPLITS = folds(60, 5)
+
+
+def split_scores(search):
+    names = [f"split{k}_test_score" for k in range(search.n_splits_)]
+    return np.column_stack([search.cv_results_[name] for name in names])
+
+
+def test_the_best_third_goes_on():
+    """Against the table of a search that drops nothing."""
+    racing = CMLLClassifierCV(cv=SPLITS, refit=False).fit(X, Y)
+    whole = split_scores(CMLLClassifierCV(cv=SPLITS, refit=False, racing=False).fit(X, Y))
+    found = split_scores(racing)
+    known = ~np.isnan(found)
+    assert known.sum(axis=0).tolist() == [75, 25, 9, 5, 5]
+    np.testing.assert_allclose(found[known], whole[known], atol=1e-12)
+    for split in range(1, 5):
+        before = np.flatnonzero(known[:, split - 1])
+        merit = whole[before, :split].mean(axis=1)
+        kept = known[before, split]
+        assert merit[kept].min() >= merit[~kept].max(initial=-np.inf) - 1e-12
+    last = np.flatnonzero(known[:, -1])
+    assert racing.best_index_ == last[np.argmax(whole[last].mean(axis=1))]
+    assert racing.best_score_ == pytest.approx(whole[racing.best_index_].mean())
+    ranks = racing.cv_results_["rank_test_score"]
+    assert ranks[racing.best_index_] == 1
+    assert ranks[last].max() <= 5 < np.delete(ranks, last).min()
+
+
+def test_few_settings_all_stay():
+    search = CMLLClassifierCV(alphas=(1.0, 10.0), n_label_components=(0.5, 1.0), cv=SPLITS)
+    assert not np.isnan(split_scores(search.fit(X, Y))).any()
+
+
+def test_a_fold_without_a_score_drops_nobody():
+    labels = Y.copy()
+    empty = np.arange(0, 12)
+    labels[empty] = 0  # average precision has no row to stand on there
+    rest = np.arange(12, 60)
+    splits = [(rest, empty), *((np.setdiff1d(rest, t), t) for t in np.array_split(rest, 3))]
+    search = CMLLClassifierCV(cv=splits, refit=False).fit(X, labels)
+    known = ~np.isnan(split_scores(search))
+    assert known.sum(axis=0).tolist() == [0, 75, 25, 9]
+    assert np.isfinite(search.best_score_)
+
+
+def test_two_classes_are_parted_where_the_classifier_does():
+    """A tuned boundary is part of the scores, so such settings are fitted by themselves."""
+    y = X[:, 0] > np.quantile(X[:, 0], 0.7)
+    grid = {"alpha": [1.0, 30.0]}
+    for threshold in (0.3, "f1"):
+        model = CMLLClassifier(threshold=threshold)
+        ours = GridSearchMoments(model, grid, cv=SPLITS, refit=False).fit(X, y)
+        for place, params in enumerate(ours.cv_results_["params"]):
+            for number, (train, test) in enumerate(SPLITS):
+                fitted = clone(model).set_params(**params).fit(X[train], y[train])
+                right = np.mean(fitted.predict(X[test]) == y[test])
+                # Of two labels, of which one is present, it is first or second.
+                expected = right + (1 - right) / 2
+                found = ours.cv_results_[f"split{number}_test_score"][place]
+                assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_tuned_threshold_belongs_to_the_last_fit(monkeypatch):
+    """No setting is fitted by itself because of it."""
+    monkeypatch.setattr(crossval, "_score_single", None)
+    y = X[:, 0] > 0
+    for labels in (y, Y):
+        search = CMLLClassifierCV(cv=3).fit(X, labels)
+        assert search.best_estimator_.threshold == "f1"
+        again = CMLLClassifier(**search.best_params_, threshold="f1").fit(X, labels)
+        np.testing.assert_allclose(
+            search.decision_function(X), again.decision_function(X), atol=1e-12
+        )
+
+
+def test_groups_reach_the_fits():
+    groups = np.arange(60) // 6
+    options = {"decoder": "learned", "threshold": "f1"}
+    search = GridSearchMoments(CMLLClassifier(**options), {"alpha": [1.0, 10.0]}, cv=GroupKFold(3))
+    search.fit(X, Y, groups=groups)
+    best = CMLLClassifier(**options, **search.best_params_).fit(X, Y, groups=groups)
+    np.testing.assert_allclose(search.decision_function(X), best.decision_function(X), atol=1e-12)
+    other = CMLLClassifier(**options, **search.best_params_).fit(X, Y)
+    assert np.abs(search.decision_function(X) - other.decision_function(X)).max() > 1e-6
+    train, test = next(GroupKFold(3).split(X, groups=groups))
+    part = CMLLClassifier(**options, alpha=1.0).fit(X[train], Y[train], groups=groups[train])
+    expected = scorer("average_precision")(part, X[test], Y[test])
+    assert search.cv_results_["split0_test_score"][0] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("search", "words"),
+    [
+        (
+            GridSearchMoments(CMLLClassifier(threshold=[0.5, 0.2]), {"alpha": [1.0]}),
+            r"one for each of the 6 labels, and has 2 entries",
+        ),
+        (
+            GridSearchMoments(CompactClassifier(), {"embedding__beta": [1.0]}),
+            r"the classifier was given none; pass CompactClassifier\(CMLL\(\)\)",
+        ),
+        (
+            GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=[([0, 1, 2], [60])]),
+            r"numbers of the 60 rows, from 0 on, and hold others",
+        ),
+    ],
+    ids=["threshold", "embedding", "split"],
+)
+def test_refusals(search, words):
+    with pytest.raises(ValueError, match=words):
+        search.fit(X, Y)
+    assert not hasattr(search, "best_params_")
+
+
+def test_scikit_learns_own_search_agrees_on_three_classes():
+    y = np.digitize(X[:, 0], np.quantile(X[:, 0], [0.4, 0.7]))
+    grid = {"alpha": [1.0, 30.0], "n_label_components": [1, 3]}
+    ours = GridSearchMoments(CMLLClassifier(), grid, cv=SPLITS, scoring="one_error").fit(X, y)
+    theirs = GridSearchCV(CMLLClassifier(), grid, cv=SPLITS, scoring="accuracy").fit(X, y)
+    np.testing.assert_allclose(
+        1 + ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12
+    )
