@@ -14,6 +14,7 @@ best of five penalties.
 """
 
 import argparse
+import json
 import sys
 import time
 import warnings
@@ -138,22 +139,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=common.RESULTS / "selection.json")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    rows: list[dict[str, Any]] = []
-    sweeps: list[dict[str, Any]] = []
-    curves: list[dict[str, Any]] = []
-    names = options.names or DATA
-    for name in names:
-        rows.append(measure(name, options.data_home))
-        print(rows[-1], flush=True)
-        if name in SWEPT:
-            sweeps.append(sweep(name, options.data_home))
-            print(sweeps[-1], flush=True)
-        if name in BALANCED:
-            curves.append(balances(name, options.data_home))
-            print(curves[-1], flush=True)
+    parts = {"measurements": measure, "sweeps": sweep, "balances": balances}
+    of_part = {"measurements": DATA, "sweeps": SWEPT, "balances": BALANCED}
+    # What is not measured again stays as it was.
+    known = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
+    found = {part: {row["data"]: row for row in known.get(part, [])} for part in parts}
+    for name in options.names or DATA:
+        for part, function in parts.items():
+            if name in of_part[part]:
+                found[part][name] = function(name, options.data_home)
+                print(found[part][name], flush=True)
         record = {"date": common.today(), "machine": common.machine()}
-        found = {"measurements": rows, "sweeps": sweeps, "balances": curves}
-        common.write_json(options.out, record | found)
+        for part, of_data in found.items():
+            record[part] = [of_data[name] for name in of_part[part] if name in of_data]
+        common.write_json(options.out, record)
+    rows, sweeps = record["measurements"], record["sweeps"]
     missed = [r["data"] for r in rows if r["loss"] > LARGEST_LOSS or r["fits"] > MOST_FITS]
     missed += [
         f"{row['data']} (ratios)"

@@ -58,13 +58,13 @@ def test_one_solution_per_balance_and_completion(monkeypatch):
     seen = []
     original = crossval._score_group
 
-    def noted(group, fold, judge):
+    def noted(group, fold, judge, **options):
         seen.append((fold.number, group.model.beta, group.model.completion, len(group.wanted)))
-        return original(group, fold, judge)
+        return original(group, fold, judge, **options)
 
     monkeypatch.setattr(crossval, "_score_group", noted)
     options = {**QUICK, "betas": (0.1, "auto"), "completions": ("none", "krylov")}
-    CMLLClassifierCV(**options, refit=False).fit(X, Y)
+    CMLLClassifierCV(**options, refit=False, racing=False).fit(X, Y)
     assert sorted(seen, key=repr) == sorted(
         ((k, b, c, 4) for k in range(3) for b in (0.1, "auto") for c in ("none", "krylov")),
         key=repr,
@@ -77,7 +77,8 @@ def test_the_table_is_that_of_a_grid():
         "n_feature_components": ("auto", 3, None),
         "completions": ("none", "variance"),
     }
-    model = CMLLClassifierCV(**options, **{**QUICK, "cv": SPLITS}, refit=False).fit(X, Y)
+    whole = {**QUICK, "cv": SPLITS, "refit": False, "racing": False}
+    model = CMLLClassifierCV(**options, **whole).fit(X, Y)
     grid = {
         "beta": [0.2, "auto"],
         "n_feature_components": ["auto", 3, None],
@@ -373,11 +374,11 @@ def test_interrupted_before_the_second_stage(monkeypatch):
     calls = []
     original = crossval._score_group
 
-    def impatient(group, fold, judge):
+    def impatient(group, fold, judge, **options):
         calls.append(1)
         if len(calls) > 2:
             raise KeyboardInterrupt
-        return original(group, fold, judge)
+        return original(group, fold, judge, **options)
 
     monkeypatch.setattr(crossval, "_score_group", impatient)
     model = CMLLClassifierCV(**QUICK, decoders=("linear", "logistic"))

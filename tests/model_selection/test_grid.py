@@ -494,11 +494,11 @@ def interrupted_after(monkeypatch, n_tasks):
     done = []
     original = crossval._score_group
 
-    def impatient(group, fold, judge):
+    def impatient(group, fold, judge, **options):
         if len(done) >= n_tasks:
             raise KeyboardInterrupt
         done.append(1)
-        return original(group, fold, judge)
+        return original(group, fold, judge, **options)
 
     monkeypatch.setattr(crossval, "_score_group", impatient)
 

@@ -44,6 +44,33 @@ def test_the_best_third_goes_on():
     assert ranks[last].max() <= 5 < np.delete(ranks, last).min()
 
 
+def test_on_a_large_first_fold_penalties_fall_until_two_were_no_better(monkeypatch):
+    whole = split_scores(CMLLClassifierCV(cv=SPLITS, refit=False, racing=False).fit(X, Y))
+    monkeypatch.setattr(crossval, "TOGETHER", 1)
+    racing = CMLLClassifierCV(cv=SPLITS, refit=False).fit(X, Y)
+    found = split_scores(racing)
+    params = racing.cv_results_["params"]
+    stopped = 0
+    for size in (0.1, 0.25, 0.5, 0.75, 1.0):
+        line = [i for i, p in enumerate(params) if p["n_label_components"] == size]
+        line = sorted(line, key=lambda i: -params[i]["alpha"])
+        best, falls, expected = -np.inf, 0, []
+        for i in line:
+            expected.append(i)
+            falls = 0 if whole[i, 0] > best else falls + 1
+            best = max(best, whole[i, 0])
+            if falls == 2:
+                break
+        tried = [i for i in line if not np.isnan(found[i, 0])]
+        assert tried == expected
+        np.testing.assert_allclose(found[tried, 0], whole[tried, 0], atol=1e-12)
+        stopped += len(tried) < len(line)
+    assert stopped
+    n_tried = int(np.sum(~np.isnan(found[:, 0])))
+    assert int(np.sum(~np.isnan(found[:, 1]))) == -(-75 // 3)  # a third of all, not of those
+    assert n_tried >= 25
+
+
 def test_few_settings_all_stay():
     search = CMLLClassifierCV(alphas=(1.0, 10.0), n_label_components=(0.5, 1.0), cv=SPLITS)
     assert not np.isnan(split_scores(search.fit(X, Y))).any()

@@ -210,11 +210,11 @@ def test_interrupted(monkeypatch):
     calls = []
     original = crossval._score_group
 
-    def impatient(group, fold, judge):
+    def impatient(group, fold, judge, **options):
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return original(group, fold, judge)
+        return original(group, fold, judge, **options)
 
     monkeypatch.setattr(crossval, "_score_group", impatient)
     found = search(refit=True, starts=(0.5, 0.25))

@@ -81,9 +81,12 @@ class Embedded:
 
 @dataclass(frozen=True)
 class Head:
-    """A projection: these columns, then so many principal directions of what they leave over."""
+    """A projection: these columns, then so many principal directions of what they leave over.
 
-    columns: Array  # (D, r)
+    Without columns it spans everything, and the learner may as well see the features themselves.
+    """
+
+    columns: Array | None  # (D, r)
     extra: int = 0
 
 

@@ -265,6 +265,9 @@ class CMLL(Embedding):
             d, _ = own._sizes(pair.n_left, pair.n_right, pair.given_left, m)
             assert d is not None
             P = full[:, :d]
+            if self.completion == "krylov" and max(needed, pair.n_left) <= d < pair.count:
+                heads.append(Head(None))
+                continue
             if self.completion == "krylov" and d > P.shape[1] and d >= needed:
                 P = np.hstack([P, krylov_directions(pair, P, d - P.shape[1])])
             extra = d - P.shape[1] if self.completion == "variance" else 0

@@ -50,7 +50,9 @@ class CMLLClassifierCV(Search):
         With a metric of labels and a tuned threshold every setting is fitted by itself.
     racing : bool, default=True
         Whether only the best third of the settings, and at least five, goes on from one fold to the
-        next. ``cv_results_`` has NaN for what was not tried; the best is one that was tried on all.
+        next; on the first fold, if it is large, penalties are tried from the largest on until two
+        in a row have not been better. ``cv_results_`` has NaN for what was not tried; the best is
+        one that was tried on all.
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int or None, default=None

@@ -101,7 +101,8 @@ def cross_validate_grid(
     """Score every candidate on every split; more is better.
 
     With ``racing`` only the best third of the settings, and at least ``FEWEST``, goes on from one
-    split to the next. Ctrl-C ends the search with what it has.
+    split to the next; on the first, if it is large, penalties are tried from the largest on until
+    two in a row have not been better. Ctrl-C ends the search with what it has.
     """
     judges = [FoldJudge(problem, test) for _, test in problem.splits]
     # Of two classes the scores are taken from the boundary on, so it matters like labels.
@@ -112,7 +113,7 @@ def cross_validate_grid(
     scores = np.full((len(candidates), len(problem.splits)), np.nan)
     going = np.ones(len(candidates), dtype=bool)
     distinct = [0] * len(problem.splits)
-    rounds = _rounds(groups, singles, problem, judges, going)
+    rounds = _rounds(groups, singles, problem, judges, going, racing)
     jobs = effective_n_jobs(n_jobs)
     interrupted = False
     alone = jobs > 1 or _is_small(problem.shape)
@@ -171,6 +172,7 @@ def _rounds(
     problem: Problem,
     judges: Sequence[FoldJudge],
     going: NDArray[np.bool_],
+    racing: bool,
 ) -> Iterator[Iterator[Task]]:
     """The work of each split, for the settings that are still ``going`` when it begins."""
     together: dict[Any, list[Group]] = {}
@@ -187,7 +189,8 @@ def _rounds(
         for members in together.values()
     ]
     for number, split in enumerate(problem.splits):
-        yield _round(number, split, list(together.values()), held, singles, problem, judges, going)
+        work = list(together.values())
+        yield _round(number, split, work, held, singles, problem, judges, going, racing)
 
 
 def _round(
@@ -199,13 +202,20 @@ def _round(
     problem: Problem,
     judges: Sequence[FoldJudge],
     going: NDArray[np.bool_],
+    racing: bool,
 ) -> Iterator[Task]:
     for members, folds in zip(together, held, strict=True):
         fold = next(folds)
         for group in members:
             wanted = [w for w in group.wanted if going[w.index]]
             if wanted:
-                yield partial(_score_group, replace(group, wanted=wanted), fold, judges[number])
+                yield partial(
+                    _score_group,
+                    replace(group, wanted=wanted),
+                    fold,
+                    judges[number],
+                    racing=racing and number == 0,
+                )
     for single in singles:
         if going[single.index]:
             yield partial(_score_single, single, number, split, problem, judges[number])
@@ -223,24 +233,46 @@ def _largest(groups: Sequence[Group], n_labels: int) -> Any:
     return embedding
 
 
-def _score_group(group: Group, fold: Fold, judge: FoldJudge) -> tuple[int, Values]:
+def _score_group(
+    group: Group, fold: Fold, judge: FoldJudge, *, racing: bool = False
+) -> tuple[int, Values]:
     values: Values = []
     waiting: list[tuple[list[int], Array]] = []
+    falls = _Falls(group)
 
     def flush() -> None:
         found = judge.of_scores(np.stack([scores for _, scores in waiting]), group.model.threshold)
-        values.extend(
-            (indices, float(value)) for (indices, _), value in zip(waiting, found, strict=True)
-        )
+        for (indices, scores), value in zip(waiting, found, strict=True):
+            values.append((indices, float(value)))
+            if racing and scores.size >= TOGETHER:  # one judged at a time, and dear
+                falls.note(indices, float(value))
         waiting.clear()
 
-    for scored in scores_of(group.embedding, fold, group.wanted):
+    for scored in scores_of(group.embedding, fold, group.wanted, falls.skip):
         waiting.append((scored.indices, scored.scores))
         if sum(scores.size for _, scores in waiting) >= TOGETHER:
             flush()
     if waiting:
         flush()
     return fold.number, values
+
+
+class _Falls:
+    """Settings not worth trying: all smaller penalties, once two in a row have not been better."""
+
+    def __init__(self, group: Group) -> None:
+        self.skip: set[int] = set()
+        # By text: 1 is a count and 1.0 a ratio, yet they are equal.
+        self.line = {w.index: repr(replace(w, index=0, alpha=0.0)) for w in group.wanted}
+        self.best: dict[str, tuple[float, int]] = {}
+
+    def note(self, indices: Sequence[int], value: float) -> None:
+        """Take in what settings of one line reached; their penalties come in falling order."""
+        for line in {self.line[index] for index in indices}:
+            best, falls = self.best.get(line, (-np.inf, 0))
+            self.best[line] = (value, 0) if value > best else (best, falls + 1)
+            if self.best[line][1] == 2:
+                self.skip |= {index for index, other in self.line.items() if other == line}
 
 
 def _score_single(

@@ -8,7 +8,7 @@ ridge divides scores and costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -45,9 +45,14 @@ class Scored:
     scores: Array  # (n, M)
 
 
-def scores_of(embedding: Embedding, fold: Fold, wanted: list[Wanted]) -> Iterator[Scored]:
-    """The scores for every setting; equal ones are given once."""
-    solved = _Solved(embedding, fold, wanted)
+def scores_of(
+    embedding: Embedding, fold: Fold, wanted: list[Wanted], skip: Container[int] = ()
+) -> Iterator[Scored]:
+    """The scores for every setting, those of large penalties first; equal ones are given once.
+
+    ``skip`` may grow on the way: settings in it are left out from then on.
+    """
+    solved = _Solved(embedding, fold, wanted, skip)
     for label_size, group in _grouped(wanted, solved.components):
         yield from solved.for_label_size(label_size, group)
 
@@ -55,8 +60,10 @@ def scores_of(embedding: Embedding, fold: Fold, wanted: list[Wanted]) -> Iterato
 class _Solved:
     """One method on one fold."""
 
-    def __init__(self, embedding: Embedding, fold: Fold, wanted: list[Wanted]) -> None:
-        self.fold, self.pair = fold, fold.pair
+    def __init__(
+        self, embedding: Embedding, fold: Fold, wanted: list[Wanted], skip: Container[int]
+    ) -> None:
+        self.fold, self.pair, self.skip = fold, fold.pair, skip
         self.embedding = _with(embedding, label_ridge=0.0)
         found = (self.components(w) for w in wanted)
         sizes = [size for size in found if not _is_kept(size)]
@@ -96,10 +103,19 @@ class _Solved:
         for (feature_size, group), head in zip(projected, heads, strict=True):
             if head is None:
                 yield from self._alone(size, feature_size, group)
+            elif head.columns is None:
+                yield from self._on_all_features(result, count, group)
             else:
                 together.setdefault(head.columns.shape[1], []).append((head, group))
         for members in together.values():
             yield from self._projected(result, members)
+
+    def _by_penalty(self, wanted: list[Wanted]) -> Iterator[tuple[float, list[Wanted]]]:
+        """Settings with the same penalty, from the largest on, less those skipped by then."""
+        for alpha in sorted({w.alpha for w in wanted}, reverse=True):
+            group = [w for w in wanted if w.alpha == alpha and w.index not in self.skip]
+            if group:
+                yield alpha, group
 
     def _on_all_features(
         self, result: Embedded, count: int | None, wanted: list[Wanted]
@@ -108,7 +124,7 @@ class _Solved:
         nested = count is not None and self.largest is not None
         source = self.largest.codes if nested and self.largest is not None else result.codes
         path = None
-        for alpha, group in _grouped(wanted, lambda w: w.alpha):
+        for alpha, group in self._by_penalty(wanted):
             codes = self.kept_codes.get(alpha) if nested else None
             if codes is None:
                 path = path or self.fold.on_path(self.pair.path(None, source))
@@ -124,6 +140,7 @@ class _Solved:
     ) -> Iterator[Scored]:
         """Projections with the same head, and more and more columns beside it."""
         P = members[0][0].columns
+        assert P is not None
         target = projected_target(self.pair, P, result.codes, result.decoder)
         extra = max(head.extra for head, _ in members)
         if extra <= 0:
@@ -136,7 +153,7 @@ class _Solved:
             count = min(max(head.extra, 0), rows.variances.size)
             by_extra.setdefault(count, []).extend(group)
         extras = sorted(by_extra)
-        for alpha in sorted({w.alpha for group in by_extra.values() for w in group}):
+        for alpha, _ in self._by_penalty([w for group in by_extra.values() for w in group]):
             for count, scores in zip(extras, rows.scores(target, alpha, extras), strict=True):
                 group = [w for w in by_extra[count] if w.alpha == alpha]
                 yield from self._finished(scores, result, group)
@@ -147,7 +164,7 @@ class _Solved:
         learned = self.pair.path(P, result.codes)
         rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.expressed(P))
         rows = rows.with_inside(learned.outside.T @ target)
-        for alpha, group in _grouped(wanted, lambda w: w.alpha):
+        for alpha, group in self._by_penalty(wanted):
             yield from self._finished(rows.codes(alpha), result, group)
 
     def _alone(self, label_size: Any, feature_size: Any, wanted: list[Wanted]) -> Iterator[Scored]:

@@ -391,7 +391,10 @@ refit_time_, classes_, n_features_in_, feature_names_in_
         grid = self.param_grid
         grids = [grid] if isinstance(grid, Mapping) else grid
         given = getattr(self.estimator, "embedding", self.estimator)
-        if given is None and any(name.startswith("embedding__") for one in grids for name in one):
+        if given is None and any(
+            "embedding" not in one and any(name.startswith("embedding__") for name in one)
+            for one in grids
+        ):
             raise ValueError(
                 "The grid has parameters of the embedding, and the classifier was given none; pass "
                 "CompactClassifier(CMLL()) or another embedding."
