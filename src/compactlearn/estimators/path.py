@@ -103,7 +103,7 @@ def _fit_path(
         settings = list(zip(sizes, counts, strict=True))
         embedding.set_params(n_label_components=max(counts))
     held = model._hold(embedding, X, Y, sample_weight)
-    shared = _shares_ridge(model)
+    shared = shares_ridge(model)
     solutions: dict[float | None, _Solution] = {}
     for size, count in settings:
         for alpha in alphas:
@@ -194,7 +194,8 @@ def _check(
             )
 
 
-def _shares_ridge(model: CompactClassifier) -> bool:
+def shares_ridge(model: CompactClassifier) -> bool:
+    """Whether the learner's penalty is part of the embedding's problem."""
     given = getattr(model, "embedding", None)
     return given is not None and given.get_params().get("ridge") == "shared"
 

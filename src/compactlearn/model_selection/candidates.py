@@ -16,6 +16,7 @@ from sklearn.base import clone
 from compactlearn.core.params import check_parameters
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.path import shares_ridge
 from compactlearn.model_selection.engine import KEPT, Wanted
 
 _SIZES = ("n_label_components", "n_feature_components", "label_ridge")
@@ -64,7 +65,7 @@ def sort_candidates(
         group = groups.get(key)
         if group is None:
             group = groups[key] = _group(estimator, outer, inner)
-        if _shares_ridge(group.model) and "alpha" in inner:
+        if shares_ridge(group.model) and "alpha" in inner:
             key = (*key, ("alpha", repr(inner["alpha"])))
             if key not in groups:
                 groups[key] = _group(estimator, {**outer, "alpha": inner["alpha"]}, inner)
@@ -101,11 +102,6 @@ def _mark(value: Any) -> Any:
     """
     plain = value is None or isinstance(value, bool | int | float | str)
     return (type(value).__name__, value) if plain else id(value)
-
-
-def _shares_ridge(model: CompactClassifier) -> bool:
-    embedding = getattr(model, "embedding", None)
-    return embedding is not None and embedding.get_params().get("ridge") == "shared"
 
 
 def _engine_takes(group: Group, *, needs_labels: bool) -> bool:
