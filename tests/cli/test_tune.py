@@ -56,9 +56,10 @@ def test_ratios_of_a_file(tmp_path, capsys):
         (["emotions", "--jobs", "0"], "--jobs"),
         (["emotions", "--folds", "594"], "at most one for each of the 593 rows"),
         (["emotions", "--out", "table.txt"], "ends in .csv"),
+        (["emotions", "--out", "nowhere/table.csv"], "nowhere does not exist"),
         (["nowhere.arff"], "nowhere.arff"),
     ],
-    ids=["metric", "search", "jobs", "folds", "out", "file"],
+    ids=["metric", "search", "jobs", "folds", "out", "folder", "file"],
 )
 def test_mistakes_are_one_sentence(arguments, words, capsys):
     assert main(["tune", *arguments]) == 2

@@ -570,3 +570,14 @@ def test_cross_fitted_scores_are_honest(name, shared_datasets, honest_of):
     cross_fitted, fixed, test = scores_of(data, honest_of)
     assert abs(cross_fitted - test) < 0.03
     assert fixed - test > 0.03
+
+
+def test_leverages_of_rows_with_a_large_mean():
+    """Without a penalty a penalised intercept is a free one, wherever the rows lie."""
+    X, Y = problem((40, 12, 5), 21)
+    for offset in (0.0, 1e4):
+        free, penalised = (
+            CMLLClassifier(None, 3, alpha=0.0, bias=bias, threshold="f1").fit(X + offset, Y)
+            for bias in ("free", "penalised")
+        )
+        assert penalised.threshold_ == pytest.approx(free.threshold_, abs=1e-6)

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
+import compactlearn.embeddings.cmll as cmll
 import compactlearn.model_selection.crossval as crossval
-from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier
+from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, ThresholdTuner
 from compactlearn.metrics import scorer
 from compactlearn.model_selection import GridSearchMoments
 
@@ -146,10 +148,22 @@ def test_groups_reach_the_fits():
         ),
         (
             GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=[([0, 1, 2], [60])]),
-            r"numbers of the 60 rows, from 0 on, and hold others",
+            r"numbers of the 60 rows, from 0 on, or masks of that length, and hold others",
+        ),
+        (
+            GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=[([0.5, 1.5], [2.5])]),
+            r"numbers of the 60 rows",
+        ),
+        (
+            GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=[([True, False], [1])]),
+            r"masks of that length, and hold others",
+        ),
+        (
+            GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=[1, 2, 3]),
+            r"a splitter or pairs of row numbers, and is \[1, 2, 3\]",
         ),
     ],
-    ids=["threshold", "embedding", "split"],
+    ids=["threshold", "embedding", "split", "fractions", "mask", "numbers"],
 )
 def test_refusals(search, words):
     with pytest.raises(ValueError, match=words):
@@ -165,3 +179,83 @@ def test_scikit_learns_own_search_agrees_on_three_classes():
     np.testing.assert_allclose(
         1 + ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12
     )
+
+
+@pytest.mark.parametrize("form", [sp.coo_array, sp.dia_array, sp.coo_matrix, sp.csc_array])
+def test_sparse_rows_that_cannot_be_taken(form):
+    """By the engine, and by fits of single settings."""
+    options = {"decoders": ("linear", "learned"), "cv": 3}
+    expected = CMLLClassifierCV(**options).fit(X, Y)
+    found = CMLLClassifierCV(**options).fit(form(X), form(Y))
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], atol=1e-9
+    )
+    tuner = ThresholdTuner(CMLLClassifier(), random_state=0).fit(form(X), form(Y))
+    again = ThresholdTuner(CMLLClassifier(), random_state=0).fit(X, Y)
+    assert tuner.threshold_ == pytest.approx(again.threshold_)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 3])
+def test_a_generator_as_the_seed_begins_anew_for_every_setting(n_jobs):
+    grid = {"n_feature_components": [5, 6], "alpha": [1.0, 10.0]}
+    model = CMLLClassifier(
+        n_label_components=2, completion="random", random_state=np.random.RandomState(0)
+    )
+    ours = GridSearchMoments(model, grid, cv=SPLITS, n_jobs=n_jobs, refit=False).fit(X, Y)
+    theirs = GridSearchCV(model, grid, cv=SPLITS, scoring=scorer("average_precision"), refit=False)
+    np.testing.assert_allclose(
+        ours.cv_results_["mean_test_score"],
+        theirs.fit(X, Y).cv_results_["mean_test_score"],
+        atol=1e-12,
+    )
+
+
+def test_of_classes_with_equal_scores_one_is_predicted():
+    y = np.array(list("abc") * 20)
+    splits = [(np.arange(30), np.arange(30, 60))]
+    flat = np.ones((60, 2))
+    search = GridSearchMoments(
+        CMLLClassifier(), {"alpha": [1.0]}, scoring="subset_accuracy", cv=splits
+    ).fit(flat, y)
+    right = CMLLClassifier().fit(flat[:30], y[:30]).predict(flat[30:]) == y[30:]
+    assert search.best_score_ == pytest.approx(np.mean(right))
+
+
+def test_a_training_part_of_one_class_is_named():
+    y = np.repeat(["a", "b"], 30)
+    for threshold in (0.5, "f1"):
+        search = GridSearchMoments(
+            CMLLClassifier(threshold=threshold), {"alpha": [1.0]}, cv=GroupKFold(2)
+        )
+        with pytest.raises(ValueError, match="training rows of split 0 have one class only"):
+            search.fit(X, y, groups=np.repeat([0, 1], 30))
+
+
+def test_a_grid_that_is_none():
+    with pytest.raises(TypeError, match="param_grid must be a dictionary"):
+        GridSearchMoments(CMLLClassifier(), None).fit(X, Y)
+
+
+def test_any_seed_shuffles_the_folds():
+    first, second = (
+        CMLLClassifierCV(cv=3, random_state=np.random.default_rng(5), refit=False).fit(X, Y)
+        for _ in range(2)
+    )
+    assert first.best_score_ == second.best_score_
+    other = CMLLClassifierCV(cv=3, random_state=6, refit=False).fit(X, Y)
+    assert other.best_score_ != first.best_score_
+
+
+def test_one_krylov_space_serves_every_feature_size(monkeypatch):
+    calls = []
+    original = cmll.krylov_directions
+
+    def noted(pair, P, count):
+        calls.append(count)
+        return original(pair, P, count)
+
+    monkeypatch.setattr(cmll, "krylov_directions", noted)
+    grid = {"n_feature_components": [3, 4, 5, 6], "n_label_components": [2]}
+    model = CMLLClassifier(completion="krylov")
+    GridSearchMoments(model, grid, cv=SPLITS, refit=False).fit(X, Y)
+    assert calls == [4] * 5

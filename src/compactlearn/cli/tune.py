@@ -53,6 +53,8 @@ def tune(
         raise typer.BadParameter(f"--search must be one of {', '.join(SEARCHES)}; got {search!r}")
     if out is not None and out.suffix.lower() != ".csv":
         raise Mistake(f"--out must name a file that ends in .csv, and is {out}; give such a name.")
+    if out is not None and not out.parent.is_dir():
+        raise Mistake(f"--out must lie in a folder, and {out.parent} does not exist; make it.")
     data = find(source, labels, data_home)
     options: dict[str, Any] = {
         "scoring": metric,
@@ -70,8 +72,6 @@ def tune(
         model = RatioSearchCV(**options)
     with refusals_are_mistakes():
         model.fit(data.X, data.Y)
-        if out is not None:
-            write_table(model.cv_results_, out)
     console = Console(highlight=False)
     n_settings = len(model.cv_results_["params"])
     console.print(
@@ -82,6 +82,9 @@ def tune(
     console.print(best_table(model.cv_results_, metric, top))
     if model.interrupted_:
         console.print("Interrupted: only what had been tried by then is shown.")
+    if out is not None:
+        with refusals_are_mistakes():
+            write_table(model.cv_results_, out)
 
 
 def best_table(results: dict[str, Any], metric: str, top: int) -> Table:

@@ -103,6 +103,11 @@ def n_rows_of(X: Any) -> int:
     return int(_num_samples(X))
 
 
+def with_rows_to_take(X: Any) -> Any:
+    """X, or where it is a sparse matrix that cannot be indexed, its rows in CSR."""
+    return X if not scipy.sparse.issparse(X) or hasattr(X, "indptr") else X.tocsr()
+
+
 def take_rows(X: Any, rows: Any) -> Any:
     """Some rows of anything array-like, framed or sparse, in its own kind."""
     return _safe_indexing(X, rows)

@@ -259,21 +259,28 @@ class CMLL(Embedding):
         else:
             full = pair.leading_range(result.codes.left)[0]
             needed = full.shape[1] if result.beta else 0
+        counts = []
         for size in sizes:
             own = copy(self)
             own.n_feature_components = size
             d, _ = own._sizes(pair.n_left, pair.n_right, pair.given_left, m)
             assert d is not None
-            P = full[:, :d]
+            counts.append((d, own._tops_up(m, pair.n_right)))
+        rank, longer = full.shape[1], full
+        if self.completion == "krylov" and rank:
+            inside = [d for d, _ in counts if not pair.n_left <= d < pair.count]
+            more = max(inside, default=0) - rank
+            if more > 0:
+                longer = np.hstack([full, krylov_directions(pair, full, more)])
+        for d, topped in counts:
             if self.completion == "krylov" and max(needed, pair.n_left) <= d < pair.count:
                 heads.append(Head(None))
                 continue
-            if self.completion == "krylov" and d > P.shape[1] and d >= needed:
-                P = np.hstack([P, krylov_directions(pair, P, d - P.shape[1])])
+            P = longer[:, :d]
             extra = d - P.shape[1] if self.completion == "variance" else 0
-            if own._tops_up(m, pair.n_right):
+            if topped:
                 extra = max(extra, min(MIN_AUTO_FEATURES, pair.n_left) - P.shape[1])
-            random = self.completion == "random" and d > P.shape[1]
+            random = self.completion == "random" and d > rank
             given = P.shape[1] and d >= needed and not random
             heads.append(Head(P, extra) if given else None)
         return heads

@@ -66,8 +66,8 @@ def honest_codes(
 
     Leave-one-out where ``alpha`` is given (the learner is a ridge), features are kept, there are
     no groups of rows that differ, and no row decides its own prediction alone. ``rehearse``: the
-    same once more without each third of the rows, and the codes of that third by the learner of
-    the others.
+    same once more without some of the folds (two, two and one of five), and the codes of their
+    rows by the learner of the others.
     """
     members = row_groups(X) if groups is None else np.asarray(groups)
     member = np.unique(members, return_inverse=True)[1]
@@ -118,7 +118,7 @@ class _Way:
         return predicted, "cross-fitted"
 
     def rehearsals(self, pair: RowsPair, V: Array, member: Folds) -> Iterator[Rehearsal]:
-        """Each third of the folds held out of everything, but for the choice of V."""
+        """Some folds at a time held out of everything, but for the choice of V."""
         thirds = member % N_FOLDS % N_REHEARSALS
         for third in np.unique(thirds):
             held, rest = np.flatnonzero(thirds == third), np.flatnonzero(thirds != third)

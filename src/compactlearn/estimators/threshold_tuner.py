@@ -32,6 +32,7 @@ from compactlearn.core.validation import (
     n_rows_of,
     take_rows,
     unchanged_on_error,
+    with_rows_to_take,
 )
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
@@ -145,6 +146,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
+            X, Y = with_rows_to_take(X), with_rows_to_take(Y)
             targets = check_targets(Y, n_rows_of(X), owner="ThresholdTuner.fit")
             if targets.kind != "multilabel":
                 raise ValueError(

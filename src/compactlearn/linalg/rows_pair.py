@@ -429,11 +429,17 @@ class RowsPair(Pair):
         """
         kind = {"free": "intercept", "penalised": "penalised"}.get(bias, "raw")
         own = self.ones**2 / self.count if kind == "intercept" else np.zeros_like(self.ones)
-        path = self._path_of_rows(kind)
+        if kind == "penalised" and self._narrow:
+            # The intercept profiled out, as by the fit: a large mean would cost the digits of X'X.
+            share, mean = mean_share(bias, alpha, self.count), self.mean_left
+            own = self.ones**2 / (self.count + alpha)
+            gram = self._left_gram + share * self.count * np.outer(mean, mean)
+            path, Z = RidgePath.from_gram(gram), Updated(self.Xc, share * self.ones, mean)
+        else:
+            path, Z = self._path_of_rows(kind), self._hat_rows(kind) if self._narrow else None
         shrunk = path.inverse(alpha)
-        if not self._narrow:
+        if Z is None:
             return own + path.vectors**2 @ (shrunk * path.values)
-        Z = self._hat_rows(kind)
         for columns in row_blocks(path.values.size, self.right.shape[0]):
             own = own + (Z @ path.vectors[:, columns]) ** 2 @ shrunk[columns]
         return own

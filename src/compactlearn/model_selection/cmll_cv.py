@@ -56,7 +56,8 @@ class CMLLClassifierCV(Search):
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int or None, default=None
-        Threads that work side by side; None is one, and leaves the cores to the BLAS.
+        Threads that work side by side; None is one, and leaves the cores to the BLAS (where that
+        pays: not up to some 1200 columns).
     random_state : int, RandomState or None, default=None
         Shuffles the folds; None is a fixed seed.
     verbose : int, default=0

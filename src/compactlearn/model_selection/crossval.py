@@ -361,4 +361,4 @@ class FoldJudge:
 
     @staticmethod
     def _best(scores: Array) -> NDArray[np.bool_]:
-        return scores == scores.max(axis=2, keepdims=True)
+        return np.arange(scores.shape[2]) == scores.argmax(axis=2)[..., None]

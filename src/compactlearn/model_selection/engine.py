@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from compactlearn.embeddings.base import Embedded, Embedding, Head
 from compactlearn.embeddings.sizes import component_count, default_label_size
@@ -169,7 +170,8 @@ class _Solved:
 
     def _alone(self, label_size: Any, feature_size: Any, wanted: list[Wanted]) -> Iterator[Scored]:
         """A size whose problem has to be solved by itself."""
-        own = _with(self.embedding, n_feature_components=feature_size)
+        # Cloned, so that a generator given as the seed begins anew, as in a fit of its own.
+        own = _with(clone(self.embedding), n_feature_components=feature_size)
         if label_size != KEPT:
             own = _with(own, n_label_components=label_size)
         result = own._solve(self.pair)

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Constraint, Flag, Integer, Nothing, Seed, check_parameters
+from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -23,6 +24,7 @@ from compactlearn.core.validation import (
     check_weights,
     labels_given,
     unchanged_on_error,
+    with_rows_to_take,
 )
 from compactlearn.core.warn import warn_user
 from compactlearn.estimators.compact import CompactClassifier
@@ -85,8 +87,9 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             start = time.perf_counter()
-            given, X = X, check_features(self, X, reset=True)
-            y = labels_given(y, Y)
+            given = with_rows_to_take(X)
+            X = check_features(self, given, reset=True)
+            y = with_rows_to_take(labels_given(y, Y))
             owner = f"{type(self).__name__}.fit"
             targets = check_targets(y, X.shape[0], owner=owner)
             weights = check_weights(sample_weight, X.shape[0])
@@ -131,23 +134,25 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
                     f"and is {cv}; pass such a number."
                 )
             # Seeded in any case: the same search twice has the same answer.
-            seed = 0 if self.random_state is None else self.random_state
+            seed = 0 if self.random_state is None else seeded(self.random_state)
             shuffled = KFold if kind == "multilabel" else StratifiedKFold
             cv = shuffled(int(cv), shuffle=True, random_state=seed)
-        places = np.zeros(n_rows)
-        labels = places if isinstance(cv, KFold) else y
-        splits = [(np.asarray(a), np.asarray(b)) for a, b in check_cv(cv).split(X, labels, groups)]
-        if not splits or not all(len(train) and len(test) for train, test in splits):
+        labels = np.zeros(n_rows) if isinstance(cv, KFold) else y
+        try:
+            splits = [(train, test) for train, test in check_cv(cv).split(X, labels, groups)]
+        except TypeError as error:
+            raise ValueError(
+                f"cv must be a number of folds, a splitter or pairs of row numbers, and is "
+                f"{self.cv!r:.80}; pass one of these."
+            ) from error
+        rows = [(_row_numbers(a, n_rows), _row_numbers(b, n_rows)) for a, b in splits]
+        if not rows or not all(len(train) and len(test) for train, test in rows):
             raise ValueError(
                 f"cv must give at least one split with training and validation rows, and "
-                f"{self.cv!r} gave {len(splits)}; pass a number of folds."
+                f"{self.cv!r:.80} gave {len(rows)}; pass a number of folds."
             )
-        rows = [(_row_numbers(train), _row_numbers(test)) for train, test in splits]
-        if not all(0 <= part.min() and part.max() < n_rows for split in rows for part in split):
-            raise ValueError(
-                f"The splits of cv must hold numbers of the {n_rows} rows, from 0 on, and hold "
-                "others; make them from these data."
-            )
+        if kind != "multilabel":
+            _refuse_one_class(rows, y)
         return rows
 
     def _score(self, problem: Problem, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
@@ -255,8 +260,29 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
         return tags
 
 
-def _row_numbers(rows: NDArray[Any]) -> NDArray[np.intp]:
-    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.intp]:
+    """One part of a split as numbers of rows; a mask has an entry for each."""
+    rows = np.asarray(rows)
+    if rows.dtype == bool and rows.shape == (n_rows,):
+        return np.flatnonzero(rows)
+    known = rows.dtype.kind in "iu" and rows.ndim == 1
+    if rows.size and not (known and rows.min() >= 0 and rows.max() < n_rows):
+        raise ValueError(
+            f"The splits of cv must hold numbers of the {n_rows} rows, from 0 on, or masks of that "
+            "length, and hold others; make them from these data."
+        )
+    return rows.astype(np.intp)
+
+
+def _refuse_one_class(splits: Sequence[Split], y: Any) -> None:
+    """Refuse what ``fit`` would: a training part with a single class."""
+    classes = np.asarray(y)
+    for number, (train, _) in enumerate(splits):
+        if (classes[train] == classes[train[0]]).all():
+            raise ValueError(
+                f"A classifier needs at least two classes in y, and the training rows of split "
+                f"{number} have one class only; use other splits, for example stratified ones."
+            )
 
 
 def _refuse_unweighted(weights: Array | None, splits: Sequence[Split]) -> None:
@@ -321,7 +347,8 @@ class GridSearchMoments(Search):
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int or None, default=None
-        Threads that work side by side; None is one, and leaves the cores to the BLAS.
+        Threads that work side by side; None is one, and leaves the cores to the BLAS (where that
+        pays: not up to some 1200 columns).
     random_state : int, RandomState or None, default=None
         Shuffles the folds; None is a fixed seed.
     verbose : int, default=0
@@ -343,6 +370,9 @@ refit_time_, classes_, n_features_in_, feature_names_in_
 
     Notes
     -----
+    ``score`` is scikit-learn's for classifiers (all labels of a row right); ``scorer_`` is what was
+    searched by.
+
     Foreign regressors, other decoders, tuned thresholds with a metric of labels, other intercepts
     and Algorithm 1 as printed share nothing; such settings are fitted one by one.
 
@@ -389,6 +419,11 @@ refit_time_, classes_, n_features_in_, feature_names_in_
 
     def _run(self, problem: Problem) -> None:
         grid = self.param_grid
+        if not isinstance(grid, Mapping) and (isinstance(grid, str) or not np.iterable(grid)):
+            raise TypeError(
+                f"param_grid must be a dictionary of parameters and values to try, or a list of "
+                f"such, and is {grid!r:.80}; pass one, for example {{'alpha': [1, 10]}}."
+            )
         grids = [grid] if isinstance(grid, Mapping) else grid
         given = getattr(self.estimator, "embedding", self.estimator)
         if given is None and any(
