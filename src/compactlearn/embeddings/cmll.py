@@ -253,27 +253,28 @@ class CMLL(Embedding):
     def _heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
-        heads: list[Head | None] = []
-        if m is None:
-            full, needed = pair.cross_range(min(pair.n_left, pair.n_right))[0], 0
-        else:
-            full = pair.leading_range(result.codes.left)[0]
-            needed = full.shape[1] if result.beta else 0
         counts = []
         for size in sizes:
             own = copy(self)
             own.n_feature_components = size
             d, _ = own._sizes(pair.n_left, pair.n_right, pair.given_left, m)
             assert d is not None
-            counts.append((d, own._tops_up(m, pair.n_right)))
+            everything = self.completion == "krylov" and pair.n_left <= d < pair.count
+            counts.append((d, own._tops_up(m, pair.n_right), everything))
+        if all(everything for _, _, everything in counts):  # no range is needed
+            return [Head(None)] * len(sizes)
+        if m is None:
+            full, needed = pair.cross_range(min(pair.n_left, pair.n_right))[0], 0
+        else:
+            full = pair.leading_range(result.codes.left)[0]
+            needed = full.shape[1] if result.beta else 0
         rank, longer = full.shape[1], full
-        if self.completion == "krylov" and rank:
-            inside = [d for d, _ in counts if not pair.n_left <= d < pair.count]
-            more = max(inside, default=0) - rank
-            if more > 0:
-                longer = np.hstack([full, krylov_directions(pair, full, more)])
-        for d, topped in counts:
-            if self.completion == "krylov" and max(needed, pair.n_left) <= d < pair.count:
+        more = max(d for d, _, everything in counts if not everything) - rank
+        if self.completion == "krylov" and rank and more > 0:
+            longer = np.hstack([full, krylov_directions(pair, full, more)])
+        heads: list[Head | None] = []
+        for d, topped, everything in counts:
+            if everything:
                 heads.append(Head(None))
                 continue
             P = longer[:, :d]
