@@ -57,9 +57,10 @@ def test_ratios_of_a_file(tmp_path, capsys):
         (["emotions", "--folds", "594"], "at most one for each of the 593 rows"),
         (["emotions", "--out", "table.txt"], "ends in .csv"),
         (["emotions", "--out", "nowhere/table.csv"], "nowhere does not exist"),
-        (["nowhere.arff"], "nowhere.arff"),
+        (["nowhere.arff"], "no file nowhere.arff here, and no data set of that name"),
+        (["enronn"], "Did you mean 'enron'?"),
     ],
-    ids=["metric", "search", "jobs", "folds", "out", "folder", "file"],
+    ids=["metric", "search", "jobs", "folds", "out", "folder", "file", "name"],
 )
 def test_mistakes_are_one_sentence(arguments, words, capsys):
     assert main(["tune", *arguments]) == 2

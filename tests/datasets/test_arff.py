@@ -398,3 +398,10 @@ class TestLabelFile:
         for written in ("TAG_m\\'usica", "TAG_m'usica"):
             xml = write(f'<labels><label name="{written}"/></labels>', "toy.xml")
             assert read_arff(path, xml).label_names == ("TAG_m'usica",)
+
+
+def test_a_file_with_one_column_has_no_room_for_labels(tmp_path):
+    path = tmp_path / "narrow.arff"
+    path.write_text("@relation x\n@attribute a numeric\n@data\n1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="need two columns or more, and the file has 1; check"):
+        read_arff(path, labels=1)

@@ -259,3 +259,8 @@ def test_one_krylov_space_serves_every_feature_size(monkeypatch):
     model = CMLLClassifier(completion="krylov")
     GridSearchMoments(model, grid, cv=SPLITS, refit=False).fit(X, Y)
     assert calls == [4] * 5
+
+
+def test_a_decoder_almost_named():
+    with pytest.raises(ValueError, match=r"holds 'logstic'; use one of these\. Did you mean"):
+        CMLLClassifierCV(decoders=("logstic",)).fit(X, Y)

@@ -98,7 +98,7 @@ def planted(monkeypatch, surface):
             pair = (params["n_feature_components"], params["n_label_components"])
             extra = -0.01 * abs(np.log10(params.get("alpha", 1.0)))
             rows.append([surface[pair] + extra] * 3)
-        return crossval.Outcome(np.array(rows, dtype=float), len(rows), len(rows))
+        return crossval.Outcome(np.array(rows, dtype=float), len(rows))
 
     monkeypatch.setattr(RatioSearchCV, "_score", scored)
 

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from compactlearn import datasets
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.core.params import nearest
 
 __all__ = ["Home", "Labels", "app", "find"]
 
@@ -142,9 +143,14 @@ def convert(
 def find(source: str, labels: str | None, data_home: Path | None) -> datasets.Dataset:
     """A data set by the name of a file, or by its own."""
     with refusals_are_mistakes():
-        if not Path(source).exists() and source.lower() in _names():
+        if Path(source).exists():
+            return datasets.read(source, _labels(labels))
+        if source.lower() in _names():
             return datasets.load(source, data_home)
-        return datasets.read(source, _labels(labels))
+    raise Mistake(
+        f"There is no file {source} here, and no data set of that name; check the path, or see "
+        f"'compactlearn datasets list'.{nearest(source, _names())}"
+    )
 
 
 def _how(name: str) -> str:

@@ -91,6 +91,12 @@ def _is_file_name(text: str) -> bool:
 
 
 def _counted_columns(path: Path, total: int, count: int) -> list[int]:
+    if total < 2:
+        raise DataFileError(
+            path,
+            f"features and labels need two columns or more, and the file has {total}; check that "
+            "it is whole.",
+        )
     if not 0 < abs(count) < total:
         raise DataFileError(
             path,

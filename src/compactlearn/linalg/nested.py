@@ -16,14 +16,14 @@ then need, for every k and every penalty a, one system of the order of H:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg.pairs import Codes, LearnedPath, Pair
-from compactlearn.linalg.ridge import solve_ridge
+from compactlearn.linalg.ridge import RidgePath, solve_ridge
 
 Array = NDArray[np.float64]
 
@@ -32,24 +32,22 @@ Array = NDArray[np.float64]
 class RowsOnPath:
     """Rows in the coordinates of a :class:`LearnedPath`, less the mean of the training rows."""
 
-    path: LearnedPath
+    spectrum: RidgePath
+    inside: Array  # (r, k) products of the targets
     rows: Array  # (n, r)
 
     @classmethod
     def of(cls, path: LearnedPath, rows: Any) -> RowsOnPath:
-        return cls(path, np.asarray(rows @ path.outside) - path.mean_left @ path.outside)
+        coordinates = np.asarray(rows @ path.outside) - path.mean_left @ path.outside
+        return cls(path.spectrum, path.inside, coordinates)
 
     def codes(self, alpha: float) -> Array:
         """(n, k) predicted codes, less their mean in training."""
-        return (self.rows * self.path.spectrum.inverse(alpha)) @ self.path.inside
+        return (self.rows * self.spectrum.inverse(alpha)) @ self.inside
 
     def with_inside(self, inside: Array) -> RowsOnPath:
         """The same rows and spectrum for other targets, given by their products."""
-        path = self.path
-        other = LearnedPath(
-            path.spectrum, path.outside, inside, path.mean_left, np.zeros(inside.shape[1])
-        )
-        return RowsOnPath(other, self.rows)
+        return replace(self, inside=inside)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from compactlearn.core.params import Constraint, Flag
+from compactlearn.core.params import Constraint, Flag, nearest
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.model_selection.crossval import Outcome, Problem
 from compactlearn.model_selection.search import Search
@@ -148,7 +148,7 @@ search_time_, refit_time_, interrupted_
             if decoder not in DECODERS:
                 raise ValueError(
                     f"decoders must hold some of {', '.join(map(repr, DECODERS))}, and holds "
-                    f"{decoder!r}; use one of these."
+                    f"{decoder!r}; use one of these.{nearest(str(decoder), DECODERS)}"
                 )
         candidates = [dict(params) for params in ParameterGrid(self._grid())]
         outcome = self._score(problem, candidates)

@@ -56,7 +56,6 @@ class Outcome:
 
     scores: Array  # (n_candidates, n_splits), NaN where it did not get there
     n_distinct: int  # settings that differ in their scores on some fold
-    n_solutions: int  # eigenproblems or single fits on each fold
     interrupted: bool = False
 
     @property
@@ -84,7 +83,6 @@ class Outcome:
         return cls(
             np.vstack([stage.scores for stage in stages]),
             sum(stage.n_distinct for stage in stages),
-            sum(stage.n_solutions for stage in stages),
             any(stage.interrupted for stage in stages),
         )
 
@@ -134,7 +132,7 @@ def cross_validate_grid(
                     _drop_the_last(going, scores)
         except KeyboardInterrupt:
             interrupted = True
-    return Outcome(scores, max(distinct), len(groups) + len(singles), interrupted)
+    return Outcome(scores, max(distinct), interrupted)
 
 
 def _is_small(shape: tuple[int, int, int]) -> bool:
@@ -156,7 +154,7 @@ def _blas_threads(limit: int | None) -> AbstractContextManager[Any]:
 def _drop_the_last(going: NDArray[np.bool_], scores: Array) -> None:
     """Leave the best third of those in the race, but no fewer than ``FEWEST``."""
     racers = np.flatnonzero(going)
-    merits = Outcome(scores[racers], 0, 0).merits
+    merits = Outcome(scores[racers], 0).merits
     if not np.isfinite(merits).any():  # the metric is not defined on what was seen
         return
     kept = max(FEWEST, -(-racers.size // 3))

@@ -54,7 +54,7 @@ class Fold:
         every code: they depend on the features alone."""
         if self._coordinates is None:
             self._coordinates = RowsOnPath.of(path, self.rows).rows
-        return RowsOnPath(path, self._coordinates)
+        return RowsOnPath(path.spectrum, path.inside, self._coordinates)
 
 
 def hold_folds(
