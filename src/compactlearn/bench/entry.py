@@ -1,0 +1,54 @@
+"""The seam between the harness and what it measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.records import Selection
+
+__all__ = ["Answer", "Entry", "Task"]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The rows of one fold, and what is asked about them."""
+
+    X_train: Any
+    Y_train: Any  # csr_array of 0/1
+    X_test: Any
+    Y_test: Any
+    metrics: tuple[str, ...]
+    selection: Selection
+    settings: Mapping[str, Any]  # the cell's
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What an entry found; the fields are those of a `Record`."""
+
+    configurations: Sequence[Mapping[str, Any]]
+    values: NDArray[np.float64]  # (n_configurations, n_metrics)
+    sizes: Sequence[int]
+    fit_seconds: float
+    predict_seconds: float
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Entry(Protocol):
+    """A method that takes part."""
+
+    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Complete the settings of a spec by the entry's own defaults, in plain values; refuse
+        unknown or wrong ones in a sentence. They become part of the cell."""
+        ...
+
+    def answer(self, task: Task) -> Answer:
+        """Fit and judge: every configuration for "paper", the one chosen by inner folds for
+        "nested"."""
+        ...
