@@ -3,6 +3,7 @@
 from compactlearn.embeddings import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, Original
 from compactlearn.estimators import (
     METHODS,
+    C2AEClassifier,
     CMLLClassifier,
     CompactClassifier,
     KernelMap,
@@ -23,6 +24,7 @@ __all__ = [
     "MDDM",
     "METHODS",
     "PLST",
+    "C2AEClassifier",
     "CMLLClassifier",
     "CMLLClassifierCV",
     "CompactClassifier",

@@ -20,6 +20,7 @@ from compactlearn import (
     DMLR,
     MDDM,
     PLST,
+    C2AEClassifier,
     CMLLClassifier,
     CompactClassifier,
     FaIE,
@@ -192,6 +193,7 @@ def test_signature_of_the_door_by_name():
 PUBLIC = [
     *("CMLL", "CPLST", "DMLR", "FaIE", "MDDM", "PLST", "Original"),
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
+    "C2AEClassifier",
     *("KernelMap", "Moments", "fit_path", "method"),
     "ThresholdTuner",
 ]
@@ -341,6 +343,7 @@ def test_pickled_methods_do_not_grow_with_the_rows(cls, solver):
         CMLLClassifier,
         KernelMap,
         POPClassifier,
+        C2AEClassifier,
     ],
 )
 def test_documented_attributes_are_the_fitted_ones(cls):
@@ -352,6 +355,8 @@ def test_documented_attributes_are_the_fitted_ones(cls):
     if issubclass(cls, CompactClassifier):  # some attributes exist only with their parameter
         fitted += [cls(scale=True).fit(X, Y), cls(feature_map=StandardScaler()).fit(X, Y)]
         fitted += [cls(decoder="learned").fit(X, Y)]
+    if cls is C2AEClassifier:
+        fitted += [cls(scale=True, max_epochs=1).fit(X, Y)]
     section = re.search(
         r"\n\s*Attributes\n\s*-+\n(.*?)(\n\s*\w[\w ]*\n\s*-{3,}\n|\Z)",
         inspect.getdoc(cls),

@@ -13,6 +13,7 @@ from compactlearn import (
     DMLR,
     MDDM,
     PLST,
+    C2AEClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
@@ -21,6 +22,17 @@ from compactlearn import (
     Original,
 )
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+
+SMALL_C2AE = C2AEClassifier(
+    8,
+    feature_hidden=(32,),
+    label_hidden=(16,),
+    batch_size=32,
+    max_epochs=30,
+    learning_rate=1e-3,
+    device="cpu",
+    random_state=0,
+)
 
 # Trees are left out on purpose: the weight checks repeat rows, which moves the codes by rounding,
 # and a tree breaks ties between equally good splits by that rounding.
@@ -50,6 +62,7 @@ CLASSIFIERS = [
     CMLLClassifierCV(),
     GridSearchMoments(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3),
     RatioSearchCV(cv=3),
+    SMALL_C2AE,
 ]
 TRANSFORMERS = [
     CMLL(),
@@ -79,6 +92,7 @@ def test_sklearn_contract(estimator, check):
         CMLLClassifierCV(cv=3),
         GridSearchMoments(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3),
         RatioSearchCV(cv=3),
+        SMALL_C2AE,
         CMLL(),
         Original(),
         PLST(),

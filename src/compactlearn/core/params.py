@@ -15,6 +15,7 @@ Set solver to one of these. Did you mean 'alternating'?
 import difflib
 import math
 import numbers
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ import numpy as np
 __all__ = [
     "Choice",
     "Constraint",
+    "FilePath",
     "Flag",
     "Integer",
     "Methods",
@@ -32,6 +34,7 @@ __all__ = [
     "Numbers",
     "Real",
     "Seed",
+    "Widths",
     "check_parameters",
     "nearest",
 ]
@@ -225,6 +228,38 @@ class Numbers:
     def describe(self) -> str:
         """The shape and content in words."""
         return "a one-dimensional array of finite numbers"
+
+
+@dataclass(frozen=True)
+class Widths:
+    """A sequence of whole numbers >= 1, possibly empty."""
+
+    def accepts(self, value: object) -> bool:
+        """Whether `value` is such a sequence."""
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            return False
+        return all(Integer(1).accepts(entry) for entry in value)
+
+    def describe(self) -> str:
+        """The content in words."""
+        return "a sequence of integers >= 1"
+
+
+@dataclass(frozen=True)
+class FilePath:
+    """A path as text or as a path object.
+
+    >>> FilePath().accepts("run.npz"), FilePath().accepts(""), FilePath().accepts(3)
+    (True, False, False)
+    """
+
+    def accepts(self, value: object) -> bool:
+        """Whether `value` can name a file."""
+        return isinstance(value, os.PathLike) or (isinstance(value, str) and value != "")
+
+    def describe(self) -> str:
+        """The two kinds."""
+        return "a path"
 
 
 def check_parameters(owner: object, constraints: Mapping[str, Sequence[Constraint]]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -202,6 +202,95 @@ def check_targets(Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit
         names,
         dtype if dtype.kind in "iu" else np.dtype(np.int64),
     )
+
+
+def check_partial_targets(
+    Y: Any, n_rows: int, *, mask: Any = None, owner: str = "fit"
+) -> tuple[Targets, Any]:
+    """Labels of which some are not known: NaN in a label matrix, or False in ``mask``.
+
+    Returns the targets, with unknown labels as absent, and a csr_array with a one for each
+    unknown label, or None where all are known.
+
+    >>> targets, unknown = check_partial_targets([[0.0, 1.0], [np.nan, 1.0]], 2)
+    >>> targets.matrix.toarray(), unknown.toarray()
+    (array([[0., 1.],
+           [0., 1.]]), array([[0., 0.],
+           [1., 0.]]))
+    """
+    names, labels = _column_names(Y), _with_nan(Y)
+    if np.ndim(labels) != 2 or (not scipy.sparse.issparse(labels) and labels.shape[1] == 1):
+        if mask is not None:
+            raise ValueError(
+                "mask says which labels of a matrix are known, and y is a vector of classes; "
+                "leave out the rows whose class is not known."
+            )
+        return check_targets(Y, n_rows, owner=owner), None
+    if scipy.sparse.issparse(labels):
+        filled, unknown = scipy.sparse.csr_array(labels), None
+        empty = np.isnan(filled.data)
+        if empty.any():
+            unknown = filled.astype(np.float64)  # a copy: Y itself stays as it is
+            unknown.data = empty.astype(np.float64)
+            filled = filled.copy()
+            filled.data[empty] = 0.0
+    else:
+        empty = np.isnan(labels) if labels.dtype.kind == "f" else None
+        if empty is not None and empty.any():
+            filled, unknown = np.where(empty, 0.0, labels), compress_rows(empty)
+        else:
+            filled, unknown = labels, None
+    targets = replace(check_targets(filled, n_rows, owner=owner), names=names)
+    if mask is not None:
+        hidden = _hidden(mask, targets.matrix.shape)
+        unknown = hidden if unknown is None else unknown.maximum(hidden)
+    if unknown is None:
+        return targets, None
+    unknown = scipy.sparse.csr_array(unknown)
+    unknown.eliminate_zeros()
+    if not unknown.nnz:
+        return targets, None
+    known = targets.matrix - targets.matrix.multiply(unknown)
+    known = scipy.sparse.csr_array(known)
+    known.eliminate_zeros()
+    return replace(targets, matrix=known), unknown
+
+
+def _with_nan(Y: Any) -> Any:
+    """Labels as an array in which what a frame calls missing is NaN."""
+    if Y is None or scipy.sparse.issparse(Y):
+        return Y
+    if hasattr(Y, "to_numpy") and np.ndim(Y) == 2:  # pandas and polars
+        try:
+            return np.asarray(Y.to_numpy(), dtype=np.float64)
+        except (TypeError, ValueError):  # pandas has its own missing value
+            try:
+                return Y.to_numpy(dtype=np.float64, na_value=np.nan)
+            except (TypeError, ValueError):
+                return _as_array(Y)
+    array = _as_array(Y)
+    if array.dtype.kind == "O" and array.ndim == 2:
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            return array
+    return array
+
+
+def _hidden(mask: Any, shape: tuple[int, int]) -> Any:
+    """A csr_array with a one wherever the mask is False."""
+    if np.shape(mask) != shape:
+        raise ValueError(
+            f"mask must have the shape of Y, {shape}, True where a label is known, and has shape "
+            f"{np.shape(mask)}; pass a matrix of that shape."
+        )
+    known = mask.toarray() if scipy.sparse.issparse(mask) else np.asarray(mask)
+    if known.dtype.kind != "b":
+        raise ValueError(
+            f"mask must be boolean, True where a label is known, and its type is {known.dtype}; "
+            "pass mask.astype(bool)."
+        )
+    return compress_rows(~known)
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Array | None:

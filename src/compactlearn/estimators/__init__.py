@@ -1,5 +1,6 @@
 """The scikit-learn shell: classifiers made of an embedding, a learner and a decoder."""
 
+from compactlearn.estimators.c2ae import C2AEClassifier
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.kernel_map import KernelMap
@@ -10,6 +11,7 @@ from compactlearn.estimators.threshold_tuner import ThresholdTuner
 
 __all__ = [
     "METHODS",
+    "C2AEClassifier",
     "CMLLClassifier",
     "CompactClassifier",
     "KernelMap",

@@ -1,0 +1,589 @@
+"""C2AEClassifier: features and labels embedded by deep networks into one space."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core.memory import require_memory
+from compactlearn.core.params import (
+    Choice,
+    Constraint,
+    FilePath,
+    Flag,
+    Integer,
+    Nothing,
+    Numbers,
+    Real,
+    Seed,
+    Widths,
+    check_parameters,
+)
+from compactlearn.core.progress import track
+from compactlearn.core.seeds import seeded
+from compactlearn.core.validation import (
+    Targets,
+    check_features,
+    check_partial_targets,
+    check_targets,
+    labels_given,
+    unchanged_on_error,
+)
+from compactlearn.core.warn import warn_user
+from compactlearn.estimators.autoencoder import checkpoint as checkpoints
+from compactlearn.estimators.autoencoder.checkpoint import Progress
+from compactlearn.estimators.autoencoder.networks import Layout, Networks
+from compactlearn.estimators.autoencoder.training import (
+    Descent,
+    Examples,
+    Objective,
+    Trainer,
+    choose_device,
+)
+from compactlearn.estimators.autoencoder.validation import Validation
+from compactlearn.estimators.inputs import inverse_deviations, scale_columns
+from compactlearn.estimators.label_output import RanksLabels
+from compactlearn.linalg.moments import column_moments
+from compactlearn.metrics.scoring import scorer
+
+Array = NDArray[np.float64]
+
+_ALPHAS = {"code": 0.5, "paper": 10.0}  # measured, see docs/METHODS.md
+_ROWS = 4096  # predicted at a time
+
+
+class C2AEClassifier(
+    RanksLabels,
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
+    """Canonical correlated autoencoder (C2AE): a deep latent space of features and labels.
+
+    Three networks are trained together: Fx takes features and Fe labels to codes in one latent
+    space, Fd takes codes to scores,
+
+        minimise  Phi(Fx, Fe) + weight * Gamma(Fe, Fd).
+
+    Phi asks the codes of a row's features and of its labels to agree, and both to be uncorrelated
+    over the batch; Gamma asks the decoded codes to rank present labels above absent ones (formulas
+    in Notes). A new row is scored by Fd(Fx(x)).
+
+    It suits labels that depend on features in ways no linear map has, and enough rows to learn
+    them from. Features should be of order one, see ``scale``. The defaults are this library's;
+    those of the authors' program are ``method("C2AE")``.
+
+    Parameters
+    ----------
+    n_components : int or float, default=256
+        Size K of the latent space; a float is a ratio of the number of labels. It may exceed the
+        number of labels: measured, that is better (docs/METHODS.md).
+    feature_hidden : sequence of int, default=(512, 512)
+        Widths of the hidden layers of Fx.
+    label_hidden : sequence of int, default=(512,)
+        Of Fe, and in reverse of Fd.
+    mode : {"code", "paper"}, default="code"
+        "code" is what the authors' program minimises: the label loss has a factor 5 in its
+        exponent and is *divided* by ``alpha``. "paper" is the objective as printed.
+    alpha : float or None, default=None
+        Balance of the label loss. None is 0.5 for "code" and 10 for "paper".
+    lam : float, default=0.5
+        Weight of the decorrelation of codes.
+    batch_size : int, default=100
+        Codes are decorrelated over a batch, so this is more than a matter of speed. With fewer
+        rows than that, all of them.
+    max_epochs : int, default=100
+    learning_rate : float, default=1e-5
+    decay : float in (0, 1], default=0.98
+        What the learning rate is multiplied by after each epoch.
+    l2 : float, default=1e-3
+        Penalty on the squares of weights.
+    scale : bool, default=False
+        Divide every feature by its standard deviation (no centring, so sparse stays sparse).
+    validation_fraction : float in [0, 1), default=0.1
+        Share of the rows, rounded down, that is not trained on: the networks of the epoch that
+        does best on them are kept. 0, or a share of less than one row, keeps the last epoch.
+    scoring : str, default="average_precision"
+        A metric by its name in `compactlearn.metrics.METRICS`, for the validation rows.
+    patience : int or None, default=30
+        Stop when so many epochs in a row have not been better. None never stops early.
+    threshold : float or array-like of shape (n_labels,), default=0.5
+        A label is predicted where its score is strictly above. To tune it, wrap the classifier in
+        a `ThresholdTuner`.
+    checkpoint : path or None, default=None
+        A file (.npz) that is written after each epoch and removed by nobody: ``fit`` with the same
+        data and parameters goes on from it. More ``max_epochs`` continue a finished training.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+    dtype : {"float32", "float64"}, default="float32"
+        Of the training; predictions are computed in float64.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws initial weights, validation rows and batches. On a CPU the same seed, PyTorch and
+        number of threads give the same networks, bit for bit.
+    verbose : int, default=0
+        Above 0, a progress bar at a terminal.
+
+    Attributes
+    ----------
+    networks_ : the three networks, NumPy arrays
+    n_components_ : int
+    n_epochs_ : int
+        Epochs trained.
+    best_epoch_ : int
+        The epoch, from 1, whose networks were kept.
+    history_ : dict
+        "loss": the objective summed over the batches of each epoch; "score": of the validation
+        rows, more is better (losses have their sign changed).
+    device_ : str
+    scale_ : ndarray of shape (n_features,), where ``scale`` was asked for
+    threshold_ : float or ndarray
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix
+    n_labels_ : int
+    label_names_ : list of str, where Y was a frame
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    With A = Fx(X), E = Fe(Y), P = Fd(E) of a batch, and R and I the present and the absent labels
+    of a row:
+
+        Phi   = |A - E|^2 + lam (|A'A - I|^2 + |E'E - I|^2)
+        Gamma = sum over rows of 1/(|R||I|) sum_{r in R, i in I} exp(-rate (p_r - p_i))
+
+    summed over the batch. "code": rate 5, weight 1/(5 alpha), since the program leaves the 5 out of
+    the chain rule. "paper": rate 1, weight alpha. Rows without a present, or without an absent,
+    label add nothing to Gamma. Fx is trained by Phi alone, as in the program; the program's
+    second decoder, which it trains and never uses, is left out.
+
+    Unknown labels (NaN in Y, or False in ``mask``) take no part in Gamma, and Fe reads the label's
+    frequency in their place; rows with no known label are left out.
+
+    A single label, or two classes, would have no pairs to rank. It is learnt as two labels, itself
+    and its complement, and its score is (1 + p - q) / 2.
+
+    References
+    ----------
+    C.-K. Yeh, W.-C. Wu, W.-J. Ko, Y.-C. F. Wang. Learning deep latent space for multi-label
+    classification. AAAI 2017, pp. 2838-2844.
+
+    Examples
+    --------
+    >>> from compactlearn import C2AEClassifier
+    >>> from compactlearn.datasets import load
+    >>> data = load("emotions")
+    >>> model = C2AEClassifier(
+    ...     16, feature_hidden=(64,), label_hidden=(32,), scale=True, max_epochs=5, random_state=0
+    ... )
+    >>> model.fit(data.X, data.Y).predict(data.X[:2]).shape
+    (2, 6)
+    >>> model.transform(data.X[:2]).shape, model.n_epochs_
+    ((2, 16), 5)
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "n_components": (Integer(1), Real(0, 1, open_low=True)),
+        "feature_hidden": (Widths(),),
+        "label_hidden": (Widths(),),
+        "mode": (Choice("code", "paper"),),
+        "alpha": (Real(0, open_low=True), Nothing()),
+        "lam": (Real(0),),
+        "batch_size": (Integer(1),),
+        "max_epochs": (Integer(1),),
+        "learning_rate": (Real(0, open_low=True),),
+        "decay": (Real(0, 1, open_low=True),),
+        "l2": (Real(0),),
+        "scale": (Flag(),),
+        "validation_fraction": (Real(0, 1, open_high=True),),
+        "patience": (Integer(1), Nothing()),
+        "threshold": (Real(), Numbers()),
+        "checkpoint": (FilePath(), Nothing()),
+        "device": (Choice("auto", "cpu", "cuda"),),
+        "dtype": (Choice("float32", "float64"),),
+        "random_state": (Seed(),),
+        "verbose": (Integer(0),),
+    }
+
+    def __init__(
+        self,
+        n_components: int | float = 256,
+        *,
+        feature_hidden: Sequence[int] = (512, 512),
+        label_hidden: Sequence[int] = (512,),
+        mode: str = "code",
+        alpha: float | None = None,
+        lam: float = 0.5,
+        batch_size: int = 100,
+        max_epochs: int = 100,
+        learning_rate: float = 1e-5,
+        decay: float = 0.98,
+        l2: float = 1e-3,
+        scale: bool = False,
+        validation_fraction: float = 0.1,
+        scoring: str = "average_precision",
+        patience: int | None = 30,
+        threshold: Any = 0.5,
+        checkpoint: Any = None,
+        device: str = "auto",
+        dtype: str = "float32",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.feature_hidden = feature_hidden
+        self.label_hidden = label_hidden
+        self.mode = mode
+        self.alpha = alpha
+        self.lam = lam
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.l2 = l2
+        self.scale = scale
+        self.validation_fraction = validation_fraction
+        self.scoring = scoring
+        self.patience = patience
+        self.threshold = threshold
+        self.checkpoint = checkpoint
+        self.device = device
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- fitting ------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, mask: Any = None, *, Y: Any = None) -> Self:
+        """Train the networks.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1, or NaN where unknown; a vector is read as one class per row. ``Y`` is
+            the same by keyword.
+        mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
+            True where the label is known.
+        """
+        with unchanged_on_error(self):
+            check_parameters(self, self._constraints)
+            scorer(self.scoring)  # refuses what is no metric
+            self.device_ = choose_device(self.device)
+            X = check_features(self, X, reset=True)
+            targets, unknown = check_partial_targets(
+                labels_given(y, Y), X.shape[0], mask=mask, owner=f"{type(self).__name__}.fit"
+            )
+            self._describe(targets)
+            examples = _examples(X, targets.matrix, unknown)
+            self.__dict__.pop("scale_", None)
+            if self.scale:
+                factors = inverse_deviations(*column_moments(examples.X))
+                self.scale_ = 1.0 / factors
+                examples = replace(examples, X=scale_columns(examples.X, factors))
+            self._train(examples)
+        return self
+
+    def _describe(self, targets: Targets) -> None:
+        super()._describe(targets)
+        threshold = np.asarray(self.threshold, dtype=np.float64)
+        if threshold.ndim and self._kind != "multilabel":
+            raise ValueError(
+                f"threshold must be a single number when y is a vector of classes, and has "
+                f"{threshold.size} entries; pass a float."
+            )
+        if threshold.ndim and threshold.size != self.n_labels_:
+            raise ValueError(
+                f"threshold must be a number or hold one for each of the {self.n_labels_} labels, "
+                f"and has {threshold.size} entries; pass an array of {self.n_labels_}."
+            )
+        # Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is
+        # taken off the scores instead.
+        binary = self._kind == "binary"
+        self._boundary = float(threshold) if binary else 0.0
+        if binary:
+            self.threshold_: float | Array = 0.0
+        else:
+            self.threshold_ = threshold if threshold.ndim else float(threshold)
+
+    def _train(self, examples: Examples) -> None:
+        rng = seeded(self.random_state)
+        seed = int(rng.randint(2**31 - 1))
+        n_labels = examples.Y.shape[1]
+        self.n_components_ = _latent_size(self.n_components, n_labels)
+        n_features = examples.X.shape[1]
+        layout = Layout.of(
+            n_features, n_labels, self.n_components_, self.feature_hidden, self.label_hidden
+        )
+        self._require_room(layout)
+        training = self._training(layout, examples)
+        progress = self._begun(training, layout, seed)
+        learnt, validation = self._parted(examples, progress.seed)
+        progress = self._advanced(progress, learnt, validation, layout, training)
+        self.networks_ = Networks(layout, progress.parameters)
+        self.n_epochs_, self.best_epoch_ = progress.n_epochs, progress.best_epoch + 1
+        self.history_ = {"loss": list(progress.losses), "score": list(progress.scores)}
+
+    def _require_room(self, layout: Layout) -> None:
+        copies = 8  # state, penalty, gradient, two temporaries, a snapshot and the best one
+        needed = copies * layout.total * np.dtype(self.dtype).itemsize
+        require_memory(
+            needed,
+            what=f"Training C2AE networks of {layout.total} parameters",
+            remedy="Use narrower feature_hidden and label_hidden, or fewer features.",
+        )
+
+    def _training(self, layout: Layout, examples: Examples) -> dict[str, Any]:
+        """What tells this training from others: all that its epochs depend on but the seed."""
+        names = ("mode", "alpha", "lam", "batch_size", "learning_rate", "decay", "l2", "scale")
+        plain = {name: getattr(self, name) for name in (*names, "validation_fraction")}
+        content = None
+        if self.checkpoint is not None:
+            content = checkpoints.digest(examples.X, examples.Y, examples.unknown)
+        return {
+            "n_parameters": layout.total,
+            "dtype": self.dtype,
+            "networks": [list(layout.features), list(layout.labels), list(layout.decoder)],
+            "scoring": self.scoring,
+            **{
+                key: value if value is None or isinstance(value, str | bool) else float(value)
+                for key, value in plain.items()
+            },
+            "data": content,
+        }
+
+    def _begun(self, training: dict[str, Any], layout: Layout, seed: int) -> Progress:
+        """Where the checkpoint left off, or the very beginning."""
+        found = None
+        if self.checkpoint is not None:
+            folder = Path(self.checkpoint).parent
+            if not folder.is_dir():
+                raise ValueError(
+                    f"checkpoint={str(self.checkpoint)!r} lies in a folder that does not exist; "
+                    f"make {str(folder)!r} first, or give another path."
+                )
+            found = checkpoints.load(self.checkpoint, training)
+        if found is not None:
+            if self.random_state is not None and found.seed != seed:
+                raise ValueError(
+                    f"The checkpoint {str(self.checkpoint)!r} belongs to a training with another "
+                    "seed; remove it to begin anew, or give another path."
+                )
+            return found
+        first = layout.initial(np.random.RandomState(seed)).astype(self.dtype)
+        nothing = np.zeros_like(first)
+        return Progress(seed, {"parameters": first, "squares": nothing, "velocity": nothing})
+
+    def _parted(self, examples: Examples, seed: int) -> tuple[Examples, Examples | None]:
+        """Rows to train on, and rows to compare epochs by."""
+        n_rows = examples.X.shape[0]
+        n_held = int(self.validation_fraction * n_rows)
+        if n_held == 0:
+            return examples, None
+        order = np.random.default_rng([seed, 0]).permutation(n_rows)
+        held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
+        return examples.take(rest), examples.take(held)
+
+    def _advanced(
+        self,
+        progress: Progress,
+        examples: Examples,
+        held: Examples | None,
+        layout: Layout,
+        training: dict[str, Any],
+    ) -> Progress:
+        """Train to the last epoch, or until patience or numbers end."""
+        alpha = _ALPHAS[self.mode] if self.alpha is None else self.alpha
+        n_rows = examples.X.shape[0]
+        trainer = Trainer(
+            layout,
+            Objective.of(self.mode, float(alpha), float(self.lam)),
+            Descent(float(self.learning_rate), float(self.decay), float(self.l2)),
+            batch_size=min(self.batch_size, n_rows),
+            device=self.device_,
+            dtype=self.dtype,
+            masked=examples.unknown is not None,
+        )
+        trainer.load(progress.state)
+        trainer.hold(examples)
+        validation = None
+        if held is not None:
+            validation = Validation(trainer, held, self.scoring, self.threshold_, self._kind)
+        epochs = range(progress.n_epochs, self.max_epochs)
+        for epoch in track(epochs, description="C2AE", disable=not self.verbose):
+            if self.patience is not None and epoch - 1 - progress.best_epoch >= self.patience:
+                break
+            order = np.random.default_rng([progress.seed, 1, epoch]).permutation(n_rows)
+            loss = trainer.epoch(epoch, order)
+            if not math.isfinite(loss):
+                _complain(epoch)
+                break
+            progress = progress.after(loss, None if validation is None else validation.score())
+            if progress.at_its_best:
+                progress = replace(progress, best=trainer.state()["parameters"])
+            if self.checkpoint is not None:
+                progress = replace(progress, state=trainer.state())
+                checkpoints.save(self.checkpoint, progress, training)
+        return replace(progress, state=trainer.state())
+
+    # ---- predicting ---------------------------------------------------------------------------
+
+    def _prepare(self, X: Any) -> Any:
+        check_is_fitted(self, "networks_")
+        X = check_features(self, X, reset=False)
+        return scale_columns(X, 1.0 / self.scale_) if hasattr(self, "scale_") else X
+
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        blocks = ((rows, X[rows]) for rows in _slices(X.shape[0]))
+        for rows, P in self.networks_.scores(blocks):
+            yield rows, self._of_labels(P) - self._boundary
+
+    def _of_labels(self, P: Array) -> Array:
+        """Scores of labels from the networks': they differ where a label has a complement."""
+        return 0.5 * (1.0 + P[:, 1:] - P[:, :1]) if P.shape[1] != self._n_columns else P
+
+    @property
+    def _n_columns(self) -> int:
+        return 1 if self._kind == "binary" else self.n_labels_
+
+    def _scores(self, X: Any) -> Array:
+        scores = np.empty((X.shape[0], self._n_columns))
+        for rows, block in self._score_blocks(X):
+            scores[rows] = block
+        return scores
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores of shape (n_samples, n_labels), between 0 and 1; (n_samples,) for two
+        classes, with 0 as the boundary."""
+        scores = self._scores(self._prepare(X))
+        return scores[:, 0] if self._kind == "binary" else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
+        X = self._prepare(X)
+        if self._kind == "binary":
+            return self.classes_[(self._scores(X)[:, 0] > 0).astype(np.intp)]
+        if self._kind == "multiclass":
+            return self.classes_[np.argmax(self._scores(X), axis=1)]
+        labels = np.empty((X.shape[0], self.n_labels_), dtype=self._dtype)
+        for rows, scores in self._score_blocks(X):
+            labels[rows] = scores > self.threshold_
+        return labels
+
+    def transform(self, X: Any) -> Array:
+        """Return the codes of features, Fx(X), of shape (n_samples, n_components)."""
+        X = self._prepare(X)
+        codes = np.empty((X.shape[0], self.n_components_))
+        for rows in _slices(X.shape[0]):
+            codes[rows] = self.networks_.codes_of_features(X[rows])
+        return codes
+
+    def encode(self, Y: Any) -> Array:
+        """Return the codes of labels, Fe(Y), of shape (n_samples, n_components)."""
+        check_is_fitted(self, "networks_")
+        n_rows = Y.shape[0] if hasattr(Y, "shape") else len(Y)
+        classes = None if self._kind == "multilabel" else self.classes_
+        matrix = check_targets(Y, n_rows, classes=classes, owner="encode").matrix
+        if matrix.shape[1] != self._n_columns:
+            raise ValueError(
+                f"encode needs the {self._n_columns} labels of fit, and Y has {matrix.shape[1]}; "
+                "pass a matrix with the same columns."
+            )
+        return self.networks_.codes_of_labels(_with_complement(matrix))
+
+    def decode(self, codes: Any) -> Array:
+        """Return the scores of codes, Fd(codes), of shape (n_samples, n_labels)."""
+        check_is_fitted(self, "networks_")
+        codes = np.asarray(codes, dtype=np.float64)
+        if codes.ndim != 2 or codes.shape[1] != self.n_components_:
+            raise ValueError(
+                f"decode needs codes with {self.n_components_} columns, and was given the shape "
+                f"{codes.shape}; pass what transform or encode return."
+            )
+        return self._of_labels(self.networks_.decoded(codes))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _complain(epoch: int) -> None:
+    advice = "lower learning_rate, or bring the features to order one, as scale=True does."
+    if epoch == 0:
+        raise ValueError(
+            "The training of C2AE diverged in its first epoch: the objective is not finite; "
+            f"{advice}"
+        )
+    warn_user(
+        f"The training of C2AE diverged in epoch {epoch + 1}: the objective is not finite. The "
+        f"best epoch before it is kept; {advice}",
+        ConvergenceWarning,
+    )
+
+
+def _examples(X: Any, Y: Any, unknown: Any) -> Examples:
+    """Rows of which something is known, and two columns where there is one label."""
+    if unknown is None:
+        return Examples(X, _with_complement(Y))
+    n_labels = Y.shape[1]
+    missing = np.diff(unknown.indptr)
+    if (missing == n_labels).all():
+        raise ValueError(
+            "Every label of every row is unknown, so there is nothing to learn from; pass rows "
+            "with known labels."
+        )
+    if (missing == n_labels).any():
+        rows = np.flatnonzero(missing < n_labels)
+        X, Y, unknown = X[rows], Y[rows], unknown[rows]
+    n_known = Y.shape[0] - unknown.sum(axis=0)
+    never = int((n_known == 0).sum())
+    if never:
+        warn_user(
+            f"{never} of the {n_labels} labels are unknown in every row: nothing is learnt about "
+            "them. Leave out such columns."
+        )
+    frequencies = np.asarray(Y.sum(axis=0) / np.maximum(n_known, 1.0))
+    if n_labels == 1:
+        known = scipy.sparse.csr_array(1.0 - unknown.toarray())
+        Y = scipy.sparse.csr_array(scipy.sparse.hstack([known - Y, Y]))
+        unknown = scipy.sparse.csr_array(scipy.sparse.hstack([unknown, unknown]))
+        frequencies = np.concatenate([1.0 - frequencies, frequencies])
+    return Examples(X, Y, unknown, frequencies)
+
+
+def _with_complement(Y: Any) -> Any:
+    if Y.shape[1] > 1:
+        return Y
+    column = Y.toarray()
+    return scipy.sparse.csr_array(np.hstack([1.0 - column, column]))
+
+
+def _latent_size(asked: int | float, n_labels: int) -> int:
+    if Integer().accepts(asked):
+        return int(asked)
+    return max(1, math.floor(float(asked) * n_labels + 0.5))
+
+
+def _slices(n_rows: int) -> Iterator[slice]:
+    return (slice(start, min(start + _ROWS, n_rows)) for start in range(0, n_rows, _ROWS))
