@@ -8,6 +8,7 @@ import typer
 from compactlearn.cli import datasets
 from compactlearn.cli.demo import demo
 from compactlearn.cli.mistakes import Mistake
+from compactlearn.cli.report import report
 from compactlearn.cli.tune import tune
 
 __all__ = ["MISTAKES", "run", "sentence"]
@@ -26,6 +27,7 @@ _app = typer.Typer(
 )
 _app.command()(demo)
 _app.command()(tune)
+_app.command()(report)
 _app.add_typer(datasets.app, name="datasets")
 
 

@@ -1,5 +1,6 @@
 """What a finished cell of a benchmark is, how it is stored, and what many of them say together."""
 
+from compactlearn.records.aggregate import LOSSES, Figure, Gap, Grid, Results, aggregate
 from compactlearn.records.record import (
     SELECTIONS,
     Cell,
@@ -11,11 +12,17 @@ from compactlearn.records.record import (
 )
 
 __all__ = [
+    "LOSSES",
     "SELECTIONS",
     "Cell",
+    "Figure",
+    "Gap",
+    "Grid",
     "Record",
     "RecordError",
+    "Results",
     "Selection",
     "Status",
+    "aggregate",
     "seed_for",
 ]

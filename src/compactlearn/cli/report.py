@@ -1,0 +1,150 @@
+"""`compactlearn report`: tables and figures from the records of a benchmark."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli.stored import open_records  # the one line for compactlearn.records.store
+from compactlearn.core.files import atomic
+from compactlearn.core.params import nearest
+from compactlearn.records import SELECTIONS, Record, Selection
+from compactlearn.report import (
+    render_html,
+    summary_markdown,
+    to_csv,
+    to_latex,
+    to_png,
+    to_svg,
+)
+
+__all__ = ["report"]
+
+#: Format to the name that a report has if none is given; figures go to a folder.
+FILES: Mapping[str, str] = {
+    "html": "report.html",
+    "latex": "report.tex",
+    "csv": "report.csv",
+    "markdown": "report.md",
+    "svg": "report-figures",
+    "png": "report-figures",
+}
+
+
+def report(
+    store: Annotated[
+        Path,
+        typer.Argument(
+            metavar="STORE", help="A folder of records (cells/*.json), or a packed *.jsonl.xz file."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The file to write; for svg and png a folder. By default report.*."),
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="html, latex, csv, svg, png or markdown.")
+    ] = "html",
+    selection: Annotated[
+        str | None,
+        typer.Option(help="paper or nested; by default both, each by itself."),
+    ] = None,
+    no_times: Annotated[
+        bool, typer.Option("--no-times", help="Leave out seconds: the same bytes for every run.")
+    ] = False,
+) -> None:
+    """Make a report from the records in STORE. It reads them and runs nothing."""
+    if form not in FILES:
+        raise typer.BadParameter(
+            f"--format must be one of {', '.join(FILES)}; got {form!r}.{nearest(form, FILES)}"
+        )
+    selections = _selections(selection)
+    target = Path(FILES[form]) if out is None else out
+    if not target.parent.is_dir():
+        raise Mistake(f"--out must lie in a folder, and {target.parent} does not exist; make it.")
+    _check_kind(target, form)
+    with refusals_are_mistakes():
+        records = _read(store)
+        known = {record.cell.selection for record in records}
+        if selections is not None and not known & set(selections):
+            raise Mistake(
+                f"The records in {store} hold no {selections[0]!r} selection, only "
+                f"{' and '.join(repr(name) for name in sorted(known))}; leave --selection out."
+            )
+        typer.echo(_write(records, target, form, selections, times=not no_times))
+
+
+def _selections(name: str | None) -> tuple[Selection, ...] | None:
+    if name is None:
+        return None
+    if name == "paper" or name == "nested":
+        return (name,)
+    raise typer.BadParameter(
+        f"--selection must be {' or '.join(SELECTIONS)}; got {name!r}.{nearest(name, SELECTIONS)}"
+    )
+
+
+def _check_kind(target: Path, form: str) -> None:
+    """A folder must not be asked to be a file, nor a file to be a folder."""
+    wants_folder = form in ("svg", "png")
+    if target.is_dir() and not wants_folder:
+        raise Mistake(f"--out must name a file for {form}, and {target} is a folder; add a name.")
+    if target.is_file() and wants_folder:
+        raise Mistake(
+            f"--out must name a folder for {form}, and {target} is a file; choose another."
+        )
+
+
+def _read(store: Path) -> list[Record]:
+    """All records that can be read; those that cannot are named on the error stream."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        records = list(open_records(store))
+    for warning in caught:
+        typer.echo(f"compactlearn: {warning.message}", err=True)
+    if not records:
+        raise Mistake(
+            f"A report needs at least one record, and {store} holds none that can be read; give "
+            "the folder or file that a benchmark wrote."
+        )
+    return records
+
+
+def _write(
+    records: list[Record],
+    target: Path,
+    form: str,
+    selections: tuple[Selection, ...] | None,
+    *,
+    times: bool,
+) -> str:
+    """Write the report and say what was written."""
+    texts: dict[str, Callable[[], str]] = {
+        "html": lambda: render_html(records, selections=selections, times=times),
+        "latex": lambda: to_latex(records, selections=selections),
+        "csv": lambda: to_csv(records, selections=selections, times=times),
+        "markdown": lambda: summary_markdown(records, selections=selections),
+    }
+    if form in texts:
+        # A name may hold half a surrogate pair, which JSON can say and UTF-8 cannot.
+        _save(target, texts[form]().encode(errors="replace"))
+        return str(target)
+    drawn: dict[str, bytes] = (
+        {n: svg.encode() for n, svg in to_svg(records, selections=selections, times=times).items()}
+        if form == "svg"
+        else to_png(records, selections=selections, times=times)
+    )
+    target.mkdir(exist_ok=True)
+    for name, content in drawn.items():
+        _save(target / f"{name}.{form}", content)
+    return f"{target}: {len(drawn)} figures"
+
+
+def _save(path: Path, content: bytes) -> None:
+    with atomic(path) as stream:
+        stream.write(content)

@@ -1,0 +1,97 @@
+"""Which records belong together, and which must not stand side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from compactlearn.records.record import Record, Selection
+
+__all__ = ["grouped", "incomplete"]
+
+_STOPPED = {"failed": "failed", "timeout": "ran out of time", "memory": "ran out of memory"}
+
+
+def grouped(records: Iterable[Record], selection: Selection) -> dict[tuple[str, str], list[Record]]:
+    """Records by data set and method, in the order of their folds, each fold once."""
+    found: dict[tuple[str, str], dict[int, Record]] = {}
+    for record in records:
+        cell = record.cell
+        if cell.selection != selection:
+            continue
+        folds = found.setdefault((cell.dataset, cell.method), {})
+        if folds:
+            _check_same_question(next(iter(folds.values())), record)
+        folds[cell.fold] = _one_answer(folds.get(cell.fold), record)
+    groups = {key: [found[key][fold] for fold in sorted(found[key])] for key in sorted(found)}
+    _check_same_folds(groups)
+    return groups
+
+
+def _check_same_question(known: Record, new: Record) -> None:
+    first, second = (_question(record) for record in (known, new))
+    if first != second:
+        differing = [name for name in first if first[name] != second[name]]
+        raise ValueError(
+            f"A table has room for one run of {new.cell.method} on {new.cell.dataset} under "
+            f"{new.cell.selection!r}, and the records hold two that differ in "
+            f"{', '.join(differing)}. Report on each alone: keep the records of one of them in "
+            "the store."
+        )
+
+
+def _question(record: Record) -> dict[str, str]:
+    """What must be the same in all folds, part by part."""
+    whole = record.cell.as_dict()
+    parts = {name: whole[name] for name in ("n_folds", "seed", "rows")}
+    text = {name: json.dumps(value, sort_keys=True) for name, value in parts.items()}
+    return text | {"settings": json.dumps(whole["settings"], sort_keys=True)}
+
+
+def _one_answer(known: Record | None, new: Record) -> Record:
+    """Of two records of one cell: the finished one, or either if they say the same."""
+    if known is None or (known.status != "done" and new.status == "done"):
+        return new
+    if new.status == "done" and known.answer() != new.answer():
+        raise ValueError(
+            f"A cell has one answer, and the records hold two for {new.cell.name}, which differ. "
+            "Remove one of them from the store."
+        )
+    return known
+
+
+def _check_same_folds(groups: Mapping[tuple[str, str], Sequence[Record]]) -> None:
+    """Pairs of scores are only pairs if all methods met the same rows."""
+    first: dict[str, Record] = {}
+    for (dataset, method), group in groups.items():
+        known = first.setdefault(dataset, group[0])
+        if known.cell.split_seed != group[0].cell.split_seed:
+            raise ValueError(
+                f"Methods are compared on the same folds, and on {dataset} those of {method} and "
+                f"{known.cell.method} differ (folds, seed and rows are "
+                f"{_split(group[0])} and {_split(known)}). Report on each run alone."
+            )
+
+
+def _split(record: Record) -> tuple[int, int, int | str]:
+    cell = record.cell
+    return cell.n_folds, cell.seed, "all" if cell.rows is None else cell.rows
+
+
+def incomplete(group: Sequence[Record]) -> str | None:
+    """Why the folds cannot be averaged, or None if they can."""
+    n_folds = group[0].cell.n_folds
+    done = {record.cell.fold for record in group if record.status == "done"}
+    if done == set(range(n_folds)):
+        return None
+    known = {record.cell.fold for record in group}
+    parts = [
+        f"fold {record.cell.fold} {_STOPPED[record.status]}"
+        + (f" ({record.reason.rstrip('.')})" if record.reason else "")
+        for record in group
+        if record.status != "done"
+    ]
+    missing = sorted(set(range(n_folds)) - known)
+    if missing:
+        parts.append(f"no record of fold {', '.join(map(str, missing))}")
+    return f"{len(done)} of {n_folds} folds: {'; '.join(parts)}"

@@ -1,0 +1,152 @@
+"""What a metric is called in a heading, which way is good, and how a number is printed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from compactlearn.metrics import METRICS, get_metric
+from compactlearn.records import Selection
+
+__all__ = [
+    "EXPLANATIONS",
+    "HEADINGS",
+    "arrow",
+    "configuration",
+    "greater_is_better",
+    "metric_order",
+    "number",
+    "p_value",
+    "signed",
+    "slug",
+    "title",
+]
+
+_TITLES = {
+    "average_precision": "Average precision",
+    "micro_f1": "Micro-F1",
+    "macro_f1": "Macro-F1",
+    "example_f1": "Example-F1",
+    "ranking_loss": "Ranking loss",
+    "one_error": "One error",
+    "coverage": "Coverage",
+    "hamming_loss": "Hamming loss",
+    "subset_accuracy": "Subset accuracy",
+    "precision": "Precision",
+    "ndcg": "nDCG",
+    "psp": "Propensity-scored precision",
+    "psndcg": "Propensity-scored nDCG",
+}
+
+_PUBLISHED_METRICS = (
+    "average_precision",
+    "micro_f1",
+    "ranking_loss",
+    "one_error",
+    "precision_at_3",
+    "ndcg_at_3",
+)
+
+#: What each selection means, for a heading and for the line below it.
+HEADINGS: Mapping[Selection, str] = {
+    "paper": "Best on the test folds, as in the paper",
+    "nested": "Chosen by inner folds",
+}
+EXPLANATIONS: Mapping[Selection, str] = {
+    "paper": "Every configuration met the test rows, and for each metric the one with the best "
+    "mean over the folds is shown, as the paper's protocol implies. These figures may stand beside "
+    "the published ones; as forecasts for new data they are too good.",
+    "nested": "Each fold's configuration was chosen by inner folds of its training rows alone. "
+    "These are fair forecasts for new data. The published figures, which were chosen otherwise, "
+    "are shown for orientation only.",
+}
+
+
+def title(metric: str) -> str:
+    """A metric's heading.
+
+    >>> title("precision_at_3"), title("one_error")
+    ('Precision@3', 'One error')
+    """
+    numbered = re.fullmatch(r"(\w+)_at_(\d+)", metric)
+    if numbered and numbered[1] in _TITLES:
+        return f"{_TITLES[numbered[1]]}@{numbered[2]}"
+    return _TITLES.get(metric, metric)
+
+
+def greater_is_better(metric: str) -> bool:
+    """By the table of metrics; of one that it does not know, more is taken as better."""
+    try:
+        return get_metric(metric).greater_is_better
+    except ValueError:
+        return True
+
+
+def arrow(metric: str) -> str:
+    """The direction of good, as the paper shows it."""
+    return "↑" if greater_is_better(metric) else "↓"
+
+
+def metric_order(metrics: Iterable[str]) -> list[str]:
+    """The paper's first, then in the order of the table of metrics, then the rest by name."""
+    known = [*_PUBLISHED_METRICS, *METRICS]
+    return sorted(
+        metrics, key=lambda name: (known.index(name) if name in known else len(known), name)
+    )
+
+
+def number(value: float) -> str:
+    """Four digits after the point, fewer where there are many before it.
+
+    >>> number(0.69651), number(183.25), number(float("nan"))
+    ('0.6965', '183.2', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.4g}"
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """With its sign, and no minus before a zero.
+
+    >>> signed(-0.04), signed(2.345, 2), signed(-1.5)
+    ('0.0', '+2.35', '−1.5')
+    """
+    text = f"{abs(value):.{digits}f}"
+    if float(text) == 0:
+        return text
+    return ("+" if value > 0 else "−") + text
+
+
+def p_value(value: float) -> str:
+    """A probability as a reader wants it.
+
+    >>> p_value(0.00004), p_value(0.0416), p_value(float("nan"))
+    ('<0.001', '0.042', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def configuration(given: Mapping[str, Any]) -> str:
+    """A configuration on one line.
+
+    >>> configuration({"beta": 1.0, "n_label_components": 0.30000000000000004})
+    'beta=1, n_label_components=0.3'
+    """
+    return ", ".join(
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in given.items()
+    )
+
+
+def slug(*parts: str) -> str:
+    """A file name of letters that every system takes.
+
+    >>> slug("k-CMLL", "a/b <c>")
+    'k-CMLL--a_b_c_'
+    """
+    return "--".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", part) for part in parts)

@@ -1,0 +1,192 @@
+"""The report in words: how near the published figures are, and who is first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compactlearn.records import Results
+from compactlearn.report.names import (
+    EXPLANATIONS,
+    HEADINGS,
+    arrow,
+    greater_is_better,
+    number,
+    signed,
+    title,
+)
+from compactlearn.report.published import PUBLISHED
+from compactlearn.report.standing import MarkCheck, check_marks
+from compactlearn.report.tables import CLOSE, Entry, MetricTable, make_tables
+
+__all__ = ["Agreement", "agreement", "first_places", "markdown_text", "marks_sentence"]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many published cells are covered, and which of ours are far from them."""
+
+    covered: int
+    within: int
+    outside: tuple[Entry, ...]  # farthest first
+
+    @property
+    def share(self) -> float:
+        """Of the covered cells, how many are within."""
+        return self.within / self.covered if self.covered else float("nan")
+
+
+def agreement(tables: Sequence[MetricTable]) -> Agreement:
+    """Compare with the paper, cell by cell."""
+    known = [e for table in tables for e in table.ordered() if e.is_close is not None]
+    outside = sorted(
+        (entry for entry in known if not entry.is_close), key=lambda e: -abs(e.distance or 0)
+    )
+    return Agreement(len(known), len(known) - len(outside), tuple(outside))
+
+
+def first_places(table: MetricTable) -> tuple[list[str], list[tuple[str, Entry]]]:
+    """Data sets on which the reference is best, and those on which another is, with that one."""
+    first, other = [], []
+    for dataset in table.datasets:
+        own = table.entries.get((dataset, table.reference or ""))
+        if own is None or own.figure is None:
+            continue
+        if own.best:
+            first.append(dataset)
+        else:
+            other.append((dataset, next(e for e in table.row(dataset) if e.best)))
+    return first, other
+
+
+def marks_sentence(check: MarkCheck) -> str:
+    """What stricter tests leave of the marks, in words."""
+    if not check.n_comparisons:
+        return "No comparison with a reference can be made from these records."
+
+    def both(counts: tuple[int, int]) -> str:
+        return f"better in {counts[0]} and worse in {counts[1]}"
+
+    return (
+        f"Of {check.n_comparisons} comparisons with a reference, it is significantly "
+        f"{both(check.plain)} by the paper's paired t-test at 10 %. That test takes the folds as "
+        f"independent, which they are not: by the corrected resampled t-test it is "
+        f"{both(check.corrected)}, and with Holm's correction for all comparisons together "
+        f"{both(check.adjusted)}. In the median comparison, the paper's test would notice a true "
+        f"difference of {number(check.detectable)} in four cases of five, and smaller ones less "
+        "often: no mark does not mean no difference."
+    )
+
+
+def markdown_text(found: Sequence[Results]) -> str:
+    """A page in Markdown, selection by selection."""
+    lines = ["# Results", ""]
+    for results in found:
+        lines += _selection(results)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _selection(results: Results) -> list[str]:
+    tables = make_tables(results)
+    near = agreement(tables)
+    lines = [
+        f"## {HEADINGS[results.selection]} (`{results.selection}`)",
+        "",
+        EXPLANATIONS[results.selection],
+        "",
+        f"{results.n_records} records: {_count(results.datasets, 'data set')}, "
+        f"{_count(results.methods, 'method')}, {_count(results.metrics, 'metric')}.",
+        "",
+        "### Beside the published figures",
+        "",
+    ]
+    if near.covered:
+        lines += [
+            f"Of the {len(PUBLISHED)} published cells, {near.covered} are covered; "
+            f"{near.within} of these ({near.share:.0%}) lie within {CLOSE:g} published standard "
+            "deviations.",
+            "",
+            *_by_metric(tables),
+            "",
+            *_outside(near),
+        ]
+    else:
+        lines.append("None of the published cells is covered by these records.")
+    lines += ["", "### Who is first", "", *_first(tables), "", "### What the marks can bear", ""]
+    lines += [marks_sentence(check_marks(tables)), ""]
+    return [*lines, *_gaps(results)]
+
+
+def _count(names: Sequence[str], noun: str) -> str:
+    return f"{len(names)} {noun}{'' if len(names) == 1 else 's'}"
+
+
+def _by_metric(tables: Sequence[MetricTable]) -> list[str]:
+    lines = [
+        "| metric | covered | within | better, outside | worse, outside |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for metric in dict.fromkeys(table.metric for table in tables):
+        near = agreement([table for table in tables if table.metric == metric])
+        if near.covered:
+            ahead = sum(bool(entry.is_ahead) for entry in near.outside)
+            behind = len(near.outside) - ahead
+            lines.append(
+                f"| {_cell(title(metric))} | {near.covered} | {near.within} | {ahead} | {behind} |"
+            )
+    return lines
+
+
+def _outside(near: Agreement) -> list[str]:
+    if not near.outside:
+        return ["None lies outside."]
+    lines = [
+        "Outside, the farthest first:",
+        "",
+        "| metric | data set | method | ours | published | distance |",
+        "|---|---|---|--:|--:|--:|",
+    ]
+    rows = [
+        f"| {_cell(title(entry.metric))} | {_cell(entry.dataset)} | {_cell(entry.method)} "
+        f"| {number(entry.figure.mean)} ± {number(entry.figure.std)} "
+        f"| {number(entry.published.mean)} ± {number(entry.published.std)} "
+        f"| {signed(entry.distance or 0)} |"
+        for entry in near.outside
+        if entry.figure and entry.published
+    ]
+    return lines + rows
+
+
+def _first(tables: Sequence[MetricTable]) -> list[str]:
+    lines = []
+    for table in tables:
+        if table.reference is None:
+            continue
+        first, other = first_places(table)
+        if first or other:
+            better = "highest" if greater_is_better(table.metric) else "lowest"
+            text = (
+                f"- {_cell(title(table.metric))} {arrow(table.metric)}, {table.family}: "
+                f"{table.reference} has the {better} mean on {len(first)} of "
+                f"{len(first) + len(other)} data sets"
+            )
+            names = [f"{_cell(d)} ({_cell(entry.method)})" for d, entry in other]
+            lines.append(text + (f"; not on {', '.join(names)}." if names else "."))
+    return lines or ["The records hold no reference method."]
+
+
+def _gaps(results: Results) -> list[str]:
+    reasons = {(gap.dataset, gap.method, gap.reason): None for gap in results.gaps()}
+    if not reasons:
+        return []
+    lines = ["### Incomplete", ""]
+    lines += [f"- {_cell(m)} on {_cell(d)}: {_cell(why)}." for d, m, why in reasons]
+    return [*lines, ""]
+
+
+def _cell(text: str) -> str:
+    """Text that neither breaks a table nor becomes markup."""
+    plain = " ".join(text.split()).replace("\\", "\\\\")
+    for letter in "|<>*`[]":
+        plain = plain.replace(letter, f"&#{ord(letter)};")
+    return plain.replace("_", "\\_")

@@ -1,0 +1,127 @@
+"""The tables for other programs: comma-separated values and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+from compactlearn.records import Gap, Results
+from compactlearn.records.significance import SIGNS
+from compactlearn.report.names import HEADINGS, arrow, number, title
+from compactlearn.report.tables import Entry, MetricTable, make_tables
+
+__all__ = ["csv_text", "latex_text"]
+
+_COLUMNS = (
+    "selection",
+    "family",
+    "metric",
+    "dataset",
+    "method",
+    "mean",
+    "std",
+    "n_folds",
+    "best",
+    "mark",
+    "p_value",
+    "published_mean",
+    "published_std",
+    "distance",
+    "configurations",
+    "size",
+    "incomplete",
+)
+
+
+def csv_text(found: Sequence[Results], *, times: bool = True) -> str:
+    """One line for each cell; "mark" says if the reference is significantly better or worse."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*_COLUMNS, *(["fit_seconds"] if times else [])])
+    for results in found:
+        for table in make_tables(results):
+            for entry in table.ordered():
+                if entry.cell is not None:
+                    row = _csv_row(table, entry)
+                    seconds = results.seconds.get((entry.dataset, entry.method), ())
+                    mean = f"{sum(seconds) / len(seconds):.6g}" if seconds else ""
+                    writer.writerow([*row, *([mean] if times else [])])
+    return stream.getvalue()
+
+
+def _csv_row(table: MetricTable, entry: Entry) -> list[str]:
+    figure, known, test = entry.figure, entry.published, entry.comparison
+    sizes = figure.sizes if figure else ()
+    return [
+        table.selection,
+        table.family,
+        table.metric,
+        entry.dataset,
+        entry.method,
+        f"{figure.mean:.6f}" if figure else "",
+        f"{figure.std:.6f}" if figure else "",
+        str(len(figure.values)) if figure else "",
+        str(int(entry.best)) if figure else "",
+        test.mark if test and test.mark != "none" else "",
+        f"{test.p_value:.4g}" if test else "",
+        f"{known.mean:.4f}" if known else "",
+        f"{known.std:.4f}" if known else "",
+        f"{entry.distance:.2f}" if entry.distance is not None else "",
+        json.dumps(list(figure.configurations), sort_keys=True) if figure else "",
+        f"{sum(sizes) / len(sizes):.0f}" if sizes else "",
+        entry.cell.reason if isinstance(entry.cell, Gap) else "",
+    ]
+
+
+def latex_text(found: Sequence[Results]) -> str:
+    """A table for each metric and family, in the paper's form; needs the package booktabs."""
+    parts = ["% Made by compactlearn from records. Needs \\usepackage{booktabs}."]
+    for results in found:
+        parts.append(f"% {results.selection}: {HEADINGS[results.selection]}")
+        parts += [_latex_table(table) for table in make_tables(results)]
+    return "\n".join(parts) + "\n"
+
+
+def _latex_table(table: MetricTable) -> str:
+    heading = f"{_tex(title(table.metric))} ${_ARROWS[arrow(table.metric)]}$"
+    lines = [
+        "\\begin{table}",
+        f"\\caption{{{heading}, {table.family} methods; {_tex(HEADINGS[table.selection])}.}}",
+        f"\\begin{{tabular}}{{l{'c' * len(table.methods)}}}",
+        "\\toprule",
+        " & ".join(["", *map(_tex, table.methods)]) + r" \\",
+        "\\midrule",
+    ]
+    for dataset in table.datasets:
+        cells = [_latex_cell(entry) for entry in table.row(dataset)]
+        lines.append(" & ".join([_tex(dataset), *cells]) + r" \\")
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"])
+
+
+def _latex_cell(entry: Entry) -> str:
+    if entry.figure is None:
+        return "--" if entry.cell is None else "incomplete"
+    text = f"{number(entry.figure.mean)}$\\pm${number(entry.figure.std)}"
+    sign = SIGNS[entry.comparison.mark] if entry.comparison else ""
+    return (f"\\textbf{{{text}}}" if entry.best else text) + _MARKS[sign]
+
+
+_ARROWS = {"↑": "\\uparrow", "↓": "\\downarrow"}
+_MARKS = {"●": "$\\bullet$", "○": "$\\circ$", "": ""}
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{letter: "\\" + letter for letter in "&%$#_{}"},
+}
+
+
+def _tex(text: str) -> str:
+    """Text in which TeX finds no command.
+
+    >>> print(_tex("CMLL_y & 5 %"))
+    CMLL\\_y \\& 5 \\%
+    """
+    return "".join(_TEX.get(letter, letter) for letter in " ".join(text.split()))

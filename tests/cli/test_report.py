@@ -1,0 +1,166 @@
+"""`compactlearn report`: what it writes, what it leaves out, and how it refuses."""
+
+import csv
+import json
+import lzma
+import sys
+
+import numpy as np
+import pytest
+
+from compactlearn.cli import main
+from compactlearn.records import Cell, Record
+
+FORMATS = {
+    "html": ("report.html", "<!DOCTYPE html>"),
+    "latex": ("report.tex", r"\toprule"),
+    "csv": ("report.csv", "selection,family,metric"),
+    "markdown": ("report.md", "# Results"),
+}
+
+
+def records(selections=("paper", "nested"), **settings):
+    return [
+        Record(
+            Cell("enron", method, selection, fold, n_folds=2, settings=settings),
+            "done",
+            None,
+            ("average_precision",),
+            [{"alpha": 1.0}],
+            np.array([[0.5 + 0.1 * fold + 0.01 * len(method)]]),
+            [10],
+            circumstances={"seconds": {"fit": 2.5}},
+        )
+        for selection in selections
+        for method in ("ORI", "CMLL")
+        for fold in range(2)
+    ]
+
+
+def fill(folder, found):
+    cells = folder / "cells"
+    cells.mkdir(parents=True, exist_ok=True)
+    for record in found:
+        (cells / f"{record.cell.name}.json").write_text(record.to_json(), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return fill(tmp_path / "store", records())
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_each_format_has_its_file(store, form, capsys):
+    assert main(["report", str(store), "--format", form]) == 0
+    name, words = FORMATS[form]
+    assert capsys.readouterr().out.strip() == name
+    assert words in (store.parent / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_figures_go_to_a_folder(store, form, capsys):
+    if form == "png":
+        pytest.importorskip("resvg_py")
+    assert main(["report", str(store), "--format", form, "--out", "pictures"]) == 0
+    files = sorted((store.parent / "pictures").glob(f"*.{form}"))
+    assert capsys.readouterr().out.strip() == f"pictures: {len(files)} figures"
+    assert "paper--agreement" in {file.stem for file in files}
+
+
+def test_a_packed_store_says_the_same_as_a_folder(store, tmp_path):
+    packed = tmp_path / "all.jsonl.xz"
+    with lzma.open(packed, "wt", encoding="utf-8") as stream:
+        stream.writelines(record.to_json() + "\n" for record in records())
+    for source, out in ((store, "a.html"), (packed, "b.html")):
+        assert main(["report", str(source), "--out", out]) == 0
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_one_selection_and_no_times(store, tmp_path):
+    options = ["--format", "csv", "--selection", "nested", "--no-times", "--out", "t.csv"]
+    assert main(["report", str(store), *options]) == 0
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["selection"] for row in rows} == {"nested"}
+    assert "fit_seconds" not in rows[0]
+
+
+def test_records_that_cannot_be_read_are_named_and_left_out(store, tmp_path, capsys):
+    (store / "cells" / "broken.json").write_text("{", encoding="utf-8")
+    other = json.loads(records()[0].to_json()) | {"version": 99}
+    (store / "cells" / "newer.json").write_text(json.dumps(other), encoding="utf-8")
+    assert main(["report", str(store), "--format", "csv"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert "broken.json is left out, because it is not JSON" in told[0]
+    assert "newer.json is left out, because its version is 99" in told[1]
+    assert len((tmp_path / "report.csv").read_text(encoding="utf-8").splitlines()) == 1 + 4
+
+
+def test_a_packed_store_cut_short_gives_what_is_whole(store, tmp_path, capsys):
+    packed = tmp_path / "cut.jsonl.xz"
+    text = "".join(record.to_json() + "\n" for record in records())
+    packed.write_bytes(lzma.compress(text.encode())[:-40])
+    status = main(["report", str(packed), "--format", "csv"])
+    captured = capsys.readouterr()
+    assert "or the rest of it, is left out" in captured.err
+    assert status == (0 if captured.out else 2)
+
+
+def refused(arguments, capsys):
+    assert main(["report", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (sentence,) = captured.err.strip().splitlines()
+    assert sentence.startswith("compactlearn: ")
+    assert sentence.endswith((".", "?"))
+    return sentence
+
+
+def test_a_store_that_is_not_there(store, capsys):
+    assert "nowhere does not exist" in refused(["nowhere"], capsys)
+
+
+def test_a_store_that_is_empty(store, tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    assert "at least one record, and empty holds none" in refused(["empty"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--format", "htm"], "--format must be one of html, .* got 'htm'. Did you mean 'html'?"),
+        (["--selection", "best"], "--selection must be paper or nested; got 'best'"),
+        (["--out", "no/such/place.html"], "does not exist; make it"),
+        (["--out", "."], "must name a file for html, and . is a folder"),
+        (["--format", "svg", "--out", "store/cells/x"], None),
+    ],
+)
+def test_wrong_options(store, options, words, capsys):
+    if words is None:
+        (store / "cells" / "x").write_text("")
+        words = "must name a folder for svg, and store/cells/x is a file"
+    sentence = refused([str(store), *options], capsys)
+    assert all(part in sentence for part in words.split(" .* "))
+
+
+def test_a_selection_that_the_store_lacks(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path / "store", records(("nested",)))
+    sentence = refused(["store", "--selection", "paper"], capsys)
+    assert "hold no 'paper' selection, only 'nested'" in sentence
+
+
+def test_two_runs_under_one_name(store, capsys):
+    fill(store, records(grid="small"))
+    assert "differ in settings" in refused([str(store)], capsys)
+    assert not (store.parent / "report.html").exists()
+
+
+def test_png_without_its_package(store, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    sentence = refused([str(store), "--format", "png"], capsys)
+    assert "pip install 'compactlearn[report]'" in sentence

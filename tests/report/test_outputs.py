@@ -1,0 +1,237 @@
+"""HTML, CSV, LaTeX and Markdown: the same numbers, safe text, the same bytes every time."""
+
+import csv
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compactlearn.records import aggregate
+from compactlearn.report import (
+    collect,
+    render_html,
+    summary_markdown,
+    to_csv,
+    to_latex,
+    to_svg,
+)
+
+from .factory import record
+
+BAD = "<script>alert('x')</script>"
+EVIL = '"><img src=x onerror=alert(1)>'
+
+
+class Tags(HTMLParser):
+    """All tags with their attributes, and whether they close in order."""
+
+    VOID = ("meta", "link", "input", "img", "br")
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.open, self.broken = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.broken.append(tag)
+
+
+@pytest.fixture(scope="module")
+def html(small):
+    return render_html(small)
+
+
+def hostile():
+    return [
+        record(
+            dataset=BAD,
+            method=method,
+            fold=k,
+            values=[[0.4 + 0.1 * k, 0.5]],
+            metrics=("average_precision", EVIL),
+            n_folds=2,
+            configurations=[{EVIL: BAD, "n_label_components": 0.5}],
+            details={"by_frequency": {g: {"average_precision": 0.1} for g in (BAD, EVIL)}},
+            versions={BAD: EVIL},
+        )
+        for method in (EVIL, "CMLL", "ORI")
+        for k in range(2)
+    ] + [record(dataset=BAD, method="POP", status="failed", reason=BAD, n_folds=2)]
+
+
+def test_the_page_is_well_formed(html):
+    tags = Tags(html)
+    assert not tags.broken
+    assert not tags.open
+
+
+def test_ids_are_unique_and_labels_lead_somewhere(html):
+    tags = Tags(html)
+    ids = [attributes["id"] for _, attributes in tags.found if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in tags.found:
+        if tag == "label":
+            assert attributes["for"] in ids
+        if tag == "a":
+            assert attributes["href"][1:] in ids
+        if tag == "input":
+            assert attributes["data-filter"] in ids
+
+
+def test_nothing_on_the_page_leads_out(html):
+    for tag, attributes in Tags(html).found:
+        for name in ("src", "href", "action", "data", "srcset", "xlink:href"):
+            value = attributes.get(name)
+            assert value is None or value.startswith(("#", "data:,")), (tag, value)
+    style = html[html.index("<style>") : html.index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert not re.search(r"fetch\(|XMLHttp|import\(", html)
+
+
+def test_headings_of_columns_are_buttons_that_say_how_they_sort(html):
+    heads = re.findall(r'<th scope="col"[^>]*>.*?</th>', html)
+    assert heads
+    assert all('aria-sort="none"' in head and "<button" in head for head in heads)
+
+
+def test_the_numbers_are_those_of_the_records(html, small):
+    for selection in ("paper", "nested"):
+        figure = aggregate(small, selection).figure("llog", "MDDM", "one_error")
+        assert f"{figure.mean:.4f}" in html
+
+
+def test_the_same_records_give_the_same_bytes(small, html):
+    assert render_html(list(reversed(small))) == html
+    assert to_csv(reversed(small)) == to_csv(small)
+
+
+def test_without_times_two_runs_give_the_same_bytes(small):
+    again = [replace(r, circumstances={"seconds": {"fit": 99.0}, "host": "b"}) for r in small]
+    assert render_html(small) != render_html(again)
+    assert render_html(small, times=False) == render_html(again, times=False)
+    assert to_csv(small, times=False) == to_csv(again, times=False)
+    assert to_svg(small, times=False) == to_svg(again, times=False)
+
+
+def test_one_selection_can_be_asked_for(small):
+    only = render_html(small, selections=["nested"])
+    assert "Chosen by inner folds" in only
+    assert "as in the paper" not in only
+    assert [r.selection for r in collect(small)] == ["paper", "nested"]
+
+
+def test_names_from_strangers_stay_text():
+    text = render_html(hostile(), heading=BAD)
+    tags = Tags(text)
+    assert not tags.broken
+    assert sum(tag == "script" for tag, _ in tags.found) == 1
+    assert not any(tag == "img" for tag, _ in tags.found)
+    assert not any(name.startswith("on") for _, a in tags.found for name in a)
+    assert "alert(&#x27;x&#x27;)" in text
+
+
+@settings(max_examples=25)
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_any_name_at_all_makes_a_whole_page(dataset, method):
+    records = [record(dataset, m, fold=k, n_folds=2) for m in (method, "CMLL") for k in range(2)]
+    tags = Tags(render_html(records).encode(errors="replace").decode())
+    assert not tags.broken
+    assert not tags.open
+    for svg in to_svg(records).values():
+        ElementTree.fromstring(svg)
+
+
+def test_the_policy_allows_our_script_and_no_other(html):
+    (policy,) = [a["content"] for tag, a in Tags(html).found if tag == "meta" and "content" in a
+                 and a.get("http-equiv") == "Content-Security-Policy"]  # fmt: skip
+    assert "default-src 'none'" in policy
+    assert "script-src 'sha256-" in policy
+    assert "unsafe" not in policy.split("script-src")[1].split(";")[0]
+
+
+def test_incomplete_cells_are_shown_with_their_reason():
+    records = [record(fold=0, n_folds=2), record(method="ORI", status="timeout", n_folds=2,
+                                                  reason="It took 10 s of 5.")]  # fmt: skip
+    text = render_html(records)
+    assert "fold 0 ran out of time (It took 10 s of 5)" in text
+    assert "no record of fold 1" in text
+    assert ">incomplete<" in text
+
+
+def test_no_records_make_an_empty_page():
+    assert "0 records" in render_html([])
+
+
+def test_csv_has_every_cell(small):
+    rows = list(csv.DictReader(io.StringIO(to_csv(small))))
+    assert len(rows) == 2 * 3 * 7 * 2
+    (row,) = [
+        r for r in rows
+        if (r["selection"], r["dataset"], r["method"], r["metric"])
+        == ("nested", "enron", "CMLL", "average_precision")
+    ]  # fmt: skip
+    figure = aggregate(small, "nested").figure("enron", "CMLL", "average_precision")
+    assert float(row["mean"]) == pytest.approx(figure.mean, abs=1e-6)
+    assert float(row["published_mean"]) == 0.6965
+    assert float(row["distance"]) == pytest.approx((figure.mean - 0.6965) / 0.0153, abs=0.01)
+    assert row["fit_seconds"]
+    assert "fit_seconds" not in to_csv(small, times=False)
+
+
+def test_latex_has_the_papers_form():
+    records = [
+        record(method=m, fold=k, values=[[v + 0.01 * k]], n_folds=2, dataset="a_b")
+        for m, v in (("ORI", 0.3), ("CMLL_y", 0.31), ("CMLL", 0.5))
+        for k in range(2)
+    ]
+    text = to_latex(records)
+    assert r"a\_b & 0.3050$\pm$0.0071$\bullet$" in text
+    assert r"\textbf{0.5050$\pm$0.0071} \\" in text
+    assert r" & ORI & CMLL\_y & CMLL \\" in text
+    assert r"Average precision $\uparrow$" in text
+    assert text.count("{") == text.count("}")
+
+
+def test_latex_and_markdown_of_strangers_names():
+    latex = to_latex([record(dataset=r"\input{x}", method="a&b%", n_folds=1)])
+    assert r"\textbackslash{}input\{x\}" in latex
+    assert r"a\&b\%" in latex
+    text = summary_markdown(hostile())
+    assert "<script" not in text
+    assert "<img" not in text
+
+
+def test_the_summary_says_what_is_near_and_who_is_first():
+    published, std = 0.6965, 0.0153
+    records = [
+        record(method=m, fold=k, values=[[v + 0.001 * k]], n_folds=2)
+        for m, v in (("CMLL", published), ("ORI", published + 5 * std))
+        for k in range(2)
+    ]
+    text = summary_markdown(records)
+    assert "Of the 884 published cells, 2 are covered; 1 of these (50%) lie within 2" in text
+    assert "| Average precision | enron | ORI | 0.7735 ± 0.0007 | 0.5039 ± 0.0111 | +24.3 |" in text
+    assert "CMLL has the highest mean on 0 of 1 data sets; not on enron (ORI)." in text
+    assert "worse in 1 by the paper's paired t-test" in text
+
+
+def test_the_summary_keeps_selections_apart(small):
+    text = summary_markdown(small)
+    assert text.count("## Best on the test folds") == text.count("## Chosen by inner folds") == 1
+    assert summary_markdown(small, selections=["paper"]).count("\n## ") == 1

@@ -1,0 +1,110 @@
+"""The writer of SVG, and the kinds of figures drawn with it."""
+
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlearn.report.charts import Dot, Series, dot_rows, line_chart, rank_line, scatter
+from compactlearn.report.heat import heat_map
+from compactlearn.report.svg import COLOURS, Scale, element, label, short
+
+BAD = '<script>alert("&1")</script>'
+
+
+def luminance(colour):
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_every_colour_is_seen_on_white(colour):
+    assert 1.05 / (luminance(colour) + 0.05) >= 3
+
+
+@given(st.text())
+def test_any_text_is_only_text(text):
+    printable = "".join(letter for letter in text if letter.isprintable())
+    assert ET.fromstring(label(0, 0, printable)).text in (printable, None)
+    assert ET.fromstring(element("g", id=printable)).get("id") == printable
+
+
+@given(st.floats(-1e6, 1e6))
+def test_coordinates_are_short_and_near(value):
+    assert float(short(value)) == pytest.approx(value, abs=0.005 + 1e-9)
+    assert "e" not in short(value)
+
+
+@given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3), st.integers(3, 8))
+def test_ticks_are_few_and_inside(low, width, count):
+    scale = Scale(low, low + width, 0, 100)
+    ticks = scale.ticks(count)
+    assert 1 <= len(ticks) <= 2 * count + 1
+    for value, _ in ticks:
+        assert -1e-6 <= scale(value) <= 100 + 1e-6
+
+
+@given(st.floats(1e-6, 1e3), st.floats(1.5, 1e9))
+def test_ticks_of_a_logarithmic_scale_are_inside(low, factor):
+    scale = Scale(low, low * factor, 0, 100, log=True)
+    for value, _ in scale.ticks():
+        assert -1e-6 <= scale(value) <= 100 + 1e-6
+
+
+def test_a_scale_around_one_value_has_room():
+    scale = Scale.around([0.5], 0, 100)
+    assert scale(0.5) == pytest.approx(50)
+
+
+def drawings():
+    points = [(0.1, 0.5, 0.1, BAD), (1.0, 0.7, None, "b")]
+    yield line_chart(BAD, [Series(BAD, points, 0, True), Series("B", points, 1)], BAD, BAD)
+    yield line_chart("one", [Series("A", points[:1], 0)], "x", "y", log_x=True)
+    yield line_chart("named", [Series("A", [(0.0, 1.0, None, "t")], 3)], "x", "y", names=[BAD])
+    yield heat_map(BAD, [0.1, 0.2], [0.5, 1.0], [[0.1, math.nan], [0.3, 0.2]], BAD, BAD)
+    yield dot_rows(BAD, [(BAD, [Dot(1.0, BAD), Dot(5.0, "b", 2)]), ("none", [])], BAD)
+    yield scatter(BAD, [Dot(0.1, BAD, 0, 0.2)], BAD, BAD, [(BAD, 0)])
+    yield rank_line(BAD, [BAD, "B", "C"], [1.0, 2.2, 2.8], 1.1, [(1, 2)], "B")
+
+
+@pytest.mark.parametrize("svg", list(drawings()))
+def test_drawings_are_well_formed_and_tell_their_values(svg):
+    root = ET.fromstring(svg)
+    names = {node.tag.rpartition("}")[2] for node in root.iter()}
+    assert "script" not in names
+    assert names <= {"svg", "rect", "text", "line", "path", "g", "title"}
+    points = [node for node in root.iter() if node.get("class") == "pt"]
+    assert points
+    assert all(node.find("{*}title").text for node in points)
+    assert "nan" not in svg
+
+
+@pytest.mark.parametrize("svg", list(drawings()))
+def test_nothing_is_drawn_outside_the_picture(svg):
+    root = ET.fromstring(svg)
+    wide, tall = float(root.get("width")), float(root.get("height"))
+    for node in root.iter():
+        for name, limit in (("x", wide), ("x1", wide), ("x2", wide), ("y", tall), ("y1", tall)):
+            if node.get(name) is not None:
+                assert 0 <= float(node.get(name)) <= limit
+
+
+def test_the_best_tile_has_the_star():
+    svg = heat_map("t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b")
+    least = heat_map(
+        "t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b", greater_is_better=False
+    )
+
+    def framed(text):
+        (frame,) = [n for n in ET.fromstring(text).iter() if n.get("stroke-width") == "2.5"]
+        tiles = [n for n in ET.fromstring(text).iter() if n.get("class") == "pt"]
+        for tile in tiles:
+            if tile[0].get("x") == frame.get("x") and tile[0].get("y") == frame.get("y"):
+                return tile.find("{*}title").text
+        return None
+
+    assert framed(svg) == "a 0.2, b 0.5: 0.4000"
+    assert framed(least) == "a 0.1, b 0.5: 0.1000"

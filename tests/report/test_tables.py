@@ -1,0 +1,143 @@
+"""Tables as data: best, marks, distances, and how methods stand."""
+
+import numpy as np
+import pytest
+
+from compactlearn.records import aggregate
+from compactlearn.records.ranks import average_ranks
+from compactlearn.report.names import EXPLANATIONS, HEADINGS, greater_is_better
+from compactlearn.report.standing import check_marks, standing
+from compactlearn.report.summary import agreement, first_places
+from compactlearn.report.tables import make_tables
+
+from .factory import record
+
+
+def folds(values, **more):
+    return [record(fold=k, values=[[v]], n_folds=len(values), **more) for k, v in enumerate(values)]
+
+
+def table_of(*methods, metric="average_precision", dataset="enron"):
+    records = []
+    for name, values in methods:
+        records += folds(values, method=name, metrics=(metric,), dataset=dataset)
+    (table,) = make_tables(aggregate(records, "nested"))
+    return table
+
+
+def test_every_selection_has_words():
+    assert set(HEADINGS) == set(EXPLANATIONS) == {"paper", "nested"}
+
+
+def test_the_best_is_best_in_the_metrics_direction():
+    for metric, best in (("average_precision", "CMLL"), ("one_error", "ORI")):
+        table = table_of(("ORI", [0.1, 0.2, 0.3]), ("CMLL", [0.5, 0.6, 0.8]), metric=metric)
+        assert [m for m in table.methods if table.entries["enron", m].best] == [best]
+        mark = table.entries["enron", "ORI"].comparison.mark
+        assert mark == ("better" if best == "CMLL" else "worse")
+        assert table.entries["enron", "CMLL"].comparison is None
+
+
+def test_equal_means_are_both_best():
+    table = table_of(("ORI", [0.5, 0.6]), ("CMLL", [0.6, 0.5]))
+    assert all(entry.best for entry in table.ordered())
+
+
+def test_the_distance_counts_published_deviations():
+    """CMLL on enron: 0.6965 ± 0.0153."""
+    table = table_of(("CMLL", [0.6965 + 2.5 * 0.0153] * 2))
+    entry = table.entries["enron", "CMLL"]
+    assert entry.distance == pytest.approx(2.5)
+    assert (entry.is_close, entry.is_ahead) == (False, True)
+    unknown = table_of(("CMLL", [0.7, 0.7]), dataset="elsewhere").entries["elsewhere", "CMLL"]
+    assert unknown.distance is unknown.is_close is unknown.is_ahead is None
+
+
+def test_of_a_loss_less_is_ahead():
+    """CMLL's one error on enron: 0.2462."""
+    entry = table_of(("CMLL", [0.1, 0.1]), metric="one_error").entries["enron", "CMLL"]
+    assert entry.distance < -2
+    assert entry.is_ahead
+
+
+def test_kernel_methods_have_their_own_table_and_reference():
+    records = [
+        r for name in ("ORI", "CMLL", "k-ORI", "k-CMLL") for r in folds([0.4, 0.5], method=name)
+    ]
+    tables = make_tables(aggregate(records, "nested"))
+    assert [(t.family, t.reference, t.methods) for t in tables] == [
+        ("linear", "CMLL", ("ORI", "CMLL")),
+        ("kernel", "k-CMLL", ("k-ORI", "k-CMLL")),
+    ]
+
+
+def test_without_the_reference_there_are_no_marks():
+    table = table_of(("ORI", [0.1, 0.2]), ("POP", [0.3, 0.9]))
+    assert table.reference is None
+    assert all(entry.comparison is None for entry in table.ordered())
+
+
+def test_a_gap_is_neither_best_nor_compared():
+    records = [*folds([0.1, 0.2], method="CMLL"), folds([0.9, 0.9], method="ORI")[0]]
+    (table,) = make_tables(aggregate(records, "nested"))
+    entry = table.entries["enron", "ORI"]
+    assert entry.figure is None
+    assert "no record of fold 1" in entry.cell.reason
+    assert not entry.best
+    assert entry.comparison is None
+    assert table.entries["enron", "CMLL"].best
+
+
+def test_a_metric_nobody_knows_is_taken_as_a_score():
+    assert greater_is_better("applause")
+
+
+def test_ranks_are_over_complete_data_sets_only(small):
+    cut = [r for r in small if (r.cell.dataset, r.cell.method, r.cell.fold) != ("llog", "PLST", 2)]
+    table = make_tables(aggregate(cut, "nested"))[0]
+    found = standing(table)
+    assert found.datasets == ("plant", "enron")
+    assert found.left_out == ("llog",)
+    means = [[table.entries[d, m].figure.mean for m in found.methods] for d in found.datasets]
+    assert found.ranks == pytest.approx(average_ranks(means))
+    assert set(found.against) == {"ORI", "PLST", "MDDM"}
+
+
+def test_a_method_that_is_mostly_missing_does_not_cost_the_data_sets(small):
+    cut = [r for r in small if r.cell.method != "PLST" or r.cell.dataset == "enron"]
+    found = standing(make_tables(aggregate(cut, "nested"))[0])
+    assert found.left_out == ("PLST",)
+    assert len(found.datasets) == 3
+
+
+def test_stricter_tests_keep_fewer_marks(whole):
+    check = check_marks(make_tables(aggregate(whole, "paper")))
+    assert check.n_comparisons == 7 * 6 * (8 + 7)
+    for side in (0, 1):
+        assert check.plain[side] >= check.corrected[side] >= check.adjusted[side]
+    assert 0 < check.detectable < 0.1
+
+
+def test_the_agreement_counts_published_cells_only(small):
+    tables = make_tables(aggregate(small, "paper"))
+    near = agreement(tables)
+    assert near.covered == 3 * 7 * 2
+    assert near.within + len(near.outside) == near.covered
+    distances = [abs(entry.distance) for entry in near.outside]
+    assert distances == sorted(distances, reverse=True)
+    assert all(distance > 2 for distance in distances)
+
+
+def test_first_places_name_the_one_in_front():
+    table = table_of(("ORI", [0.9, 0.8]), ("CMLL", [0.5, 0.6]))
+    first, other = first_places(table)
+    assert first == []
+    assert [(dataset, entry.method) for dataset, entry in other] == [("enron", "ORI")]
+
+
+def test_one_fold_gives_a_figure_and_no_mark():
+    table = table_of(("ORI", [0.9]), ("CMLL", [0.5]))
+    entry = table.entries["enron", "ORI"]
+    assert entry.best
+    assert entry.comparison is None
+    assert np.isnan(entry.figure.std)
