@@ -95,19 +95,10 @@ def test_records_that_cannot_be_read_are_named_and_left_out(store, tmp_path, cap
     assert main(["report", str(store), "--format", "csv"]) == 0
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 2
-    assert "broken.json is left out, because it is not JSON" in told[0]
-    assert "newer.json is left out, because its version is 99" in told[1]
+    assert "broken.json is not a record that can be used: it is not JSON" in told[0]
+    assert "newer.json is not a record that can be used: its version is 99" in told[1]
+    assert (store / "cells" / "broken.json").exists()  # a report moves nothing
     assert len((tmp_path / "report.csv").read_text(encoding="utf-8").splitlines()) == 1 + 4
-
-
-def test_a_packed_store_cut_short_gives_what_is_whole(store, tmp_path, capsys):
-    packed = tmp_path / "cut.jsonl.xz"
-    text = "".join(record.to_json() + "\n" for record in records())
-    packed.write_bytes(lzma.compress(text.encode())[:-40])
-    status = main(["report", str(packed), "--format", "csv"])
-    captured = capsys.readouterr()
-    assert "or the rest of it, is left out" in captured.err
-    assert status == (0 if captured.out else 2)
 
 
 def refused(arguments, capsys):
@@ -121,11 +112,21 @@ def refused(arguments, capsys):
 
 
 def test_a_store_that_is_not_there(store, capsys):
-    assert "nowhere does not exist" in refused(["nowhere"], capsys)
+    assert "There are no records at nowhere" in refused(["nowhere"], capsys)
+
+
+def test_a_packed_store_cut_short(store, tmp_path, capsys):
+    packed = tmp_path / "cut.jsonl.xz"
+    text = "".join(record.to_json() + "\n" for record in records())
+    packed.write_bytes(lzma.compress(text.encode())[:-40])
+    told = refused([str(packed), "--format", "csv"], capsys)
+    assert "is not a whole packed file of records" in told
 
 
 def test_a_store_that_is_empty(store, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
+    assert "it has no folder 'cells' in it" in refused(["empty"], capsys)
+    (tmp_path / "empty" / "cells").mkdir()
     assert "at least one record, and empty holds none" in refused(["empty"], capsys)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from compactlearn.cli import datasets
+from compactlearn.cli.bench import bench
 from compactlearn.cli.demo import demo
 from compactlearn.cli.mistakes import Mistake
 from compactlearn.cli.report import report
@@ -28,6 +29,7 @@ _app = typer.Typer(
 _app.command()(demo)
 _app.command()(tune)
 _app.command()(report)
+_app.command()(bench)
 _app.add_typer(datasets.app, name="datasets")
 
 

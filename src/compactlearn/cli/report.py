@@ -10,10 +10,9 @@ from typing import Annotated
 import typer
 
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
-from compactlearn.cli.stored import open_records  # the one line for compactlearn.records.store
 from compactlearn.core.files import atomic
 from compactlearn.core.params import nearest
-from compactlearn.records import SELECTIONS, Record, Selection
+from compactlearn.records import SELECTIONS, Record, Selection, open_records
 from compactlearn.report import (
     render_html,
     summary_markdown,

@@ -10,6 +10,7 @@ from compactlearn.records.record import (
     Status,
     seed_for,
 )
+from compactlearn.records.store import Store, StoreError, open_records
 
 __all__ = [
     "LOSSES",
@@ -23,6 +24,9 @@ __all__ = [
     "Results",
     "Selection",
     "Status",
+    "Store",
+    "StoreError",
     "aggregate",
+    "open_records",
     "seed_for",
 ]

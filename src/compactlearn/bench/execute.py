@@ -1,0 +1,179 @@
+"""One cell: its rows, its method, its record. Nothing here knows of processes or files."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import KFold
+from threadpoolctl import threadpool_limits
+
+from compactlearn.bench.entry import Answer, Task
+from compactlearn.bench.host import forget_peak, host, now, peak_bytes, versions
+from compactlearn.bench.job import Job
+from compactlearn.bench.registry import entry_of
+from compactlearn.datasets import load
+from compactlearn.records import Cell, Record, Status
+
+__all__ = ["execute", "fold_rows", "unanswered"]
+
+_WARNINGS = 5  # how many different ones a record keeps
+
+
+def execute(job: Job, begun: Callable[[], None] = lambda: None) -> Record:
+    """The record of a cell, whatever happens.
+
+    `begun` is called when the data are loaded and the method is known, just before it starts.
+    """
+    cell, started = job.cell, time.perf_counter()
+    said: list[warnings.WarningMessage] = []
+    try:
+        task = _task(cell, job.data_home)
+        entry = entry_of(cell.method, cell.settings, Path(job.folder) if job.folder else None)
+        begun()
+        forget_peak()
+        started = time.perf_counter()
+        with _alone(cell.method_seed) as said:
+            answer = entry.answer(task)
+        _check(answer, task.metrics)
+    except MemoryError as error:
+        reason = f"There was not enough memory: {error}" if str(error) else "Memory ran out."
+        return unanswered(cell, "memory", reason, started, peak_bytes())
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        return unanswered(cell, "failed", reason, started, peak_bytes(), _trace(error))
+    seconds = {"fit": answer.fit_seconds, "predict": answer.predict_seconds}
+    return Record(
+        cell,
+        "done",
+        metrics=list(task.metrics),
+        configurations=list(answer.configurations),
+        values=np.asarray(answer.values, dtype=np.float64),
+        sizes=list(answer.sizes),
+        details=answer.details,
+        versions=versions(),
+        circumstances=_circumstances(started, peak_bytes(), seconds) | _distinct(said),
+    )
+
+
+def unanswered(
+    cell: Cell,
+    status: Status,
+    reason: str,
+    started: float,
+    memory: int,
+    details: Mapping[str, Any] | None = None,
+) -> Record:
+    """The record of a cell that came to no answer."""
+    return Record(
+        cell,
+        status,
+        reason,
+        details=details or {},
+        versions=versions(),
+        circumstances=_circumstances(started, memory),
+    )
+
+
+def fold_rows(
+    cell: Cell, n_rows: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Rows of the data set that are used; among these, training and test rows of the fold.
+
+    All of them depend on the cell's `split_seed` alone, so every method and selection of a data
+    set has the same.
+    """
+    if cell.rows is not None and cell.rows > n_rows:
+        raise ValueError(
+            f"The data set {cell.dataset} has {n_rows} rows, and {cell.rows} were asked for; use "
+            "at most as many as there are."
+        )
+    used = np.arange(n_rows)
+    if cell.rows is not None and cell.rows < n_rows:
+        drawn = np.random.RandomState(cell.split_seed).permutation(n_rows)
+        used = np.sort(drawn[: cell.rows])
+    cut = KFold(cell.n_folds, shuffle=True, random_state=cell.split_seed)
+    train, test = list(cut.split(np.empty((len(used), 1))))[cell.fold]
+    return used, train, test
+
+
+# One set: the cells come set by set, and two large ones might not fit.
+@lru_cache(maxsize=1)
+def _loaded(name: str, data_home: str | None) -> tuple[Any, sparse.csr_array]:
+    data = load(name, data_home)
+    X = data.X.tocsr() if sparse.issparse(data.X) else data.X
+    return X, sparse.csr_array(data.Y)
+
+
+def _task(cell: Cell, data_home: str | None) -> Task:
+    X, Y = _loaded(cell.dataset, data_home)
+    used, train, test = fold_rows(cell, X.shape[0])
+    train, test = used[train], used[test]
+    return Task(
+        X[train],
+        Y[train],
+        X[test],
+        Y[test],
+        tuple(cell.settings["metrics"]),
+        cell.selection,
+        cell.settings,
+        cell.method_seed,
+    )
+
+
+@contextmanager
+def _alone(seed: int) -> Iterator[list[warnings.WarningMessage]]:
+    """One thread, generators set by the cell, warnings kept: nothing of earlier cells is felt."""
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002, some methods draw from NumPy's common generator
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(seed)
+    with threadpool_limits(1), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        yield said
+
+
+def _check(answer: Answer, metrics: tuple[str, ...]) -> None:
+    shape, wanted = np.shape(answer.values), (len(answer.configurations), len(metrics))
+    if shape != wanted or len(answer.sizes) not in (0, wanted[0]):
+        raise ValueError(
+            "An answer must have a row of values for each configuration and a column for each "
+            f"metric, {wanted} in all, and a size for each configuration or none; got {shape} and "
+            f"{len(answer.sizes)} sizes. Correct the entry."
+        )
+
+
+def _circumstances(
+    started: float, memory: int, seconds: Mapping[str, float] | None = None
+) -> dict[str, Any]:
+    total = time.perf_counter() - started
+    return {
+        "seconds": {**(seconds or {}), "total": total},
+        "memory": memory,
+        "host": host(),
+        "written": now(),
+    }
+
+
+def _distinct(said: list[warnings.WarningMessage]) -> dict[str, Any]:
+    texts = list(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in said))
+    return {"warnings": texts[:_WARNINGS]} if texts else {}
+
+
+def _trace(error: Exception) -> dict[str, str]:
+    """The traceback, with files by their last two names: where they lie is nobody's business."""
+    text = "".join(traceback.format_exception(error))
+    return {"traceback": re.sub(r'File "(?:[^"]*/)?([^"/]+/[^"/]+)"', r'File "\1"', text)}

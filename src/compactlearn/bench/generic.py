@@ -1,0 +1,165 @@
+"""Any scikit-learn classifier as a method that takes part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import KFold, ParameterGrid
+
+from compactlearn.bench.entry import Answer, Task
+from compactlearn.core.params import nearest
+from compactlearn.metrics import average_precision, get_metric, inverse_propensities
+from compactlearn.metrics.scoring import predicted_labels, predicted_scores
+from compactlearn.records import seed_for
+
+__all__ = ["ClassifierEntry", "judged"]
+
+_COMMON = ("inner_folds", "ridge")  # what a spec gives to every method
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierEntry:
+    """A classifier of several labels, with the parameters that are tried.
+
+    In a spec, a list for a parameter is what is tried of it, anything else its value. A parameter
+    `random_state` that nobody sets is seeded from the names of the cell.
+
+    Parameters
+    ----------
+    make : callable
+        Without arguments, returns an unfitted classifier.
+    grid : mapping from parameter to sequence of values
+        What is tried where the spec does not say.
+    """
+
+    make: Callable[[], Any]
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters as the spec and the grid give them, the spec's first."""
+        known = self.make().get_params()
+        own = {name: value for name, value in given.items() if name not in _COMMON}
+        for name in own:
+            if name not in known:
+                raise ValueError(
+                    f"{type(self.make()).__name__} has the parameters {', '.join(known)}, but not "
+                    f"{name!r}; leave it out.{nearest(name, known)}"
+                )
+        grid = {name: list(values) for name, values in self.grid.items()}
+        return {"inner_folds": given.get("inner_folds", 5), "parameters": grid | own}
+
+    def answer(self, task: Task) -> Answer:
+        """Fit and judge every configuration, or the one that inner folds prefer."""
+        configurations = _configurations(task.settings["parameters"])
+        details: dict[str, Any] = {}
+        if task.selection == "nested":
+            means = self._inner(task, configurations)
+            details = {"inner_average_precision": means}
+            configurations = [configurations[_best(means)]]
+        clock = _Clock()
+        rows, sizes = [], []
+        for configuration in configurations:
+            model = self._fitted(configuration, task.X_train, task.Y_train, task.seed, clock)
+            rows.append(judged(model, task, clock))
+            sizes.append(_numbers(model))
+        values = np.array(rows, dtype=np.float64).reshape(len(rows), len(task.metrics))
+        return Answer(configurations, values, sizes, clock.fit, clock.predict, details)
+
+    def _inner(self, task: Task, configurations: list[dict[str, Any]]) -> list[float]:
+        """The mean average precision of each configuration over inner folds."""
+        if len(configurations) == 1:
+            return [float("nan")]
+        n_folds = int(task.settings["inner_folds"])
+        cut = KFold(n_folds, shuffle=True, random_state=seed_for("inner", task.seed))
+        sums = np.zeros(len(configurations))
+        for train, test in cut.split(np.empty((task.X_train.shape[0], 1))):
+            for place, configuration in enumerate(configurations):
+                model = self._fitted(
+                    configuration, task.X_train[train], task.Y_train[train], task.seed, _Clock()
+                )
+                scores = predicted_scores(model, task.X_train[test])
+                sums[place] += average_precision(task.Y_train[test], scores)
+        return (sums / n_folds).tolist()
+
+    def _fitted(
+        self, configuration: Mapping[str, Any], X: Any, Y: Any, seed: int, clock: _Clock
+    ) -> Any:
+        model = self.make()
+        if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
+            model.set_params(random_state=seed)
+        model.set_params(**configuration)
+        Y = Y.toarray() if sparse.issparse(Y) else Y
+        started = time.perf_counter()
+        model.fit(X, Y)
+        clock.fit += time.perf_counter() - started
+        return model
+
+
+@dataclass
+class _Clock:
+    """Seconds of fitting and predicting, and of nothing else."""
+
+    fit: float = 0.0
+    predict: float = 0.0
+
+
+def judged(model: Any, task: Task, clock: _Clock) -> list[float]:
+    """The task's metrics of a fitted classifier on the test rows."""
+    metrics = [get_metric(name) for name in task.metrics]
+    answers: dict[str, NDArray[Any]] = {}
+    for needs, read in (("labels", predicted_labels), ("scores", predicted_scores)):
+        if any(metric.needs == needs for metric in metrics):
+            started = time.perf_counter()
+            answers[needs] = read(model, task.X_test)
+            clock.predict += time.perf_counter() - started
+    values = []
+    for metric in metrics:
+        # The propensity-scored metrics weigh each label by how rare it is among training rows.
+        weighed = metric.name.startswith("ps")
+        options = {"weights": inverse_propensities(task.Y_train)} if weighed else {}
+        values.append(float(metric.function(task.Y_test, answers[metric.needs], **options)))
+    return values
+
+
+def _best(means: Sequence[float]) -> int:
+    """The place of the largest, the first of several; one that is not a number is the least.
+
+    >>> _best([float("nan"), 0.25, 0.5, 0.5]), _best([float("nan")])
+    (2, 0)
+    """
+    return int(np.argmax(np.nan_to_num(means, nan=-np.inf)))
+
+
+def _configurations(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    lists = {
+        name: value if isinstance(value, list) else [value] for name, value in parameters.items()
+    }
+    return [dict(sorted(configuration.items())) for configuration in ParameterGrid(lists)]
+
+
+def _numbers(model: Any) -> int:
+    """How many numbers the arrays of a fitted model hold, those of its parts included."""
+    return sum(part.size for part in _arrays(model, set()))
+
+
+def _arrays(found: Any, seen: set[int]) -> Iterator[Any]:
+    if id(found) in seen:
+        return
+    seen.add(id(found))
+    if isinstance(found, np.ndarray) and found.dtype != object:
+        yield found
+    elif sparse.issparse(found):
+        yield found.data
+    elif isinstance(found, list | tuple | np.ndarray):
+        for part in found:
+            yield from _arrays(part, seen)
+    elif hasattr(found, "__dict__") and not callable(found) and not isinstance(found, ModuleType):
+        for part in vars(found).values():
+            yield from _arrays(part, seen)

@@ -1,0 +1,124 @@
+"""From a spec to cells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from compactlearn.bench.entry import Entry
+from compactlearn.bench.registry import entry, own_entry
+from compactlearn.bench.spec import Data, Method, Spec, SpecError
+from compactlearn.datasets import describe
+from compactlearn.records import Cell
+
+__all__ = ["cells_of"]
+
+# Written by the harness into every cell's settings, so they are no setting of a method.
+_RESERVED = ("metrics", "entry", "estimator")
+
+
+def cells_of(spec: Spec) -> list[Cell]:
+    """Every cell of a benchmark, in the order in which to run them.
+
+    One data set after the other, so that each is read once by each process; in it fold by fold,
+    so that a method which fails shows early and whatever is there can be compared.
+
+    Raises
+    ------
+    SpecError
+        If a method is not known or refuses its settings.
+    """
+    for data in spec.datasets:
+        _check_rows(data, spec.folds)
+    found = {method.shown: _entry(method, spec) for method in spec.methods}
+    settings = {
+        (data, method.shown): _settings(found[method.shown], method, data, spec)
+        for data in spec.datasets
+        for method in spec.methods
+        if data.takes(method.shown)
+    }
+    cells = [
+        Cell(
+            data.name,
+            method.shown,
+            selection,
+            fold,
+            spec.folds,
+            spec.seed,
+            data.rows,
+            _for_selection(settings[data, method.shown], selection),
+        )
+        for data in spec.datasets
+        for fold in range(spec.folds)
+        for method in spec.methods
+        if (data, method.shown) in settings
+        for selection in spec.selections
+    ]
+    # The same set may stand in a spec twice, once for some of the methods.
+    return list({cell.digest: cell for cell in cells}.values())
+
+
+def _check_rows(data: Data, folds: int) -> None:
+    there = describe(data.name).expected.samples
+    if there is not None and (data.rows or 0) > there:
+        raise SpecError(
+            f"The rows of {data.name} must be at most {there}, which is all there are; got "
+            f"{data.rows}. Leave the key out to use all."
+        )
+    used = data.rows or there
+    if used is not None and folds > used:
+        raise SpecError(
+            f"The folds must be at most as many as rows, and {data.name} has {used}; got {folds}. "
+            "Use fewer folds."
+        )
+
+
+def _entry(method: Method, spec: Spec) -> Entry:
+    try:
+        if method.estimator is not None:
+            return own_entry(method.estimator, spec.folder)
+        return entry(method.name)
+    except (ValueError, TypeError) as error:
+        raise SpecError(str(error)) from error
+
+
+def _settings(found: Entry, method: Method, data: Data, spec: Spec) -> dict[str, Any]:
+    given: dict[str, Any] = {"inner_folds": spec.inner_folds}
+    if spec.ridge is not None:
+        given["ridge"] = spec.ridge
+    given |= method.settings
+    for override in spec.overrides:
+        if override.applies(data.name, method.shown):
+            given |= override.settings
+    for name in _RESERVED:
+        if name in given:
+            raise SpecError(
+                f"The setting {name!r} of the method {method.shown!r} is the harness's own; say it "
+                "for the whole spec instead."
+            )
+    try:
+        completed = found.settings(given)
+    except (ValueError, TypeError) as error:
+        raise SpecError(
+            f"The settings of the method {method.shown!r} on {data.name} are wrong: {error}"
+        ) from error
+    try:
+        json.dumps(completed, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SpecError(
+            f"The settings of the method {method.shown!r} must be finite numbers, texts, true or "
+            f"false, lists and tables ({error}); got {completed!r}. Write them so."
+        ) from error
+    completed["metrics"] = list(spec.metrics)
+    if method.estimator is not None:
+        completed["estimator"] = method.estimator
+    elif method.name != method.shown:
+        completed["entry"] = method.name
+    return completed
+
+
+def _for_selection(settings: Mapping[str, Any], selection: str) -> dict[str, Any]:
+    """A cell names only what decides its answer: inner folds have no part in "paper"."""
+    unused = ("inner_folds",) if selection == "paper" else ()
+    return {name: value for name, value in settings.items() if name not in unused}

@@ -1,0 +1,275 @@
+"""What a benchmark shall run, as a TOML file says it; docs/BENCHMARK.md lists the keys.
+
+Whether the names and values mean something is found here, before anything runs. Settings of a
+method are the method's own affair: `plan.py` has its entry judge them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from compactlearn.bench.spec_values import (
+    SpecError,
+    bytes_of,
+    check_text,
+    checked,
+    known_keys,
+    list_of,
+    words_of,
+)
+from compactlearn.core.params import Integer, Real, nearest
+from compactlearn.datasets import describe, list_datasets
+from compactlearn.metrics import get_metric
+from compactlearn.records import SELECTIONS, Selection
+
+__all__ = ["Budget", "Data", "Method", "Override", "Spec", "SpecError", "parse_spec", "read_spec"]
+
+_SIX = (
+    "average_precision",
+    "micro_f1",
+    "ranking_loss",
+    "one_error",
+    "precision_at_3",
+    "ndcg_at_3",
+)
+RIDGES = ("paper", "wide")
+_KEYS = (
+    "name",
+    "seed",
+    "folds",
+    "selections",
+    "inner_folds",
+    "metrics",
+    "ridge",
+    "workers",
+    "datasets",
+    "methods",
+    "overrides",
+    "budget",
+)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one cell may take; None is as much as it likes.
+
+    Parameters
+    ----------
+    seconds : float or None
+        From the moment at which its data are loaded.
+    memory : int or None
+        Bytes of the process that computes it, Python and the data included.
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set that takes part; `only` and `without` name methods as they are shown."""
+
+    name: str
+    rows: int | None = None
+    only: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+
+    def takes(self, method: str) -> bool:
+        """Whether a method runs on this set."""
+        return (self.only is None or method in self.only) and method not in self.without
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method that takes part.
+
+    Parameters
+    ----------
+    name : str
+        Of its entry; for a classifier of the user's own whatever the spec calls it.
+    shown : str
+        As the tables call it; no two methods of a spec are shown alike.
+    settings : mapping
+        For its entry.
+    estimator : str or None
+        "package.module:object" of a classifier or entry of the user's own.
+    """
+
+    name: str
+    shown: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    estimator: str | None = None
+
+
+@dataclass(frozen=True)
+class Override:
+    """Settings for one method, one data set, or one on the other; None is every one."""
+
+    settings: Mapping[str, Any]
+    dataset: str | None = None
+    method: str | None = None
+
+    def applies(self, dataset: str, method: str) -> bool:
+        """Whether it is meant for this pair."""
+        return self.dataset in (None, dataset) and self.method in (None, method)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A whole benchmark; see docs/BENCHMARK.md."""
+
+    name: str
+    datasets: tuple[Data, ...]
+    methods: tuple[Method, ...]
+    seed: int = 0
+    folds: int = 5
+    selections: tuple[Selection, ...] = ("paper", "nested")
+    inner_folds: int = 5
+    metrics: tuple[str, ...] = _SIX
+    ridge: str | None = None
+    workers: int = 1
+    budget: Budget = Budget()
+    overrides: tuple[Override, ...] = ()
+    folder: Path | None = None  # of the file: where a user's own modules may lie
+
+
+def read_spec(path: Path) -> Spec:
+    """The benchmark that a TOML file asks for."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SpecError(f"The spec {path} cannot be read ({reason}); check the path.") from error
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"The spec {path} is not TOML: {error}; correct it.") from error
+    return parse_spec(found, folder=path.resolve().parent)
+
+
+def parse_spec(found: Mapping[str, Any], *, folder: Path | None = None) -> Spec:
+    """The benchmark that plain values ask for, or a `SpecError`."""
+    known_keys(found, _KEYS, "the spec")
+    for key in ("name", "datasets", "methods"):
+        if key not in found:
+            raise SpecError(f"A spec must have the key {key!r}, and this one has not; add it.")
+    methods = tuple(_method(item) for item in list_of(found, "methods"))
+    shown = [method.shown for method in methods]
+    for name in shown:
+        if shown.count(name) > 1:
+            raise SpecError(
+                f"The method {name!r} stands in the spec more than once; give each a name of its "
+                "own by 'as'."
+            )
+    datasets = tuple(_data(item, shown) for item in list_of(found, "datasets"))
+    defaults = Spec("", (), ())
+    selections = words_of(found, "selections", SELECTIONS, defaults.selections)
+    return Spec(
+        name=_name(found["name"]),
+        datasets=datasets,
+        methods=methods,
+        seed=checked(found, "seed", Integer(0), defaults.seed),
+        folds=checked(found, "folds", Integer(2), defaults.folds),
+        selections=cast(tuple[Selection, ...], selections),
+        inner_folds=checked(found, "inner_folds", Integer(2), defaults.inner_folds),
+        metrics=_metrics(found),
+        ridge=_ridge(found),
+        workers=checked(found, "workers", Integer(1), defaults.workers),
+        budget=_budget(found.get("budget", {})),
+        overrides=tuple(
+            _override(item, {data.name for data in datasets}, shown)
+            for item in list_of(found, "overrides", required=False)
+        ),
+        folder=folder,
+    )
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", value):
+        raise SpecError(
+            "The name of a spec must be of letters, digits, '.', '_' and '-', since a folder may "
+            f"be called after it; got {value!r}. Choose such a name."
+        )
+    return value
+
+
+def _metrics(found: Mapping[str, Any]) -> tuple[str, ...]:
+    names = list_of(found, "metrics") if "metrics" in found else list(_SIX)
+    for name in names:
+        try:
+            get_metric(name)
+        except ValueError as error:
+            raise SpecError(f"The key 'metrics' is wrong: {error}") from error
+    return tuple(dict.fromkeys(names))
+
+
+def _ridge(found: Mapping[str, Any]) -> str | None:
+    value = found.get("ridge")
+    if value is not None and value not in RIDGES:
+        raise SpecError(
+            f"The key 'ridge' must be {' or '.join(map(repr, RIDGES))}, the penalties that are "
+            f"tried; got {value!r}. Use one of these.{nearest(str(value), RIDGES)}"
+        )
+    return value
+
+
+def _budget(found: Any) -> Budget:
+    known_keys(found, ("seconds", "memory"), "the table [budget]", _KEYS)
+    seconds = checked(found, "seconds", Real(0, open_low=True), None)
+    return Budget(seconds, bytes_of(found["memory"]) if "memory" in found else None)
+
+
+def _data(item: Any, shown: list[str]) -> Data:
+    found = {"name": item} if isinstance(item, str) else item
+    known_keys(found, ("name", "rows", "only", "without"), "a data set")
+    name = _set_name(found.get("name"))
+    return Data(
+        name,
+        checked(found, "rows", Integer(2), None),
+        words_of(found, "only", shown, None) if "only" in found else None,
+        words_of(found, "without", shown, ()),
+    )
+
+
+def _set_name(name: Any) -> str:
+    try:
+        return describe(name).name
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SpecError(
+            "A data set must be one of those that 'compactlearn datasets list' shows; got "
+            f"{name!r}. Use one of these names.{nearest(str(name), list_datasets())}"
+        ) from error
+
+
+def _method(item: Any) -> Method:
+    found = {"name": item} if isinstance(item, str) else item
+    if not isinstance(found, Mapping) or not isinstance(found.get("name"), str):
+        raise SpecError(
+            f"A method must be a name, or a table with the key 'name'; got {item!r}. Write "
+            '"CMLL", or {name = "CMLL", ...}.'
+        )
+    rest = {key: value for key, value in found.items() if key not in ("name", "as", "estimator")}
+    shown, estimator = found.get("as", found["name"]), found.get("estimator")
+    check_text(shown, "as", lambda text: bool(text.strip()), "a name to show")
+    if estimator is not None:
+        fits = re.compile(r"[\w.]+:[\w.]+").fullmatch
+        check_text(estimator, "estimator", lambda text: bool(fits(text)), "'package.module:object'")
+    return Method(found["name"], shown, rest, estimator)
+
+
+def _override(item: Any, datasets: Iterable[str], shown: Iterable[str]) -> Override:
+    if not isinstance(item, Mapping):
+        raise SpecError(f"An override must be a table; got {item!r}. Write it as [[overrides]].")
+    for key, known in (("dataset", list(datasets)), ("method", list(shown))):
+        if key in item and item[key] not in known:
+            raise SpecError(
+                f"The {key} of an override must be one of the spec's own ({', '.join(known)}); got "
+                f"{item[key]!r}. Use one of these.{nearest(str(item[key]), known)}"
+            )
+    settings = {key: value for key, value in item.items() if key not in ("dataset", "method")}
+    return Override(settings, item.get("dataset"), item.get("method"))

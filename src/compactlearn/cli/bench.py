@@ -1,0 +1,176 @@
+"""`compactlearn bench`: run the benchmark that a file describes, or what is left of it."""
+
+from __future__ import annotations
+
+import errno
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from compactlearn.bench import (
+    ClusterError,
+    Event,
+    Spec,
+    SpecError,
+    Summary,
+    cells_of,
+    read_spec,
+    run,
+)
+from compactlearn.cli.bench_view import Progress, view
+from compactlearn.cli.datasets import Home
+from compactlearn.cli.mistakes import Mistake
+from compactlearn.records import Cell, RecordError, Store, StoreError
+
+__all__ = ["bench"]
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_REASONS = 5  # how many of them are shown at the end
+
+
+def _say(sentence: str) -> None:
+    typer.echo(f"compactlearn: {sentence}", err=True)
+
+
+@contextmanager
+def _mistakes() -> Iterator[None]:
+    """What the library refuses is the user's mistake, a full disk is nobody's."""
+    try:
+        yield
+    except StoreError as error:
+        if error.errno not in _NO_ROOM:
+            raise Mistake(str(error)) from error
+        _say(str(error))
+        raise typer.Exit(1) from error
+    except (SpecError, RecordError, ClusterError, ImportError) as error:
+        raise Mistake(str(error)) from error
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """A warning is one sentence on standard error, without the line of code that gave it."""
+
+    def show(message: Warning | str, *_rest: object, **_more: object) -> None:
+        _say(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+def bench(
+    source: Annotated[
+        Path, typer.Argument(metavar="SPEC", help="A TOML file; docs/BENCHMARK.md has its keys.")
+    ],
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", help="The folder of the records; by default benchmark-records/<name>."
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; by default what SPEC says.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Compute again what did not end well.")
+    ] = False,
+    data_home: Home = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="The address of a Dask scheduler to run the cells on.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what there is to do.")
+    ] = False,
+    pack: Annotated[
+        Path | None,
+        typer.Option(
+            help="One compressed file of all records: what it holds counts as done, and it is "
+            "written anew at the end."
+        ),
+    ] = None,
+) -> None:
+    """Run the benchmark that SPEC describes; stop it at any time, and call it again to go on."""
+    console = Console(highlight=False)
+    with _mistakes():
+        spec = read_spec(source)
+        cells = cells_of(spec)
+        place = Store(store if store is not None else Path("benchmark-records") / spec.name)
+    if dry_run:
+        _show_plan(spec, cells, place, console)
+        return
+    if pack is not None:
+        _take_in(pack, place, console)
+    with _mistakes():
+        place.prepare()
+    progress = Progress(cells)
+    around, note = view(progress, console)
+    console.print(f"{spec.name}: {len(cells)} cells, records in {place.folder}", soft_wrap=True)
+    try:
+        with _mistakes(), _plain_warnings(), around:
+            summary = run(
+                spec,
+                place,
+                workers=workers,
+                scheduler=scheduler,
+                retry_failed=retry_failed,
+                on_event=note,
+                data_home=data_home,
+            )
+    except KeyboardInterrupt:
+        _say(
+            f"Stopped; {progress.n_ended} of {len(cells)} cells have a record. The same command "
+            "goes on from there."
+        )
+        raise typer.Exit(1) from None
+    if pack is not None:
+        with _mistakes():
+            console.print(f"{place.pack(pack)} records in {pack}", soft_wrap=True)
+    _conclude(summary, progress, place, console)
+
+
+def _conclude(summary: Summary, progress: Progress, place: Store, console: Console) -> None:
+    if console.is_terminal:  # elsewhere each stood in its line
+        for text, count in progress.reasons.most_common(_REASONS):
+            console.print(f"{count} x {text}", soft_wrap=True, markup=False)
+    ended = ", ".join(f"{count} {status}" for status, count in summary.statuses.items())
+    console.print(f"{summary.computed} cells computed, {summary.found} found; in all {ended}.")
+    if summary.statuses.get("failed"):
+        _say(
+            f"Some cells failed; their records in {place.cells} say why. Once that is put right, "
+            "--retry-failed computes them again."
+        )
+        raise typer.Exit(1)
+
+
+@_plain_warnings()
+def _show_plan(spec: Spec, cells: list[Cell], place: Store, console: Console) -> None:
+    progress, statuses = Progress(cells), Counter()
+    for cell in cells:
+        status = place.status(cell)
+        statuses[status or "to do"] += 1
+        if status is not None:
+            progress(Event("found", cell, status))
+    console.print(progress.table())
+    told = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    console.print(
+        f"{spec.name}: {len(cells)} cells ({told}), records in {place.folder}", soft_wrap=True
+    )
+
+
+@_plain_warnings()
+def _take_in(pack: Path, place: Store, console: Console) -> None:
+    with _mistakes():
+        if not pack.parent.is_dir():
+            raise Mistake(
+                f"The file of --pack must lie in a folder, and {pack.parent} does not exist; "
+                "make it."
+            )
+        if pack.exists():
+            console.print(f"{place.unpack(pack)} records taken from {pack}", soft_wrap=True)

@@ -1,0 +1,50 @@
+"""All records in one file, small enough to be committed: JSON lines under xz.
+
+The lines are sorted by the cells' names and nothing else is in the file, so the same records
+give the same bytes.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from compactlearn.core.files import atomic
+from compactlearn.records.record import Record, RecordError
+
+__all__ = ["read_packed", "write_packed"]
+
+
+def write_packed(records: Iterable[Record], path: Path) -> int:
+    """Write records to one file, whole or not at all; returns how many.
+
+    Of several records of one cell the last is kept.
+    """
+    lines = {record.cell.name: record.to_json() for record in records}
+    text = "".join(f"{lines[name]}\n" for name in sorted(lines))
+    with atomic(path) as stream:
+        stream.write(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+    return len(lines)
+
+
+def read_packed(path: Path) -> Iterator[Record]:
+    """The records of a packed file, or a sentence that says where it is damaged."""
+    try:
+        with lzma.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+            for number, line in enumerate(lines, start=1):
+                yield _record(line, number, path)
+    except (lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
+        raise RecordError(
+            f"The file {path} is not a whole packed file of records ({error}); take an undamaged "
+            "copy."
+        ) from error
+
+
+def _record(line: str, number: int, path: Path) -> Record:
+    try:
+        return Record.from_json(line)
+    except RecordError as error:
+        raise RecordError(
+            f"Line {number} of {path} is not a record: {error}; take an undamaged copy."
+        ) from error

@@ -1,0 +1,27 @@
+"""The specs in benchmarks/paper say what can be said, about methods that exist."""
+
+from pathlib import Path
+
+import pytest
+
+from compactlearn import METHODS
+from compactlearn.bench import cells_of, entry_names, read_spec
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "paper"
+SPECS = sorted(FOLDER.glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", SPECS, ids=[path.stem for path in SPECS])
+def test_a_ready_spec_can_be_read(path):
+    spec = read_spec(path)
+    assert spec.name == path.stem
+    names = {method.name for method in spec.methods}
+    assert names <= set(METHODS)
+    if names <= set(entry_names()):
+        cells = cells_of(spec)
+        assert len({cell.name for cell in cells}) == len(cells) > 0
+        assert {cell.dataset for cell in cells} == {data.name for data in spec.datasets}
+
+
+def test_all_four_are_there():
+    assert {"figures", "kernel", "linear", "quick"} <= {path.stem for path in SPECS}

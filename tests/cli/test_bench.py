@@ -1,0 +1,221 @@
+"""`compactlearn bench`: what it shows, its exit statuses, and its sentences."""
+
+import errno
+import functools
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from compactlearn.bench import Event, registry
+from compactlearn.cli import bench, bench_view, main
+from compactlearn.records import Cell, Store
+
+HELPERS = Path(__file__).resolve().parents[1] / "bench" / "helpers"
+
+
+@pytest.fixture(autouse=True)
+def quick_workers(monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(HELPERS), *sys.path])
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    from forked import fork_worker
+
+    monkeypatch.setattr(bench, "run", functools.partial(bench.run, launcher=fork_worker))
+    yield
+    registry.own_entry.cache_clear()
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(method="method", **keys):
+        lines = {
+            "name": '"small"',
+            "folds": "2",
+            "selections": '["paper"]',
+            "datasets": '["emotions"]',
+            "methods": f'[{{name = "M", estimator = "plugged:{method}", pause = 0.0}}]',
+        } | keys
+        path = tmp_path / "small.toml"
+        path.write_text("".join(f"{key} = {value}\n" for key, value in lines.items()))
+        return str(path)
+
+    return make
+
+
+def command(spec, tmp_path, *more):
+    return main(["bench", spec, "--store", str(tmp_path / "store"), *more])
+
+
+def test_it_tells_each_cell_and_what_it_came_to(write, tmp_path, capsys):
+    assert command(write(), tmp_path) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^\[1/2\] emotions M paper fold 0: done in 0\.\d\d s$", out, re.MULTILINE)
+    assert "2 cells computed, 0 found; in all 2 done." in out
+    assert command(write(), tmp_path, "--workers", "3") == 0
+    assert "0 cells computed, 2 found; in all 2 done." in capsys.readouterr().out
+
+
+def test_the_store_has_a_default_place(write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", write()]) == 0
+    assert len(list(Store(tmp_path / "benchmark-records" / "small").records())) == 2
+
+
+def test_a_dry_run_computes_and_writes_nothing(write, tmp_path, capsys):
+    assert command(write(), tmp_path, "--dry-run") == 0
+    out = capsys.readouterr().out
+    assert "2 cells (2 to do)" in out
+    assert "0/2" in out
+    assert not (tmp_path / "store").exists()
+    command(write(), tmp_path)
+    capsys.readouterr()
+    assert command(write(), tmp_path, "--dry-run") == 0
+    assert "2 cells (2 done)" in capsys.readouterr().out
+
+
+def test_failed_cells_end_in_status_1_and_can_be_retried(write, tmp_path, capsys, monkeypatch):
+    assert command(write("failing"), tmp_path) == 1
+    told = capsys.readouterr()
+    assert "failed in" in told.out
+    assert "(ValueError: the matrix is blue)" in told.out
+    assert "--retry-failed" in told.err
+    assert told.err.count("\n") == 1
+    monkeypatch.setenv("PLUGGED_WELL", "1")
+    assert command(write("failing"), tmp_path) == 1
+    assert command(write("failing"), tmp_path, "--retry-failed") == 0
+    assert "in all 2 done" in capsys.readouterr().out
+
+
+def test_a_packed_file_is_written_and_gone_on_from(write, tmp_path, capsys):
+    pack = str(tmp_path / "small.jsonl.xz")
+    assert command(write(), tmp_path, "--pack", pack) == 0
+    first = Path(pack).read_bytes()
+    assert main(["bench", write(), "--store", str(tmp_path / "other"), "--pack", pack]) == 0
+    out = capsys.readouterr().out
+    assert "2 records taken from" in out
+    assert "0 cells computed, 2 found" in out
+    assert Path(pack).read_bytes() == first
+
+
+def test_a_corrupt_record_is_told_in_a_sentence_and_computed_again(write, tmp_path, capsys):
+    command(write(), tmp_path)
+    path = next((tmp_path / "store" / "cells").iterdir())
+    path.write_text(path.read_text()[:100])
+    capsys.readouterr()
+    assert command(write(), tmp_path) == 0
+    told = capsys.readouterr()
+    assert "1 cells computed, 1 found" in told.out
+    assert re.fullmatch(r"compactlearn: The file [^\n]* counts as not done\.\n", told.err)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"fold": "3"}, "Did you mean 'folds'?"),
+        ({"datasets": '["emotoins"]'}, "Did you mean 'emotions'?"),
+        ({"methods": '["ORl"]'}, "Did you mean 'ORI'?"),
+        ({"metrics": '["one_eror"]'}, "Did you mean 'one_error'?"),
+        ({"methods": '[{name = "x", estimator = "plugged:nothing"}]'}, "cannot be imported"),
+        ({"name": "small"}, "is not TOML"),
+        ({"datasets": '["llog"]'}, "llog"),
+    ],
+)
+def test_a_mistake_in_the_spec_is_one_sentence(write, tmp_path, keys, words, capsys):
+    assert command(write(**keys), tmp_path, "--data-home", str(tmp_path)) == 2
+    told = capsys.readouterr().err
+    assert words in told
+    assert re.fullmatch(r"compactlearn: [A-Z][^\n]*[.?]\n", told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--workers", "0"], "--workers"),
+        (["--store", "small.toml/store"], "Nothing can be written to small.toml/store"),
+        (["--pack", "nowhere/x.xz"], "nowhere does not exist"),
+        (["--pack", "small.toml"], "is not a whole packed file"),
+        (["--scheduler", "nonsense"], "No Dask scheduler answers at nonsense"),
+    ],
+)
+def test_a_mistake_in_an_option_is_one_sentence(
+    write, tmp_path, arguments, words, capsys, monkeypatch
+):
+    if "--scheduler" in arguments:
+        pytest.importorskip("distributed")
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", write(), "--store", "store", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert words in told
+    assert re.fullmatch(r"compactlearn: [A-Z][^\n]*[.?')]\n", told)
+
+
+def test_a_full_disk_is_one_sentence_and_status_1(write, tmp_path, capsys, monkeypatch):
+    def full(*_args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)  # the forked workers inherit it
+    assert command(write(), tmp_path) == 1
+    told = capsys.readouterr().err
+    assert re.fullmatch(
+        r"compactlearn: Nothing can be written [^\n]*; make room there[^\n]*\n", told
+    )
+    assert os.listdir(tmp_path / "store" / "cells") == []
+    monkeypatch.undo()
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_cleanly(write, tmp_path, monkeypatch):
+    """The real command, interrupted as a terminal does it."""
+    methods = '[{name = "M", estimator = "plugged:method", pause = 0.2}]'
+    log, words = tmp_path / "log", [sys.executable, "-m", "compactlearn", "bench"]
+    process = subprocess.Popen(
+        [*words, write(methods=methods, folds="100"), "--store", str(tmp_path / "store")],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PLUGGED_LOG": str(log)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while time.monotonic() < end and (not log.exists() or log.read_text().count("\n") < 3):
+        time.sleep(0.05)
+    pid = int(log.read_text().split()[0])
+    assert os.getpgid(pid) != process.pid  # a terminal interrupts the command, not its workers
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert re.fullmatch(
+        r"compactlearn: Stopped; \d+ of 100 cells have a record. The same [^\n]*\n", err
+    )
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    written = len(list(Store(tmp_path / "store").records()))
+    assert 0 <= written - out.count("done in") <= 1  # one may end while the news is on its way
+
+
+def test_the_table_at_a_terminal_counts_cells():
+    cells = [Cell(d, m, "paper", f) for d in ("enron", "yeast") for m in ("A", "B") for f in (0, 1)]
+    progress = bench_view.Progress(cells)
+    for cell in cells[:5]:
+        progress(Event("started", cell))
+    progress(Event("ended", cells[0], "done", 2.0))
+    progress(Event("ended", cells[1], "failed", 4.0, "because"))
+    progress(Event("put back", cells[2]))
+    progress(Event("found", cells[7], "done"))
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(progress)
+    text = " ".join(console.export_text().split())
+    assert "enron │ 1/2 !1 │ 0/2 +1" in text
+    assert "yeast │ 0/2 +1 │ 1/2" in text
+    assert "3 of 8 cells ended (1 failed), 2 running" in text
+    # Five are left, taken to be like what is known (3 s), two at a time.
+    assert "about 8 s to go" in text or "about 7.50 s to go" in text

@@ -1,0 +1,133 @@
+"""Cells and records: what a digest depends on, and that JSON loses nothing."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlearn.records import SELECTIONS, Cell, Record, RecordError, seed_for
+
+names = st.text(min_size=1, max_size=12)
+plain = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**9), 10**9),
+    st.floats(allow_nan=False, allow_infinity=False, width=16),
+    st.text(max_size=8),
+)
+tables = st.dictionaries(st.text(max_size=6), st.one_of(plain, st.lists(plain, max_size=3)))
+cells = st.builds(
+    Cell,
+    dataset=names,
+    method=names,
+    selection=st.sampled_from(SELECTIONS),
+    fold=st.integers(0, 9),
+    n_folds=st.integers(2, 10),
+    seed=st.integers(0, 2**31),
+    rows=st.none() | st.integers(2, 10**6),
+    settings=tables,
+)
+
+
+@st.composite
+def records(draw):
+    configurations = draw(st.lists(st.dictionaries(names, plain, max_size=3), max_size=5))
+    metrics = draw(st.lists(names, min_size=1, max_size=3, unique=True))
+    figures = st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6))
+    size = len(configurations) * len(metrics)
+    values = np.array(draw(st.lists(figures, min_size=size, max_size=size)), dtype=float)
+    return Record(
+        draw(cells),
+        draw(st.sampled_from(["done", "failed", "timeout", "memory"])),
+        draw(st.none() | st.text(max_size=20)),
+        metrics,
+        configurations,
+        values.reshape(len(configurations), len(metrics)),
+        draw(st.just([]) | st.just(list(range(len(configurations))))),
+        draw(tables),
+        {"numpy": "2.0"},
+        draw(tables),
+    )
+
+
+@given(records())
+def test_a_record_survives_its_text(record):
+    again = Record.from_json(record.to_json())
+    assert again.to_json() == record.to_json()
+    assert again.answer() == record.answer()
+    assert again.cell.name == record.cell.name
+    np.testing.assert_allclose(again.values, record.values, rtol=1e-6)
+    assert list(again.configurations) == list(record.configurations)
+
+
+@given(records())
+def test_the_text_is_one_line_of_strict_json(record):
+    text = record.to_json()
+    assert "\n" not in text
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    json.loads(text, parse_constant=refuse)
+
+
+@given(cells)
+def test_a_name_is_a_file_name(cell):
+    assert "/" not in cell.name
+    assert cell.name.endswith(f"--{cell.digest}")
+
+
+def test_digests_and_seeds_are_the_same_forever():
+    """Frozen on the day they were first used: another value would disown every stored record."""
+    cell = Cell("enron", "CMLL", "nested", 3, settings={"alpha": [0.1, 1.0], "metrics": ["x"]})
+    assert cell.digest == "427a2fb6003a44fb"
+    assert cell.split_seed == 1678706883
+    assert cell.method_seed == 2126964901
+    assert seed_for("a", 1) == 60690853
+
+
+def test_a_digest_depends_on_the_question_only():
+    one = Cell("enron", "CMLL", "nested", 3, settings={"a": 1, "b": 2})
+    other = Cell("enron", "CMLL", "nested", 3, settings={"b": 2, "a": 1})
+    assert one.digest == other.digest
+    changed = [
+        Cell("bibtex", "CMLL", "nested", 3, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL_y", "nested", 3, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "paper", 3, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 2, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 3, 4, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 3, seed=1, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 3, rows=100, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 3, settings={"a": 1, "b": 3}),
+    ]
+    assert len({one.digest, *(cell.digest for cell in changed)}) == 9
+
+
+def test_methods_and_selections_share_the_folds():
+    one = Cell("enron", "CMLL", "nested", 3, rows=100)
+    assert one.split_seed == Cell("enron", "ORI", "paper", 0, rows=100).split_seed
+    assert one.split_seed != Cell("enron", "CMLL", "nested", 3, rows=100, seed=1).split_seed
+
+
+GOOD = json.loads(Record(Cell("a", "b", "paper", 0), "done").to_json())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("[]", "does not call itself"),
+        (json.dumps(GOOD | {"format": "other"}), "does not call itself"),
+        (json.dumps(GOOD | {"version": 2}), "its version is 2"),
+        (json.dumps({k: v for k, v in GOOD.items() if k != "cell"}), "missing or wrong"),
+        (json.dumps(GOOD | {"status": "fine"}), "missing or wrong"),
+        (json.dumps(GOOD | {"values": [[1.0]]}), "missing or wrong"),
+        (json.dumps(GOOD | {"sizes": [1, 2]}), "missing or wrong"),
+    ],
+)
+def test_what_is_no_record_is_refused(text, words):
+    with pytest.raises(RecordError, match=words):
+        Record.from_json(text)
