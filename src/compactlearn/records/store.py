@@ -212,8 +212,8 @@ def open_records(path: str | os.PathLike[str]) -> Iterator[Record]:
     if path.is_dir():
         if not (path / "cells").is_dir():
             raise FileNotFoundError(
-                f"The folder {path} holds no records: it has no folder 'cells' in it; name the folder "
-                "that 'compactlearn bench --store' was given, or a packed file."
+                f"The folder {path} holds no records: it has no folder 'cells' in it; name the "
+                "folder that 'compactlearn bench --store' was given, or a packed file."
             )
         return _readable(path / "cells")
     if not path.exists():
