@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
@@ -48,10 +47,10 @@ from compactlearn.core.validation import (
 from compactlearn.core.warn import warn_user
 from compactlearn.estimators.autoencoder import checkpoint as checkpoints
 from compactlearn.estimators.autoencoder.checkpoint import Progress
+from compactlearn.estimators.autoencoder.examples import Examples, with_complement
 from compactlearn.estimators.autoencoder.networks import Layout, Networks
 from compactlearn.estimators.autoencoder.training import (
     Descent,
-    Examples,
     Objective,
     Trainer,
     choose_device,
@@ -289,7 +288,7 @@ class C2AEClassifier(
                 labels_given(y, Y), X.shape[0], mask=mask, owner=f"{type(self).__name__}.fit"
             )
             self._describe(targets)
-            examples = _examples(X, targets.matrix, unknown)
+            examples = Examples.of(X, targets.matrix, unknown)
             self.__dict__.pop("scale_", None)
             if self.scale:
                 factors = inverse_deviations(*column_moments(examples.X))
@@ -503,7 +502,7 @@ class C2AEClassifier(
                 f"encode needs the {self._n_columns} labels of fit, and Y has {matrix.shape[1]}; "
                 "pass a matrix with the same columns."
             )
-        return self.networks_.codes_of_labels(_with_complement(matrix))
+        return self.networks_.codes_of_labels(with_complement(matrix))
 
     def decode(self, codes: Any) -> Array:
         """Return the scores of codes, Fd(codes), of shape (n_samples, n_labels)."""
@@ -540,43 +539,6 @@ def _complain(epoch: int) -> None:
         f"best epoch before it is kept; {advice}",
         ConvergenceWarning,
     )
-
-
-def _examples(X: Any, Y: Any, unknown: Any) -> Examples:
-    """Rows of which something is known, and two columns where there is one label."""
-    if unknown is None:
-        return Examples(X, _with_complement(Y))
-    n_labels = Y.shape[1]
-    missing = np.diff(unknown.indptr)
-    if (missing == n_labels).all():
-        raise ValueError(
-            "Every label of every row is unknown, so there is nothing to learn from; pass rows "
-            "with known labels."
-        )
-    if (missing == n_labels).any():
-        rows = np.flatnonzero(missing < n_labels)
-        X, Y, unknown = X[rows], Y[rows], unknown[rows]
-    n_known = Y.shape[0] - unknown.sum(axis=0)
-    never = int((n_known == 0).sum())
-    if never:
-        warn_user(
-            f"{never} of the {n_labels} labels are unknown in every row: nothing is learnt about "
-            "them. Leave out such columns."
-        )
-    frequencies = np.asarray(Y.sum(axis=0) / np.maximum(n_known, 1.0))
-    if n_labels == 1:
-        known = scipy.sparse.csr_array(1.0 - unknown.toarray())
-        Y = scipy.sparse.csr_array(scipy.sparse.hstack([known - Y, Y]))
-        unknown = scipy.sparse.csr_array(scipy.sparse.hstack([unknown, unknown]))
-        frequencies = np.concatenate([1.0 - frequencies, frequencies])
-    return Examples(X, Y, unknown, frequencies)
-
-
-def _with_complement(Y: Any) -> Any:
-    if Y.shape[1] > 1:
-        return Y
-    column = Y.toarray()
-    return scipy.sparse.csr_array(np.hstack([1.0 - column, column]))
 
 
 def _latent_size(asked: int | float, n_labels: int) -> int:

@@ -24,6 +24,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core.optional import require
+from compactlearn.estimators.autoencoder.examples import Examples
 from compactlearn.estimators.autoencoder.networks import CENTRE, SLOPE, Layers, Layout
 
 Indices = NDArray[np.intp]
@@ -141,21 +142,6 @@ class Rows:
             out.view(-1).scatter_(0, place, data)
         else:
             out.copy_(torch.from_numpy(np.take(self.matrix, rows, axis=0)))
-
-
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """What is learnt from: features, labels, and which labels are not known."""
-
-    X: Any
-    Y: Any  # csr_array of ones
-    unknown: Any = None  # csr_array of ones, or None if all are known
-    frequencies: NDArray[np.float64] | None = None  # what an unknown label is filled with
-
-    def take(self, rows: Indices) -> Examples:
-        """Some of the rows."""
-        unknown = None if self.unknown is None else self.unknown[rows]
-        return Examples(self.X[rows], self.Y[rows], unknown, self.frequencies)
 
 
 # ---- training ---------------------------------------------------------------------------------

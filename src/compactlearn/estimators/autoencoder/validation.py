@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from compactlearn.estimators.autoencoder.training import Examples, Trainer
+from compactlearn.estimators.autoencoder.examples import Examples
+from compactlearn.estimators.autoencoder.training import Trainer
 from compactlearn.metrics.registry import get_metric
 
 
