@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn.metrics import many
-from compactlearn.metrics.many import Judge
+from compactlearn.metrics.many import Judge, Judges
 from compactlearn.metrics.registry import METRICS, get_metric
 
 from .data import SCORES, TRUTH, problems, random_problem, steady
@@ -169,3 +169,35 @@ def test_more_places_than_labels_are_refused_as_by_the_metric():
 def test_unknown_name():
     with pytest.raises(ValueError, match="ranking_loss"):
         Judge("ranking_los", TRUTH)
+
+
+EVERY = [*RANKED, *LABELLED]
+
+
+@steady
+@given(problem=problems(unknown=True, min_labels=5), names=st.permutations(EVERY))
+def test_several_metrics_at_once_each_in_its_own_direction(problem, names):
+    truth, scores = problem
+    S = several(scores)
+    labels = S > 0.1
+    before = labels.copy()
+    found = Judges(names, truth)(S, labels)
+    np.testing.assert_array_equal(labels, before)
+    for column, name in zip(found.T, names, strict=True):
+        metric = get_metric(name)
+        sign = 1 if metric.greater_is_better else -1
+        answers = labels if metric.needs == "labels" else S
+        assert_same(sign * column, one_by_one(name, truth, answers))
+
+
+def test_judges_of_scores_alone():
+    truth, scores = random_problem(4)
+    judges = Judges(["one_error", "coverage"], truth)
+    assert not judges.needs_labels
+    assert_same(-judges(scores[None])[0, 1:], one_by_one("coverage", truth, [scores]))
+    assert Judges(["one_error", "micro_f1"], truth).needs_labels
+
+
+def test_judges_refuse_a_name_that_is_none():
+    with pytest.raises(ValueError, match="Did you mean 'micro_f1'"):
+        Judges(["mikro_f1"], TRUTH)

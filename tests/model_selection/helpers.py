@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from compactlearn.model_selection.candidates import sort_candidates
-from compactlearn.model_selection.crossval import _largest
+from compactlearn.model_selection.crossval import largest_of
 from compactlearn.model_selection.engine import scores_of
 from compactlearn.model_selection.folds import Data, hold_folds
 
@@ -46,7 +46,7 @@ def engine_scores(estimator, candidates, X, Y, splits, weights=None):
     assert not singles, "these settings are not the engine's"
     found = {}
     for group in groups:
-        largest = _largest([group], Y.shape[1])
+        largest = largest_of([group], Y.shape[1])
         for fold in hold_folds(group.model, largest, data, splits, len(groups)):
             for scored in scores_of(group.embedding, fold, group.wanted):
                 for index in scored.indices:

@@ -131,3 +131,11 @@ GOOD = json.loads(Record(Cell("a", "b", "paper", 0), "done").to_json())
 def test_what_is_no_record_is_refused(text, words):
     with pytest.raises(RecordError, match=words):
         Record.from_json(text)
+
+
+def test_inner_folds_are_the_same_for_all_methods_and_differ_between_folds():
+    one = Cell("enron", "CMLL", "nested", 0)
+    assert one.inner_seed == Cell("enron", "ORI", "paper", 0).inner_seed
+    others = [Cell("enron", "CMLL", "nested", 1), Cell("llog", "CMLL", "nested", 0)]
+    assert len({one.inner_seed, *(cell.inner_seed for cell in others)}) == 3
+    assert one.method_seed != Cell("enron", "ORI", "nested", 0).method_seed

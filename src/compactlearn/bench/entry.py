@@ -25,7 +25,8 @@ class Task:
     metrics: tuple[str, ...]
     selection: Selection
     settings: Mapping[str, Any]  # the cell's
-    seed: int
+    seed: int  # for what the method draws
+    inner_seed: int = 0  # of inner folds: the same for all methods
 
 
 @dataclass(frozen=True, eq=False)

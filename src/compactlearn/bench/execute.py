@@ -130,6 +130,7 @@ def _task(cell: Cell, data_home: str | None) -> Task:
         cell.selection,
         cell.settings,
         cell.method_seed,
+        cell.inner_seed,
     )
 
 

@@ -17,7 +17,6 @@ from compactlearn.bench.entry import Answer, Task
 from compactlearn.core.params import nearest
 from compactlearn.metrics import average_precision, get_metric, inverse_propensities
 from compactlearn.metrics.scoring import predicted_labels, predicted_scores
-from compactlearn.records import seed_for
 
 __all__ = ["ClassifierEntry", "judged"]
 
@@ -77,7 +76,7 @@ class ClassifierEntry:
         if len(configurations) == 1:
             return [float("nan")]
         n_folds = int(task.settings["inner_folds"])
-        cut = KFold(n_folds, shuffle=True, random_state=seed_for("inner", task.seed))
+        cut = KFold(n_folds, shuffle=True, random_state=task.inner_seed)
         sums = np.zeros(len(configurations))
         for train, test in cut.split(np.empty((task.X_train.shape[0], 1))):
             for place, configuration in enumerate(configurations):

@@ -139,9 +139,9 @@ def seconds_of_folds(
     """Estimated time of several solutions on each training part of a cross-validation.
 
     Moments of the folds are summed once and added up for each training part; rows are held, and
-    products with them made, anew for each part.
+    products with them made, anew for each part. A single fold is a training part by itself.
     """
-    share = (n_folds - 1) / n_folds
+    share = (n_folds - 1) / n_folds if n_folds > 1 else 1.0
     part = Shape(
         int(share * shape.n_rows),
         shape.n_left,

@@ -1,18 +1,26 @@
-"""One metric of many matrices of scores for the same truth, which is read once."""
+"""Metrics of many matrices of scores for the same truth, which is read once."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from compactlearn.metrics.averages import Measure
-from compactlearn.metrics.places import places_of_block
-from compactlearn.metrics.registry import get_metric
+from compactlearn.metrics.counts import count_block
+from compactlearn.metrics.labels import (
+    example_f1_of,
+    hamming_loss_of,
+    macro_f1_of,
+    micro_f1_of,
+    subset_accuracy_of,
+)
+from compactlearn.metrics.places import Places, places_of_block
+from compactlearn.metrics.registry import Metric, get_metric
 from compactlearn.metrics.row_values import (
     average_precision_measure,
     coverage_measure,
@@ -23,7 +31,7 @@ from compactlearn.metrics.row_values import (
 )
 from compactlearn.metrics.truth import Truth, read_truth
 
-__all__ = ["Judge"]
+__all__ = ["Judge", "Judges"]
 
 # Scores ranked together: so many that calls do not count, so few that they stay in the cache.
 TOGETHER = 1 << 18
@@ -39,6 +47,13 @@ _BUILDERS: Mapping[str, Callable[..., Measure]] = {
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "precision_at_k": {"k": 5},
     "ndcg_at_k": {"k": 5, "convention": "zhang"},
+}
+_OF_COUNTS: Mapping[str, Callable[..., float]] = {
+    "micro_f1": partial(micro_f1_of, convention="zhang", stacklevel=1),
+    "macro_f1": partial(macro_f1_of, convention="zhang", stacklevel=1),
+    "example_f1": partial(example_f1_of, convention="zhang", stacklevel=1),
+    "hamming_loss": partial(hamming_loss_of, stacklevel=1),
+    "subset_accuracy": partial(subset_accuracy_of, stacklevel=1),
 }
 
 
@@ -62,7 +77,6 @@ class Judge:
         self.weights = weights
         self.Y, self.options = Y, dict(options or {})
         self.sign = 1.0 if self.metric.greater_is_better else -1.0
-        self._tiled: dict[int, Truth] = {}
 
     @cached_property
     def truth(self) -> Truth:
@@ -71,40 +85,109 @@ class Judge:
 
     @cached_property
     def _measure(self) -> Measure | None:
-        """What is averaged, where rows are ranked; None where the metric is called as it is."""
-        name, options = self.metric.name, self.options
-        stem, _, number = name.rpartition("_at_")
-        if stem and number.isdigit():
-            name, options = f"{stem}_at_k", {**options, "k": int(number)}
-        if name not in _BUILDERS:
-            return None
-        options = {**_DEFAULTS.get(name, {"convention": "zhang"}), **options}
-        if options.get("k", 0) > self.truth.shape[1]:
-            return None  # the function has a sentence for that
-        return _BUILDERS[name](**options)
+        return _measure_of(self.metric, self.options, self.truth.shape[1])
+
+    @cached_property
+    def _ranking(self) -> _Ranking:
+        return _Ranking(self.truth, self.weights)
 
     def __call__(self, scores: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
         """The metric of each of ``scores`` (C, N, M), or of ``labels`` where it needs those."""
         if self.metric.needs == "labels" or self._measure is None:
             given = labels if self.metric.needs == "labels" else scores
             assert given is not None
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UndefinedMetricWarning)
-                values = [self.metric.function(self.Y, S, **self.options) for S in given]
-            return self.sign * np.array(values)
+            return self.sign * _one_by_one(self.metric, self.Y, given, self.options)
+        return self.sign * self._ranking.quotients(scores, [self._measure])[:, 0]
+
+
+class Judges:
+    """Several metrics, by name, of scores and labels for one truth, each in its own direction.
+
+    Rows are sorted once for all metrics that rank labels, and predicted labels counted once for all
+    the others.
+
+    >>> judges = Judges(["ranking_loss", "micro_f1"], [[1, 0, 1, 0]])
+    >>> S = np.array([[[0.9, 0.8, 0.7, 0.1]], [[0.9, 0.1, 0.8, 0.2]]])
+    >>> judges(S, S > 0.5)
+    array([[0.25, 0.8 ],
+           [0.  , 1.  ]])
+    """
+
+    def __init__(self, names: Sequence[str], Y: Any) -> None:
+        self.names = tuple(names)
+        self.metrics = [get_metric(name) for name in names]
+        self.Y, self.truth = Y, read_truth(Y)
+        n_labels = self.truth.shape[1]
+        measures = [_measure_of(metric, {}, n_labels) for metric in self.metrics]
+        self._measures = {k: measure for k, measure in enumerate(measures) if measure is not None}
+        self._ranking = _Ranking(self.truth, None)
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether any of the metrics is about predicted labels."""
+        return any(metric.needs == "labels" for metric in self.metrics)
+
+    def __call__(self, scores: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
+        """(C, n_metrics) of ``scores`` (C, N, M) and of boolean ``labels`` (C, N, M)."""
+        values = self.of_scores(scores)
+        if self.needs_labels:
+            assert labels is not None
+            values = np.where(np.isnan(values), self.of_labels(labels), values)
+        return values
+
+    def of_scores(self, scores: np.ndarray) -> np.ndarray:
+        """The metrics that read scores; NaN for the others."""
+        values = np.full((len(scores), len(self.metrics)), np.nan)
+        if self._measures:
+            values[:, list(self._measures)] = self._ranking.quotients(
+                scores, list(self._measures.values())
+            )
+        for k, metric in enumerate(self.metrics):
+            if metric.needs == "scores" and k not in self._measures:
+                values[:, k] = _one_by_one(metric, self.Y, scores, {})
+        return values
+
+    def of_labels(self, labels: np.ndarray) -> np.ndarray:
+        """The metrics that read labels, of a boolean array; NaN for the others."""
+        values = np.full((len(labels), len(self.metrics)), np.nan)
+        wanted = [(k, m) for k, m in enumerate(self.metrics) if m.needs == "labels"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            for row, predicted in zip(values, labels if wanted else (), strict=bool(wanted)):
+                # It changes what it is given where labels are unknown.
+                own = predicted if self.truth.unknown is None else predicted.copy()
+                counts = count_block(self.truth, own)
+                for k, metric in wanted:
+                    row[k] = _OF_COUNTS[metric.name](counts)
+        return values
+
+
+class _Ranking:
+    """Quotients of sums over ranked rows, of many matrices of scores for one truth."""
+
+    def __init__(self, truth: Truth, weights: np.ndarray | None) -> None:
+        self.truth, self.weights = truth, weights
+        self._tiled: dict[int, Truth] = {}
+
+    def quotients(self, scores: np.ndarray, measures: Sequence[Measure]) -> np.ndarray:
+        """(C, n_measures) of ``scores`` (C, N, M)."""
         n_rows, n_labels = self.truth.shape
         together = max(1, TOGETHER // max(1, n_rows * n_labels))
         parts = [
-            self._ranked(scores[start : start + together], self._measure)
+            self._ranked(scores[start : start + together], measures)
             for start in range(0, len(scores), together)
         ]
-        return self.sign * np.concatenate(parts)
+        return np.concatenate(parts)
 
-    def _ranked(self, scores: np.ndarray, measure: Measure) -> np.ndarray:
+    def _ranked(self, scores: np.ndarray, measures: Sequence[Measure]) -> np.ndarray:
         times, n_rows, n_labels = scores.shape
         if times not in self._tiled:
             self._tiled[times] = self.truth.repeated(times)
         places = places_of_block(self._tiled[times], scores.reshape(times * n_rows, n_labels))
+        return np.column_stack([self._quotient(places, times, measure) for measure in measures])
+
+    def _quotient(self, places: Places, times: int, measure: Measure) -> np.ndarray:
+        n_rows = self.truth.shape[0]
         counted = measure.rule.holds(self.truth.n_present, self.truth.n_known).astype(np.float64)
         if self.weights is not None:
             counted *= self.weights
@@ -114,3 +197,23 @@ class Judge:
         else:
             below = measure.denominator(places).reshape(times, n_rows) @ counted
         return np.divide(above, below, out=np.full(times, np.nan), where=below > 0)
+
+
+def _measure_of(metric: Metric, options: Mapping[str, Any], n_labels: int) -> Measure | None:
+    """What is averaged, where rows are ranked; None where the metric is called as it is."""
+    name = metric.name
+    stem, _, number = name.rpartition("_at_")
+    if stem and number.isdigit():
+        name, options = f"{stem}_at_k", {**options, "k": int(number)}
+    if name not in _BUILDERS:
+        return None
+    options = {**_DEFAULTS.get(name, {"convention": "zhang"}), **options}
+    if options.get("k", 0) > n_labels:
+        return None  # the function has a sentence for that
+    return _BUILDERS[name](**options)
+
+
+def _one_by_one(metric: Metric, Y: Any, given: Any, options: Mapping[str, Any]) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return np.array([metric.function(Y, answer, **options) for answer in given])

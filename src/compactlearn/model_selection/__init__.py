@@ -2,6 +2,7 @@
 
 from compactlearn.model_selection.balance import BalanceCurve, balance_curve
 from compactlearn.model_selection.cmll_cv import CMLLClassifierCV
+from compactlearn.model_selection.one_split import SplitScores, scores_on_split
 from compactlearn.model_selection.ratios import PAPER_GRID, RatioSearchCV
 from compactlearn.model_selection.search import GridSearchMoments
 from compactlearn.model_selection.splits import (
@@ -17,5 +18,7 @@ __all__ = [
     "IterativeStratification",
     "IterativeStratifiedShuffleSplit",
     "RatioSearchCV",
+    "SplitScores",
     "balance_curve",
+    "scores_on_split",
 ]

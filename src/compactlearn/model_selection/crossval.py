@@ -179,7 +179,7 @@ def _rounds(
     held = [
         hold_folds(
             members[0].model,
-            _largest(members, problem.shape[2]),
+            largest_of(members, problem.shape[2]),
             problem.data,
             problem.splits,
             len(members),
@@ -219,7 +219,7 @@ def _round(
             yield partial(_score_single, single, number, split, problem, judges[number])
 
 
-def _largest(groups: Sequence[Group], n_labels: int) -> Any:
+def largest_of(groups: Sequence[Group], n_labels: int) -> Any:
     """An embedding that asks for as much as any of the settings."""
     embedding = clone(groups[0].embedding)
     wanted = [w for group in groups for w in group.wanted]

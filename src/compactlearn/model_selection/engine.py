@@ -44,6 +44,8 @@ class Scored:
 
     indices: list[int]
     scores: Array  # (n, M)
+    n_features: int | None = None  # columns the learner sees; None: all the features
+    n_codes: int | None = None  # targets that are decoded; None: the labels themselves
 
 
 def scores_of(
@@ -134,7 +136,7 @@ class _Solved:
                     self.kept_codes[alpha] = codes
             W = result.decoder
             codes = codes[:, : result.codes.size]
-            yield from self._finished(codes if W is None else codes @ W, result, group)
+            yield from self._finished(codes if W is None else codes @ W, None, result, group)
 
     def _projected(
         self, result: Embedded, members: list[tuple[Head, list[Wanted]]]
@@ -157,7 +159,7 @@ class _Solved:
         for alpha, _ in self._by_penalty([w for group in by_extra.values() for w in group]):
             for count, scores in zip(extras, rows.scores(target, alpha, extras), strict=True):
                 group = [w for w in by_extra[count] if w.alpha == alpha]
-                yield from self._finished(scores, result, group)
+                yield from self._finished(scores, P.shape[1] + count, result, group)
 
     def _on_path(
         self, P: Array, result: Embedded, target: Array, wanted: list[Wanted]
@@ -166,7 +168,7 @@ class _Solved:
         rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.expressed(P))
         rows = rows.with_inside(learned.outside.T @ target)
         for alpha, group in self._by_penalty(wanted):
-            yield from self._finished(rows.codes(alpha), result, group)
+            yield from self._finished(rows.codes(alpha), P.shape[1], result, group)
 
     def _alone(self, label_size: Any, feature_size: Any, wanted: list[Wanted]) -> Iterator[Scored]:
         """A size whose problem has to be solved by itself."""
@@ -180,7 +182,7 @@ class _Solved:
         yield from self._on_path(result.projection, result, target, wanted)
 
     def _finished(
-        self, deviations: Array, result: Embedded, wanted: list[Wanted]
+        self, deviations: Array, n_features: int | None, result: Embedded, wanted: list[Wanted]
     ) -> Iterator[Scored]:
         """Add what does not depend on the row, for each ridge of the decoder."""
         mean = result.codes.total / self.pair.count
@@ -190,7 +192,9 @@ class _Solved:
             shrunk = 1.0 if W is None else 1.0 / (1.0 + label_ridge)
             keeps_mean = getattr(self.embedding, "offset", "mean") == "mean"
             added = constant if keeps_mean else constant * shrunk
-            yield Scored([w.index for w in group], deviations * shrunk + added)
+            indices = [w.index for w in group]
+            n_codes = None if W is None else W.shape[0]
+            yield Scored(indices, deviations * shrunk + added, n_features, n_codes)
 
 
 def _with(embedding: Embedding, **values: Any) -> Embedding:

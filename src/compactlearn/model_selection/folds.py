@@ -68,23 +68,40 @@ def hold_folds(
 
     ``n_solutions`` is how many eigenproblems each will have to serve.
     """
-    if _from_moments(model, embedding, data, splits, n_solutions):
+    if _from_moments(model, embedding, data, len(splits), n_solutions):
         for number, moments in enumerate(_training_moments(data, splits)):
             own = clone(model)
             pair = own._hold_moments(moments).pair
             yield Fold(number, pair, own._as_held(data.X[splits[number][1]]))
         return
     for number, (train, test) in enumerate(splits):
-        own, part = clone(model), data.part(train)
-        held = own._hold(clone(embedding), part.X, part.Y, part.weights)
-        yield Fold(number, held.pair, own._as_held(data.X[test]))
+        yield _fold_of_rows(number, model, embedding, data.part(train), data.X[test])
+
+
+def hold_split(
+    model: CompactClassifier, embedding: Embedding, train: Data, rows: Any, n_solutions: int = 1
+) -> Fold:
+    """One training part, given by itself, and other ``rows`` of features to be scored."""
+    if not _from_moments(model, embedding, train, 1, n_solutions):
+        return _fold_of_rows(0, model, embedding, train, rows)
+    own = clone(model)
+    pair = own._hold_moments(_moments(train)).pair
+    return Fold(0, pair, own._as_held(rows))
+
+
+def _fold_of_rows(
+    number: int, model: CompactClassifier, embedding: Embedding, part: Data, rows: Any
+) -> Fold:
+    own = clone(model)
+    held = own._hold(clone(embedding), part.X, part.Y, part.weights)
+    return Fold(number, held.pair, own._as_held(rows))
 
 
 def _from_moments(
     model: CompactClassifier,
     embedding: Embedding,
     data: Data,
-    splits: Sequence[Split],
+    n_folds: int,
     n_solutions: int,
 ) -> bool:
     """Whether moments serve: they are asked for, or the fastest for so many solutions."""
@@ -95,10 +112,10 @@ def _from_moments(
         return asked == "moments"
     n_features, n_labels = data.X.shape[1], data.Y.shape[1]
     free = memory.available_bytes()
-    if free is not None and 8 * (len(splits) + 5) * (n_features + n_labels) ** 2 > 0.7 * free:
+    if free is not None and 8 * (n_folds + 5) * (n_features + n_labels) ** 2 > 0.7 * free:
         return False
     demand = embedding._plan(n_features, n_labels, n_features).demand(learns=True)
-    costs = seconds_of_folds(Shape.of(data.X, data.Y), demand, len(splits), n_solutions)
+    costs = seconds_of_folds(Shape.of(data.X, data.Y), demand, n_folds, n_solutions)
     return costs["moments"] <= min(costs.values())
 
 

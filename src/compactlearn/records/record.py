@@ -84,6 +84,11 @@ class Cell:
         return seed_for("folds", self.dataset, self.rows, self.n_folds, self.seed)
 
     @property
+    def inner_seed(self) -> int:
+        """Draws the inner folds of the fold, the same for all methods."""
+        return seed_for("inner folds", self.split_seed, self.fold)
+
+    @property
     def method_seed(self) -> int:
         """For whatever the method draws."""
         return seed_for("method", self.dataset, self.method, self.fold, self.seed)

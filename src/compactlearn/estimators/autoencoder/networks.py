@@ -111,6 +111,12 @@ class Networks:
         parts = self.layout.split(self.flat.astype(np.float64, copy=False))
         return self.layout.networks(parts)[which]
 
+    @property
+    def size(self) -> int:
+        """How many numbers a prediction needs: those of Fx and Fd."""
+        fx, _, fd = self.layout.networks(self.layout.split(self.flat))
+        return sum(W.size + b.size for W, b in [*fx, *fd])
+
     def codes_of_features(self, X: Any) -> NDArray[np.float64]:
         """Fx: (N, D) -> (N, K)."""
         return _output(self._layers(0), X) - CENTRE

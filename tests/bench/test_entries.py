@@ -1,0 +1,249 @@
+"""An entry's figures are those of separate fits, and depend on the task alone."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from compactlearn import METHODS, method
+from compactlearn.bench.entries import ENTRIES
+from compactlearn.bench.frequency import by_frequency
+from compactlearn.bench.grids import configurations
+from compactlearn.metrics import average_precision
+from compactlearn.model_selection import RatioSearchCV, balance_curve
+from compactlearn.records import Cell, Record
+
+from .tasks import INNER, METRICS, SEED, judged, make_task
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+SMALL = {
+    "alphas": [0.01, 1.0],
+    "betas": [0.1, 10.0],
+    "label_ridges": [0.0, 0.5],
+    "label_ratios": [0.5, 1.0],
+    "feature_ratios": [0.2, 0.7, 1.0],
+    "Cs": [0.1, 1.0],
+}
+COMPACT = [name for name in METHODS if name not in ("POP", "C2AE")]
+OTHERS = ["CMLL+f1", "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y", "CMLL+logistic"]
+
+
+def fixed(name, completion="variance"):
+    """What the settings fix, in the method's own words."""
+    stem = name.removeprefix("k-")
+    given = {"random_state": SEED}
+    if stem in ("CMLL", "MDDM"):
+        given["completion"] = completion
+    if stem == "FaIE":
+        given["ridge"] = 0.1
+    return given
+
+
+def own_estimator(name, task):
+    """The unfitted classifier of an entry, with everything but the configuration."""
+    entry = ENTRIES[name]
+    return entry.make(entry.settings(task.settings), task.seed)
+
+
+def configured(estimator, configuration):
+    known = estimator.get_params()
+    params = {k if k in known else f"embedding__{k}": v for k, v in configuration.items()}
+    return clone(estimator).set_params(**params)
+
+
+def test_every_method_of_the_paper_takes_part():
+    assert set(METHODS) <= set(ENTRIES)
+
+
+@pytest.mark.parametrize("name", COMPACT)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_paper_values_are_those_of_separate_fits(name, sparse):
+    task = make_task("paper", SMALL, sparse=sparse)
+    answer = ENTRIES[name].answer(task)
+    assert answer.values.shape == (len(answer.configurations), len(METRICS))
+    for configuration, values in zip(answer.configurations, answer.values, strict=True):
+        model = method(name, protocol="paper", **fixed(name), **configuration)
+        model.fit(task.X_train, task.Y_train)
+        np.testing.assert_allclose(values, judged(model, task), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["CMLL", "CMLL_y", "k-CMLL", "MDDM"])
+def test_paper_values_of_the_recommended_protocol(name):
+    settings = SMALL | {"protocol": "recommended", "betas": ["auto", 1.0], "completion": "krylov"}
+    settings |= {"alphas": [0.1], "label_ratios": [0.5]}
+    task = make_task("paper", settings)
+    answer = ENTRIES[name].answer(task)
+    for configuration, values in zip(answer.configurations, answer.values, strict=True):
+        given = fixed(name, "krylov") | configuration
+        model = method(name, protocol="recommended", **given).fit(task.X_train, task.Y_train)
+        np.testing.assert_allclose(values, judged(model, task), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("completion", ["none", "variance", "random", "krylov"])
+def test_completions(completion):
+    task = make_task("paper", SMALL | {"betas": [1.0]})
+    answer = ENTRIES[f"CMLL/{completion}"].answer(task)
+    for configuration, values in zip(answer.configurations, answer.values, strict=True):
+        model = method("CMLL", **fixed("CMLL", completion), **configuration)
+        np.testing.assert_allclose(
+            values, judged(model.fit(task.X_train, task.Y_train), task), atol=1e-9, rtol=0
+        )
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_others_too_are_separate_fits(name):
+    task = make_task("paper", SMALL)
+    answer = ENTRIES[name].answer(task)
+    estimator = own_estimator(name, task)
+    for configuration, values in zip(answer.configurations, answer.values, strict=True):
+        model = configured(estimator, configuration).fit(task.X_train, task.Y_train)
+        np.testing.assert_allclose(values, judged(model, task), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("name", [*COMPACT, "CMLL+f1", "PCA+ridge", "MDDM+CMLL_y", "CMLL/random"])
+def test_nested_chooses_what_a_plain_loop_chooses(name):
+    # One method is enough to see that the label ridge does not change a ranking.
+    settings = SMALL if name == "CMLL_y" else SMALL | {"label_ridges": [0.0], "betas": [1.0]}
+    task = make_task("nested", settings)
+    answer = ENTRIES[name].answer(task)
+    estimator = own_estimator(name, task)
+    grid = configurations(ENTRIES[name].settings(settings), ENTRIES[name].axes)
+    means = []
+    for configuration in grid:
+        scores = []
+        for train, test in KFold(3, shuffle=True, random_state=INNER).split(task.X_train):
+            model = configured(estimator, configuration).fit(
+                task.X_train[train], task.Y_train[train]
+            )
+            found = model.decision_function(task.X_train[test])
+            scores.append(average_precision(task.Y_train[test], found))
+        means.append(np.mean(scores))
+    best = float(np.max(means))
+    assert answer.details["inner_score"] == pytest.approx(best, abs=1e-9)
+    # Equal ones may be taken for one another.
+    equal = [c for c, mean in zip(grid, means, strict=True) if mean > best - 1e-9]
+    assert answer.configurations[0] in equal
+    model = configured(estimator, answer.configurations[0]).fit(task.X_train, task.Y_train)
+    np.testing.assert_allclose(answer.values[0], judged(model, task), atol=1e-9, rtol=0)
+
+
+def test_nested_coordinate_search_is_the_papers():
+    settings = SMALL | {"search": "coordinate", "centre": [0.7, 0.5], "betas": [1.0]}
+    task = make_task("nested", settings)
+    answer = ENTRIES["CMLL"].answer(task)
+    search = RatioSearchCV(
+        own_estimator("CMLL", task),
+        feature_ratios=[0.2, 0.7, 1.0],
+        label_ratios=[0.5, 1.0],
+        starts=(0.5,),
+        param_grid={"alpha": [0.01, 1.0], "beta": [1.0]},
+        cv=KFold(3, shuffle=True, random_state=INNER),
+    ).fit(task.X_train, task.Y_train)
+    assert answer.details["search"] == "coordinate"
+    assert answer.details["n_tried"] == len(search.cv_results_["params"])
+    assert search.best_params_.items() <= answer.configurations[0].items()
+
+
+def test_coordinate_on_the_test_rows_is_a_cross():
+    settings = SMALL | {"search": "coordinate", "centre": [0.7, 0.5]}
+    task = make_task("paper", settings)
+    answer = ENTRIES["CMLL"].answer(task)
+    pairs = {(c["n_feature_components"], c["n_label_components"]) for c in answer.configurations}
+    assert pairs == {(0.2, 0.5), (0.7, 0.5), (1.0, 0.5), (0.7, 1.0)}
+    assert answer.details["search"] == "coordinate"
+    assert not np.isnan(answer.values).any()
+
+
+@pytest.mark.parametrize("name", sorted(ENTRIES))
+@pytest.mark.parametrize("selection", ["paper", "nested"])
+def test_nothing_but_the_task_decides(name, selection):
+    settings = SMALL | {"betas": [1.0], "alphas": [0.1], "label_ratios": [0.5, 1.0]}
+    first, second = (
+        _as_record(name, ENTRIES[name].answer(make_task(selection, settings)), selection)
+        for _ in range(2)
+    )
+    assert first.answer() == second.answer()
+    back = Record.from_json(first.to_json())  # plain values throughout
+    assert back.answer() == first.answer()
+
+
+def _as_record(name, answer, selection):
+    return Record(
+        Cell("made", name, selection, 0, settings=ENTRIES[name].settings({})),
+        "done",
+        metrics=METRICS,
+        configurations=answer.configurations,
+        values=answer.values,
+        sizes=answer.sizes,
+        details=answer.details,
+    )
+
+
+def test_finalists_are_judged_with_their_own_decoder():
+    settings = {"alphas": [0.1, 1.0, 10.0], "label_ratios": [0.5, 1.0], "finalists": 6}
+    task = make_task("nested", settings)
+    answer = ENTRIES["CMLL+logistic"].answer(task)
+    estimator = own_estimator("CMLL+logistic", task)
+    means = {}
+    for alpha in settings["alphas"]:
+        for ratio in settings["label_ratios"]:
+            model = clone(estimator).set_params(alpha=alpha, n_label_components=ratio)
+            scores = []
+            for train, test in KFold(3, shuffle=True, random_state=INNER).split(task.X_train):
+                fitted = clone(model).fit(task.X_train[train], task.Y_train[train])
+                found = fitted.decision_function(task.X_train[test])
+                scores.append(average_precision(task.Y_train[test], found))
+            means[ratio, alpha] = np.mean(scores)
+    chosen = answer.configurations[0]
+    assert answer.details["inner_score"] == pytest.approx(max(means.values()), abs=1e-6)
+    key = (chosen["n_label_components"], chosen["alpha"])
+    assert means[key] == pytest.approx(max(means.values()), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["CMLL", "CMLL_y"])
+def test_trace(name):
+    betas = [10.0, 0.1, 1.0]
+    task = make_task("paper", {"trace": True, "betas": betas, "alphas": [0.1, 1.0]})
+    answer = ENTRIES[name].answer(task)
+    assert [c["beta"] for c in answer.configurations] == [10.0, 10.0, 0.1, 0.1, 1.0, 1.0]
+    first = dict(answer.configurations[0])
+    model = method(name, **fixed(name), **first).fit(task.X_train, task.Y_train)
+    assert answer.details["dependence"][0] == pytest.approx(model.embedding_.dependence_)
+    assert answer.details["recovery"][0] == pytest.approx(model.embedding_.recovery_)
+    curve = balance_curve(
+        task.X_train, task.Y_train, betas=betas, embedding=model._make_embedding()
+    )
+    assert answer.details["dependence_between"][0] == pytest.approx(curve.dependence[2])
+
+
+def test_by_frequency_in_nested_answers():
+    task = make_task("nested", SMALL)
+    answer = ENTRIES["PLST"].answer(task)
+    model = configured(own_estimator("PLST", task), answer.configurations[0])
+    scores = model.fit(task.X_train, task.Y_train).decision_function(task.X_test)
+    expected = by_frequency(task.Y_train, task.Y_test, scores, scores > 0.5)
+    found = answer.details["by_frequency"]
+    assert sum(band["n_labels"] for band in found.values()) == 7
+    for band, values in expected.items():
+        assert found[band] == pytest.approx(values, nan_ok=True)
+    assert "by_frequency" not in ENTRIES["PLST"].answer(make_task("paper", SMALL)).details
+
+
+@pytest.mark.parametrize("selection", ["paper", "nested"])
+def test_c2ae_tries_its_latent_sizes(selection):
+    pytest.importorskip("torch", reason="the networks are trained by PyTorch")
+    given = {"latent": [3, 1.0], "max_epochs": 3, "batch_size": 20, "learning_rate": 1e-3}
+    settings = ENTRIES["C2AE"].settings(given | {"inner_folds": 2, "ridge": "wide"})
+    assert "alphas" not in settings
+    task = make_task(selection, settings)
+    answer = ENTRIES["C2AE"].answer(task)
+    latents = [c["latent"] for c in answer.configurations]
+    assert latents == [3, 1.0] if selection == "paper" else latents[0] in (3, 1.0)
+    for latent, row, size in zip(latents, answer.values, answer.sizes, strict=True):
+        params = {name: value for name, value in given.items() if name != "latent"}
+        model = method("C2AE", n_components=latent, random_state=SEED, device="cpu", **params)
+        model.fit(task.X_train, task.Y_train)
+        np.testing.assert_allclose(row, judged(model, task), atol=1e-12)
+        K = model.n_components_
+        assert size == (14 + 1) * 512 + 513 * 512 + 513 * K + (K + 1) * 512 + 513 * 7

@@ -1,0 +1,88 @@
+"""Scores on one split are those of separate fits, each given once."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from compactlearn import CPLST, MDDM, CMLLClassifier, CompactClassifier, KernelMap, Original
+from compactlearn.model_selection import scores_on_split
+
+from .helpers import make_data
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+CASES = {
+    "CMLL": (
+        CMLLClassifier(completion="variance", offset="none"),
+        {
+            "beta": [0.1, 5.0],
+            "n_label_components": [0.5, 1.0],
+            "n_feature_components": [2, 0.6, None],
+            "alpha": [0.1, 10.0],
+        },
+    ),
+    "CPLST": (
+        CompactClassifier(CPLST(ridge="shared")),
+        {"embedding__n_label_components": [2, 4], "alpha": [0.1, 10.0]},
+    ),
+    "MDDM": (
+        CompactClassifier(MDDM(completion="random", random_state=0), scale=True),
+        {"embedding__n_feature_components": [2, 7], "alpha": [0.1, 10.0]},
+    ),
+    "kernel": (
+        CompactClassifier(Original(), feature_map=KernelMap()),
+        {"feature_map__gamma": [0.01, 0.1], "alpha": [0.1, 1.0]},
+    ),
+    "nystroem": (
+        CMLLClassifier(feature_map=KernelMap(method="nystroem", n_components=15, random_state=1)),
+        {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
+    ),
+    "tuned": (CMLLClassifier(threshold="f1"), {"alpha": [0.1, 10.0]}),
+    "logistic": (CMLLClassifier(decoder="logistic"), {"n_feature_components": [3, None]}),
+    "a regime": (CMLLClassifier(solver="dual"), {"alpha": [0.1, 10.0], "beta": [0.5, 1.0]}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_scores_of_separate_fits(case, sparse):
+    estimator, grid = CASES[case]
+    X, Y = make_data(60, 9, 6, density=0.5 if sparse else None)
+    X = sp.csr_array(X) if sparse else X
+    candidates = list(ParameterGrid(grid))
+    seen = []
+    for part in scores_on_split(estimator, candidates, X[:40], Y[:40], X[40:]):
+        seen += part.indices
+        for index in part.indices:
+            model = clone(estimator).set_params(**candidates[index]).fit(X[:40], Y[:40])
+            np.testing.assert_allclose(part.scores, model.decision_function(X[40:]), atol=1e-8)
+            labels = part.scores > part.threshold
+            np.testing.assert_array_equal(labels, model.predict(X[40:]) > 0)
+            embedding = model.embedding_
+            if embedding.projection_ is None:
+                assert part.n_features is None
+            else:
+                assert part.n_features == embedding.n_feature_components_
+            assert part.n_codes in (None, embedding.n_label_components_)
+    assert sorted(seen) == list(range(len(candidates)))
+
+
+def test_nothing_of_what_was_given_is_changed():
+    X, Y = make_data(40, 6, 4)
+    model = CMLLClassifier()
+    before = model.get_params()
+    list(scores_on_split(model, [{"alpha": 2.0}], X[:30], Y[:30], X[30:]))
+    assert model.get_params() == before
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_refusals():
+    X, Y = make_data(40, 6, 4)
+    with pytest.raises(ValueError, match="needs a matrix of labels"):
+        scores_on_split(CMLLClassifier(), [{}], X, Y[:, 0], X)
+    with pytest.raises(ValueError, match="features"):
+        scores_on_split(CMLLClassifier(), [{}], X, Y, X[:, :3])
+    with pytest.raises(ValueError, match="alpha"):
+        scores_on_split(CMLLClassifier(), [{"alpha": -1.0}], X, Y, X)
