@@ -101,6 +101,17 @@ def test_records_that_cannot_be_read_are_named_and_left_out(store, tmp_path, cap
     assert len((tmp_path / "report.csv").read_text(encoding="utf-8").splitlines()) == 1 + 4
 
 
+def test_several_stores_make_one_report(store, tmp_path):
+    parts = records()
+    for number, part in enumerate((parts[: len(parts) // 2], parts[len(parts) // 2 :])):
+        text = "".join(record.to_json() + "\n" for record in part)
+        (tmp_path / f"{number}.jsonl.xz").write_bytes(lzma.compress(text.encode()))
+    assert main(["report", str(store), "--format", "csv", "--out", "one.csv"]) == 0
+    halves = [str(tmp_path / f"{number}.jsonl.xz") for number in range(2)]
+    assert main(["report", *halves, "--format", "csv", "--out", "two.csv"]) == 0
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
 def refused(arguments, capsys):
     assert main(["report", *arguments]) == 2
     captured = capsys.readouterr()

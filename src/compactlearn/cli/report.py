@@ -36,10 +36,11 @@ FILES: Mapping[str, str] = {
 
 
 def report(
-    store: Annotated[
-        Path,
+    stores: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="STORE", help="A folder of records (cells/*.json), or a packed *.jsonl.xz file."
+            metavar="STORE...",
+            help="Folders of records (cells/*.json), or packed *.jsonl.xz files.",
         ),
     ],
     out: Annotated[
@@ -57,7 +58,7 @@ def report(
         bool, typer.Option("--no-times", help="Leave out seconds: the same bytes for every run.")
     ] = False,
 ) -> None:
-    """Make a report from the records in STORE. It reads them and runs nothing."""
+    """Make one report of all records in STORE. It reads them and runs nothing."""
     if form not in FILES:
         raise typer.BadParameter(
             f"--format must be one of {', '.join(FILES)}; got {form!r}.{nearest(form, FILES)}"
@@ -68,11 +69,12 @@ def report(
         raise Mistake(f"--out must lie in a folder, and {target.parent} does not exist; make it.")
     _check_kind(target, form)
     with refusals_are_mistakes():
-        records = _read(store)
+        records = [record for store in stores for record in _read(store)]
         known = {record.cell.selection for record in records}
         if selections is not None and not known & set(selections):
+            places = ", ".join(map(str, stores))
             raise Mistake(
-                f"The records in {store} hold no {selections[0]!r} selection, only "
+                f"The records in {places} hold no {selections[0]!r} selection, only "
                 f"{' and '.join(repr(name) for name in sorted(known))}; leave --selection out."
             )
         typer.echo(_write(records, target, form, selections, times=not no_times))

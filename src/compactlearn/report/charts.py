@@ -141,7 +141,7 @@ def rank_line(
     end = xs(min(1 + critical, len(methods)))
     body.append(line(left, 50, end, 50, kind="ink", width=2))
     body += [line(x, 46, x, 54, kind="ink", width=2) for x in (left, end)]
-    body.append(label(end + 8, 54, f"critical difference {critical:.2f}"))
+    body.append(label(left, 42, f"critical difference {critical:.2f}"))  # fits however long
     order = sorted(range(len(methods)), key=lambda k: (ranks[k], methods[k]))
     first = axis + 22 + 9 * len(groups)
     half = (len(order) + 1) // 2
