@@ -1,13 +1,14 @@
 """Files that are there whole or not at all."""
 
+import glob
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["atomic"]
+__all__ = ["atomic", "clear_leftovers"]
 
 
 @contextmanager
@@ -36,6 +37,17 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def clear_leftovers(path: str | os.PathLike[str]) -> None:
+    """Remove the temporary files of writers of `path` that were killed.
+
+    To be called where nobody else can be writing it.
+    """
+    path = Path(path)
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        with suppress(OSError):
+            part.unlink()
 
 
 def _usual_mode() -> int:

@@ -236,7 +236,7 @@ class Widths:
 
     def accepts(self, value: object) -> bool:
         """Whether `value` is such a sequence."""
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
             return False
         return all(Integer(1).accepts(entry) for entry in value)
 

@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from compactlearn.core.compress import compress_rows
+from compactlearn.core.memory import require_memory
 from compactlearn.core.warn import warn_user
 
 Array = NDArray[np.float64]
@@ -219,15 +220,21 @@ def check_partial_targets(
            [1., 0.]]))
     """
     names, labels = _column_names(Y), _with_nan(Y)
+    if Y is None:
+        return check_targets(Y, n_rows, owner=owner), None
     if np.ndim(labels) != 2 or (not scipy.sparse.issparse(labels) and labels.shape[1] == 1):
         if mask is not None:
             raise ValueError(
                 "mask says which labels of a matrix are known, and y is a vector of classes; "
-                "leave out the rows whose class is not known."
+                "leave out the rows whose class is not known, or pass a sparse (N, 1) matrix to "
+                "mean a single label."
             )
         return check_targets(Y, n_rows, owner=owner), None
     if scipy.sparse.issparse(labels):
         filled, unknown = scipy.sparse.csr_array(labels), None
+        if not filled.has_canonical_format:
+            filled = filled.copy()
+            filled.sum_duplicates()  # a cell stored twice is one cell
         empty = np.isnan(filled.data)
         if empty.any():
             unknown = filled.astype(np.float64)  # a copy: Y itself stays as it is
@@ -240,10 +247,14 @@ def check_partial_targets(
             filled, unknown = np.where(empty, 0.0, labels), compress_rows(empty)
         else:
             filled, unknown = labels, None
-    targets = replace(check_targets(filled, n_rows, owner=owner), names=names)
     if mask is not None:
-        hidden = _hidden(mask, targets.matrix.shape)
+        hidden = _hidden(mask, filled.shape)
         unknown = hidden if unknown is None else unknown.maximum(hidden)
+        filled = _without(filled, hidden)
+    targets = replace(check_targets(filled, n_rows, owner=owner), names=names)
+    own = _dtype_of(Y)
+    if own is not None:
+        targets = replace(targets, dtype=own)
     if unknown is None:
         return targets, None
     unknown = scipy.sparse.csr_array(unknown)
@@ -267,14 +278,35 @@ def _with_nan(Y: Any) -> Any:
             try:
                 return Y.to_numpy(dtype=np.float64, na_value=np.nan)
             except (TypeError, ValueError):
-                return _as_array(Y)
+                pass
     array = _as_array(Y)
     if array.dtype.kind == "O" and array.ndim == 2:
+        gaps = [[type(value).__name__ == "NAType" for value in row] for row in array]
+        array = np.where(gaps, np.nan, array)
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError):
             return array
     return array
+
+
+def _without(labels: Any, hidden: Any) -> Any:
+    """Labels with zeros under hidden cells, whatever was there."""
+    if scipy.sparse.issparse(labels):
+        return scipy.sparse.csr_array(labels - labels.multiply(hidden))
+    if labels.dtype.kind not in "biuf":
+        return labels
+    labels = labels.copy()
+    labels[hidden.nonzero()] = 0
+    return labels
+
+
+def _dtype_of(Y: Any) -> np.dtype[Any] | None:
+    """The one integer type of a frame of numbers without gaps."""
+    if not hasattr(Y, "to_numpy") or scipy.sparse.issparse(Y):
+        return None
+    kind = Y.iloc[:0].to_numpy().dtype if hasattr(Y, "iloc") else Y[:0].to_numpy().dtype
+    return kind if kind.kind in "iu" else None
 
 
 def _hidden(mask: Any, shape: tuple[int, int]) -> Any:
@@ -284,13 +316,35 @@ def _hidden(mask: Any, shape: tuple[int, int]) -> Any:
             f"mask must have the shape of Y, {shape}, True where a label is known, and has shape "
             f"{np.shape(mask)}; pass a matrix of that shape."
         )
-    known = mask.toarray() if scipy.sparse.issparse(mask) else np.asarray(mask)
+    known = mask if scipy.sparse.issparse(mask) else np.asarray(mask)
     if known.dtype.kind != "b":
         raise ValueError(
             f"mask must be boolean, True where a label is known, and its type is {known.dtype}; "
             "pass mask.astype(bool)."
         )
-    return compress_rows(~known)
+    return _complement(known) if scipy.sparse.issparse(known) else compress_rows(~known)
+
+
+def _complement(mask: Any) -> Any:
+    """A csr_array with a one wherever a sparse boolean matrix has none, a row at a time."""
+    known = scipy.sparse.csr_array(mask, copy=True)
+    known.sum_duplicates()
+    known.eliminate_zeros()
+    n_columns = known.shape[1]
+    pointers = np.concatenate([[0], np.cumsum(n_columns - np.diff(known.indptr))])
+    require_memory(
+        12 * int(pointers[-1]),
+        what=f"A mask with {int(pointers[-1])} unknown labels",
+        remedy="Leave out rows and labels of which little is known.",
+    )
+    indices = np.empty(pointers[-1], dtype=np.int32 if pointers[-1] < 2**31 else np.int64)
+    hidden = np.ones(n_columns, dtype=bool)
+    for row in range(known.shape[0]):
+        own = known.indices[known.indptr[row] : known.indptr[row + 1]]
+        hidden[own] = False
+        indices[pointers[row] : pointers[row + 1]] = np.flatnonzero(hidden)
+        hidden[own] = True
+    return scipy.sparse.csr_array((np.ones(indices.size), indices, pointers), shape=known.shape)
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Array | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
@@ -16,9 +17,9 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from compactlearn.core.memory import require_memory
 from compactlearn.core.params import (
@@ -42,6 +43,7 @@ from compactlearn.core.validation import (
     check_partial_targets,
     check_targets,
     labels_given,
+    n_rows_of,
     unchanged_on_error,
 )
 from compactlearn.core.warn import warn_user
@@ -54,12 +56,13 @@ from compactlearn.estimators.autoencoder.training import (
     Objective,
     Trainer,
     choose_device,
+    torch_module,
 )
 from compactlearn.estimators.autoencoder.validation import Validation
 from compactlearn.estimators.inputs import inverse_deviations, scale_columns
 from compactlearn.estimators.label_output import RanksLabels
 from compactlearn.linalg.moments import column_moments
-from compactlearn.metrics.scoring import scorer
+from compactlearn.metrics.registry import get_metric
 
 Array = NDArray[np.float64]
 
@@ -92,8 +95,8 @@ class C2AEClassifier(
     Parameters
     ----------
     n_components : int or float, default=256
-        Size K of the latent space; a float is a ratio of the number of labels. It may exceed the
-        number of labels: measured, that is better (docs/METHODS.md).
+        Size K of the latent space; a float is a ratio of the number of labels (2 for a single
+        one). It may exceed the number of labels: measured, that is better (docs/METHODS.md).
     feature_hidden : sequence of int, default=(512, 512)
         Widths of the hidden layers of Fx.
     label_hidden : sequence of int, default=(512,)
@@ -120,15 +123,19 @@ class C2AEClassifier(
         Share of the rows, rounded down, that is not trained on: the networks of the epoch that
         does best on them are kept. 0, or a share of less than one row, keeps the last epoch.
     scoring : str, default="average_precision"
-        A metric by its name in `compactlearn.metrics.METRICS`, for the validation rows.
+        A metric by its name in `compactlearn.metrics.METRICS`, for the validation rows. Where it
+        is not defined on them (no row has a label, for instance) the last epoch is kept.
     patience : int or None, default=30
         Stop when so many epochs in a row have not been better. None never stops early.
     threshold : float or array-like of shape (n_labels,), default=0.5
-        A label is predicted where its score is strictly above. To tune it, wrap the classifier in
-        a `ThresholdTuner`.
+        A label is predicted where its score is strictly above; of several classes the best is,
+        whatever the threshold. To tune it, wrap the classifier in a `ThresholdTuner`.
     checkpoint : path or None, default=None
         A file (.npz) that is written after each epoch and removed by nobody: ``fit`` with the same
-        data and parameters goes on from it. More ``max_epochs`` continue a finished training.
+        data (in the same form, dense or sparse) and parameters goes on from it, and anything else
+        is refused. More ``max_epochs`` continue a finished training, fewer are refused;
+        ``patience`` counts for the epochs to come. One file is for one training: not for
+        cross-validation, whose folds are several.
     device : {"auto", "cpu", "cuda"}, default="auto"
     dtype : {"float32", "float64"}, default="float32"
         Of the training; predictions are computed in float64.
@@ -274,14 +281,14 @@ class C2AEClassifier(
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1, or NaN where unknown; a vector is read as one class per row. ``Y`` is
-            the same by keyword.
+            Labels, 0 or 1, or NaN where unknown; a vector, or a dense matrix of one column, is
+            read as one class per row. ``Y`` is the same by keyword.
         mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
             True where the label is known.
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
-            scorer(self.scoring)  # refuses what is no metric
+            get_metric(self.scoring)  # refuses what is no metric
             self.device_ = choose_device(self.device)
             X = check_features(self, X, reset=True)
             targets, unknown = check_partial_targets(
@@ -294,7 +301,9 @@ class C2AEClassifier(
                 factors = inverse_deviations(*column_moments(examples.X))
                 self.scale_ = 1.0 / factors
                 examples = replace(examples, X=scale_columns(examples.X, factors))
-            self._train(examples)
+            torch = torch_module()
+            with torch.inference_mode(False), torch.enable_grad():
+                self._train(examples)
         return self
 
     def _describe(self, targets: Targets) -> None:
@@ -317,7 +326,7 @@ class C2AEClassifier(
         if binary:
             self.threshold_: float | Array = 0.0
         else:
-            self.threshold_ = threshold if threshold.ndim else float(threshold)
+            self.threshold_ = threshold.copy() if threshold.ndim else float(threshold)
 
     def _train(self, examples: Examples) -> None:
         rng = seeded(self.random_state)
@@ -328,25 +337,41 @@ class C2AEClassifier(
         layout = Layout.of(
             n_features, n_labels, self.n_components_, self.feature_hidden, self.label_hidden
         )
-        self._require_room(layout)
-        training = self._training(layout, examples)
+        n_held = int(self.validation_fraction * examples.X.shape[0])
+        self._require_room(layout, n_held)
+        training = self._training(layout, examples, n_held)
         progress = self._begun(training, layout, seed)
-        learnt, validation = self._parted(examples, progress.seed)
-        progress = self._advanced(progress, learnt, validation, layout, training)
+        order = np.random.default_rng([progress.seed, 0]).permutation(examples.X.shape[0])
+        held, learnt = np.sort(order[:n_held]), np.sort(order[n_held:])
+        progress = self._advanced(progress, examples, learnt, held, layout, training)
         self.networks_ = Networks(layout, progress.parameters)
         self.n_epochs_, self.best_epoch_ = progress.n_epochs, progress.best_epoch + 1
         self.history_ = {"loss": list(progress.losses), "score": list(progress.scores)}
+        if n_held and np.isnan(progress.scores).all():
+            warn_user(
+                f"The validation score {self.scoring} is not defined on the {n_held} validation "
+                "rows, so epochs cannot be compared and the last one is kept; use more rows or "
+                "another scoring.",
+                UndefinedMetricWarning,
+            )
 
-    def _require_room(self, layout: Layout) -> None:
-        copies = 8  # state, penalty, gradient, two temporaries, a snapshot and the best one
-        needed = copies * layout.total * np.dtype(self.dtype).itemsize
+    def _require_room(self, layout: Layout, n_held: int) -> None:
+        # Measured: state, penalty, gradient, temporaries, snapshots; a file is made of more.
+        copies = 11 if self.checkpoint is None else 15
+        size = np.dtype(self.dtype).itemsize
+        n_features, n_labels = layout.features[0], layout.labels[0]
+        needed = copies * layout.total * size + 12 * n_held * n_labels
+        needed += self.batch_size * (n_features + 4 * n_labels) * size
         require_memory(
             needed,
-            what=f"Training C2AE networks of {layout.total} parameters",
-            remedy="Use narrower feature_hidden and label_hidden, or fewer features.",
+            what=(
+                f"Training C2AE networks of {layout.total} parameters, with {n_held} validation "
+                f"rows of {n_labels} labels,"
+            ),
+            remedy="Use narrower feature_hidden and label_hidden, or fewer validation rows.",
         )
 
-    def _training(self, layout: Layout, examples: Examples) -> dict[str, Any]:
+    def _training(self, layout: Layout, examples: Examples, n_held: int) -> dict[str, Any]:
         """What tells this training from others: all that its epochs depend on but the seed."""
         names = ("mode", "alpha", "lam", "batch_size", "learning_rate", "decay", "l2", "scale")
         plain = {name: getattr(self, name) for name in (*names, "validation_fraction")}
@@ -355,9 +380,12 @@ class C2AEClassifier(
             content = checkpoints.digest(examples.X, examples.Y, examples.unknown)
         return {
             "n_parameters": layout.total,
+            "validated": n_held > 0,
             "dtype": self.dtype,
             "networks": [list(layout.features), list(layout.labels), list(layout.decoder)],
             "scoring": self.scoring,
+            "threshold": np.asarray(self.threshold, dtype=np.float64).tolist(),
+            "kind": self._kind,
             **{
                 key: value if value is None or isinstance(value, str | bool) else float(value)
                 for key, value in plain.items()
@@ -375,7 +403,13 @@ class C2AEClassifier(
                     f"checkpoint={str(self.checkpoint)!r} lies in a folder that does not exist; "
                     f"make {str(folder)!r} first, or give another path."
                 )
+            checkpoints.check_place(self.checkpoint)
             found = checkpoints.load(self.checkpoint, training)
+            if found is not None and found.n_epochs > self.max_epochs:
+                raise ValueError(
+                    f"The checkpoint {str(self.checkpoint)!r} has {found.n_epochs} epochs, more "
+                    f"than max_epochs={self.max_epochs}; ask for as many, or give another path."
+                )
         if found is not None:
             if self.random_state is not None and found.seed != seed:
                 raise ValueError(
@@ -387,32 +421,22 @@ class C2AEClassifier(
         nothing = np.zeros_like(first)
         return Progress(seed, {"parameters": first, "squares": nothing, "velocity": nothing})
 
-    def _parted(self, examples: Examples, seed: int) -> tuple[Examples, Examples | None]:
-        """Rows to train on, and rows to compare epochs by."""
-        n_rows = examples.X.shape[0]
-        n_held = int(self.validation_fraction * n_rows)
-        if n_held == 0:
-            return examples, None
-        order = np.random.default_rng([seed, 0]).permutation(n_rows)
-        held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
-        return examples.take(rest), examples.take(held)
-
     def _advanced(
         self,
         progress: Progress,
         examples: Examples,
-        held: Examples | None,
+        learnt: NDArray[np.intp],
+        held: NDArray[np.intp],
         layout: Layout,
         training: dict[str, Any],
     ) -> Progress:
-        """Train to the last epoch, or until patience or numbers end."""
+        """Train on rows ``learnt`` to the last epoch, or until patience or numbers end."""
         alpha = _ALPHAS[self.mode] if self.alpha is None else self.alpha
-        n_rows = examples.X.shape[0]
         trainer = Trainer(
             layout,
             Objective.of(self.mode, float(alpha), float(self.lam)),
             Descent(float(self.learning_rate), float(self.decay), float(self.l2)),
-            batch_size=min(self.batch_size, n_rows),
+            batch_size=min(self.batch_size, learnt.size),
             device=self.device_,
             dtype=self.dtype,
             masked=examples.unknown is not None,
@@ -420,18 +444,32 @@ class C2AEClassifier(
         trainer.load(progress.state)
         trainer.hold(examples)
         validation = None
-        if held is not None:
-            validation = Validation(trainer, held, self.scoring, self.threshold_, self._kind)
+        if held.size:
+            validation = Validation(
+                trainer,
+                examples.take(held),
+                self.scoring,
+                self._boundary if self._kind == "binary" else self.threshold_,
+                self._kind,
+                single=examples.Y.shape[1] != self._n_columns,
+                learnt_labels=examples.Y[learnt],
+            )
         epochs = range(progress.n_epochs, self.max_epochs)
         for epoch in track(epochs, description="C2AE", disable=not self.verbose):
             if self.patience is not None and epoch - 1 - progress.best_epoch >= self.patience:
                 break
-            order = np.random.default_rng([progress.seed, 1, epoch]).permutation(n_rows)
-            loss = trainer.epoch(epoch, order)
+            shuffled = np.random.default_rng([progress.seed, 1, epoch]).permutation(learnt)
+            loss = trainer.epoch(epoch, shuffled)
+            score = None
+            if math.isfinite(loss) and validation is not None:
+                score = validation.score()
+                if score is None:
+                    loss = math.nan
+                    trainer.back()
             if not math.isfinite(loss):
                 _complain(epoch)
                 break
-            progress = progress.after(loss, None if validation is None else validation.score())
+            progress = progress.after(loss, score)
             if progress.at_its_best:
                 progress = replace(progress, best=trainer.state()["parameters"])
             if self.checkpoint is not None:
@@ -447,8 +485,7 @@ class C2AEClassifier(
         return scale_columns(X, 1.0 / self.scale_) if hasattr(self, "scale_") else X
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        blocks = ((rows, X[rows]) for rows in _slices(X.shape[0]))
-        for rows, P in self.networks_.scores(blocks):
+        for rows, P in self.networks_.scores(_blocks(X)):
             yield rows, self._of_labels(P) - self._boundary
 
     def _of_labels(self, P: Array) -> Array:
@@ -487,16 +524,17 @@ class C2AEClassifier(
         """Return the codes of features, Fx(X), of shape (n_samples, n_components)."""
         X = self._prepare(X)
         codes = np.empty((X.shape[0], self.n_components_))
-        for rows in _slices(X.shape[0]):
-            codes[rows] = self.networks_.codes_of_features(X[rows])
+        for rows, block in self.networks_.latent(_blocks(X)):
+            codes[rows] = block
         return codes
 
     def encode(self, Y: Any) -> Array:
         """Return the codes of labels, Fe(Y), of shape (n_samples, n_components)."""
         check_is_fitted(self, "networks_")
-        n_rows = Y.shape[0] if hasattr(Y, "shape") else len(Y)
         classes = None if self._kind == "multilabel" else self.classes_
-        matrix = check_targets(Y, n_rows, classes=classes, owner="encode").matrix
+        if classes is None and np.ndim(Y) == 2 and not scipy.sparse.issparse(Y):
+            Y = scipy.sparse.csr_array(np.asarray(Y))  # one column is a label, not classes
+        matrix = check_targets(Y, n_rows_of(Y), classes=classes, owner="encode").matrix
         if matrix.shape[1] != self._n_columns:
             raise ValueError(
                 f"encode needs the {self._n_columns} labels of fit, and Y has {matrix.shape[1]}; "
@@ -507,8 +545,14 @@ class C2AEClassifier(
     def decode(self, codes: Any) -> Array:
         """Return the scores of codes, Fd(codes), of shape (n_samples, n_labels)."""
         check_is_fitted(self, "networks_")
-        codes = np.asarray(codes, dtype=np.float64)
-        if codes.ndim != 2 or codes.shape[1] != self.n_components_:
+        try:
+            codes = check_array(codes, dtype=np.float64, input_name="codes")
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"decode needs a dense matrix of finite codes ({str(error).rstrip('.')}); pass "
+                "what transform or encode return."
+            ) from error
+        if codes.shape[1] != self.n_components_:
             raise ValueError(
                 f"decode needs codes with {self.n_components_} columns, and was given the shape "
                 f"{codes.shape}; pass what transform or encode return."
@@ -547,5 +591,7 @@ def _latent_size(asked: int | float, n_labels: int) -> int:
     return max(1, math.floor(float(asked) * n_labels + 0.5))
 
 
-def _slices(n_rows: int) -> Iterator[slice]:
-    return (slice(start, min(start + _ROWS, n_rows)) for start in range(0, n_rows, _ROWS))
+def _blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+    for start in range(0, X.shape[0], _ROWS):
+        rows = slice(start, min(start + _ROWS, X.shape[0]))
+        yield rows, X[rows]

@@ -71,7 +71,7 @@ def scorer(name: str, **options: Any) -> Scorer:
     -0.019841...
     """
     metric = get_metric(name)
-    allowed = _options(metric)
+    allowed = options_of(metric)
     for option in options:
         if option not in allowed:
             raise TypeError(
@@ -122,7 +122,8 @@ def _method(estimator: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
     )
 
 
-def _options(metric: Metric) -> list[str]:
+def options_of(metric: Metric) -> list[str]:
+    """What a metric takes besides truth and prediction; not `mask`, which goes with rows."""
     function = metric.function
     fixed = function.keywords if isinstance(function, functools.partial) else {}
     names = list(inspect.signature(function).parameters)[2:]

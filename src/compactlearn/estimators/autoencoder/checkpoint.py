@@ -7,9 +7,12 @@ against what the training expects before a byte of its arrays is read.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import math
 import os
+import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,12 +23,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.core.files import atomic
+from compactlearn.core.files import atomic, clear_leftovers
 from compactlearn.estimators.autoencoder.training import STATE
 
 _FORMAT = "compactlearn C2AE checkpoint 1"
 _HEADER = 1 << 12  # more than the header of an array ever takes
-_TEXT = 1 << 24  # more than the history of a million epochs
+_TEXT = 1 << 26  # more than the history of a million epochs
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +94,31 @@ def save(path: str | os.PathLike[str], progress: Progress, training: Mapping[str
     arrays: dict[str, Any] = {**progress.state, "about": np.frombuffer(text.encode(), np.uint8)}
     if progress.best is not None:
         arrays["best"] = progress.best
-    with atomic(path) as stream:
-        np.savez(stream, **arrays)
+    try:
+        with atomic(path) as stream:
+            np.savez(stream, **arrays)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written, before anything is trained, and clear away what
+    killed trainings left beside it."""
+    try:
+        clear_leftovers(path)
+        Path(path).exists()
+        with tempfile.NamedTemporaryFile(dir=Path(path).parent, prefix=f".{Path(path).name}."):
+            pass
+    except (OSError, ValueError, TypeError) as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Any, error: Exception) -> OSError:
+    return OSError(
+        getattr(error, "errno", None) or errno.EINVAL,
+        f"The checkpoint {str(path)!r} cannot be written ({error}); make room there, or give "
+        "another path",
+    )
 
 
 def load(path: str | os.PathLike[str], training: Mapping[str, Any]) -> Progress | None:
@@ -105,10 +131,8 @@ def load(path: str | os.PathLike[str], training: Mapping[str, Any]) -> Progress 
         return None
     try:
         about, arrays = _read(path, training["n_parameters"], training["dtype"])
-        theirs = about["training"]
-        seed, losses = int(about["seed"]), tuple(float(loss) for loss in about["losses"])
-        scores = tuple(np.nan if score is None else float(score) for score in about["scores"])
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        theirs, seed, losses, scores = _checked(about)
+    except Exception as error:  # zip, its packings, .npy and JSON each have errors of their own
         raise ValueError(
             f"The checkpoint {str(path)!r} cannot be read ({error}); remove it to begin anew, or "
             "give another path."
@@ -120,8 +144,38 @@ def load(path: str | os.PathLike[str], training: Mapping[str, Any]) -> Progress 
                 f"{theirs.get(name)!r}, here {value!r}; remove it to begin anew, or give another "
                 "path."
             )
+    _check_numbers(path, arrays)
     best = arrays.pop("best", None)
     return Progress(seed, arrays, losses, scores, best)
+
+
+def _checked(about: dict[str, Any]) -> tuple[dict[str, Any], int, Any, Any]:
+    theirs, seed = about["training"], about["seed"]
+    losses, scores = about["losses"], about["scores"]
+    if not isinstance(theirs, dict) or type(seed) is not int or not 0 <= seed < 2**31:
+        raise ValueError("its description of the training is damaged")
+    if not isinstance(losses, list) or not isinstance(scores, list):
+        raise ValueError("its history is damaged")
+    found = tuple(_number(loss) for loss in losses)
+    scored = tuple(np.nan if score is None else _number(score) for score in scores)
+    n_scores = len(found) if theirs.get("validated") else 0
+    if not found or len(scored) != n_scores:
+        raise ValueError("its history is damaged")
+    return theirs, seed, found, scored
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise ValueError(f"its history holds {value!r:.20}")
+    return float(value)
+
+
+def _check_numbers(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise ValueError(
+            f"The checkpoint {str(path)!r} cannot be read (it holds NaN or infinity); remove it "
+            "to begin anew, or give another path."
+        )
 
 
 def _read(path: Path, size: int, dtype: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -135,6 +189,15 @@ def _read(path: Path, size: int, dtype: str) -> tuple[dict[str, Any], dict[str, 
                     f"its part {member.filename!r} of {member.file_size} bytes does not belong to "
                     "this training"
                 )
+            # The header of the array is another claim, and NumPy would make room for it.
+            with archive.open(member) as stream:
+                version = np.lib.format.read_magic(stream)
+                read = np.lib.format.read_array_header_1_0
+                if version != (1, 0):
+                    raise ValueError("its arrays are of an unknown version")
+                shape, _, kind = read(stream)
+            if kind.hasobject or math.prod(shape) * kind.itemsize > bound or len(shape) != 1:
+                raise ValueError(f"its part {member.filename!r} claims the shape {shape}")
     with np.load(path, allow_pickle=False) as file:
         about = json.loads(file["about"].tobytes())
         if not isinstance(about, dict) or about.get("format") != _FORMAT:

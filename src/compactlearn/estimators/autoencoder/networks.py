@@ -20,6 +20,7 @@ SLOPE = 0.1  # of the rectifier below zero, as in the authors' program
 CENTRE = 0.5  # taken off the latent sigmoid: codes lie in (-0.5, 0.5)
 
 Layers = list[tuple[Any, Any]]
+Blocks = Iterator[tuple[slice, Any]]
 
 
 @dataclass(frozen=True)
@@ -117,10 +118,6 @@ class Networks:
         fx, _, fd = self.layout.networks(self.layout.split(self.flat))
         return sum(W.size + b.size for W, b in [*fx, *fd])
 
-    def codes_of_features(self, X: Any) -> NDArray[np.float64]:
-        """Fx: (N, D) -> (N, K)."""
-        return _output(self._layers(0), X) - CENTRE
-
     def codes_of_labels(self, Y: Any) -> NDArray[np.float64]:
         """Fe: (N, M) -> (N, K)."""
         return _output(self._layers(1), Y) - CENTRE
@@ -129,11 +126,17 @@ class Networks:
         """Fd: (N, K) -> (N, M)."""
         return _output(self._layers(2), codes)
 
-    def scores(self, blocks: Iterator[tuple[slice, Any]]) -> Iterator[tuple[slice, Any]]:
+    def scores(self, blocks: Blocks) -> Blocks:
         """Fd(Fx(X)) of some rows at a time."""
-        fx, _, fd = self.layout.networks(self.layout.split(self.flat.astype(np.float64)))
+        fd = self._layers(2)
+        for rows, codes in self.latent(blocks):
+            yield rows, _output(fd, codes)
+
+    def latent(self, blocks: Blocks) -> Blocks:
+        """Fx(X) of some rows at a time."""
+        fx = self._layers(0)
         for rows, X in blocks:
-            yield rows, _output(fd, _output(fx, X) - CENTRE)
+            yield rows, _output(fx, X) - CENTRE
 
 
 def _output(layers: Layers, X: Any) -> NDArray[np.float64]:

@@ -223,7 +223,7 @@ class Trainer:
             getattr(self, name).copy_(torch.from_numpy(state[name]))
 
     def epoch(self, number: int, order: Indices) -> float:
-        """Go once through the held rows; the sum of the batches' objectives.
+        """Go once through held rows in an order; the sum of the batches' objectives.
 
         Where numbers end, in the objective or in the parameters, the answer is not finite and
         the parameters are again those of before.
@@ -237,10 +237,16 @@ class Trainer:
             # The mean square begins as the first square.
             self.fresh.fill_(1.0 if number == place == 0 else 1.0 - self.descent.memory)
             self._advance()
-        total = float(self.total + 0.0 * self.parameters.sum())
+        # The loss of a batch is that before its step: what the last step did, the scores tell.
+        after = self._answers(self.X).sum() + self.parameters.sum()
+        total = float(self.total + 0.0 * after)
         if not math.isfinite(total):
-            self.parameters.copy_(self.previous)
+            self.back()
         return total
+
+    def back(self) -> None:
+        """Undo the epoch, as far as the networks go."""
+        self.parameters.copy_(self.previous)
 
     def _advance(self) -> None:
         """One step; on a CUDA device a captured one, as launching it piece by piece takes longer
@@ -284,17 +290,19 @@ class Trainer:
             self.velocity.mul_(self.descent.momentum).add_(g.mul_(self.rate))
             self.parameters.sub_(self.velocity)
 
+    def _answers(self, batch: Any) -> Any:
+        with torch_module().no_grad():
+            fx, _, fd = self.layout.networks(self.parameters.split(self.layout.sizes))
+            return output(fd, output(fx, batch) - CENTRE)
+
     def scores(self, X: Rows) -> NDArray[np.float64]:
         """Fd(Fx(X)), on the device, a batch at a time."""
-        torch = torch_module()
         n_rows, step, found = X.matrix.shape[0], self.X.shape[0], []
-        with torch.no_grad():
-            fx, _, fd = self.layout.networks(self.parameters.split(self.layout.sizes))
-            for start in range(0, n_rows, step):
-                rows = np.arange(start, min(start + step, n_rows))
-                batch = self.X[: len(rows)]
-                X.fill(rows, batch)
-                found.append(output(fd, output(fx, batch) - CENTRE).cpu().numpy())
+        for start in range(0, n_rows, step):
+            rows = np.arange(start, min(start + step, n_rows))
+            batch = self.X[: len(rows)]
+            X.fill(rows, batch)
+            found.append(self._answers(batch).cpu().numpy())
         return np.concatenate(found).astype(np.float64)
 
 
