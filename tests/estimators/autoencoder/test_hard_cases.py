@@ -25,33 +25,9 @@ from compactlearn.estimators.autoencoder.examples import Examples
 from compactlearn.estimators.autoencoder.networks import Layout
 from compactlearn.metrics import average_precision, macro_f1, micro_f1
 
+from .problems import SMALL, problem, same
+
 torch = pytest.importorskip("torch", reason="the networks are trained by PyTorch")
-
-SMALL = {
-    "n_components": 4,
-    "feature_hidden": (16,),
-    "label_hidden": (8,),
-    "batch_size": 16,
-    "max_epochs": 4,
-    "learning_rate": 1e-3,
-    "random_state": 0,
-    "device": "cpu",
-}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def problem(n_rows=60, n_features=5, n_labels=4, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, n_features))
-    Y = (X @ rng.normal(size=(n_features, n_labels)) > 0.3).astype(int)
-    return X, Y
 
 
 def unknown_cells(Y, seed=1):
@@ -67,13 +43,6 @@ def drawn(random_state=0):
 def held_rows(n_rows, n_held, random_state=0):
     order = np.random.default_rng([drawn(random_state), 0]).permutation(n_rows)
     return np.sort(order[:n_held])
-
-
-def same(one, other):
-    np.testing.assert_array_equal(one.networks_.flat, other.networks_.flat)
-    np.testing.assert_array_equal(one.history_["score"], other.history_["score"])
-    assert one.history_["loss"] == other.history_["loss"]
-    assert one.best_epoch_ == other.best_epoch_
 
 
 # ---- the optimiser, literally -------------------------------------------------------------------

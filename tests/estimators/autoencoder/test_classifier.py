@@ -20,33 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 from compactlearn import C2AEClassifier, CompactClassifier, Original, ThresholdTuner, method
 from compactlearn.metrics import average_precision, get_metric
 
+from .problems import SMALL, problem, same
+
 torch = pytest.importorskip("torch", reason="the networks are trained by PyTorch")
-
-SMALL = {
-    "n_components": 4,
-    "feature_hidden": (16,),
-    "label_hidden": (8,),
-    "batch_size": 16,
-    "max_epochs": 4,
-    "learning_rate": 1e-3,
-    "random_state": 0,
-    "device": "cpu",
-}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def problem(n_rows=60, n_features=5, n_labels=4, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, n_features))
-    Y = (X @ rng.normal(size=(n_features, n_labels)) > 0.3).astype(int)
-    return X, Y
 
 
 def products(n_rows, seed=0):
@@ -55,12 +31,6 @@ def products(n_rows, seed=0):
     X = rng.normal(size=(n_rows, 6))
     pairs = [(0, 1), (2, 3), (4, 5), (0, 3), (1, 4)]
     return X, np.column_stack([X[:, i] * X[:, j] > 0 for i, j in pairs]).astype(int)
-
-
-def same(one, other):
-    np.testing.assert_array_equal(one.networks_.flat, other.networks_.flat)
-    assert one.history_ == other.history_
-    assert one.best_epoch_ == other.best_epoch_
 
 
 # ---- learning -----------------------------------------------------------------------------------
