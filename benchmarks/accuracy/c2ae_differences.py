@@ -9,6 +9,7 @@ one of these figures looks at the test rows, and shows what looking at them is w
 """
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -34,6 +35,8 @@ from compactlearn.metrics import average_precision, micro_f1
 LATENT = {"enron": 501, "plant": 220, "llog": 502, "corel5k": 399}  # best in c2ae.json
 EPOCHS = {"corel5k": 150}
 SETTINGS = ("program", "defaults")
+# Where micro-F1 is far above the published: with a weaker label loss scores are driven apart less.
+MORE = {"corel5k": ("program, alpha 20",)}
 
 Job = tuple[str, str, int, Path | None]
 
@@ -45,8 +48,10 @@ def curve(job: Job) -> list[dict[str, float]]:
     require("torch", extra="deep", purpose="C2AE").set_num_threads(1)
     X, Y = rows_of(data, data_home, 0)
     train, test = list(KFold(5, shuffle=True, random_state=0).split(X))[fold]
-    if settings == "program":
+    if settings.startswith("program"):
         model, last, step = method("C2AE", n_components=LATENT[data]), EPOCHS.get(data, 400), 10
+        if settings.endswith("alpha 20"):
+            model.set_params(alpha=20.0)
     else:
         model, last, step = C2AEClassifier(patience=None), 100, 3
     points = []
@@ -93,13 +98,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: four)")
     parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fits side by side")
+    parser.add_argument("--missing", action="store_true", help="only what the record lacks")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "c2ae_differences.json")
     options = parser.parse_args(arguments)
-    keys = [(data, settings) for data in options.names or LATENT for settings in SETTINGS]
+    known = []
+    if options.missing and options.out.exists():
+        known = json.loads(options.out.read_text(encoding="utf-8"))["measurements"]
+    done = {(row["data"], row["settings"]) for row in known}
+    keys = [
+        (data, settings)
+        for data in options.names or LATENT
+        for settings in (*SETTINGS, *MORE.get(data, ()))
+        if (data, settings) not in done
+    ]
     work = [(*key, fold, options.data_home) for key in keys for fold in range(5)]
     with ProcessPoolExecutor(options.jobs) as pool:
         curves = list(pool.map(curve, work))
-    rows = [summary(*key, curves[5 * k : 5 * k + 5]) for k, key in enumerate(keys)]
+    rows = known + [summary(*key, curves[5 * k : 5 * k + 5]) for k, key in enumerate(keys)]
     for row in rows:
         print(row, flush=True)
     record = {"date": common.today(), "machine": common.machine()}
