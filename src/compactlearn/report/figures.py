@@ -136,6 +136,7 @@ def _frequency_charts(results: Results, dataset: str) -> list[Chart]:
         known = {m: results.by_frequency.get((dataset, m), {}) for m in methods}
         groups = list(dict.fromkeys(group for found in known.values() for group in found))
         metrics = {m for found in known.values() for values in found.values() for m in values}
+        metrics.discard("n_labels")  # the size of the group, no metric
         for metric in metric_order(metrics) if len(groups) > 1 else ():
             series = [_by_group(m, found, groups, metric, results) for m, found in known.items()]
             charts.append(
