@@ -53,7 +53,6 @@ def test_what_another_method_takes_is_left_out():
         ("CMLL", {"betas": [1.0, 1.0]}, r"must not hold a value twice"),
         ("CMLL", {"label_ratios": [0.5, 1.5]}, r"each item is .* got 1.5"),
         ("CMLL", {"ridge": "papre"}, r"must be 'paper' or 'wide'; got 'papre'.*mean 'paper'\?"),
-        ("CMLL", {"ridge": "wide", "alphas": [1.0]}, r"give one of the two"),
         ("CMLL", {"search": "coordinates"}, r"Did you mean 'coordinate'\?"),
         ("CMLL", {"centre": [0.5]}, r"a list of 2 items"),
         ("CMLL", {"search": "coordinate", "centre": [0.45, 0.5]}, r"0.45 is not among the feat"),
@@ -82,3 +81,8 @@ def test_trace_is_about_half_of_everything_unless_told():
 def test_settings_of_the_cell_that_are_not_the_entrys_do_not_matter():
     first = ENTRIES["ORI"].answer(make_task("paper", {"alphas": [1.0], "metrics": ["one_error"]}))
     assert len(first.configurations) == 1
+
+
+def test_alphas_come_before_the_name_of_a_list():
+    assert ENTRIES["ORI"].settings({"ridge": "wide", "alphas": [3.0]})["alphas"] == [3.0]
+    assert len(ENTRIES["ORI"].settings({"ridge": "wide"})["alphas"]) == 10

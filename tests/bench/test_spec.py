@@ -38,7 +38,7 @@ metrics = ["micro_f1", "psp_at_1"]
 ridge = "wide"
 workers = 2
 datasets = ["Enron", {name = "emotions", rows = 90, only = ["mine"], without = ["ORI"]}]
-methods = ["ORI", {name = "CMLL_y", as = "mine", alpha = [0.5, 1.0]}]
+methods = ["ORI", {name = "CMLL_y", as = "mine", alphas = [0.5, 1.0]}]
 
 [budget]
 seconds = 1.5
@@ -47,7 +47,7 @@ memory = "1.5 GiB"
 [[overrides]]
 dataset = "emotions"
 method = "mine"
-alpha = 2.0
+alphas = [2.0]
 """)
     spec = read_spec(path)
     assert spec.datasets == (
@@ -59,13 +59,13 @@ alpha = 2.0
     cells = cells_of(spec)
     assert len(cells) == 3 * 3
     settings = {(cell.dataset, cell.method): cell.settings for cell in cells}
-    assert settings["enron", "mine"] == {
-        "inner_folds": 2,
-        "parameters": {"alpha": [0.5, 1.0]},
-        "metrics": ["micro_f1", "psp_at_1"],
-        "entry": "CMLL_y",
-    }
-    assert settings["emotions", "mine"]["parameters"] == {"alpha": 2.0}
+    mine = settings["enron", "mine"]
+    assert mine["inner_folds"] == 2
+    assert mine["alphas"] == [0.5, 1.0]  # a method's own come before the spec's ridge
+    assert mine["metrics"] == ["micro_f1", "psp_at_1"]
+    assert mine["entry"] == "CMLL_y"
+    assert settings["emotions", "mine"]["alphas"] == [2.0]
+    assert settings["enron", "ORI"]["alphas"] == [10.0**k for k in range(-5, 5)]
     assert "entry" not in settings["enron", "ORI"]
     emotions = [cell for cell in cells if cell.dataset == "emotions"]
     assert {(cell.rows, cell.seed, cell.n_folds) for cell in emotions} == {(90, 7, 3)}
@@ -131,16 +131,17 @@ def test_a_mistake_is_a_sentence(change, words):
     assert str(told.value).endswith((".", "?"))
 
 
+DUMMY = {"name": "x", "estimator": "sklearn.dummy:DummyClassifier"}
 LATER = {
     "name": ({"methods": ["OIR"]}, "A method must be one of ORI.*Did you mean 'ORI'"),
-    "setting": ({"methods": [{"name": "ORI", "alph": 1}]}, "'ORI' on emotions.*mean 'alpha'"),
-    "override": ({"overrides": [{"alph": 1}]}, "Did you mean 'alpha'"),
+    "setting": ({"methods": [{"name": "ORI", "alph": 1}]}, "'ORI' on emotions.*mean 'alphas'"),
+    "override": ({"overrides": [{"alph": 1}]}, "Did you mean 'alphas'"),
     "reserved": ({"methods": [{"name": "ORI", "metrics": []}]}, "'metrics'.*harness's own"),
     "date": (
-        {"methods": [{"name": "ORI", "alpha": datetime.date(2020, 1, 1)}]},
+        {"methods": [DUMMY | {"constant": datetime.date(2020, 1, 1)}]},
         "must be finite numbers, texts",
     ),
-    "infinite": ({"methods": [{"name": "ORI", "alpha": float("inf")}]}, "must be finite numbers"),
+    "infinite": ({"methods": [DUMMY | {"constant": float("inf")}]}, "must be finite numbers"),
     "rows": ({"datasets": [{"name": "emotions", "rows": 594}]}, "at most 593.*got 594"),
     "folds": ({"folds": 594}, "emotions has 593; got 594. Use fewer folds"),
     "module": (

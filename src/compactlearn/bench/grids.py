@@ -122,7 +122,8 @@ def complete_settings(
 
     A spec gives the same settings to many methods: those that another entry knows and this one does
     not are left out, and so do not become part of its cell. Names that no entry knows are refused.
-    ``ridge`` is a name for ``alphas``, and is replaced by them. Completing twice changes nothing.
+    ``ridge`` is a name for ``alphas``, and is replaced by them; ``alphas`` that are given count, as
+    a spec's ``ridge`` is for all methods. Completing twice changes nothing.
     """
     for name in given:
         if name not in SETTINGS:
@@ -131,13 +132,8 @@ def complete_settings(
                 f"{nearest(str(name), SETTINGS)}"
             )
         _check(owner, name, given[name])
-    if "ridge" in given and "alphas" in given:
-        raise ValueError(
-            f"ridge={given['ridge']!r} is a name for a list of alphas, and alphas="
-            f"{given['alphas']!r} were given besides; give one of the two."
-        )
     found = dict(defaults) | dict(given)
-    if "ridge" in given:
+    if "ridge" in given and "alphas" not in given:
         found["alphas"] = RIDGES[given["ridge"]]
     return {name: _plain(found.get(name, SETTINGS[name].default)) for name in names}
 
