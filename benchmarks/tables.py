@@ -13,8 +13,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from compactlearn.records import open_records
+from compactlearn.report import summary_markdown
+
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+PAPER = ROOT / "benchmarks" / "paper" / "records.jsonl.xz"
 
 Record = dict[str, Any]
 
@@ -360,7 +364,14 @@ def _markdown(lines: list[list[str]]) -> str:
     return "\n".join([head, "|---" * len(lines[0]) + "|", *body])
 
 
-DOCUMENTS = {
+def results() -> str:
+    """What the records of the benchmark say; headings one level down, under the page's own."""
+    text = summary_markdown(list(open_records(PAPER)))
+    return re.sub(r"^#", "##", text.partition("\n")[2].strip(), flags=re.MULTILINE)
+
+
+DOCUMENTS: dict[Path, tuple[Any, ...]] = {
+    ROOT / "docs" / "results.md": (results,),
     ROOT / "README.md": (demo, defaults, speed, grid),
     ROOT / "docs" / "METHODS.md": (
         methods,
@@ -386,11 +397,15 @@ def rendered(document: Path) -> str:
     text = document.read_text(encoding="utf-8")
     for maker in DOCUMENTS[document]:
         name = maker.__name__
-        source = RESULTS / f"{RECORDS.get(name, name)}.json"
-        table = maker(json.loads(source.read_text(encoding="utf-8")))
+        if maker is results:
+            table = results()
+        else:
+            source = RESULTS / f"{RECORDS.get(name, name)}.json"
+            table = maker(json.loads(source.read_text(encoding="utf-8")))
         pattern = rf"(<!-- table: {name} -->\n).*?(<!-- end -->)"
-        filled = rf"\g<1>{table}\n\g<2>"
-        text, count = re.subn(pattern, filled, text, flags=re.DOTALL)
+        text, count = re.subn(
+            pattern, lambda m, table=table: f"{m[1]}{table}\n{m[2]}", text, flags=re.DOTALL
+        )
         if count != 1:
             raise SystemExit(
                 f"{document.name} must mark the table {name!r} once, and does {count} times"

@@ -110,8 +110,9 @@ def test_numbers_that_are_missing_among_the_details_leave_the_figure_out():
 
 def test_distances_are_told_in_full_and_drawn_within_bounds():
     """CMLL's average precision on enron is published as 0.6965 ± 0.0153."""
-    far = [record(fold=k, n_folds=2, values=[[0.6965 - 20 * 0.0153]]) for k in range(2)]
-    chart = one(make_charts(aggregate(far, "nested")), "agreement", "Distance")
+    values = [[0.6965 - 20 * 0.0153]]
+    far = [record(fold=k, n_folds=2, values=values, selection="paper") for k in range(2)]
+    chart = one(make_charts(aggregate(far, "paper")), "agreement", "Distance")
     assert tips(chart.svg) == ["CMLL on enron: −20.0 deviations"]
 
 
@@ -132,9 +133,10 @@ def test_times_can_be_left_out(small):
 
 
 def test_records_with_next_to_nothing_still_make_a_report():
-    assert to_svg([record(fold=0, values=[[0.5]], n_folds=1)]).keys() == {
-        "nested--agreement", "nested--agreement--distance", "nested--size--linear",
+    assert to_svg([record(fold=0, values=[[0.5]], n_folds=1, selection="paper")]).keys() == {
+        "paper--agreement", "paper--agreement--distance", "paper--size--linear",
     }  # fmt: skip
+    assert to_svg([record(fold=0, values=[[0.5]], n_folds=1)]).keys() == {"nested--size--linear"}
     assert to_svg([record(values=[[0.5]], metrics=("applause",), sizes=[], n_folds=1)]) == {}
 
 

@@ -20,8 +20,8 @@ def folds(values, **more):
 def table_of(*methods, metric="average_precision", dataset="enron"):
     records = []
     for name, values in methods:
-        records += folds(values, method=name, metrics=(metric,), dataset=dataset)
-    (table,) = make_tables(aggregate(records, "nested"))
+        records += folds(values, method=name, metrics=(metric,), dataset=dataset, selection="paper")
+    (table,) = make_tables(aggregate(records, "paper"))
     return table
 
 

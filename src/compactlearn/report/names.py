@@ -59,8 +59,8 @@ EXPLANATIONS: Mapping[Selection, str] = {
     "mean over the folds is shown, as the paper's protocol implies. These figures may stand beside "
     "the published ones; as forecasts for new data they are too good.",
     "nested": "Each fold's configuration was chosen by inner folds of its training rows alone. "
-    "These are fair forecasts for new data. The published figures, which were chosen otherwise, "
-    "are shown for orientation only.",
+    "These are fair forecasts for new data. The published figures were chosen otherwise and do "
+    "not stand beside them.",
 }
 
 

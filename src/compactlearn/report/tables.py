@@ -133,7 +133,8 @@ def _table(results: Results, family: Family, methods: Sequence[str], metric: str
                 cell,
                 isinstance(cell, Figure) and math.isclose(cell.mean, best, rel_tol=1e-12),
                 None if method == reference else _compare(against, cell, metric),
-                published(dataset, method, metric),
+                # Published figures were chosen on the test folds: nothing else stands beside them.
+                published(dataset, method, metric) if results.selection == "paper" else None,
             )
     return MetricTable(
         results.selection, family, metric, reference, tuple(datasets), tuple(methods), entries
