@@ -9,7 +9,13 @@ from compactlearn import METHODS, method
 from compactlearn.bench.entries import ENTRIES
 from compactlearn.bench.frequency import by_frequency
 from compactlearn.bench.grids import configurations
-from compactlearn.metrics import average_precision
+from compactlearn.metrics import (
+    average_precision,
+    inverse_propensities,
+    micro_f1,
+    psndcg_at_k,
+    psp_at_k,
+)
 from compactlearn.model_selection import RatioSearchCV, balance_curve
 from compactlearn.records import Cell, Record
 
@@ -247,3 +253,22 @@ def test_c2ae_tries_its_latent_sizes(selection):
         np.testing.assert_allclose(row, judged(model, task), atol=1e-12)
         K = model.n_components_
         assert size == (14 + 1) * 512 + 513 * 512 + 513 * K + (K + 1) * 512 + 513 * 7
+
+
+@pytest.mark.parametrize("selection", ["paper", "nested"])
+@pytest.mark.parametrize("name", ["ORI", "k-ORI", "POP"])
+def test_metrics_that_weigh_rare_labels_know_the_training_labels(name, selection):
+    entry = ENTRIES[name]
+    metrics = ("psp_at_1", "micro_f1", "psndcg_at_3")
+    settings = entry.settings({"inner_folds": 2, "alphas": [0.5]})
+    task = make_task(selection, settings, metrics)
+    answer = entry.answer(task)
+    given = {} if name == "POP" else {"alpha": 0.5}
+    model = method(name, random_state=SEED, **given).fit(task.X_train, task.Y_train)
+    scores, weights = model.decision_function(task.X_test), inverse_propensities(task.Y_train)
+    expected = [
+        psp_at_k(task.Y_test, scores, k=1, weights=weights),
+        micro_f1(task.Y_test, model.predict(task.X_test)),
+        psndcg_at_k(task.Y_test, scores, k=3, weights=weights),
+    ]
+    np.testing.assert_allclose(answer.values[0], expected, atol=1e-10)

@@ -17,6 +17,7 @@ from compactlearn.bench import SpecError, cells_of
 from compactlearn.bench.execute import fold_rows
 from compactlearn.bench.host import resident_bytes
 from compactlearn.records import Cell, Store, StoreError
+from compactlearn.report import render_html, to_csv
 
 
 def answers(store):
@@ -77,6 +78,26 @@ def test_the_number_of_workers_changes_nothing(run, spec, tmp_path):
         found.append(answers(store))
     assert len(found[0]) == 24
     assert found[0] == found[1]
+
+
+def test_two_runs_give_the_same_tables_to_the_byte(run, spec, tmp_path):
+    """Of the library's own methods, in both selections, whatever the number of workers."""
+    grid = {
+        "betas": [0.1, 1.0],
+        "label_ratios": [0.5, 1.0],
+        "feature_ratios": [0.5],
+        "alphas": [1.0],
+    }
+    methods = [{"name": name, **grid} for name in ("ORI", "CMLL_y", "CMLL", "k-CMLL", "Random P")]
+    asked = spec(methods=[*methods, {"name": "POP"}])
+    pages = []
+    for workers in (1, 2):
+        store = Store(tmp_path / str(workers))
+        summary = run(asked, store, workers=workers)
+        assert summary.statuses == {"done": 24}
+        records = list(store.records())
+        pages.append((to_csv(records, times=False), render_html(records, times=False)))
+    assert pages[0] == pages[1]
 
 
 def test_a_real_worker_gives_the_figures_of_a_forked_one(run, spec, store, tmp_path):

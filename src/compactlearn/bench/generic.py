@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -14,9 +13,10 @@ from scipy import sparse
 from sklearn.model_selection import KFold, ParameterGrid
 
 from compactlearn.bench.entry import Answer, Task
+from compactlearn.bench.judging import Clock
 from compactlearn.core.params import nearest
-from compactlearn.metrics import average_precision, get_metric, inverse_propensities
-from compactlearn.metrics.scoring import predicted_labels, predicted_scores
+from compactlearn.metrics import average_precision, get_metric
+from compactlearn.metrics.scoring import predicted_labels, predicted_scores, training_options
 
 __all__ = ["ClassifierEntry", "judged"]
 
@@ -62,14 +62,14 @@ class ClassifierEntry:
             means = self._inner(task, configurations)
             details = {"inner_average_precision": means}
             configurations = [configurations[_best(means)]]
-        clock = _Clock()
+        fitting, predicting = Clock(), Clock()
         rows, sizes = [], []
         for configuration in configurations:
-            model = self._fitted(configuration, task.X_train, task.Y_train, task.seed, clock)
-            rows.append(judged(model, task, clock))
+            model = self._fitted(configuration, task.X_train, task.Y_train, task.seed, fitting)
+            rows.append(judged(model, task, predicting))
             sizes.append(_numbers(model))
         values = np.array(rows, dtype=np.float64).reshape(len(rows), len(task.metrics))
-        return Answer(configurations, values, sizes, clock.fit, clock.predict, details)
+        return Answer(configurations, values, sizes, fitting.seconds, predicting.seconds, details)
 
     def _inner(self, task: Task, configurations: list[dict[str, Any]]) -> list[float]:
         """The mean average precision of each configuration over inner folds."""
@@ -81,48 +81,36 @@ class ClassifierEntry:
         for train, test in cut.split(np.empty((task.X_train.shape[0], 1))):
             for place, configuration in enumerate(configurations):
                 model = self._fitted(
-                    configuration, task.X_train[train], task.Y_train[train], task.seed, _Clock()
+                    configuration, task.X_train[train], task.Y_train[train], task.seed, Clock()
                 )
                 scores = predicted_scores(model, task.X_train[test])
                 sums[place] += average_precision(task.Y_train[test], scores)
         return (sums / n_folds).tolist()
 
     def _fitted(
-        self, configuration: Mapping[str, Any], X: Any, Y: Any, seed: int, clock: _Clock
+        self, configuration: Mapping[str, Any], X: Any, Y: Any, seed: int, fitting: Clock
     ) -> Any:
         model = self.make()
         if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
             model.set_params(random_state=seed)
         model.set_params(**configuration)
         Y = Y.toarray() if sparse.issparse(Y) else Y
-        started = time.perf_counter()
-        model.fit(X, Y)
-        clock.fit += time.perf_counter() - started
+        with fitting:
+            model.fit(X, Y)
         return model
 
 
-@dataclass
-class _Clock:
-    """Seconds of fitting and predicting, and of nothing else."""
-
-    fit: float = 0.0
-    predict: float = 0.0
-
-
-def judged(model: Any, task: Task, clock: _Clock) -> list[float]:
+def judged(model: Any, task: Task, predicting: Clock) -> list[float]:
     """The task's metrics of a fitted classifier on the test rows."""
     metrics = [get_metric(name) for name in task.metrics]
     answers: dict[str, NDArray[Any]] = {}
     for needs, read in (("labels", predicted_labels), ("scores", predicted_scores)):
         if any(metric.needs == needs for metric in metrics):
-            started = time.perf_counter()
-            answers[needs] = read(model, task.X_test)
-            clock.predict += time.perf_counter() - started
+            with predicting:
+                answers[needs] = read(model, task.X_test)
     values = []
     for metric in metrics:
-        # The propensity-scored metrics weigh each label by how rare it is among training rows.
-        weighed = metric.name.startswith("ps")
-        options = {"weights": inverse_propensities(task.Y_train)} if weighed else {}
+        options = training_options(metric, task.Y_train)
         values.append(float(metric.function(task.Y_test, answers[metric.needs], **options)))
     return values
 

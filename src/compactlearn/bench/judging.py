@@ -45,7 +45,7 @@ class Table:
     """
 
     def __init__(self, task: Task, n_configurations: int) -> None:
-        self.judges = Judges(task.metrics, task.Y_test)
+        self.judges = Judges(task.metrics, task.Y_test, task.Y_train)
         self.values = np.full((n_configurations, len(task.metrics)), np.nan)
         self.sizes = [0] * n_configurations
         self._waiting: list[_Waiting] = []

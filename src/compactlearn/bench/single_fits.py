@@ -74,7 +74,8 @@ class SingleFits:
                 chosen, inner = self._chosen(task, own, grid)
                 details |= {"inner_score": inner, "inner_folds": own["inner_folds"]}
                 tried = [chosen]
-            judges, fitting, predicting = Judges(task.metrics, task.Y_test), Clock(), Clock()
+            judges = Judges(task.metrics, task.Y_test, task.Y_train)
+            fitting, predicting = Clock(), Clock()
             rows, sizes = [], []
             for configuration in tried:
                 model = self.make(own, configuration, task.seed)

@@ -29,6 +29,7 @@ from compactlearn.metrics.row_values import (
     precision_measure,
     ranking_loss_measure,
 )
+from compactlearn.metrics.scoring import training_options
 from compactlearn.metrics.truth import Truth, read_truth
 
 __all__ = ["Judge", "Judges"]
@@ -104,7 +105,7 @@ class Judges:
     """Several metrics, by name, of scores and labels for one truth, each in its own direction.
 
     Rows are sorted once for all metrics that rank labels, and predicted labels counted once for all
-    the others.
+    the others. ``train_labels`` are for metrics that weigh labels by how rare they are in training.
 
     >>> judges = Judges(["ranking_loss", "micro_f1"], [[1, 0, 1, 0]])
     >>> S = np.array([[[0.9, 0.8, 0.7, 0.1]], [[0.9, 0.1, 0.8, 0.2]]])
@@ -113,9 +114,10 @@ class Judges:
            [0.  , 1.  ]])
     """
 
-    def __init__(self, names: Sequence[str], Y: Any) -> None:
+    def __init__(self, names: Sequence[str], Y: Any, train_labels: Any = None) -> None:
         self.names = tuple(names)
         self.metrics = [get_metric(name) for name in names]
+        self.options = [training_options(metric, train_labels) for metric in self.metrics]
         self.Y, self.truth = Y, read_truth(Y)
         n_labels = self.truth.shape[1]
         measures = [_measure_of(metric, {}, n_labels) for metric in self.metrics]
@@ -144,7 +146,7 @@ class Judges:
             )
         for k, metric in enumerate(self.metrics):
             if metric.needs == "scores" and k not in self._measures:
-                values[:, k] = _one_by_one(metric, self.Y, scores, {})
+                values[:, k] = _one_by_one(metric, self.Y, scores, self.options[k])
         return values
 
     def of_labels(self, labels: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from compactlearn.core.params import nearest
+from compactlearn.metrics.propensity import inverse_propensities
 from compactlearn.metrics.registry import Metric, get_metric
 
 __all__ = ["Scorer", "scorer"]
@@ -128,6 +129,13 @@ def options_of(metric: Metric) -> list[str]:
     fixed = function.keywords if isinstance(function, functools.partial) else {}
     names = list(inspect.signature(function).parameters)[2:]
     return [name for name in names if name != "mask" and name not in fixed]
+
+
+def training_options(metric: Metric, train_labels: Any) -> dict[str, Any]:
+    """What a metric must know of the training rows: weights of labels, by how rare they are."""
+    if "weights" not in options_of(metric) or train_labels is None:
+        return {}
+    return {"weights": inverse_propensities(train_labels)}
 
 
 def _listed(names: list[str]) -> str:

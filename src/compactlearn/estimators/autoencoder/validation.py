@@ -10,9 +10,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from compactlearn.estimators.autoencoder.examples import Examples
 from compactlearn.estimators.autoencoder.training import Trainer
-from compactlearn.metrics.propensity import inverse_propensities
 from compactlearn.metrics.registry import get_metric
-from compactlearn.metrics.scoring import options_of
+from compactlearn.metrics.scoring import training_options
 
 
 class Validation:
@@ -31,9 +30,7 @@ class Validation:
     ) -> None:
         self.trainer, self.kind = trainer, kind
         self.metric = get_metric(metric)
-        self.options: dict[str, Any] = {}
-        if "weights" in options_of(self.metric):
-            self.options["weights"] = inverse_propensities(learnt_labels)
+        self.options = training_options(self.metric, learnt_labels)
         self.rows = trainer.rows(held.X)
         self.Y = held.Y
         self.mask = None if held.unknown is None else ~held.unknown.astype(bool).toarray()
