@@ -163,16 +163,22 @@ class Flag:
 
 @dataclass(frozen=True)
 class Seed:
-    """What may feed a random generator: None, an integer >= 0, RandomState or Generator."""
+    """What may feed a random generator: None, an integer >= 0, RandomState or Generator.
+
+    NumPy's generator takes 32 bits.
+    """
 
     def accepts(self, value: object) -> bool:
         """Whether a generator can be made from `value`."""
         generators = np.random.RandomState | np.random.Generator
-        return value is None or isinstance(value, generators) or Integer(0).accepts(value)
+        return value is None or isinstance(value, generators) or _SEEDS.accepts(value)
 
     def describe(self) -> str:
         """The four kinds."""
-        return "None, an integer >= 0, a numpy RandomState or a numpy Generator"
+        return f"None, {_SEEDS.describe()}, a numpy RandomState or a numpy Generator"
+
+
+_SEEDS = Integer(0, 2**32 - 1)
 
 
 @dataclass(frozen=True, init=False)
@@ -328,10 +334,14 @@ def _range(
 ) -> str:
     parts = []
     if low is not None:
-        parts.append(f"{'>' if open_low else '>='} {low:g}")
+        parts.append(f"{'>' if open_low else '>='} {_plain(low)}")
     if high is not None:
-        parts.append(f"{'<' if open_high else '<='} {high:g}")
+        parts.append(f"{'<' if open_high else '<='} {_plain(high)}")
     return f" {' and '.join(parts)}" if parts else ""
+
+
+def _plain(bound: float) -> str:
+    return str(bound) if isinstance(bound, int) else f"{bound:g}"  # all digits of a whole number
 
 
 def _join(phrases: list[str], word: str = "or") -> str:

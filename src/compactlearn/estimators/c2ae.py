@@ -308,25 +308,12 @@ class C2AEClassifier(
 
     def _describe(self, targets: Targets) -> None:
         super()._describe(targets)
-        threshold = np.asarray(self.threshold, dtype=np.float64)
-        if threshold.ndim and self._kind != "multilabel":
-            raise ValueError(
-                f"threshold must be a single number when y is a vector of classes, and has "
-                f"{threshold.size} entries; pass a float."
-            )
-        if threshold.ndim and threshold.size != self.n_labels_:
-            raise ValueError(
-                f"threshold must be a number or hold one for each of the {self.n_labels_} labels, "
-                f"and has {threshold.size} entries; pass an array of {self.n_labels_}."
-            )
+        threshold = self._checked_threshold(self.threshold)
         # Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is
         # taken off the scores instead.
         binary = self._kind == "binary"
-        self._boundary = float(threshold) if binary else 0.0
-        if binary:
-            self.threshold_: float | Array = 0.0
-        else:
-            self.threshold_ = threshold.copy() if threshold.ndim else float(threshold)
+        self._boundary = float(np.ravel(threshold)[0]) if binary else 0.0
+        self.threshold_ = 0.0 if binary else threshold
 
     def _train(self, examples: Examples) -> None:
         rng = seeded(self.random_state)

@@ -428,17 +428,7 @@ class CompactClassifier(
         if isinstance(self.threshold, str):  # tuned once there are scores
             self._set_threshold(0.0)
             return
-        threshold = np.asarray(self.threshold, dtype=np.float64)
-        if threshold.ndim and self._kind != "multilabel":
-            raise ValueError(
-                f"threshold must be a single number when y is a vector of classes, and has "
-                f"{threshold.size} entries; pass a float."
-            )
-        if threshold.ndim and threshold.size != self.n_labels_:
-            raise ValueError(
-                f"threshold must be a number or hold one for each of the {self.n_labels_} labels, "
-                f"and has {threshold.size} entries; pass an array of {self.n_labels_}."
-            )
+        threshold = np.asarray(self._checked_threshold(self.threshold))
         if self.decoder == "logistic":
             if not ((threshold > 0) & (threshold < 1)).all():
                 raise ValueError(

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 class RanksLabels(ABC):
-    """``predict_topk`` from blocks of scores, and the attributes that describe labels."""
+    """``predict_topk`` from blocks of scores, what describes labels, and checked thresholds."""
 
     classes_: NDArray[Any]
     n_labels_: int
@@ -40,6 +40,21 @@ class RanksLabels(ABC):
         self.__dict__.pop("label_names_", None)
         if targets.names is not None:
             self.label_names_ = targets.names
+
+    def _checked_threshold(self, given: Any) -> float | Array:
+        """A threshold in numbers, held to the labels: one, or one for each."""
+        threshold = np.array(given, dtype=np.float64)  # a copy: the user's array may change
+        if threshold.ndim and self._kind != "multilabel":
+            raise ValueError(
+                f"threshold must be a single number when y is a vector of classes, and has "
+                f"{threshold.size} entries; pass a float."
+            )
+        if threshold.ndim and threshold.size != self.n_labels_:
+            raise ValueError(
+                f"threshold must be a number or hold one for each of the {self.n_labels_} labels, "
+                f"and has {threshold.size} entries; pass an array of {self.n_labels_}."
+            )
+        return threshold if threshold.ndim else float(threshold)
 
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
         """Return the k best labels of each row and their scores, best first.

@@ -116,8 +116,8 @@ def check_place(path: str | os.PathLike[str]) -> None:
 def _unwritable(path: Any, error: Exception) -> OSError:
     return OSError(
         getattr(error, "errno", None) or errno.EINVAL,
-        f"The checkpoint {str(path)!r} cannot be written ({error}); make room there, or give "
-        "another path",
+        f"The checkpoint {str(path)!r} cannot be written ({error}); see who may write there "
+        "and whether there is room, or give another path",
     )
 
 
