@@ -105,8 +105,8 @@ def synthetic_record(dataset, method, selection, fold, metrics=METRICS):
         values,
         [int(5000 * (1 + 10 * c.get("n_label_components", 1.0))) for c in configurations],
         {
-            "dependence": (3 / (1 + np.exp(-1.5 * balance)) + 2).tolist(),
-            "recovery": (40 / (1 + np.exp(1.2 * balance)) + 7).tolist(),
+            "dependence_between": (1 / (1 + np.exp(-1.5 * balance))).tolist(),
+            "recovery_between": (1 / (1 + np.exp(1.2 * balance))).tolist(),
             "by_frequency": {
                 name: {"average_precision": float(0.2 + 0.2 * k + 0.02 * rng.normal())}
                 for k, name in enumerate(groups)

@@ -66,11 +66,12 @@ def test_the_balance_figure_shows_the_mean_at_each_balance(charts, small):
     assert "n_feature_components = 0.5" in chart.caption
 
 
-def test_dependence_and_recovery_run_from_nothing_to_all(charts):
+def test_dependence_and_recovery_are_those_of_the_records(charts):
     found = tips(one(charts, "balance", "enron", "recovery of CMLL").svg)
-    assert len(found) == 2 * len(BETAS)
-    assert sum("0.0000" in tip for tip in found) >= 2
-    assert sum("1.0000" in tip for tip in found) >= 2
+    powers = np.arange(-4, 5)
+    expected = [1 / (1 + np.exp(-1.5 * powers)), 1 / (1 + np.exp(1.2 * powers))]
+    shown = [float(re.search(r": (0\.\d{4})", tip)[1]) for tip in found]
+    np.testing.assert_allclose(shown, np.concatenate(expected), atol=6e-5)
 
 
 def test_the_ratio_figure_takes_the_best_over_all_else(charts, small):
@@ -98,7 +99,7 @@ def test_accuracy_by_frequency_takes_whatever_metrics_there_are():
 
 def test_numbers_that_are_missing_among_the_details_leave_the_figure_out():
     configurations = [{"beta": 10.0**k} for k in range(3)]
-    details = {"dependence": [1.0, None, 2.0], "recovery": [None, None, None]}
+    details = {"dependence_between": [1.0, None, 0.2], "recovery_between": [None, None, None]}
     records = [
         record(selection="paper", fold=k, n_folds=2, values=[[0.1], [0.2], [0.3]],
                configurations=configurations, details=details)

@@ -61,13 +61,13 @@ def balance_charts(results: Results, dataset: str, metric: str) -> list[Chart]:
         )
         parts = [
             name
-            for name in ("dependence", "recovery")
+            for name in ("dependence_between", "recovery_between")
             if name in grid.details and np.isfinite(grid.details[name][:, path]).all()
         ]
         series = [
             Series(
-                f"{name[:3]}′ ({name})",
-                _points(betas, _unit(grid.details[name][:, path].mean(axis=0))[None], "β"),
+                f"{name[:3]}′ ({name.removesuffix('_between')})",
+                _points(betas, grid.details[name][:, path], "β"),
                 style,
                 dashed=bool(style),
             )
@@ -81,10 +81,9 @@ def balance_charts(results: Results, dataset: str, metric: str) -> list[Chart]:
                     dataset,
                     (method, "dependence-recovery"),
                     f"{dataset}: dependence and recovery of {method}",
-                    "Each brought to 0 … 1 over the balances shown. " + note,
-                    partial(
-                        line_chart, series=series, y_title="share of the range", **_BALANCE_AXIS
-                    ),
+                    "Each between the least (0) and the most (1) that any codes have; mean over "
+                    "the folds. " + note,
+                    partial(line_chart, series=series, y_title="dep′ and rec′", **_BALANCE_AXIS),
                 )
             )
     return charts
@@ -211,11 +210,6 @@ def _balance_path(grid: Grid, metric: str) -> list[int]:
 def _but_balance(configuration: Mapping[str, Any]) -> str:
     rest = {name: value for name, value in configuration.items() if name != BALANCE}
     return json.dumps(rest, sort_keys=True)
-
-
-def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    low, high = values.min(), values.max()
-    return (values - low) / (high - low) if high > low else np.full(values.shape, 0.5)
 
 
 def _points(
