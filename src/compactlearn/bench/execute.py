@@ -21,7 +21,7 @@ from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
 from compactlearn.bench.entry import Answer, Task
-from compactlearn.bench.host import forget_peak, host, now, peak_bytes, versions
+from compactlearn.bench.host import accelerator, forget_peak, host, now, peak_bytes, versions
 from compactlearn.bench.job import Job
 from compactlearn.bench.registry import entry_of
 from compactlearn.datasets import load
@@ -164,7 +164,7 @@ def _circumstances(
     return {
         "seconds": {**(seconds or {}), "total": total},
         "memory": memory,
-        "host": host(),
+        "host": host() | accelerator(),
         "written": now(),
     }
 

@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     resource = None
 
-__all__ = ["forget_peak", "host", "now", "peak_bytes", "resident_bytes", "versions"]
+__all__ = ["accelerator", "forget_peak", "host", "now", "peak_bytes", "resident_bytes", "versions"]
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "compactlearn", "torch")
 
@@ -47,6 +47,14 @@ def host() -> dict[str, Any]:
         "cores": len(affinity(0)) if affinity else os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
     }
+
+
+def accelerator() -> dict[str, str]:
+    """The CUDA device that this process has used, if any."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return {}
+    return {"device": torch.cuda.get_device_name()}
 
 
 def now() -> str:
