@@ -22,15 +22,24 @@ def test_a_ready_spec_can_be_read(path):
 
 
 def test_the_tables_have_all_methods_of_the_paper():
-    linear, kernel = (
+    linear, kernel, fair, fair_kernel = (
         {m.name for m in read_spec(FOLDER / f"{name}.toml").methods}
-        for name in ("linear", "kernel")
+        for name in ("linear", "kernel", "nested", "kernel_nested")
     )
-    assert linear | kernel == set(METHODS)
-    assert {m.name for m in read_spec(FOLDER / "nested.toml").methods} == linear
+    assert fair | fair_kernel == set(METHODS)
+    assert (linear - {"CMLL/random"}, kernel) == (fair, fair_kernel)
+
+
+def test_the_two_protocols_have_specs_of_their_own():
+    for names, selection in (
+        (("linear", "kernel", "figures"), "paper"),
+        (("nested", "kernel_nested", "ours"), "nested"),
+    ):
+        for name in names:
+            assert read_spec(FOLDER / f"{name}.toml").selections == (selection,)
 
 
 def test_those_that_the_documents_name_are_there():
-    assert {"figures", "kernel", "linear", "nested", "ours", "quick"} <= {
+    assert {"figures", "kernel", "kernel_nested", "linear", "nested", "ours", "quick"} <= {
         path.stem for path in SPECS
     }
