@@ -227,7 +227,9 @@ def test_the_summary_says_what_is_near_and_who_is_first():
     text = summary_markdown(records)
     assert "Of the 884 published cells, 2 are covered; 1 of these (50%) lie within 2" in text
     assert "| Average precision | enron | ORI | 0.7735 ± 0.0007 | 0.5039 ± 0.0111 | +24.3 |" in text
-    assert "CMLL has the highest mean on 0 of 1 data sets; not on enron (ORI)." in text
+    assert (
+        "CMLL has the highest mean on 0 of 1 data sets; not on enron (ORI) [paper: CMLL]." in text
+    )
     assert "worse in 1 by the paper's paired t-test" in text
     assert re.search(r"\| enron \| \*\*0\.77[34]\*\* ○ \| 0\.697 \|", text)
 

@@ -9,6 +9,7 @@ from compactlearn.report.names import EXPLANATIONS, HEADINGS, greater_is_better
 from compactlearn.report.standing import check_marks, standing
 from compactlearn.report.summary import agreement, first_places
 from compactlearn.report.tables import make_tables
+from compactlearn.report.text import csv_text
 
 from .factory import record
 
@@ -69,6 +70,32 @@ def test_kernel_methods_have_their_own_table_and_reference():
         ("linear", "CMLL", ("ORI", "CMLL")),
         ("kernel", "k-CMLL", ("k-ORI", "k-CMLL")),
     ]
+
+
+def test_other_methods_have_a_table_in_which_cmll_is_a_guest():
+    names = ("ORI", "CMLL", "RRR")
+    records = [r for m in names for r in folds([0.4, 0.5], method=m, selection="paper")]
+    records += folds([0.1, 0.1], method="ORI", dataset="plant", selection="paper")
+    linear, other = make_tables(aggregate(records, "paper"))
+    assert (other.family, other.methods, other.guests) == ("other", ("RRR", "CMLL"), ("CMLL",))
+    assert (linear.guests, linear.datasets, other.datasets) == ((), ("plant", "enron"), ("enron",))
+    assert [entry.method for entry in other.ordered()] == ["RRR"]
+    assert other.entries["enron", "RRR"].comparison is not None
+    assert other.printed() == (
+        ("enron",),
+        {name: [other.entries["enron", name]] for name in ("RRR", "CMLL")},
+    )
+    assert linear.printed()[0] == ("ORI", "CMLL")
+
+
+def test_a_cell_in_two_tables_counts_once():
+    """Its published figure is covered once, and one line of the CSV is its own."""
+    names = ("CMLL", "RRR")
+    records = [r for m in names for r in folds([0.6, 0.7], method=m, selection="paper")]
+    results = aggregate(records, "paper")
+    assert agreement(make_tables(results)).covered == 1
+    lines = csv_text([results]).splitlines()[1:]
+    assert len(lines) == 2
 
 
 def test_without_the_reference_there_are_no_marks():

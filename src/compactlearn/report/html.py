@@ -121,7 +121,7 @@ def _selection(results: Results, *, times: bool) -> str:
 
 def _overview(results: Results, tables: Sequence[MetricTable], charts: Sequence[Chart]) -> str:
     near, check = agreement(tables), check_marks(tables)
-    places = [first_places(table) for table in tables if table.reference]
+    places = [first_places(t) for t in tables if t.reference and not t.guests]
     first = sum(len(own) for own, _ in places)
     compared = first + sum(len(others) for _, others in places)
     tiles = [

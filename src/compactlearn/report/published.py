@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal
 
 __all__ = [
+    "BESIDE",
     "PUBLISHED",
     "REFERENCES",
     "Family",
@@ -18,11 +19,15 @@ __all__ = [
     "family_of",
     "method_order",
     "published",
+    "published_first",
 ]
 
-#: The paper has two tables, each with its own reference.
-Family = Literal["linear", "kernel"]
-REFERENCES: Mapping[Family, str] = MappingProxyType({"linear": "CMLL", "kernel": "k-CMLL"})
+#: The paper has two tables, each with its own reference. The library's other methods, controls and
+#: variants have a third, in which CMLL is a guest.
+Family = Literal["linear", "kernel", "other"]
+REFERENCES: Mapping[Family, str] = MappingProxyType(
+    {"linear": "CMLL", "kernel": "k-CMLL", "other": "CMLL"}
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,24 @@ PUBLISHED: Mapping[tuple[str, str, str], Published] = MappingProxyType(_read())
 _DATASETS = tuple(dict.fromkeys(dataset for dataset, _, _ in PUBLISHED))
 _FAMILIES = {cell.method: cell.family for cell in PUBLISHED.values()}
 
+#: What the library offers beside the paper's methods.
+BESIDE = frozenset(
+    {
+        "BR-logistic",
+        "CMLL+f1",
+        "CMLL+logistic",
+        "CMLL/krylov",
+        "CMLL/none",
+        "CMLL/random",
+        "CMLL/variance",
+        "MDDM+CMLL_y",
+        "PCA+ridge",
+        "RRR",
+        "Random P",
+        "k-CMLL+logistic",
+    }
+)
+
 
 def published(dataset: str, method: str, metric: str) -> Published | None:
     """The paper's figure, or None if it has none.
@@ -68,13 +91,37 @@ def published(dataset: str, method: str, metric: str) -> Published | None:
     return PUBLISHED.get((dataset.casefold(), method, metric))
 
 
-def family_of(method: str) -> Family:
-    """In which of the two tables a method stands; one that the paper lacks is put by its name.
+def published_first(dataset: str, family: Family, metric: str, *, greater: bool) -> list[str]:
+    """The methods that the paper has first on a data set; empty where it has no figures.
 
-    >>> family_of("C2AE"), family_of("k-NN"), family_of("ridge")
-    ('kernel', 'kernel', 'linear')
+    >>> published_first("enron", "linear", "average_precision", greater=True)
+    ['CMLL']
     """
-    return _FAMILIES.get(method, "kernel" if method.startswith("k-") else "linear")
+    means = {
+        cell.method: cell.mean
+        for cell in PUBLISHED.values()
+        if (cell.dataset, cell.family, cell.metric) == (dataset.casefold(), family, metric)
+    }
+    best = (max if greater else min)(means.values(), default=None)
+    return [method for method, mean in means.items() if mean == best]
+
+
+def family_of(method: str) -> Family:
+    """In which table a method stands.
+
+    Those of the paper where it has them. What the library offers beside them, and variants of
+    either, named by a comma, in the third. A method of somebody else belongs beside the paper's.
+
+    >>> family_of("C2AE"), family_of("RRR"), family_of("CMLL, one penalty")
+    ('kernel', 'other', 'other')
+    >>> family_of("k-NN"), family_of("ridge")
+    ('kernel', 'linear')
+    """
+    if method in _FAMILIES:
+        return _FAMILIES[method]
+    if method.partition(",")[0] in _FAMILIES.keys() | BESIDE:
+        return "other"
+    return "kernel" if method.startswith("k-") else "linear"
 
 
 def dataset_order(name: str) -> tuple[int, str]:

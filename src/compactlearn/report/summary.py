@@ -15,7 +15,7 @@ from compactlearn.report.names import (
     signed,
     title,
 )
-from compactlearn.report.published import PUBLISHED
+from compactlearn.report.published import PUBLISHED, published_first
 from compactlearn.report.standing import MarkCheck, check_marks
 from compactlearn.report.tables import CLOSE, Entry, MetricTable, make_tables
 
@@ -123,20 +123,18 @@ def _selection(results: Results) -> list[str]:
 
 
 def _means(table: MetricTable) -> list[str]:
-    """Data sets down, methods across; the best bold, the paper's marks behind."""
+    """Data sets down, methods across, or turned; the best bold, the paper's marks behind."""
     heading = f"### {_cell(title(table.metric))} {arrow(table.metric)}, {table.family} methods"
     marks = ""
     if table.reference is not None:
         marks = f"● {table.reference} is significantly better, ○ worse (paired t-test, 10 %)."
+    columns, rows = table.printed()
     lines = [
         heading,
         "",
-        f"| data set | {' | '.join(_cell(method) for method in table.methods)} |",
-        "|---" + "|--:" * len(table.methods) + "|",
-        *(
-            f"| {_cell(dataset)} | {' | '.join(_mean(entry) for entry in table.row(dataset))} |"
-            for dataset in table.datasets
-        ),
+        f"| | {' | '.join(map(_cell, columns))} |",
+        "|---" + "|--:" * len(columns) + "|",
+        *(f"| {_cell(name)} | {' | '.join(map(_mean, row))} |" for name, row in rows.items()),
         "",
     ]
     return [*lines, marks, ""] if marks else lines
@@ -198,14 +196,25 @@ def _first(tables: Sequence[MetricTable]) -> list[str]:
         first, other = first_places(table)
         if first or other:
             better = "highest" if greater_is_better(table.metric) else "lowest"
+            own = [f"{_cell(d)}{_as_published(table, d)}" for d in first]
+            others = [f"{_cell(d)} ({_cell(e.method)}){_as_published(table, d)}" for d, e in other]
             text = (
                 f"- {_cell(title(table.metric))} {arrow(table.metric)}, {table.family}: "
                 f"{table.reference} has the {better} mean on {len(first)} of "
                 f"{len(first) + len(other)} data sets"
             )
-            names = [f"{_cell(d)} ({_cell(entry.method)})" for d, entry in other]
-            lines.append(text + (f"; not on {', '.join(names)}." if names else "."))
+            text += f": {', '.join(own)}" if own else ""
+            lines.append(text + (f"; not on {', '.join(others)}." if others else "."))
     return lines or ["The records hold no reference method."]
+
+
+def _as_published(table: MetricTable, dataset: str) -> str:
+    """Whom the paper has first on a data set, in brackets; under its own protocol only."""
+    if table.selection != "paper":
+        return ""
+    better = greater_is_better(table.metric)
+    names = published_first(dataset, table.family, table.metric, greater=better)
+    return f" [paper: {', '.join(map(_cell, names))}]" if names else ""
 
 
 def _gaps(results: Results) -> list[str]:

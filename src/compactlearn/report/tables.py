@@ -75,7 +75,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class MetricTable:
-    """Data sets down, methods across, for one selection, one metric and one family."""
+    """Data sets down, methods across, for one selection, one metric and one family.
+
+    Parameters
+    ----------
+    guests : tuple of str
+        Methods that stand in a table of their own as well, and here only for comparison.
+    """
 
     selection: Selection
     family: Family
@@ -84,27 +90,42 @@ class MetricTable:
     datasets: tuple[str, ...]
     methods: tuple[str, ...]
     entries: Mapping[tuple[str, str], Entry]
+    guests: tuple[str, ...] = ()
+
+    def printed(self) -> tuple[tuple[str, ...], dict[str, list[Entry]]]:
+        """Columns and named rows for paper: the methods go down where they are many."""
+        if self.family != "other":
+            return self.methods, {dataset: self.row(dataset) for dataset in self.datasets}
+        rows = {m: [self.entries[d, m] for d in self.datasets] for m in self.methods}
+        return self.datasets, rows
 
     def row(self, dataset: str) -> list[Entry]:
         """The entries of a data set, in the order of the methods."""
         return [self.entries[dataset, method] for method in self.methods]
 
     def ordered(self) -> list[Entry]:
-        """All entries, row by row."""
-        return [entry for dataset in self.datasets for entry in self.row(dataset)]
+        """All entries but those of guests, row by row: every cell is in one table only."""
+        return [
+            entry
+            for dataset in self.datasets
+            for entry in self.row(dataset)
+            if entry.method not in self.guests
+        ]
 
 
 def families(results: Results) -> list[tuple[Family, list[str]]]:
-    """The methods of each of the two tables that have any."""
-    found = [
-        (family, sorted((m for m in results.methods if family_of(m) == family), key=method_order))
-        for family in REFERENCES
-    ]
-    return [(family, methods) for family, methods in found if methods]
+    """The methods of each of the tables that have any, with the reference."""
+    found: list[tuple[Family, list[str]]] = []
+    for family, reference in REFERENCES.items():
+        methods = {m for m in results.methods if family_of(m) == family}
+        if methods:
+            methods |= {reference} & set(results.methods)
+            found.append((family, sorted(methods, key=method_order)))
+    return found
 
 
 def make_tables(results: Results) -> list[MetricTable]:
-    """Metric by metric, the linear table before the kernel one; empty ones are left out."""
+    """Metric by metric: linear, kernel, other methods; empty tables are left out."""
     found = [
         _table(results, family, methods, metric)
         for metric in metric_order(results.metrics)
@@ -117,7 +138,11 @@ def _table(results: Results, family: Family, methods: Sequence[str], metric: str
     datasets = [
         dataset
         for dataset in sorted(results.datasets, key=dataset_order)
-        if any(results.cell(dataset, method, metric) is not None for method in methods)
+        if any(
+            results.cell(dataset, method, metric) is not None
+            for method in methods
+            if family_of(method) == family
+        )
     ]
     reference = REFERENCES[family] if REFERENCES[family] in methods else None
     entries = {}
@@ -137,7 +162,14 @@ def _table(results: Results, family: Family, methods: Sequence[str], metric: str
                 published(dataset, method, metric) if results.selection == "paper" else None,
             )
     return MetricTable(
-        results.selection, family, metric, reference, tuple(datasets), tuple(methods), entries
+        results.selection,
+        family,
+        metric,
+        reference,
+        tuple(datasets),
+        tuple(methods),
+        entries,
+        tuple(method for method in methods if family_of(method) != family),
     )
 
 

@@ -86,17 +86,17 @@ def latex_text(found: Sequence[Results]) -> str:
 
 def _latex_table(table: MetricTable) -> str:
     heading = f"{_tex(title(table.metric))} ${_ARROWS[arrow(table.metric)]}$"
+    columns, rows = table.printed()
     lines = [
         "\\begin{table}",
         f"\\caption{{{heading}, {table.family} methods; {_tex(HEADINGS[table.selection])}.}}",
-        f"\\begin{{tabular}}{{l{'c' * len(table.methods)}}}",
+        f"\\begin{{tabular}}{{l{'c' * len(columns)}}}",
         "\\toprule",
-        " & ".join(["", *map(_tex, table.methods)]) + r" \\",
+        " & ".join(["", *map(_tex, columns)]) + r" \\",
         "\\midrule",
     ]
-    for dataset in table.datasets:
-        cells = [_latex_cell(entry) for entry in table.row(dataset)]
-        lines.append(" & ".join([_tex(dataset), *cells]) + r" \\")
+    for name, row in rows.items():
+        lines.append(" & ".join([_tex(name), *map(_latex_cell, row)]) + r" \\")
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"])
 
 
