@@ -234,6 +234,40 @@ def test_the_summary_says_what_is_near_and_who_is_first():
     assert re.search(r"\| enron \| \*\*0\.77[34]\*\* ○ \| 0\.697 \|", text)
 
 
+def test_the_summary_has_rare_and_common_labels():
+    def said(value, n_labels):
+        found = {"label_average_precision": value, "n_labels": n_labels}
+        return {"by_frequency": {"0": found, "1-9": found, "10-99": {"macro_f1": 0.1}}}
+
+    records = [
+        record(method=m, fold=k, n_folds=2, details=said(v + 0.1 * k, 3))
+        for m, v in (("CMLL", 0.2), ("ORI", 0.3), ("x|y", 0.5))
+        for k in range(2)
+    ]
+    text = summary_markdown(records)
+    lines = text[text.index("### By label frequency") :].splitlines()[4:]
+    assert lines == [
+        "| data set | rows | labels | ORI | CMLL | best |",
+        "|---|---|--:|--:|--:|---|",
+        "| enron | 1-9 | 3 | 0.350 | 0.250 | 0.550 (x&#124;y) |",
+    ]
+    without = summary_markdown([record(method="CMLL", fold=k, n_folds=2) for k in range(2)])
+    assert "By label frequency" not in without
+
+
+def test_other_methods_are_printed_down_the_page():
+    records = [
+        record(dataset=d, method=m, fold=k, values=[[0.5 + 0.1 * k]], n_folds=2)
+        for d in ("enron", "plant")
+        for m in ("CMLL", "RRR")
+        for k in range(2)
+    ]
+    assert "| | plant | enron |\n|---|--:|--:|\n| RRR | **0.550**" in summary_markdown(records)
+    latex = to_latex(records)
+    assert " & plant & enron" in latex
+    assert "\nRRR & " in latex
+
+
 def test_published_figures_stand_beside_no_fair_ones(small):
     nested = summary_markdown(small, selections=["nested"])
     assert "Chosen by inner folds" in nested

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite, nan
 
 from compactlearn.records import Results
 from compactlearn.report.names import (
@@ -15,7 +16,7 @@ from compactlearn.report.names import (
     signed,
     title,
 )
-from compactlearn.report.published import PUBLISHED, published_first
+from compactlearn.report.published import PUBLISHED, REFERENCES, dataset_order, published_first
 from compactlearn.report.standing import MarkCheck, check_marks
 from compactlearn.report.tables import CLOSE, Entry, MetricTable, make_tables
 
@@ -119,7 +120,7 @@ def _selection(results: Results) -> list[str]:
         ]
     lines += ["", "### Who is first", "", *_first(tables), "", "### What the marks can bear", ""]
     lines += [marks_sentence(check_marks(tables)), ""]
-    return [*lines, *_gaps(results)]
+    return [*lines, *_by_frequency(results), *_gaps(results)]
 
 
 def _means(table: MetricTable) -> list[str]:
@@ -215,6 +216,37 @@ def _as_published(table: MetricTable, dataset: str) -> str:
     better = greater_is_better(table.metric)
     names = published_first(dataset, table.family, table.metric, greater=better)
     return f" [paper: {', '.join(map(_cell, names))}]" if names else ""
+
+
+def _by_frequency(results: Results) -> list[str]:
+    """The bands of every data set: plain ridge, the references, and whoever is best there."""
+    metric = "label_average_precision"
+    shown = [m for m in ("ORI", *dict.fromkeys(REFERENCES.values())) if m in results.methods]
+    rows = []
+    for dataset in sorted(results.datasets, key=dataset_order):
+        known = {m: results.by_frequency.get((dataset, m), {}) for m in results.methods}
+        for band in dict.fromkeys(band for found in known.values() for band in found):
+            bands = {m: found[band] for m, found in known.items() if band in found}
+            values = {m: v[metric] for m, v in bands.items() if isfinite(v.get(metric, nan))}
+            if values and band != "0":  # of labels without training rows nothing can be learnt
+                best = max(values, key=lambda m: values[m])
+                cells = [f"{values[m]:.3f}" if m in values else "" for m in shown]
+                n_labels = f"{bands[best].get('n_labels', nan):.0f}"
+                cells = [_cell(dataset), _cell(band), n_labels, *cells]
+                rows.append(f"| {' | '.join(cells)} | {values[best]:.3f} ({_cell(best)}) |")
+    if not rows:
+        return []
+    return [
+        "### By label frequency",
+        "",
+        "Average precision of the rows that a label's scores rank, mean of the labels that so many "
+        "training rows have.",
+        "",
+        f"| data set | rows | labels | {' | '.join(map(_cell, shown))} | best |",
+        "|---|---|--:" + "|--:" * len(shown) + "|---|",
+        *rows,
+        "",
+    ]
 
 
 def _gaps(results: Results) -> list[str]:
