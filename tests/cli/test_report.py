@@ -176,3 +176,14 @@ def test_png_without_its_package(store, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     sentence = refused([str(store), "--format", "png"], capsys)
     assert "pip install 'compactlearn[report]'" in sentence
+
+
+@pytest.mark.parametrize("form", ["html", "svg"])
+def test_a_place_where_nothing_can_be_written(store, monkeypatch, form, capsys):
+    def full(path, *rest, **more):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("compactlearn.cli.report.atomic", full)
+    sentence = refused([str(store), "--format", form], capsys)
+    assert "cannot be written to report" in sentence
+    assert "(No space left on device); choose another place by --out" in sentence

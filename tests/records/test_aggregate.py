@@ -143,6 +143,7 @@ def test_a_metric_that_some_folds_lack_is_a_gap():
         ({"settings": {"grid": "small"}}, "differ in settings"),
         ({"seed": 3}, "differ in seed"),
         ({"rows": 100}, "differ in rows"),
+        ({"n_folds": 3}, "differ in n_folds"),
     ],
 )
 @pytest.mark.parametrize("fold", [0, 1])
@@ -207,3 +208,85 @@ def test_records_that_came_through_json_say_the_same():
     records = [record(k, [0.5, 0.25], selection="paper") for k in range(2)]
     again = [Record.from_json(r.to_json()) for r in records]
     assert aggregate(again, "paper").cells == aggregate(records, "paper").cells
+
+
+def failed(method="X", fold=0, **settings):
+    return Record(Cell("enron", method, "nested", fold, 2, settings=settings), "failed", "No.")
+
+
+@pytest.mark.parametrize(
+    ("settings", "metrics"),
+    [
+        ({"metrics": ["one_error", "average_precision"]}, ("average_precision", "one_error")),
+        ({}, ("every metric",)),
+    ],
+)
+def test_where_every_cell_failed_each_is_still_named(settings, metrics):
+    results = aggregate([failed(fold=k, **settings) for k in range(2)], "nested")
+    assert results.metrics == metrics
+    assert [gap.metric for gap in results.gaps()] == list(metrics)
+    assert all("fold 0 failed (No); fold 1 failed (No)" in gap.reason for gap in results.gaps())
+
+
+def test_what_failed_asks_for_no_metric_that_others_lack():
+    records = [record(k, [0.5]) for k in range(2)]
+    assert aggregate([*records, failed(metrics=["one_error"])], "nested").metrics == (
+        "average_precision",
+    )
+
+
+def test_a_nested_fold_without_a_configuration_is_a_gap():
+    empty = Record(Cell("enron", "CMLL", "nested", 1, 2), "done", None, ("average_precision",),
+                   [], np.empty((0, 1)))  # fmt: skip
+    assert "no configuration in common" in figure([record(0, [0.5]), empty]).reason
+
+
+@pytest.mark.parametrize("seconds", [None, {}, {"fit": None}, {"fit": np.nan}, "long"])
+def test_seconds_that_one_fold_lacks_are_left_out(seconds):
+    records = [record(0, [0.5], circumstances={"seconds": {"fit": 1.0}}),
+               record(1, [0.5], circumstances={"seconds": seconds})]  # fmt: skip
+    assert aggregate(records, "nested").seconds == {}
+
+
+@pytest.mark.parametrize("value", [None, np.nan])
+def test_an_undefined_value_of_a_group_of_labels_is_not_averaged(value):
+    records = [
+        record(k, [0.5], details={"by_frequency": {"rare": {"micro_f1": v, "macro_f1": 0.25}}})
+        for k, v in enumerate((0.5, value))
+    ]
+    found = aggregate(records, "nested").by_frequency["enron", "CMLL"]
+    assert found == {"rare": {"macro_f1": 0.25}}
+
+
+def test_sizes_that_one_fold_lacks_are_left_out():
+    assert figure([record(0, [0.5]), record(1, [0.5], sizes=[])]).sizes == ()
+
+
+def test_details_follow_the_configurations_they_belong_to():
+    """The second fold has them in another order, and its grid is put into the first one's."""
+    both = [{"a": 1}, {"a": 2}]
+    records = [
+        record(0, [0.5, 0.6], both, selection="paper", details={"d": [1.0, 2.0]}),
+        record(1, [0.6, 0.5], both[::-1], selection="paper", details={"d": [20.0, None]}),
+    ]
+    grid = aggregate(records, "paper").grids["enron", "CMLL"]
+    np.testing.assert_array_equal(grid.details["d"], [[1.0, 2.0], [np.nan, 20.0]])
+    assert grid.values[:, :, 0].tolist() == [[0.5, 0.6], [0.5, 0.6]]
+    assert grid.sizes.tolist() == [[10, 20], [20, 10]]
+
+
+def test_the_rows_drawn_are_told():
+    assert aggregate([record(0, [0.5], rows=100)], "nested").rows == {"enron": 100}
+
+
+def test_an_undefined_loss_is_not_the_least():
+    records = [record(k, [np.nan, 0.5], metrics=("one_error",), selection="paper")
+               for k in range(2)]  # fmt: skip
+    assert figure(records, "paper", "one_error").values == (0.5, 0.5)
+
+
+def test_metrics_are_matched_by_name():
+    names = ("average_precision", "one_error")
+    records = [record(0, [[0.9, 0.1]], metrics=names), record(1, [[0.2, 0.8]], metrics=names[::-1])]
+    assert figure(records).values == (0.9, 0.8)
+    assert figure(records, metric="one_error").values == (0.1, 0.2)

@@ -149,3 +149,19 @@ def test_groups_are_maximal_and_hold_together(scores):
 def test_refusals_are_sentences(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_demsars_wilcoxon_test():
+    """C4.5+m less C4.5 in thousandths. Of the two zeros each side has half: R- = 12 of 105.
+
+    z = (12 - 52.5) / sqrt(14 * 15 * 29 / 24 - 2 * 6 / 48), two pairs being tied.
+    """
+    gains = [5, -8, 17, 33, 6, -5, 7, 0, 63, 0, 22, 47, 9, 21]
+    z = (12 - 52.5) / np.sqrt(14 * 15 * 29 / 24 - 2 * 6 / 48)
+    assert wilcoxon(gains, [0] * 14) == pytest.approx(2 * stats.norm.sf(-z), abs=1e-6)
+
+
+def test_the_f_statistic_has_its_degrees_of_freedom():
+    """Demšar: F with 4 - 1 and (4 - 1)(14 - 1) degrees of freedom."""
+    f_statistic, p_value = iman_davenport(9.28, 14, 4)
+    assert p_value == pytest.approx(stats.f.sf(f_statistic, 3, 39))

@@ -139,3 +139,17 @@ def test_inner_folds_are_the_same_for_all_methods_and_differ_between_folds():
     others = [Cell("enron", "CMLL", "nested", 1), Cell("llog", "CMLL", "nested", 0)]
     assert len({one.inner_seed, *(cell.inner_seed for cell in others)}) == 3
     assert one.method_seed != Cell("enron", "ORI", "nested", 0).method_seed
+
+
+def test_records_that_tried_the_same_keep_it_once():
+    """A store of thousands of records, each of thousands of configurations, must fit."""
+    configurations = [{"alpha": 10.0**k, "beta": b} for k in range(3) for b in (1, None)]
+    texts = [
+        Record(Cell("enron", method, "paper", 0), "done", None, ("m",), configurations,
+               np.zeros((6, 1))).to_json()
+        for method in ("A", "B")
+    ]  # fmt: skip
+    first, second = (Record.from_json(text).configurations for text in texts)
+    assert first == second == configurations
+    assert first is not second
+    assert all(a is b for a, b in zip(first, second, strict=True))

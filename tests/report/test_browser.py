@@ -331,3 +331,69 @@ def test_names_from_strangers_do_nothing(browser, tmp_path):
     browser.get(path.as_uri())
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "DEBUG"] == []
     assert "<script>alert('x')</script>" in find(browser, "#main").text
+
+
+def sort_by(page, table, place):
+    button = find(page, f"#{table} thead th:nth-child({place + 1}) button")
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
+    page.execute_script("arguments[0].click()", button)
+
+
+def opened(browser, tmp_path, found):
+    path = tmp_path / "report.html"
+    path.write_text(render_html(found), encoding="utf-8")
+    browser.get(path.as_uri())
+    return browser
+
+
+def test_what_is_missing_comes_last_either_way(browser, records, tmp_path):
+    cut = [
+        r
+        for r in records
+        if (r.cell.dataset, r.cell.method, r.cell.fold) != ("enron", "ORI", 0)
+        and r.cell.selection == "paper"
+    ]
+    page = opened(browser, tmp_path, cut)
+    for _ in range(2):
+        sort_by(page, TABLE, 1)
+        assert column(page, 1)[-1].startswith("incomplete")
+    for _ in range(2):  # words may be missing as well
+        sort_by(page, "paper-all", 5)
+        words = column(page, 5, "paper-all")
+        assert words == sorted(words, reverse=True)
+        assert words[0] == "best"
+
+
+def test_counts_are_sorted_as_numbers(browser, tmp_path):
+    """Twelve cells of one metric, nine of the other: as words, 12 would come before 9."""
+    methods = ("ORI", "PLST", "MDDM", "CMLL")
+    found = synthetic_records(
+        DATASETS, methods, selections=("paper",), metrics=("average_precision",)
+    )
+    found += synthetic_records(
+        ("msra", "bibtex", "corel5k"),
+        methods[:3],
+        selections=("paper",),
+        metrics=("one_error",),
+    )
+    page = opened(browser, tmp_path, found)
+    sort_by(page, "paper-agreement", 1)
+    assert column(page, 1, "paper-agreement") == ["9", "12"]
+
+
+def test_many_methods_fit_a_printed_page(browser, tmp_path):
+    found = synthetic_records(
+        DATASETS,
+        [f"method {k:02d}, by its long name" for k in range(28)],
+        selections=("paper",),
+        metrics=("average_precision",),
+    )
+    page = opened(browser, tmp_path, found)
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        page.set_window_size(1032, 900)  # the inside of A4, lying
+        wide = "return document.documentElement.scrollWidth - innerWidth"
+        assert page.execute_script(wide) <= 0
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        page.set_window_size(1400, 1000)

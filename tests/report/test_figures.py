@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from compactlearn.records import aggregate
+from compactlearn.records.ranks import critical_difference, indistinguishable
 from compactlearn.report import to_png, to_svg
+from compactlearn.report.curves import balance_charts, ratio_charts
 from compactlearn.report.figures import make_charts
 
 from .factory import BETAS, RATIOS, record
@@ -164,3 +166,160 @@ def test_without_the_package_png_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     with pytest.raises(ImportError, match=r"A figure in PNG needs .* 'compactlearn\[report\]'"):
         to_png([record(n_folds=1)])
+
+
+def ratio_records(method, values, metric="average_precision"):
+    configurations = [{"n_label_components": ratio} for ratio in (0.02, 0.04)]
+    return [
+        record(method=method, selection="paper", fold=k, values=np.reshape(values, (-1, 1)),
+               n_folds=2, configurations=configurations[: len(values)], metrics=(metric,))
+        for k in range(2)
+    ]  # fmt: skip
+
+
+def test_a_yardstick_goes_as_far_as_the_ratios():
+    records = ratio_records("PLST", [0.1, 0.2]) + [
+        record(method="ORI", selection="paper", fold=k, values=[[0.15]], n_folds=2)
+        for k in range(2)
+    ]
+    chart = one(make_charts(aggregate(records, "paper")), "ratio", "label ratio")
+    names = [n.text for n in ET.fromstring(chart.svg).iterfind(".//{*}text")]
+    assert {"0.020", "0.040", "ORI"} <= set(names)
+    assert "1.0" not in names
+
+
+def test_of_a_loss_the_ratio_figure_takes_the_least():
+    records = [
+        record(selection="paper", fold=k, n_folds=2, metrics=("one_error",),
+               values=[[0.4], [0.3], [0.5]],
+               configurations=[{"n_label_components": r, "alpha": a}
+                               for r, a in ((0.1, 1), (0.1, 2), (0.2, 1))])
+        for k in range(2)
+    ]  # fmt: skip
+    (chart,) = ratio_charts(aggregate(records, "paper"), "enron", "one_error")
+    assert tips(chart.svg)[0] == "CMLL, label ratio ν 0.1: 0.3000"
+
+
+def balance_records(values, metric="average_precision"):
+    """Two paths over three balances, at ratios 0.2 and 0.8."""
+    configurations = [
+        {"beta": beta, "n_label_components": ratio}
+        for ratio in (0.2, 0.8)
+        for beta in (100.0, 1.0, 10.0)
+    ]
+    return [
+        record(selection="paper", fold=k, n_folds=2, metrics=(metric,),
+               values=np.reshape(values, (-1, 1)), configurations=configurations)
+        for k in range(2)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("metric", "ratio"), [("average_precision", "0.8"), ("one_error", "0.2")])
+def test_the_balance_figure_follows_the_best_configuration(metric, ratio):
+    results = aggregate(balance_records([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], metric), "paper")
+    (chart,) = balance_charts(results, "enron", metric)
+    assert f"n_label_components = {ratio}" in chart.caption
+    assert [tip.split(":")[0] for tip in tips(chart.svg)] == ["β = 1", "β = 10", "β = 100"]
+
+
+def test_balances_without_a_value_make_no_curve():
+    nan = np.nan
+    results = aggregate(balance_records([nan, nan, 0.3, 0.4, 0.5, 0.6]), "paper")
+    (chart,) = balance_charts(results, "enron", "average_precision")
+    assert "n_label_components = 0.8" in chart.caption
+    nothing = aggregate(balance_records([nan, nan, 0.3, 0.4, 0.5, nan]), "paper")
+    assert balance_charts(nothing, "enron", "average_precision") == []
+
+
+def test_names_that_differ_in_capitals_are_kept_apart_and_long_ones_cut():
+    names = ("Zoo", "zoo", "z" * 300, "z" * 301)
+    records = [
+        record(dataset=name, fold=k, n_folds=2,
+               details={"by_frequency": {g: {"micro_f1": 0.5} for g in ("rare", "often")}})
+        for name in names for k in range(2)
+    ]  # fmt: skip
+    found = [c.name for c in make_charts(aggregate(records, "nested")) if c.dataset]
+    assert len({name.casefold() for name in found}) == len(names)
+    assert max(map(len, found)) < 200
+
+
+def test_a_legend_names_only_what_is_drawn():
+    records = [record(dataset=d, fold=k, n_folds=2) for d in ("enron", "plant") for k in range(2)]
+    cut = [r for r in records if (r.cell.dataset, r.cell.fold) != ("plant", 1)]
+    chart = one(make_charts(aggregate(cut, "nested")), "size")
+    names = [n.text for n in ET.fromstring(chart.svg).iterfind(".//{*}text")]
+    assert "enron" in names
+    assert "plant" not in names
+
+
+def test_distances_are_coloured_by_side():
+    """Of CMLL on enron: average precision 0.6965 ± 0.0153, one error 0.2462."""
+    values = [[0.6965 + 5 * 0.0153, 0.9]]
+    records = [record(fold=k, n_folds=2, values=values, selection="paper",
+                      metrics=("average_precision", "one_error")) for k in range(2)]  # fmt: skip
+    chart = one(make_charts(aggregate(records, "paper")), "agreement", "Distance")
+    root = ET.fromstring(chart.svg)
+    styles = {n.find("{*}title").text: n[0].get("class") for n in root.iterfind(".//{*}g")}
+    assert styles["CMLL on enron: +5.0 deviations"] == "f2"
+    assert [cls for tip, cls in styles.items() if "+5.0" not in tip] == ["f1"]
+
+
+def test_the_scatter_has_the_published_figure_across_and_ours_up():
+    records = [record(fold=k, n_folds=2, values=[[0.9]], selection="paper") for k in range(2)]
+    chart = one(make_charts(aggregate(records, "paper")), "agreement", "against")
+    assert tips(chart.svg) == ["CMLL on enron, Average precision: ours 0.9000, published 0.6965"]
+    root = ET.fromstring(chart.svg)
+    (dot,) = [n[0].get("d") for n in root.iterfind(".//{*}g")]
+    (line,) = [n for n in root.iterfind(".//{*}line") if n.get("x1") != n.get("x2")
+               and n.get("y1") != n.get("y2")]  # fmt: skip
+    x, y = (float(v) for v in dot[1:].split("a")[0].split())
+    middle = (float(line.get("x1")) + float(line.get("x2"))) / 2
+    assert x < middle
+    assert y < (float(line.get("y1")) + float(line.get("y2"))) / 2
+
+
+def test_the_bars_of_the_rank_figure_join_what_nemenyi_cannot_tell_apart(whole):
+    charts = [c for c in make_charts(aggregate(whole, "nested")) if c.kind == "ranks"]
+    assert len(charts) == 12
+    for chart in charts:
+        lines = [
+            {name: float(n.get(name)) for name in ("x1", "x2", "y1", "stroke-width")}
+            for n in ET.fromstring(chart.svg).iterfind(".//{*}line")
+        ]
+        ranks = [float(tip.split()[-1]) for tip in tips(chart.svg)]
+        axis = next(one for one in lines if one["stroke-width"] == 1.5)
+        step = (axis["x2"] - axis["x1"]) / (len(ranks) - 1)
+        drawn = [
+            (1 + (one["x1"] + 4 - axis["x1"]) / step, 1 + (one["x2"] - 4 - axis["x1"]) / step)
+            for one in lines
+            if one["stroke-width"] == 4
+        ]
+        critical = critical_difference(len(ranks), 7)
+        groups = [[ranks[k] for k in g] for g in indistinguishable(ranks, critical)]
+        expected = [(min(group), max(group)) for group in groups]
+        np.testing.assert_allclose(drawn, expected, atol=0.02)
+        assert f"critical difference {critical:.2f}" in chart.svg
+
+
+def test_the_balance_figure_is_at_ratios_of_one_half_where_these_were_tried():
+    """As in the paper, even if others are better."""
+    configurations = [
+        {"beta": beta, "n_feature_components": ratio, "n_label_components": ratio}
+        for ratio in (0.3, 0.5, 0.8)
+        for beta in (1.0, 10.0, 100.0)
+    ]
+    values = [[0.9]] * 3 + [[0.5]] * 3 + [[0.8]] * 3
+    records = [
+        record(selection="paper", fold=k, n_folds=2, values=values, configurations=configurations)
+        for k in range(2)
+    ]
+    (chart,) = balance_charts(aggregate(records, "paper"), "enron", "average_precision")
+    assert "n_label_components = 0.5" in chart.caption
+    assert tips(chart.svg)[0] == "β = 1: 0.5000 ± 0.0000"
+
+
+def test_the_size_of_a_group_is_no_metric():
+    details = {"by_frequency": {g: {"micro_f1": 0.5, "n_labels": 7} for g in ("rare", "often")}}
+    records = [record(fold=k, n_folds=2, details=details) for k in range(2)]
+    drawn = [c.title for c in make_charts(aggregate(records, "nested")) if c.kind == "frequency"]
+    assert drawn == ["enron: micro-f1 by label frequency (linear)"]

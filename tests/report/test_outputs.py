@@ -283,3 +283,115 @@ def test_the_summary_keeps_selections_apart(small):
     text = summary_markdown(small)
     assert text.count("## Best on the test folds") == text.count("## Chosen by inner folds") == 1
     assert summary_markdown(small, selections=["paper"]).count("\n## ") == 1
+
+
+def test_a_store_in_which_everything_failed_says_so():
+    records = [
+        record(status="failed", reason="It was Monday.", fold=k, n_folds=2,
+               settings={"metrics": ["average_precision"]})
+        for k in range(2)
+    ]  # fmt: skip
+    for text in (render_html(records), to_csv(records), summary_markdown(records)):
+        assert "It was Monday" in text
+    assert "incomplete" in to_latex(records)
+
+
+def test_a_gap_in_one_metric_names_the_metric():
+    two = ("average_precision", "one_error")
+    records = [
+        record(fold=0, values=[[0.5, 0.1]], metrics=two, n_folds=2),
+        record(fold=1, values=[[0.5]], n_folds=2),
+    ]
+    for text in (render_html(records), summary_markdown(records)):
+        assert "(One error): not every fold has recorded this metric." in text
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@x", " =1"])
+def test_no_name_becomes_a_formula_in_a_spreadsheet(name):
+    records = [record(dataset=name, method=name, n_folds=1, status="failed", reason=name)]
+    records.append(record(dataset=name, method="ORI", n_folds=1))
+    (_, first) = csv.DictReader(io.StringIO(to_csv(records)))
+    assert first["dataset"] == first["method"] == "'" + name.strip()
+    assert not any(value.startswith(("=", "+", "-", "@")) for value in first.values())
+
+
+def test_a_name_of_several_lines_stays_in_its_cell():
+    text = to_csv([record(dataset="a\rb\nc", n_folds=1)])
+    (row,) = csv.DictReader(io.StringIO(text, newline=""))
+    assert row["dataset"] == "a b c"
+    assert (row["std"], row["mean"]) == ("", "0.500000")  # of one fold there is no deviation
+
+
+def test_latex_says_what_its_marks_mean_and_takes_every_sign():
+    records = [record(method=m, fold=k, n_folds=2) for m in ("ORI", "CMLL") for k in range(2)]
+    assert r"$\bullet$: CMLL is significantly better, $\circ$: worse" in to_latex(records)
+    other = to_latex([record(method="a<b>|c", n_folds=1)])
+    assert r"a\textless{}b\textgreater{}\textbar{}c" in other
+    assert "significantly" not in other
+
+
+def test_markdown_shows_a_name_as_it_is():
+    text = summary_markdown([record(dataset="&lt;~~a~~ $x$", n_folds=1)])
+    assert "&amp;lt;&#126;&#126;a&#126;&#126; &#36;x&#36;" in text
+
+
+def test_the_page_links_to_nothing_that_is_not_there():
+    tags = Tags(render_html([record(n_folds=1)]))
+    ids = {attributes["id"] for _, attributes in tags.found if "id" in attributes}
+    links = {attributes["href"][1:] for tag, attributes in tags.found if tag == "a"}
+    assert links <= ids
+    assert "nested-ranks" not in links
+
+
+def test_of_published_figures_is_spoken_only_where_they_stand(small):
+    for selection, spoken in (("paper", True), ("nested", False)):
+        text = render_html(small, selections=[selection]).split('<main id="main">')[1]
+        assert ("covered published cells" in text) == spoken
+        assert ("Below a figure stands the published one" in text) == spoken
+        assert ('class="pub"' in text) == spoken
+
+
+def test_one_of_a_thing_is_no_plural():
+    text = render_html([record(n_folds=1)])
+    assert "1 record of 1 method on 1 data set." in text
+    assert "1 record: 1 data set, 1 method, 1 metric." in summary_markdown([record(n_folds=1)])
+
+
+def standing_caption(records):
+    return re.search(r'id="nested-r0".*?<caption>(.*?)</caption>', render_html(records))[1]
+
+
+def test_ranks_tell_whom_they_compare_with_only_if_it_takes_part():
+    def run(method, datasets):
+        return [record(d, method, fold=k, values=[[0.1 * k + 0.01 * len(method)]], n_folds=2)
+                for d in datasets for k in range(2)]  # fmt: skip
+
+    others = run("ORI", "abc") + run("POP", "abc") + run("PLST", "abc")
+    assert "of CMLL against each" in standing_caption(others + run("CMLL", "abc"))
+    alone = standing_caption(others + run("CMLL", "a"))
+    assert "against each" not in alone
+    assert "Left out as incomplete: CMLL" in alone
+
+
+def test_full_agreement_of_the_ranks_has_an_infinite_statistic():
+    records = [
+        record(d, m, fold=k, values=[[v + 0.01 * k]], n_folds=2)
+        for d in "abc" for m, v in (("ORI", 0.1), ("POP", 0.2), ("CMLL", 0.3)) for k in range(2)
+    ]  # fmt: skip
+    assert "F = ∞, p &lt; 0.001" in standing_caption(records)
+    one = [r for r in records if r.cell.dataset == "a"]
+    assert "on 1 data set. Too few for Friedman&#x27;s test" in standing_caption(one)
+
+
+def test_counts_are_sorted_as_numbers(html):
+    table = re.search(r'<table id="paper-agreement".*?</table>', html)[0]
+    cells = re.findall(r"<td[^>]*>", table)
+    assert cells
+    assert all('data-v="' in cell for cell in cells)
+
+
+def test_large_numbers_are_written_out():
+    text = to_latex([record(fold=k, n_folds=2, values=[[12345.6]], metrics=("coverage",))
+                     for k in range(2)])  # fmt: skip
+    assert "12346" in text
+    assert "e+" not in text

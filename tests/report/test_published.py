@@ -14,6 +14,7 @@ from compactlearn.report.published import (
     PUBLISHED,
     dataset_order,
     family_of,
+    has_its_rows,
     method_order,
     published,
     published_first,
@@ -104,3 +105,17 @@ def test_whom_the_paper_has_first():
     assert published_first("mediamill", "linear", "precision_at_3", greater=True) == ["POP"]
     assert published_first("elsewhere", "linear", "one_error", greater=False) == []
     assert published_first("enron", "other", "one_error", greater=False) == []
+
+
+def test_the_rows_are_those_of_the_papers_table_of_data_sets():
+    source = TABLES.with_name("datasets.csv")
+    if not source.is_file():
+        pytest.skip(f"needs the paper's table of data sets, which is not in {source}")
+    with source.open(encoding="utf-8", newline="") as stream:
+        rows = {row["dataset"]: int(row["examples"]) for row in csv.DictReader(stream)}
+    assert set(rows) == {dataset for dataset, _, _ in PUBLISHED}
+    for dataset, count in rows.items():
+        assert has_its_rows(dataset, count)
+        assert has_its_rows(dataset, None)
+        assert not has_its_rows(dataset, count - 1)
+    assert not has_its_rows("elsewhere", 100)

@@ -1,5 +1,6 @@
 """The writer of SVG, and the kinds of figures drawn with it."""
 
+import itertools
 import math
 import xml.etree.ElementTree as ET
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from compactlearn.report.charts import Dot, Series, dot_rows, line_chart, rank_line, scatter
 from compactlearn.report.heat import heat_map
-from compactlearn.report.svg import COLOURS, Scale, element, label, short
+from compactlearn.report.svg import COLOURS, Scale, element, label, marker, short, text_width
 
 BAD = '<script>alert("&1")</script>'
 
@@ -108,3 +109,122 @@ def test_the_best_tile_has_the_star():
 
     assert framed(svg) == "a 0.2, b 0.5: 0.4000"
     assert framed(least) == "a 0.1, b 0.5: 0.1000"
+
+
+def texts(svg):
+    return [n.text for n in ET.fromstring(svg).iter() if n.tag.endswith("}text")]
+
+
+def inside(svg):
+    """Whether every text, by a careful estimate of its width, lies within the picture."""
+    root = ET.fromstring(svg)
+    wide = float(root.get("width"))
+    for node in root.iterfind(".//{*}text"):
+        if node.get("transform") is None:
+            x, long = (
+                float(node.get("x")),
+                text_width(node.text, 0.8 * float(node.get("font-size"))),
+            )
+            start = {None: x, "middle": x - long / 2, "end": x - long}[node.get("text-anchor")]
+            if start < 0 or start + long > wide:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("n_methods", [3, 25, 60])
+def test_ranks_of_many_methods_with_long_names_can_be_read(n_methods):
+    names = [f"method {k} and everything that there is to say about it" for k in range(n_methods)]
+    ranks = [1.0 + k for k in range(n_methods)]
+    svg = rank_line("t", names, ranks, 2.5, [], None)
+    assert inside(svg)
+    shown = [n for n in ET.fromstring(svg).iterfind(".//{*}text") if n.text.isdigit()]
+    places = [float(n.get("x")) for n in shown]
+    assert len(places) >= 3
+    assert all(b - a >= 15 for a, b in itertools.pairwise(places))
+    tips = [n.text for n in ET.fromstring(svg).iterfind(".//{*}title")]
+    assert f"{names[-1]}: average rank {ranks[-1]:.2f}" in tips
+
+
+def test_a_critical_difference_longer_than_the_axis_says_so():
+    long, fits = (
+        texts(rank_line("t", list("abc"), [1.0, 2.0, 3.0], critical, [], None))
+        for critical in (2.5, 1.5)
+    )
+    assert "critical difference 2.50, longer than the axis" in long
+    assert "critical difference 1.50" in fits
+
+
+def test_the_bar_of_the_critical_difference_has_its_length():
+    root = ET.fromstring(rank_line("t", list("abc"), [1.0, 2.0, 3.0], 1.5, [(0, 1)], "a"))
+    lines = root.findall(".//{*}line")
+    (bar,) = [n for n in lines if n.get("y1") == n.get("y2") == "50"]
+    axis = next(n for n in lines if n.get("y1") == n.get("y2") == "84")
+    length, whole = (float(n.get("x2")) - float(n.get("x1")) for n in (bar, axis))
+    assert length == pytest.approx(whole * 1.5 / 2)
+    (group,) = [n for n in lines if n.get("stroke-width") == "4"]
+    assert float(group.get("x2")) - float(group.get("x1")) == pytest.approx(whole / 2 + 8)
+
+
+def test_rows_with_long_names_can_be_read():
+    name = "a method of a very long name, longer than any margin could ever be"
+    assert inside(dot_rows("t" * 200, [(name, [Dot(1.0, "x")])], "x", styles=[(name * 3, 0)]))
+
+
+def test_a_row_has_its_bar_at_the_median():
+    dots = [Dot(x, "") for x in (1.0, 2.0, 6.0, 9.0)]
+    for log in (False, True):
+        root = ET.fromstring(dot_rows("t", [("a", dots)], "x", log_x=log))
+        (bar,) = [n for n in root.iterfind(".//{*}line") if n.get("stroke-width") == "2"]
+        ticks = {n.text: float(n.get("x")) for n in root.iterfind(".//{*}text")}
+        assert ticks["2"] < float(bar.get("x1")) < ticks["5" if log else "6"]
+        if not log:
+            assert float(bar.get("x1")) == pytest.approx(ticks["4"], abs=0.01)
+
+
+def test_styles_of_54_methods_are_told_apart():
+    drawn = {marker(0, 0, style) for style in range(54)}
+    assert len(drawn) == 54
+
+
+def test_a_lonely_line_says_whose_it_is():
+    one = [Series("k-CMLL", [(0.1, 0.5, None, "t"), (0.2, 0.5, None, "u")], 0)]
+    assert "k-CMLL" in texts(line_chart("by frequency", one, "x", "y"))
+    assert "k-CMLL" not in texts(line_chart("enron: of k-CMLL", one, "x", "y"))
+
+
+@given(st.floats(1e-3, 1e6), st.floats(1.05, 1e4))
+def test_a_logarithmic_scale_has_ticks_enough_to_read_a_value_by(low, factor):
+    scale = Scale.around([low, low * factor], 0, 300, log=True)
+    assert len(scale.ticks(6)) >= 2
+
+
+def test_narrow_tiles_have_no_numbers_in_them():
+    many = [k / 30 for k in range(30)]
+    svg = heat_map("t", many, [0.1, 0.2], [many, many], "a", "b")
+    assert not any(text.startswith(".") for text in texts(svg))
+    few = heat_map("t", [0.1, 0.2], [0.1, 0.2], [[0.1, 0.2]] * 2, "a", "b")
+    assert texts(few).count(".100") == 2
+
+
+def test_tiles_stand_where_their_ratios_are_and_the_largest_is_the_lightest():
+    svg = heat_map("t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b")
+    tiles = {n.find("{*}title").text: n[0] for n in ET.fromstring(svg).iterfind(".//{*}g")}
+    low, high = tiles["a 0.1, b 0.5: 0.1000"], tiles["a 0.2, b 0.5: 0.4000"]
+    assert float(low.get("x")) < float(high.get("x"))
+    assert float(low.get("y")) == float(high.get("y")) > float(tiles["a 0.1, b 1: 0.3000"].get("y"))
+    light = {tip: luminance(tile.get("fill")) for tip, tile in tiles.items()}
+    assert [tip[-6:] for tip in sorted(light, key=light.get)] == ["0.1000", "0.2000", "0.3000",
+                                                                  "0.4000"]  # fmt: skip
+    for node in ET.fromstring(svg).iterfind(".//{*}g"):
+        ink, ground = luminance(node[1].get("fill")), luminance(node[0].get("fill"))
+        assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) >= 4.5
+
+
+def test_the_bars_of_a_line_reach_one_deviation_up_and_down():
+    svg = line_chart("t", [Series("t", [(1.0, 0.5, 0.1, ""), (2.0, 0.7, 0.2, "")], 0)], "x", "y")
+    root = ET.fromstring(svg)
+    ticks = {n.text: float(n.get("y")) - 4 for n in root.iterfind(".//{*}text")}  # below its line
+    ways = [n.get("d") for n in root.iterfind(".//{*}g/{*}path[@fill='none']")]
+    low, top = (float(part) for part in ways[0].split("M")[1].split()[1].split("V"))
+    assert low == pytest.approx(ticks["0.4"], abs=0.02)
+    assert top == pytest.approx(ticks["0.6"], abs=0.02)

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from compactlearn.records import aggregate
 from compactlearn.records.ranks import average_ranks
+from compactlearn.records.significance import detectable_difference
 from compactlearn.report.names import EXPLANATIONS, HEADINGS, greater_is_better
 from compactlearn.report.standing import check_marks, standing
 from compactlearn.report.summary import agreement, first_places
@@ -168,3 +170,83 @@ def test_one_fold_gives_a_figure_and_no_mark():
     assert entry.best
     assert entry.comparison is None
     assert np.isnan(entry.figure.std)
+
+
+def test_means_that_differ_in_what_a_record_cuts_off_are_equal():
+    """Twelve errors in five folds of thirty rows, otherwise spread, are twelve errors."""
+
+    def shares(*errors):
+        return [float(f"{error / 30:.7g}") for error in errors]
+
+    table = table_of(
+        ("ORI", shares(1, 1, 1, 4, 5)),
+        ("CMLL", shares(3, 0, 0, 4, 5)),
+        ("POP", shares(3, 0, 0, 4, 6)),
+        metric="one_error",
+    )
+    means = [entry.figure.mean for entry in table.ordered()]
+    assert len(set(means)) == 3
+    assert [entry.best for entry in table.ordered()] == [True, False, True]
+    found = standing(table)
+    assert found.ranks == (1.5, 3.0, 1.5)
+    assert found.against["ORI"][2] == (0, 1, 0)
+    assert found.against["POP"][2] == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "rows", "beside"),
+    [("enron", None, True), ("enron", 200, False), ("bibtex", 5000, True), ("bibtex", 500, False)],
+)
+def test_published_figures_stand_beside_runs_on_the_papers_rows_only(dataset, rows, beside):
+    records = folds([0.5, 0.6], dataset=dataset, rows=rows, selection="paper")
+    (table,) = make_tables(aggregate(records, "paper"))
+    assert (table.entries[dataset, "CMLL"].published is not None) == beside
+
+
+def test_one_data_set_bears_no_test_over_data_sets():
+    table = table_of(("ORI", [0.1, 0.2]), ("POP", [0.3, 0.9]), ("CMLL", [0.5, 0.6]))
+    found = standing(table)
+    assert found.test is found.critical is None
+    for by_rank, by_sign, counts in found.against.values():
+        assert np.isnan([by_rank, by_sign]).all()
+        assert counts.wins + counts.losses == 1
+
+
+def test_ranks_and_wins_follow_the_direction_of_a_loss(small):
+    cut = [r for r in small if r.cell.selection == "nested"]
+    table = next(t for t in make_tables(aggregate(cut, "nested")) if t.metric == "one_error")
+    found = standing(table)
+    means = np.array([[table.entries[d, m].figure.mean for m in found.methods]
+                      for d in found.datasets])  # fmt: skip
+    assert found.ranks == pytest.approx(stats.rankdata(means, axis=1).mean(axis=0))
+    own = means[:, found.methods.index("CMLL")]
+    for method, (by_rank, by_sign, counts) in found.against.items():
+        other = means[:, found.methods.index(method)]
+        assert counts == ((own < other).sum(), (own == other).sum(), (own > other).sum())
+        assert 0 <= by_rank <= 1
+        assert 0 <= by_sign <= 1
+
+
+def test_the_stricter_counts_by_hand(whole):
+    """The correction of five folds is 1/5 + 1/4; Holm's runs over all comparisons of all tables."""
+    tables = make_tables(aggregate(whole, "nested"))
+    p_values, signs, spreads = [], [], []
+    for table in tables:
+        for entry in table.ordered():
+            if entry.method != table.reference:
+                own = table.entries[entry.dataset, table.reference].figure.values
+                gains = np.subtract(own, entry.figure.values)
+                gains = gains if greater_is_better(table.metric) else -gains
+                t = gains.mean() / np.sqrt((1 / 5 + 1 / 4) * gains.var(ddof=1))
+                p_values.append(2 * stats.t.sf(abs(t), 4))
+                signs.append(np.sign(gains.mean()))
+                spreads.append(gains.std(ddof=1))
+    signs, p_values = np.array(signs), np.array(p_values)
+    check = check_marks(tables)
+    assert check.corrected == tuple(((p_values <= 0.1) & (signs == s)).sum() for s in (1, -1))
+    order = np.argsort(p_values)
+    raised = p_values[order] * np.arange(p_values.size, 0, -1)
+    kept = signs[order][np.maximum.accumulate(raised) <= 0.1]
+    assert check.adjusted == ((kept > 0).sum(), (kept < 0).sum())
+    assert check.adjusted[0] > 0
+    assert check.detectable == pytest.approx(detectable_difference(float(np.median(spreads)), 5))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from compactlearn.report import (
     to_png,
     to_svg,
 )
+from compactlearn.report.names import counted
 
 __all__ = ["report"]
 
@@ -140,12 +142,25 @@ def _write(
         if form == "svg"
         else to_png(records, selections=selections, times=times)
     )
-    target.mkdir(exist_ok=True)
+    with _writing(target):
+        target.mkdir(exist_ok=True)
     for name, content in drawn.items():
         _save(target / f"{name}.{form}", content)
-    return f"{target}: {len(drawn)} figures"
+    return f"{target}: {counted(len(drawn), 'figure')}"
 
 
 def _save(path: Path, content: bytes) -> None:
-    with atomic(path) as stream:
+    with _writing(path), atomic(path) as stream:
         stream.write(content)
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Inside, what the system refuses to write is a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise Mistake(
+            f"The report cannot be written to {path} ({error.strerror or error}); choose another "
+            "place by --out, or make room there."
+        ) from error

@@ -7,9 +7,10 @@ function here that would take both: ask `aggregate` twice.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +103,8 @@ class Results:
     by_frequency : mapping from (dataset, method) to group to metric to value
         Means over the folds.
     n_folds : mapping from dataset to int
+    rows : mapping from dataset to int or None
+        How many rows were drawn; None is all.
     versions : mapping from package to the versions seen
     n_records : int
     """
@@ -115,6 +118,7 @@ class Results:
     seconds: Mapping[tuple[str, str], tuple[float, ...]]
     by_frequency: Mapping[tuple[str, str], Mapping[str, Mapping[str, float]]]
     n_folds: Mapping[str, int]
+    rows: Mapping[str, int | None]
     versions: Mapping[str, tuple[str, ...]]
     n_records: int
 
@@ -163,7 +167,7 @@ def aggregate(
             "are never joined: ask for one at a time."
         )
     groups = grouped(records, selection)
-    metrics = sorted({name for group in groups.values() for r in group for name in r.metrics})
+    metrics = _metrics(groups.values())
     cells: dict[tuple[str, str, str, str], Figure | Gap] = {}
     grids, seconds, by_frequency = {}, {}, {}
     for (dataset, method), group in groups.items():
@@ -190,9 +194,21 @@ def aggregate(
         {where: found for where, found in seconds.items() if found},
         {where: found for where, found in by_frequency.items() if found},
         {dataset: group[0].cell.n_folds for (dataset, _), group in groups.items()},
+        {dataset: group[0].cell.rows for (dataset, _), group in groups.items()},
         _versions(used),
         len(used),
     )
+
+
+def _metrics(groups: Iterable[Sequence[Record]]) -> list[str]:
+    """All that were recorded; where nothing was, those that were asked for.
+
+    Cells that failed have recorded none, and are to be named all the same.
+    """
+    records = [record for group in groups for record in group]
+    recorded = {name for record in records for name in record.metrics}
+    asked = {name for record in records for name in record.cell.settings.get("metrics", ())}
+    return sorted(recorded or asked or ({"every metric"} if records else set()))
 
 
 def _grid(group: Sequence[Record]) -> Grid:
@@ -224,7 +240,8 @@ def _common_places(group: Sequence[Record]) -> list[list[int]]:
     first = list(group[0].configurations)
     nested = group[0].cell.selection == "nested"
     if nested or all(list(record.configurations) == first for record in group):
-        return [list(range(min(len(first), 1) if nested else len(first))) for _ in group]
+        fewest = min(len(record.configurations) for record in group)
+        return [list(range(min(fewest, 1) if nested else fewest)) for _ in group]
     by_content = [
         {json.dumps(c, sort_keys=True): k for k, c in enumerate(record.configurations)}
         for record in group
@@ -277,10 +294,10 @@ def _figure(group: Sequence[Record], grid: Grid, metric: str, loss: bool) -> Fig
 
 
 def _seconds(group: Sequence[Record]) -> tuple[float, ...]:
-    found = [record.circumstances.get("seconds") for record in group]
-    if not all(isinstance(seconds, Mapping) and "fit" in seconds for seconds in found):
-        return ()
-    return tuple(float(seconds["fit"]) for seconds in found if isinstance(seconds, Mapping))
+    parts = [record.circumstances.get("seconds") for record in group]
+    found = [part.get("fit") if isinstance(part, Mapping) else None for part in parts]
+    known = tuple(float(value) for value in found if _is_number(value))
+    return known if len(known) == len(group) else ()
 
 
 def _mean_by_frequency(group: Sequence[Record]) -> dict[str, dict[str, float]]:
@@ -292,9 +309,13 @@ def _mean_by_frequency(group: Sequence[Record]) -> dict[str, dict[str, float]]:
     for name, of_first in parts[0].items():
         for metric in of_first if isinstance(of_first, Mapping) else ():
             values = [part.get(name, {}).get(metric) for part in parts]
-            if all(isinstance(value, int | float) for value in values):
+            if all(_is_number(value) for value in values):
                 means.setdefault(str(name), {})[str(metric)] = float(np.mean(values))
     return means
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _versions(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -257,6 +257,12 @@ def _as_grid(
 
 
 def _from_grid(axes: dict[str, list[Any]], places: list[list[int]]) -> list[dict[str, Any]]:
+    return list(_configurations(json.dumps([axes, places])))
+
+
+@lru_cache(maxsize=64)  # folds, and most data sets, tried the same: thousands of them, kept once
+def _configurations(text: str) -> list[dict[str, Any]]:
+    axes, places = json.loads(text)
     return [
         {name: axes[name][k] for name, k in zip(axes, row, strict=True) if k >= 0} for row in places
     ]

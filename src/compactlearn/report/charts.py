@@ -17,6 +17,8 @@ from compactlearn.report.svg import (
     marker,
     point,
     short,
+    shortened,
+    text_width,
 )
 
 __all__ = ["Dot", "Series", "dot_rows", "line_chart", "rank_line", "scatter"]
@@ -64,7 +66,9 @@ def line_chart(
     body = [*_title(title), *_frame(xs, ys, x_title, y_title, ticks)]
     for one in sorted(series, key=lambda s: s.heavy):
         body += _line(one, xs, ys)
-    entries = [(one.name, one.style) for one in series] if len(series) > 1 else []
+    # A single line needs no legend if the title says whose it is.
+    told = len(series) == 1 and series[0].name in title
+    entries = [] if told else [(one.name, one.style) for one in series]
     parts, extra = legend(entries, _LEFT, height + 8, _WIDTH - _LEFT - _RIGHT)
     return document(_WIDTH, height + extra, title, body + parts)
 
@@ -79,7 +83,8 @@ def dot_rows(
     guides: Sequence[float] = (),
 ) -> str:
     """A row for each name with its dots, and a bar at their median; guides cross all rows."""
-    left, bottom, step = 118, 46, 24
+    bottom, step = 46, 24
+    left = _room_for([name for name, _ in rows], least=118, most=220)
     height = _TOP + step * len(rows) + bottom
     values = [*(dot.x for _, dots in rows for dot in dots), *guides]
     xs = Scale.around(values, left, _WIDTH - _RIGHT, log=log_x)
@@ -91,7 +96,8 @@ def dot_rows(
     body += [line(xs(v), _TOP, xs(v), height - bottom, kind="axis", width=1.5) for v in guides]
     for place, (name, dots) in enumerate(rows):
         at_y = _TOP + step * (place + 0.5)
-        body.append(label(left - 10, at_y + 4, name, anchor="end", soft=False))
+        named = shortened(name, left - 16)
+        body.append(label(left - 10, at_y + 4, named, anchor="end", soft=False))
         body.append(line(left, at_y, _WIDTH - _RIGHT, at_y))
         middle = _median([dot.x for dot in dots])
         if math.isfinite(middle):
@@ -131,17 +137,18 @@ def rank_line(
     reference: str | None,
 ) -> str:
     """A critical-difference diagram: best on the left, bars join what cannot be told apart."""
-    left, right, axis = 110, _WIDTH - 110, 84
+    left = _room_for(methods, least=110, most=240)
+    right, axis = left + 300, 84  # long names make the picture wider, not the axis shorter
     xs = Scale(1, len(methods), left, right)
     body = _title(title)
     body.append(line(left, axis, right, axis, kind="axis", width=1.5))
-    for rank in range(1, len(methods) + 1):
-        body.append(line(xs(rank), axis - 6, xs(rank), axis, kind="axis"))
-        body.append(label(xs(rank), axis - 11, str(rank), anchor="middle"))
-    end = xs(min(1 + critical, len(methods)))
+    body += _rank_ticks(xs, axis, len(methods))
+    fits = 1 + critical <= len(methods)
+    end = xs(1 + critical) if fits else right
     body.append(line(left, 50, end, 50, kind="ink", width=2))
-    body += [line(x, 46, x, 54, kind="ink", width=2) for x in (left, end)]
-    body.append(label(left, 42, f"critical difference {critical:.2f}"))  # fits however long
+    body += [line(x, 46, x, 54, kind="ink", width=2) for x in ((left, end) if fits else (left,))]
+    more = "" if fits else ", longer than the axis"
+    body.append(label(left, 42, f"critical difference {critical:.2f}{more}"))
     order = sorted(range(len(methods)), key=lambda k: (ranks[k], methods[k]))
     first = axis + 22 + 9 * len(groups)
     half = (len(order) + 1) // 2
@@ -155,7 +162,7 @@ def rank_line(
         name = label(
             edge + (-6 if on_left else 6),
             at_y + 4,
-            f"{methods[k]}",
+            shortened(methods[k], left - 20),
             anchor=side,
             soft=False,
             bold=methods[k] == reference,
@@ -166,11 +173,29 @@ def rank_line(
         ends = [xs(ranks[k]) for k in group]
         y = axis + 14 + 9 * level
         body.append(line(min(ends) - 4, y, max(ends) + 4, y, kind="ink", width=4))
-    return document(_WIDTH, first + 22 * half + 6, title, body)
+    return document(right + left, first + 22 * half + 6, title, body)
+
+
+def _rank_ticks(xs: Scale, axis: float, count: int) -> list[str]:
+    """A tick for each rank, and as many numbers as have room."""
+    room = xs.end - xs.start
+    every = next(k for k in (1, 2, 5, 10, 20, count) if 18 * count <= room * k)
+    parts = []
+    for rank in range(1, count + 1):
+        named = rank % every == 0
+        parts.append(line(xs(rank), axis - (6 if named else 3), xs(rank), axis, kind="axis"))
+        parts += [label(xs(rank), axis - 11, str(rank), anchor="middle")] if named else []
+    return parts
 
 
 def _title(title: str) -> list[str]:
-    return [label(16, 20, title, size=13, soft=False, bold=True)]
+    return [label(16, 20, shortened(title, _WIDTH - 24, 13), size=13, soft=False, bold=True)]
+
+
+def _room_for(names: Sequence[str], *, least: float, most: float) -> float:
+    """The margin that the names need, within bounds; what is longer still will be cut off."""
+    widest = max((text_width(name) for name in names), default=0.0)
+    return min(max(least, widest + 20), most)
 
 
 def _frame(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -40,7 +41,7 @@ def balance_charts(results: Results, dataset: str, metric: str) -> list[Chart]:
         if grid is None or metric not in grid.metrics:
             continue
         path = _balance_path(grid, metric)
-        if len(path) < 3:
+        if len(path) < 3:  # no curve
             continue
         fixed = {k: v for k, v in grid.configurations[path[0]].items() if k != BALANCE}
         rest = ", ".join(f"{name} = {value}" for name, value in fixed.items())
@@ -102,6 +103,9 @@ def ratio_charts(results: Results, dataset: str, metric: str) -> list[Chart]:
             levels = [one for one in series if not one.dashed]
             if not levels:
                 continue
+            ratios = [point[0] for one in levels for point in one.points]
+            ends = (min(ratios), max(ratios))
+            series = [_level(one, ends) if one.dashed else one for one in series]
             charts.append(
                 Chart.of(
                     "ratio",
@@ -170,7 +174,13 @@ def _ratio_series(
     if method not in _YARDSTICKS or figure is None:
         return None
     tip = f"{method}: {number(figure.mean)}"
-    return Series(method, [(x, figure.mean, None, tip) for x in (0.1, 1.0)], style, dashed=True)
+    return Series(method, [(0.0, figure.mean, None, tip)], style, dashed=True)
+
+
+def _level(yardstick: Series, ends: Sequence[float]) -> Series:
+    """A yardstick drawn from the least to the largest ratio that anybody tried."""
+    _, value, _, tip = yardstick.points[0]
+    return replace(yardstick, points=[(x, value, None, tip) for x in ends])
 
 
 def _best_by(grid: Grid, metric: str, keys: Sequence[str]) -> dict[tuple[float, ...], float]:
@@ -188,16 +198,16 @@ def _best_by(grid: Grid, metric: str, keys: Sequence[str]) -> dict[tuple[float, 
 def _balance_path(grid: Grid, metric: str) -> list[int]:
     """Places of configurations that differ in the balance alone, by rising balance."""
     paths: dict[str, list[int]] = {}
+    means = grid.values[:, :, grid.metrics.index(metric)].mean(axis=0)
     for place, configuration in enumerate(grid.configurations):
         beta = configuration.get(BALANCE)
-        if isinstance(beta, int | float) and beta > 0:
+        if isinstance(beta, int | float) and beta > 0 and math.isfinite(means[place]):
             paths.setdefault(_but_balance(configuration), []).append(place)
     longest = max((len(path) for path in paths.values()), default=0)
     found = [path for path in paths.values() if len(path) == longest]
     if not found:
         return []
-    values = grid.values[:, :, grid.metrics.index(metric)].mean(axis=0)
-    values = np.nan_to_num(values if greater_is_better(metric) else -values, nan=-np.inf)
+    values = means if greater_is_better(metric) else -means
 
     def merit(path: list[int]) -> tuple[bool, float]:
         one = grid.configurations[path[0]]

@@ -236,7 +236,8 @@ def _rows_charts(
             for method in sorted(methods, key=method_order)
         ]
         if any(dots for _, dots in rows):
-            styles = [(dataset, k) for k, dataset in enumerate(datasets)]
+            used = {dot.style for _, dots in rows for dot in dots}
+            styles = [(dataset, k) for k, dataset in enumerate(datasets) if k in used]
             charts.append(
                 Chart.of(
                     kind,
@@ -252,11 +253,14 @@ def _rows_charts(
 
 
 def _named_apart(charts: Sequence[Chart]) -> list[Chart]:
-    """Names that are made safe for files may fall together; a number keeps them apart."""
+    """Names that are made safe for files may fall together; a number keeps them apart.
+
+    So may names that differ in capitals alone, on systems that do not see these.
+    """
     seen: dict[str, int] = {}
     found = []
     for chart in charts:
-        seen[chart.name] = seen.get(chart.name, 0) + 1
-        place = seen[chart.name]
-        found.append(chart if place == 1 else replace(chart, name=f"{chart.name}--{place}"))
+        key = chart.name.casefold()
+        seen[key] = seen.get(key, 0) + 1
+        found.append(chart if seen[key] == 1 else replace(chart, name=f"{chart.name}--{seen[key]}"))
     return found

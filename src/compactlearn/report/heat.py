@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from compactlearn.report.names import number
-from compactlearn.report.svg import document, element, label, point
+from compactlearn.report.svg import document, element, label, point, shortened
 
 __all__ = ["heat_map"]
 
@@ -34,7 +34,8 @@ def heat_map(
     wide = (_WIDTH - left - _RIGHT - bar) / len(xs)
     tall = min(wide * 0.7, 30.0)
     height = top + tall * len(ys) + bottom
-    body = [label(16, 20, title, size=13, soft=False, bold=True)]
+    heading = shortened(title, _WIDTH - 24, 13)
+    body = [label(16, 20, heading, size=13, soft=False, bold=True)]
     frame = ""
     for i, y in enumerate(ys):
         at_y = top + tall * (len(ys) - 1 - i)
@@ -79,7 +80,8 @@ def _tile(
         font_size=10,
         fill=_ink(share),
     )
-    return point(box + text, f"{x_title} {at_x:g}, {y_title} {at_y:g}: {number(value)}")
+    inside = box + text if wide >= 24 else box  # a narrow tile has no room for its number
+    return point(inside, f"{x_title} {at_x:g}, {y_title} {at_y:g}: {number(value)}")
 
 
 def _star(x: float, y: float, wide: float, tall: float, share: float) -> str:

@@ -12,7 +12,7 @@ from compactlearn.records import Results
 from compactlearn.report.cells import long_table
 from compactlearn.report.figure import Chart
 from compactlearn.report.figures import make_charts, rank_chart
-from compactlearn.report.names import EXPLANATIONS, HEADINGS, title
+from compactlearn.report.names import EXPLANATIONS, HEADINGS, counted, title
 from compactlearn.report.parts import (
     agreement_table,
     chooser,
@@ -26,7 +26,12 @@ from compactlearn.report.parts import (
 )
 from compactlearn.report.published import PUBLISHED, dataset_order
 from compactlearn.report.standing import check_marks, standing
-from compactlearn.report.summary import agreement, first_places, marks_sentence
+from compactlearn.report.summary import (
+    agreement,
+    first_places,
+    gaps_by_reason,
+    marks_sentence,
+)
 from compactlearn.report.tables import CLOSE, MetricTable, make_tables
 
 __all__ = ["page"]
@@ -83,8 +88,8 @@ def _lede(found: Sequence[Results]) -> str:
         else ""
     )
     return (
-        f'<p class="lede">{n_records} records of {len(methods)} methods on {len(datasets)} '
-        f"data sets.{more}</p>"
+        f'<p class="lede">{counted(n_records, "record")} of {counted(len(methods), "method")} on '
+        f"{counted(len(datasets), 'data set')}.{more}</p>"
     )
 
 
@@ -92,9 +97,10 @@ def _selection(results: Results, *, times: bool) -> str:
     tables = make_tables(results)
     charts = make_charts(results, times=times)
     name = results.selection
+    ranks = _ranks(name, tables)
     links = [
         ("tables", "Tables"),
-        ("ranks", "Ranks"),
+        *([("ranks", "Ranks")] if ranks else []),
         ("figures", "Figures"),
         ("cells", "All cells"),
         *([("times", "Times")] if times and any(c.kind == "time" for c in charts) else []),
@@ -106,7 +112,7 @@ def _selection(results: Results, *, times: bool) -> str:
         f'<p class="soft">{jumps}</p>',
         _overview(results, tables, charts),
         _tables(name, tables),
-        _ranks(name, tables),
+        ranks,
         _figures(results, charts),
         f'<h3 id="{name}-cells">All cells</h3>'
         "<p>Words narrow the list: <code>enron cmll</code>, or <code>outside</code> for what is "
@@ -124,13 +130,14 @@ def _overview(results: Results, tables: Sequence[MetricTable], charts: Sequence[
     places = [first_places(t) for t in tables if t.reference and not t.guests]
     first = sum(len(own) for own, _ in places)
     compared = first + sum(len(others) for _, others in places)
+    beside = tile(
+        f"{near.within}",
+        f"of {near.covered}",
+        f"covered published cells lie within {CLOSE:g} published deviations "
+        f"({len(PUBLISHED)} were published)",
+    )
     tiles = [
-        tile(
-            f"{near.within}",
-            f"of {near.covered}",
-            f"covered published cells lie within {CLOSE:g} published deviations "
-            f"({len(PUBLISHED)} were published)",
-        ),
+        *([beside] if near.covered else []),
         tile(
             f"{first}", f"of {compared}", "times the reference, CMLL or k-CMLL, has the best mean"
         ),
@@ -153,11 +160,15 @@ def _overview(results: Results, tables: Sequence[MetricTable], charts: Sequence[
 def _tables(name: str, tables: Sequence[MetricTable]) -> str:
     metrics = list(dict.fromkeys(table.metric for table in tables))
     group = f"{name}-metric"
+    beside = (
+        "Below a figure stands the published one, and how far ours is from it in published "
+        f"deviations σ; beyond {CLOSE:g} σ, ▲ is better than published and ▼ worse. "
+        if any(entry.published for table in tables for entry in table.ordered())
+        else ""
+    )
     parts = [
         f'<h3 id="{name}-tables">Tables</h3>',
-        "<p>The best mean of a row is bold. Below each figure stands the published one and how "
-        f"far ours is from it, in published deviations σ; beyond {CLOSE:g} σ, ▲ is better than "
-        "published and ▼ worse. A heading sorts by its column.</p>",
+        f"<p>The best mean of a row is bold. {beside}A heading sorts by its column.</p>",
         chooser(group, "Metric", [(m, title(m)) for m in metrics], whole=True),
     ]
     for metric in metrics:
@@ -219,14 +230,12 @@ def _times(name: str, charts: Sequence[Chart]) -> str:
 
 
 def _gaps(results: Results) -> str:
-    metrics: dict[tuple[str, str, str], list[str]] = {}
-    for gap in results.gaps():
-        metrics.setdefault((gap.dataset, gap.method, gap.reason), []).append(title(gap.metric))
+    metrics = gaps_by_reason(results)
     if not metrics:
         return ""
     items = "".join(
         f"<li><b>{escape(method)}</b> on <b>{escape(dataset)}</b>"
-        + ("" if len(names) == len(results.metrics) else f" ({escape(', '.join(names))})")
+        + (f" ({escape(', '.join(names))})" if names else "")
         + f": {escape(reason)}.</li>"
         for (dataset, method, reason), names in metrics.items()
     )

@@ -15,6 +15,7 @@ __all__ = [
     "HEADINGS",
     "arrow",
     "configuration",
+    "counted",
     "greater_is_better",
     "metric_order",
     "number",
@@ -33,6 +34,8 @@ _TITLES = {
     "one_error": "One error",
     "coverage": "Coverage",
     "hamming_loss": "Hamming loss",
+    "label_auc": "Label AUC",
+    "label_average_precision": "Label average precision",
     "subset_accuracy": "Subset accuracy",
     "precision": "Precision",
     "ndcg": "nDCG",
@@ -100,12 +103,23 @@ def metric_order(metrics: Iterable[str]) -> list[str]:
 def number(value: float) -> str:
     """Four digits after the point, fewer where there are many before it.
 
-    >>> number(0.69651), number(183.25), number(float("nan"))
-    ('0.6965', '183.2', '–')
+    >>> number(0.69651), number(183.25), number(12345.6), number(float("nan"))
+    ('0.6965', '183.2', '12346', '–')
     """
     if not math.isfinite(value):
         return "–"
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:.4g}"
+    if abs(value) < 10:
+        return f"{value:.4f}"
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "data set"), counted(2, "method")
+    ('1 data set', '2 methods')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def signed(value: float, digits: int = 1) -> str:
@@ -144,9 +158,9 @@ def configuration(given: Mapping[str, Any]) -> str:
 
 
 def slug(*parts: str) -> str:
-    """A file name of letters that every system takes.
+    """A file name of letters that every system takes; of a part at most 40, lest it be too long.
 
     >>> slug("k-CMLL", "a/b <c>")
     'k-CMLL--a_b_c_'
     """
-    return "--".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", part) for part in parts)
+    return "--".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", part)[:40] for part in parts)

@@ -11,6 +11,7 @@ from compactlearn.records.significance import SIGNS
 from compactlearn.report.figure import Chart
 from compactlearn.report.names import (
     arrow,
+    counted,
     number,
     p_value,
     signed,
@@ -34,6 +35,9 @@ __all__ = [
     "tile",
     "wrapped",
 ]
+
+
+_MANY = 12  # methods in a table that still fit a printed page side by side
 
 
 def chooser(name: str, heading: str, choices: Sequence[tuple[str, str]], *, whole: bool) -> str:
@@ -102,7 +106,8 @@ def metric_table(table: MetricTable, name: str) -> str:
         f"{table.family} methods, {escape(_against(table))}</span>"
     )
     region = f"{title(table.metric)}, {table.family}"
-    return wrapped(name, caption, heads, rows, foot, region, table="grid")
+    kind = "grid many" if len(table.methods) > _MANY else "grid"
+    return wrapped(name, caption, heads, rows, foot, region, table=kind)
 
 
 def standing_table(found: Standing, name: str) -> str:
@@ -127,17 +132,19 @@ def standing_table(found: Standing, name: str) -> str:
     test = found.test
     friedman = (
         f"Friedman: χ² = {test.chi_squared:.2f}, p {_equals(test.p_value)}; Iman–Davenport: "
-        f"F = {test.f_statistic:.2f}, p {_equals(test.f_p_value)}"
+        f"F = {_two_digits(test.f_statistic)}, p {_equals(test.f_p_value)}"
         if test
-        else "too few for Friedman's test"
+        else "Too few for Friedman's test"
     )
     left = f". Left out as incomplete: {', '.join(found.left_out)}" if found.left_out else ""
     against = (
-        f". Wins and p-values (Holm-adjusted) are of {reference} against each" if reference else ""
+        f". Wins and p-values (Holm-adjusted) are of {reference} against each"
+        if found.against
+        else ""
     )
     caption = (
         f'{escape(title(found.table.metric))} {arrow(found.table.metric)} <span class="soft">· '
-        f"{found.table.family} methods on {len(found.datasets)} data sets. "
+        f"{found.table.family} methods on {counted(len(found.datasets), 'data set')}. "
         f"{escape(friedman + against + left)}.</span>"
     )
     return wrapped(name, caption, heads, rows, "", "Ranks")
@@ -158,11 +165,11 @@ def agreement_table(tables: Sequence[MetricTable], name: str) -> str:
         ahead = sum(bool(entry.is_ahead) for entry in near.outside)
         share = 100 * near.share
         rows.append(
-            f'<tr><th scope="row">{escape(title(metric))}</th><td>{near.covered}</td>'
-            f"<td>{near.within}</td>"
+            f'<tr><th scope="row">{escape(title(metric))}</th>'
+            f"{_count_cell(near.covered)}{_count_cell(near.within)}"
             f'<td data-v="{share:.4f}">{share:.0f} % <span class="meter" aria-hidden="true">'
             f'<i style="width:{share:.1f}%"></i></span></td>'
-            f"<td>{ahead}</td><td>{len(near.outside) - ahead}</td></tr>"
+            f"{_count_cell(ahead)}{_count_cell(len(near.outside) - ahead)}</tr>"
         )
     return wrapped(name, "Beside the published figures", heads, rows, "", "Agreement")
 
@@ -191,7 +198,7 @@ def wrapped(
     cls = f' class="{table}"' if table else ""
     return (
         f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(region)}">'
-        f'<table id="{name}"{cls}><caption>{caption}</caption>'
+        f'<table id="{name}"{cls} style="--columns:{len(heads)}"><caption>{caption}</caption>'
         f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody>{foot}</table></div>"
     )
 
@@ -237,7 +244,7 @@ def _mark(entry: Entry, reference: str | None) -> str:
 
 def _published(entry: Entry) -> str:
     if entry.published is None:
-        return '<span class="pub">&nbsp;</span>'
+        return ""
     text = number(entry.published.mean)
     if entry.distance is not None:
         text += f" {_distance(entry)}"
@@ -259,6 +266,10 @@ def number_cell(value: float | None, text: str) -> str:
     return f'<td data-v="{value:.6g}">{escape(text)}</td>'
 
 
+def _count_cell(count: int) -> str:
+    return number_cell(count, f"{count}")
+
+
 def _against(table: MetricTable) -> str:
     if table.reference is None:
         return "mean ± deviation over the folds"
@@ -266,6 +277,10 @@ def _against(table: MetricTable) -> str:
         f"mean ± deviation over the folds; ● {table.reference} significantly better, ○ worse "
         "(paired t-test, 10 %)"
     )
+
+
+def _two_digits(value: float) -> str:
+    return "∞" if math.isinf(value) else f"{value:.2f}"
 
 
 def _equals(p: float) -> str:

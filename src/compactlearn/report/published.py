@@ -17,6 +17,7 @@ __all__ = [
     "Published",
     "dataset_order",
     "family_of",
+    "has_its_rows",
     "method_order",
     "published",
     "published_first",
@@ -61,6 +62,16 @@ def _read() -> dict[tuple[str, str, str], Published]:
 #: From (dataset, method, metric), in the paper's order.
 PUBLISHED: Mapping[tuple[str, str, str], Published] = MappingProxyType(_read())
 _DATASETS = tuple(dict.fromkeys(dataset for dataset, _, _ in PUBLISHED))
+#: Rows that the paper had; of bibtex and some others these are a part.
+_ROWS = {
+    "plant": 978,
+    "msra": 1868,
+    "enron": 1702,
+    "llog": 1460,
+    **dict.fromkeys(("bibtex", "eurlex-sm", "bookmarks", "corel5k", "eurlex-dc", "espgame"), 5000),
+    "delicious": 16105,
+    "mediamill": 43907,
+}
 _FAMILIES = {cell.method: cell.family for cell in PUBLISHED.values()}
 
 #: What the library offers beside the paper's methods.
@@ -104,6 +115,15 @@ def published_first(dataset: str, family: Family, metric: str, *, greater: bool)
     }
     best = (max if greater else min)(means.values(), default=None)
     return [method for method, mean in means.items() if mean == best]
+
+
+def has_its_rows(dataset: str, rows: int | None) -> bool:
+    """Whether a run on so many rows (None: all) may stand beside the paper's figures.
+
+    >>> has_its_rows("enron", None), has_its_rows("enron", 200), has_its_rows("bibtex", 5000)
+    (True, False, True)
+    """
+    return rows is None or rows == _ROWS.get(dataset.casefold())
 
 
 def family_of(method: str) -> Family:

@@ -25,7 +25,7 @@ from compactlearn.records.significance import (
     holm,
 )
 from compactlearn.report.names import greater_is_better
-from compactlearn.report.tables import Entry, MetricTable
+from compactlearn.report.tables import Entry, MetricTable, settled
 
 __all__ = ["MarkCheck", "Standing", "check_marks", "standing"]
 
@@ -46,7 +46,8 @@ class Standing:
     critical : float or None
         Nemenyi's critical difference at 5 %.
     against : mapping from method to (p by ranks, p by Wilcoxon, win/tie/loss of the reference)
-        Both adjusted by Holm's procedure over the methods; empty without the reference.
+        Both adjusted by Holm's procedure over the methods, and NaN on a single data set, which
+        has nothing to say about others; empty without the reference.
     """
 
     table: MetricTable
@@ -137,7 +138,7 @@ def check_marks(tables: Sequence[MetricTable]) -> MarkCheck:
         len(plain),
         _count([comparison.mark for comparison in plain]),
         _count([comparison.mark for comparison in corrected]),
-        (sum(sign > 0 for sign in kept), sum(sign < 0 for sign in kept)),
+        (int(sum(sign > 0 for sign in kept)), int(sum(sign < 0 for sign in kept))),
         float(np.nanmedian(detectable)) if detectable else float("nan"),
     )
 
@@ -151,7 +152,7 @@ def _known(table: MetricTable, dataset: str, method: str) -> bool:
 
 
 def _mean(entry: Entry) -> float:
-    return entry.figure.mean if entry.figure else float("nan")
+    return settled(entry.figure.mean) if entry.figure else float("nan")
 
 
 def _against(
@@ -167,6 +168,8 @@ def _against(
     others = [k for k in range(len(methods)) if k != control]
     by_rank = post_hoc(ranks, len(scores), control)
     by_sign = holm([wilcoxon(scores[:, control], scores[:, k]) for k in others])
+    if len(scores) < 2:
+        by_rank, by_sign = np.full(len(methods), np.nan), np.full(len(others), np.nan)
     return {
         methods[k]: (
             float(by_rank[k]),

@@ -11,6 +11,7 @@ from compactlearn.report.names import (
     EXPLANATIONS,
     HEADINGS,
     arrow,
+    counted,
     greater_is_better,
     number,
     signed,
@@ -20,7 +21,14 @@ from compactlearn.report.published import PUBLISHED, REFERENCES, dataset_order, 
 from compactlearn.report.standing import MarkCheck, check_marks
 from compactlearn.report.tables import CLOSE, Entry, MetricTable, make_tables
 
-__all__ = ["Agreement", "agreement", "first_places", "markdown_text", "marks_sentence"]
+__all__ = [
+    "Agreement",
+    "agreement",
+    "first_places",
+    "gaps_by_reason",
+    "markdown_text",
+    "marks_sentence",
+]
 
 
 _MARKS = {"better": " ●", "worse": " ○", "none": ""}
@@ -64,6 +72,16 @@ def first_places(table: MetricTable) -> tuple[list[str], list[tuple[str, Entry]]
     return first, other
 
 
+def gaps_by_reason(results: Results) -> dict[tuple[str, str, str], list[str]]:
+    """From (dataset, method, reason) to the metrics that have no figure; empty where none has."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for gap in results.gaps():
+        found.setdefault((gap.dataset, gap.method, gap.reason), []).append(title(gap.metric))
+    return {
+        where: [] if len(names) == len(results.metrics) else names for where, names in found.items()
+    }
+
+
 def marks_sentence(check: MarkCheck) -> str:
     """What stricter tests leave of the marks, in words."""
     if not check.n_comparisons:
@@ -73,7 +91,7 @@ def marks_sentence(check: MarkCheck) -> str:
         return f"better in {counts[0]} and worse in {counts[1]}"
 
     return (
-        f"Of {check.n_comparisons} comparisons with a reference, it is significantly "
+        f"Of {counted(check.n_comparisons, 'comparison')} with a reference, it is significantly "
         f"{both(check.plain)} by the paper's paired t-test at 10 %. That test takes the folds as "
         f"independent, which they are not: by the corrected resampled t-test it is "
         f"{both(check.corrected)}, and with Holm's correction for all comparisons together "
@@ -99,8 +117,8 @@ def _selection(results: Results) -> list[str]:
         "",
         EXPLANATIONS[results.selection],
         "",
-        f"{results.n_records} records: {_count(results.datasets, 'data set')}, "
-        f"{_count(results.methods, 'method')}, {_count(results.metrics, 'metric')}.",
+        f"{counted(results.n_records, 'record')}: {counted(len(results.datasets), 'data set')}, "
+        f"{counted(len(results.methods), 'method')}, {counted(len(results.metrics), 'metric')}.",
         "",
     ]
     for table in tables:
@@ -147,10 +165,6 @@ def _mean(entry: Entry) -> str:
     text = f"{entry.figure.mean:.3f}"
     mark = _MARKS[entry.comparison.mark] if entry.comparison is not None else ""
     return (f"**{text}**" if entry.best else text) + mark
-
-
-def _count(names: Sequence[str], noun: str) -> str:
-    return f"{len(names)} {noun}{'' if len(names) == 1 else 's'}"
 
 
 def _by_metric(tables: Sequence[MetricTable]) -> list[str]:
@@ -250,17 +264,19 @@ def _by_frequency(results: Results) -> list[str]:
 
 
 def _gaps(results: Results) -> list[str]:
-    reasons = {(gap.dataset, gap.method, gap.reason): None for gap in results.gaps()}
-    if not reasons:
+    found = gaps_by_reason(results)
+    if not found:
         return []
     lines = ["### Incomplete", ""]
-    lines += [f"- {_cell(m)} on {_cell(d)}: {_cell(why)}." for d, m, why in reasons]
+    for (dataset, method, reason), only in found.items():
+        of = f" ({_cell(', '.join(only))})" if only else ""
+        lines.append(f"- {_cell(method)} on {_cell(dataset)}{of}: {_cell(reason)}.")
     return [*lines, ""]
 
 
 def _cell(text: str) -> str:
     """Text that neither breaks a table nor becomes markup."""
-    plain = " ".join(text.split()).replace("\\", "\\\\")
-    for letter in "|<>*`[]":
+    plain = " ".join(text.split()).replace("&", "&amp;").replace("\\", "\\\\")
+    for letter in "|<>*`[]~$":
         plain = plain.replace(letter, f"&#{ord(letter)};")
     return plain.replace("_", "\\_")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 __all__ = [
@@ -23,6 +23,8 @@ __all__ = [
     "marker",
     "point",
     "short",
+    "shortened",
+    "text_width",
 ]
 
 # Each has a contrast of at least 3 : 1 on white, and none stands alone: a style is also a marker.
@@ -41,6 +43,29 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 _INK, _SOFT, _GRID = "#22262b", "#565c64", "#dfe2e6"
 # Named ones first: renderers that know no "sans-serif" still know one of these.
 _FONTS = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+
+
+def text_width(text: str, size: float = 11) -> float:
+    """About how wide a text is drawn; rather more than less.
+
+    >>> text_width("CMLL") > text_width("cmll") > text_width("cml")
+    True
+    """
+    return size * sum(0.75 if letter.isupper() or ord(letter) > 0x2E7F else 0.58 for letter in text)
+
+
+def shortened(text: str, width: float, size: float = 11) -> str:
+    """A text that fits, cut off where it does not.
+
+    >>> shortened("CMLL", 100), shortened("a name that is too long", 60)
+    ('CMLL', 'a name t…')
+    """
+    if text_width(text, size) <= width:
+        return text
+    kept = text
+    while kept and text_width(kept + "…", size) > width:
+        kept = kept[:-1]
+    return kept.rstrip() + "…"
 
 
 def short(value: float) -> str:
@@ -132,7 +157,7 @@ def line(
 
 
 def marker(x: float, y: float, style: int, size: float = 4.0) -> str:
-    """One of six shapes, filled with the style's colour."""
+    """One of six shapes, filled with the style's colour; 54 styles are told apart."""
     s = short
     a, b = size * 1.2, size * 0.55
     shapes = (
@@ -148,7 +173,8 @@ def marker(x: float, y: float, style: int, size: float = 4.0) -> str:
     )
     return element(
         "path",
-        d=shapes[style % len(shapes)],
+        # The rest shifts the shapes against the colours where their common multiple is used up.
+        d=shapes[(style + style // 18) % len(shapes)],
         fill=COLOURS[style % len(COLOURS)],
         class_=f"f{style % len(COLOURS)}",
     )
@@ -190,7 +216,10 @@ class Scale:
         if self.log:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.log10(self.high) + 1e-9
             if last - first < 1.5:  # too few powers of ten to read a value by
-                return [(v, f"{v:g}") for v in self._between_powers(first - 1)]
+                found = self._between_powers(first - 1)
+                if len(found) > 2:
+                    return [(v, f"{v:g}") for v in found]
+                return replace(self, log=False).ticks(count)
             step = max(1, math.ceil((last - first) / (count + 3)))
             powers = range(first, math.floor(last) + 1, step)
             return [(10.0**power, _power(power)) for power in powers]
@@ -245,7 +274,8 @@ def legend(
     """Names with their markers in rows from (x, y) on; also the height of it all."""
     parts, at_x, at_y = [], x, y
     for name, style in entries:
-        wide = 30 + sum(8.2 if letter.isupper() else 6.2 for letter in name)
+        name = shortened(name, width - 30)
+        wide = 30 + text_width(name)
         if at_x + wide > x + width and at_x > x:
             at_x, at_y = x, at_y + 18
         parts.append(marker(at_x + 6, at_y - 4, style))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Sequence
 
 from compactlearn.records import Gap, Results
@@ -57,11 +58,11 @@ def _csv_row(table: MetricTable, entry: Entry) -> list[str]:
     return [
         table.selection,
         table.family,
-        table.metric,
-        entry.dataset,
-        entry.method,
+        _plain(table.metric),
+        _plain(entry.dataset),
+        _plain(entry.method),
         f"{figure.mean:.6f}" if figure else "",
-        f"{figure.std:.6f}" if figure else "",
+        f"{figure.std:.6f}" if figure and math.isfinite(figure.std) else "",
         str(len(figure.values)) if figure else "",
         str(int(entry.best)) if figure else "",
         test.mark if test and test.mark != "none" else "",
@@ -71,8 +72,18 @@ def _csv_row(table: MetricTable, entry: Entry) -> list[str]:
         f"{entry.distance:.2f}" if entry.distance is not None else "",
         json.dumps(list(figure.configurations), sort_keys=True) if figure else "",
         f"{sum(sizes) / len(sizes):.0f}" if sizes else "",
-        entry.cell.reason if isinstance(entry.cell, Gap) else "",
+        _plain(entry.cell.reason) if isinstance(entry.cell, Gap) else "",
     ]
+
+
+def _plain(text: str) -> str:
+    """Text on one line that no spreadsheet takes for a formula: such a one is quoted.
+
+    >>> _plain("CMLL_y"), _plain("=1+1"), _plain("-x")
+    ('CMLL_y', "'=1+1", "'-x")
+    """
+    line = " ".join(text.split())
+    return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line
 
 
 def latex_text(found: Sequence[Results]) -> str:
@@ -89,7 +100,8 @@ def _latex_table(table: MetricTable) -> str:
     columns, rows = table.printed()
     lines = [
         "\\begin{table}",
-        f"\\caption{{{heading}, {table.family} methods; {_tex(HEADINGS[table.selection])}.}}",
+        f"\\caption{{{heading}, {table.family} methods; {_tex(HEADINGS[table.selection])}."
+        f"{_marks(table)}}}",
         f"\\begin{{tabular}}{{l{'c' * len(columns)}}}",
         "\\toprule",
         " & ".join(["", *map(_tex, columns)]) + r" \\",
@@ -98,6 +110,15 @@ def _latex_table(table: MetricTable) -> str:
     for name, row in rows.items():
         lines.append(" & ".join([_tex(name), *map(_latex_cell, row)]) + r" \\")
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"])
+
+
+def _marks(table: MetricTable) -> str:
+    if table.reference is None:
+        return ""
+    return (
+        f" $\\bullet$: {_tex(table.reference)} is significantly better, $\\circ$: worse "
+        "(paired $t$-test, 10\\,\\%)."
+    )
 
 
 def _latex_cell(entry: Entry) -> str:
@@ -114,6 +135,10 @@ _TEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
     **{letter: "\\" + letter for letter in "&%$#_{}"},
 }
 

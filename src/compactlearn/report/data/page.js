@@ -25,7 +25,7 @@
   const valueOf = (row, column) => {
     const cell = row.cells[column];
     const given = cell.dataset.v;
-    if (given === undefined) return cell.textContent.trim().toLowerCase();
+    if (given === undefined) return cell.textContent.trim().toLowerCase() || null;
     return given === "" ? null : Number(given);
   };
   const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en"));
@@ -66,7 +66,8 @@
         row.hidden = !stays;
         kept += stays;
       });
-      count.textContent = words.length ? `${kept} of ${rows.length} rows` : `${rows.length} rows`;
+      const whole = `${rows.length} ${rows.length === 1 ? "row" : "rows"}`;
+      count.textContent = words.length ? `${kept} of ${whole}` : whole;
     };
     input.addEventListener("input", apply);
     apply();
