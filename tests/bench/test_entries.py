@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from compactlearn import METHODS, method
+from compactlearn.bench.controls import one_vs_rest
 from compactlearn.bench.entries import ENTRIES
 from compactlearn.bench.frequency import by_frequency
 from compactlearn.bench.grids import configurations
@@ -132,6 +133,27 @@ def test_nested_chooses_what_a_plain_loop_chooses(name):
     assert answer.configurations[0] in equal
     model = configured(estimator, answer.configurations[0]).fit(task.X_train, task.Y_train)
     np.testing.assert_allclose(answer.values[0], judged(model, task), atol=1e-9, rtol=0)
+
+
+def test_nested_of_single_fits_too():
+    Cs = [1e-4, 0.1, 10.0]
+    settings = ENTRIES["BR-logistic"].settings({"Cs": Cs, "threshold": 0.5, "inner_folds": 3})
+    task = make_task("nested", settings)
+    X, Y, means = task.X_train, task.Y_train, []
+    for C in Cs:
+        folds = KFold(3, shuffle=True, random_state=INNER).split(X)
+        scores = [
+            average_precision(
+                Y[test], one_vs_rest(C).fit(X[train], Y[train]).predict_proba(X[test])
+            )
+            for train, test in folds
+        ]
+        means.append(np.mean(scores))
+    best = int(np.argmax(means))
+    assert best not in (0, int(np.argmin(means)))  # else this test says nothing
+    answer = ENTRIES["BR-logistic"].answer(task)
+    assert answer.configurations == [{"C": Cs[best]}]
+    assert answer.details["inner_score"] == pytest.approx(means[best])
 
 
 def test_nested_coordinate_search_is_the_papers():

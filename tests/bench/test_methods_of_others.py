@@ -146,6 +146,58 @@ def test_a_plug_in_that_is_no_method_is_refused(plugin):
         cells_of(spec)
 
 
+def test_a_plug_in_that_cannot_be_imported_is_a_sentence(plugin):
+    plugin("theirs", "plugged:nowhere")
+    with pytest.raises(ValueError, match=r"plug-in 'theirs' cannot be imported \(Attr.*; repair"):
+        registry.entry("theirs")
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("Method", "the estimator 'plugged:Method' is a class of entries.*make one of it"),
+        ("raising", r"cannot say what its settings on emotions are \(RuntimeError: the module is"),
+        ("lost", r"cannot say what its settings .*\(KeyError: 'colour'\); correct it"),
+        ("misspelt", r"but not 'alhpa'; leave it out. Did you mean 'alpha'\?"),
+    ],
+)
+def test_code_that_is_no_method_is_refused_before_anything_runs(spec, method, words):
+    with pytest.raises(SpecError, match=words):
+        cells_of(spec(methods=[{"name": "x", "estimator": f"plugged:{method}"}]))
+
+
+@pytest.mark.parametrize("text", ["def half(:", "raise RuntimeError('blue')"])
+def test_a_module_that_cannot_be_imported_is_a_sentence(beside, monkeypatch, text):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (beside / "unimportable.py").write_text(text)
+    with pytest.raises(ValueError, match=r"cannot be imported \((SyntaxError|RuntimeError): "):
+        registry.own_entry("unimportable:x", beside)
+
+
+def test_a_grid_may_be_an_array_or_a_single_value(spec):
+    cell = cells_of(spec(methods=[{"name": "x", "estimator": "plugged:in_an_array"}]))[0]
+    assert cell.settings["parameters"] == {"alpha": [1, 2], "solver": "svd"}
+
+
+def test_the_table_that_an_entry_returns_stays_its_own(spec):
+    import plugged
+
+    cells = cells_of(spec(methods=[{"name": "x", "estimator": "plugged:shared"}]))
+    assert "metrics" in cells[0].settings
+    assert plugged.shared.table == {}
+
+
+def test_a_seed_that_the_spec_or_the_maker_sets_counts(parts):
+    drawn = [
+        ClassifierEntry(lambda: RandomForestClassifier(3), {"random_state": [7]}),
+        ClassifierEntry(lambda: RandomForestClassifier(3, random_state=7)),
+        ClassifierEntry(lambda: RandomForestClassifier(3)),
+    ]
+    one, two, seeded = (entry.answer(task(entry, parts, "paper")).values for entry in drawn)
+    np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(one, seeded)
+
+
 def test_a_module_beside_the_spec_is_found_and_hides_nothing(beside, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     (beside / "beside_only.py").write_text((beside / "plugged.py").read_text())

@@ -33,9 +33,10 @@ def test_each_cell_is_run_once_and_recorded(run, spec, store, log, expected):
     summary = run(asked, store, workers=2)
     assert (summary.computed, summary.found, summary.statuses) == (4, 0, {"done": 4})
     assert log() == expected(asked)
-    record = next(store.records())
+    nested, *_, record = store.records()
     assert record.metrics == ["average_precision", "micro_f1"]
-    assert record.values.shape == (2, 2)
+    assert (record.cell.selection, record.values.shape) == ("paper", (2, 2))
+    assert (nested.cell.selection, nested.values.shape) == ("nested", (1, 2))
     assert list(record.sizes) == [1, 2]
     assert record.cell.settings["estimator"] == "plugged:method"
     assert set(record.circumstances) == {"seconds", "memory", "host", "written"}

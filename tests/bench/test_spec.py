@@ -106,12 +106,15 @@ WRONG = {
     "method": ({"methods": [3]}, "A method must be a name, or a table with the key 'name'"),
     "no name": ({"methods": [{"as": "x"}]}, "a table with the key 'name'"),
     "as": ({"methods": [{"name": "ORI", "as": ""}]}, "'as' of a method must be a name"),
+    "long": ({"methods": [{"name": "ORI", "as": "x" * 101}]}, "of at most 100 characters"),
     "estimator": ({"methods": [{"name": "x", "estimator": "a.b"}]}, "'package.module:object'"),
     "alike": ({"methods": ["ORI", "ORI"]}, "more than once; give each a name of its own by 'as'"),
     "budget": ({"budget": 3}, r"\[budget\] must be given as a table"),
     "budget key": ({"budget": {"second": 3}}, "Did you mean 'seconds'"),
     "below budget": ({"budget": {"workers": 3}}, "follows the heading .*: move the key up"),
     "seconds": ({"budget": {"seconds": 0}}, "'seconds' must be a finite number > 0"),
+    "endless": ({"budget": {"seconds": 10**400}}, "'seconds' must be a finite number > 0"),
+    "much memory": ({"budget": {"memory": "9" * 400 + " GiB"}}, "The memory of a budget"),
     "memory": ({"budget": {"memory": "8 GB"}}, "KiB, MiB, GiB, TiB; got '8 GB'"),
     "memory text": ({"budget": {"memory": "much"}}, "got 'much'"),
     "override": ({"overrides": ["x"]}, "An override must be a table"),
@@ -150,6 +153,24 @@ LATER = {
     ),
     "object": ({"methods": [{"name": "x", "estimator": "math:tao"}]}, "cannot be imported"),
     "no method": ({"methods": [{"name": "x", "estimator": "math:pi"}]}, "is 3.14"),
+    "no classifier": (
+        {"methods": [{"name": "x", "estimator": "builtins:dict"}]},
+        "unfitted scikit-learn classifier, but it returned {}; correct it",
+    ),
+    "nothing to try": ({"methods": [DUMMY | {"constant": []}]}, "that of 'constant' is empty"),
+    "inner folds": ({"methods": [DUMMY | {"inner_folds": 1}]}, "'inner_folds' must be an integer"),
+    "no method left": (
+        {"datasets": [{"name": "emotions", "only": ["ORI"], "without": ["ORI"]}]},
+        "leave none for emotions",
+    ),
+    "override of nothing": (
+        {
+            "methods": ["ORI", "PLST"],
+            "datasets": ["emotions", {"name": "enron", "without": ["ORI"]}],
+            "overrides": [{"dataset": "enron", "method": "ORI", "alphas": [1.0]}],
+        },
+        "'ORI' does not run on 'enron'; leave the override out",
+    ),
 }
 
 
@@ -170,4 +191,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
         read_spec(tmp_path / "nowhere.toml")
     (tmp_path / "bad.toml").write_text("name = \n")
     with pytest.raises(SpecError, match=r"is not TOML: .*line 1"):
+        read_spec(tmp_path / "bad.toml")
+    (tmp_path / "bad.toml").write_text(f"seed = {'9' * 5000}\n")
+    with pytest.raises(SpecError, match=r"is not TOML: .*digits"):
         read_spec(tmp_path / "bad.toml")

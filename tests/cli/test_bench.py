@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from compactlearn.bench import Event, registry
+from compactlearn.bench import Event, RunError, registry
 from compactlearn.cli import bench, bench_view, main
 from compactlearn.records import Cell, Store
 
@@ -143,6 +143,7 @@ def test_a_mistake_in_the_spec_is_one_sentence(write, tmp_path, keys, words, cap
         (["--store", "small.toml/store"], "Nothing can be written to small.toml/store"),
         (["--pack", "nowhere/x.xz"], "nowhere does not exist"),
         (["--pack", "small.toml"], "is not a whole packed file"),
+        (["--pack", "."], "cannot be read (Is a directory)"),
         (["--scheduler", "nonsense"], "No Dask scheduler answers at nonsense"),
     ],
 )
@@ -170,6 +171,29 @@ def test_a_full_disk_is_one_sentence_and_status_1(write, tmp_path, capsys, monke
     )
     assert os.listdir(tmp_path / "store" / "cells") == []
     monkeypatch.undo()
+
+
+def test_a_run_that_cannot_go_on_is_one_sentence_and_status_1(write, tmp_path, capsys, monkeypatch):
+    def lost(*_args, **_more):
+        raise RunError("A worker process could not start.\nIt said: no.")
+
+    monkeypatch.setattr(bench, "run", lost)
+    assert command(write(), tmp_path) == 1
+    assert capsys.readouterr().err == (
+        "compactlearn: A worker process could not start. It said: no.\n"
+    )
+
+
+def test_names_are_shown_as_they_are(write, tmp_path, capsys):
+    """Rich would read brackets as styles, or refuse them, and colons as pictures."""
+    methods = '[{name = "M", as = "a[/b] [c] :fire:", estimator = "plugged:method"}]'
+    folder = tmp_path / "[d]"
+    assert main(["bench", write(methods=methods), "--store", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert "emotions a[/b] [c] :fire: paper fold 0: done" in out
+    assert f"records in {folder}" in out
+    assert main(["bench", write(methods=methods), "--store", str(folder), "--dry-run"]) == 0
+    assert "a[/b] [c] :fire:" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -113,6 +113,12 @@ def test_methods_and_selections_share_the_folds():
 
 GOOD = json.loads(Record(Cell("a", "b", "paper", 0), "done").to_json())
 
+TWO = json.loads(
+    Record(
+        Cell("a", "b", "paper", 0), "done", None, ["x"], [{"c": 1}, {"c": 2}], np.zeros((2, 1))
+    ).to_json()
+)
+
 
 @pytest.mark.parametrize(
     ("text", "words"),
@@ -126,6 +132,12 @@ GOOD = json.loads(Record(Cell("a", "b", "paper", 0), "done").to_json())
         (json.dumps(GOOD | {"status": "fine"}), "missing or wrong"),
         (json.dumps(GOOD | {"values": [[1.0]]}), "missing or wrong"),
         (json.dumps(GOOD | {"sizes": [1, 2]}), "missing or wrong"),
+        (json.dumps(TWO | {"values": [[0.1, 0.2]]}), "not one row of values for each"),
+        (json.dumps(TWO | {"values": [[0.1], []]}), "not one row of values for each"),
+        (json.dumps(TWO | {"values": [[0.1], [float("inf")]]}), "not JSON.*Infinity"),
+        (json.dumps(TWO | {"details": 3}), "missing or wrong"),
+        (json.dumps(TWO | {"cell": TWO["cell"] | {"method": ["b"]}}), "missing or wrong"),
+        (json.dumps(TWO | {"cell": TWO["cell"] | {"colour": "blue"}}), "missing or wrong"),
     ],
 )
 def test_what_is_no_record_is_refused(text, words):

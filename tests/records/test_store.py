@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from compactlearn.records import Cell, Record, RecordError, Store, StoreError, open_records
+from compactlearn.records import store as store_module
 from compactlearn.records.packed import write_packed
 
 
@@ -65,8 +66,24 @@ def test_what_is_written_is_read(store):
         (lambda text: text.replace('"version":1', '"version":9'), "its version is 9"),
         (lambda text: text.replace('"fold":0', '"fold":1'), "answers another question"),
         (lambda text: text.replace("0.1", "0.2"), "answers another question"),
+        (lambda text: text.replace('"enron"', "5"), "missing or wrong"),
+        (lambda text: text.replace("0.1", "NaN"), "NaN is no number"),
+        (lambda text: text.replace("0.5", "1e999"), "not finite"),
+        (lambda text: text.replace("[3,3]", "[1e999,3]"), "missing or wrong"),
+        (lambda text: "[" * 100_000, "not JSON"),
     ],
-    ids=["half", "empty", "version", "other", "settings"],
+    ids=[
+        "half",
+        "empty",
+        "version",
+        "other",
+        "settings",
+        "kind",
+        "nan",
+        "infinite",
+        "size",
+        "deep",
+    ],
 )
 def test_a_corrupt_record_is_set_aside_and_not_done(store, damage, words):
     store.write(record(0))
@@ -272,3 +289,118 @@ def test_records_that_are_not_there(tmp_path):
         open_records(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match="has no folder 'cells'"):
         open_records(tmp_path)
+
+
+def test_nothing_is_taken_in_from_a_file_whose_end_is_damaged(store, tmp_path):
+    """A checksum stands at the end: before it is reached, no line can be believed."""
+    store.write(record(0))
+    store.pack(tmp_path / "a.xz")
+    whole = (tmp_path / "a.xz").read_bytes()
+    (tmp_path / "line.xz").write_bytes(lzma.compress(lzma.decompress(whole) + b"{}\n"))
+    (tmp_path / "cut.xz").write_bytes(whole[:-12])
+    other = Store(tmp_path / "other")
+    for name in ("line.xz", "cut.xz"):
+        with pytest.raises(RecordError, match=name):
+            other.unpack(tmp_path / name)
+    assert list(other.records()) == []
+
+
+def test_a_packed_file_that_cannot_be_read_is_a_sentence(store, tmp_path):
+    with pytest.raises(
+        RecordError, match=r"packed file .* cannot be read \(Is a directory\); name"
+    ):
+        store.unpack(tmp_path)
+
+
+def test_a_full_disk_leaves_the_packed_file_that_was_there(store, tmp_path, monkeypatch):
+    path = tmp_path / "a.xz"
+    store.write(record(0))
+    store.pack(path)
+    before = path.read_bytes()
+    store.write(record(1))
+
+    def full(*_args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="make room there"):
+        store.pack(path)
+    assert path.read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["a.xz", "store"]
+
+
+@pytest.mark.parametrize(("code", "remedy"), [(errno.ENOSPC, "make room"), (errno.EACCES, "check")])
+def test_a_claim_that_cannot_be_written_is_a_sentence(store, code, remedy, monkeypatch):
+    store.prepare()
+    real = os.open
+
+    def refuse(path, *rest, **more):
+        if str(path).endswith(".lock"):
+            raise OSError(code, os.strerror(code))
+        return real(path, *rest, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    words = f"Nothing can be written to .*{remedy}"
+    with pytest.raises(StoreError, match=words) as told, store.claim(cell()):
+        raise AssertionError("it is not ours")
+    assert told.value.errno == code
+    part = store.cells / f".{cell().name}.json.x.part"
+    part.write_text("half")
+    os.utime(part, (0, 0))
+    store.prepare()  # what cannot be cleared away is only in the way
+    assert part.exists()
+
+
+def test_an_error_of_the_caller_is_not_taken_for_the_claims(store):
+    with pytest.raises(FileNotFoundError), store.claim(cell()):
+        raise FileNotFoundError
+    assert os.listdir(store.claims) == []
+
+
+def test_a_record_that_the_system_does_not_give_is_a_sentence(store):
+    store.path(cell()).mkdir(parents=True)
+    with pytest.raises(StoreError, match=r"The record .* cannot be read \(Is a directory\); check"):
+        store.read(cell())
+
+
+def test_a_corrupt_record_is_left_to_whoever_is_at_its_cell(store):
+    store.write(record(0))
+    store.path(cell(0)).write_text("no")
+    with store.claim(cell(0)), pytest.warns(UserWarning, match="it was left where it is"):
+        assert store.read(cell(0)) is None
+    assert store.path(cell(0)).read_text() == "no"
+
+
+def test_a_record_that_is_put_right_meanwhile_is_not_moved_away(store, monkeypatch):
+    store.write(record(0))
+    store.path(cell(0)).write_text("no")
+    real = store_module.claim
+
+    def slow(path):
+        store.write(record(0))
+        return real(path)
+
+    monkeypatch.setattr(store_module, "claim", slow)
+    assert store.read(cell(0)).status == "done"
+    assert not store.quarantine.exists()
+
+
+def test_a_claim_leaves_no_file_open(store):
+    """A run has thousands of them."""
+    store.prepare()
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(3):
+        with store.claim(cell()) as mine, store.claim(cell()) as again:
+            assert (mine, again) == (True, False)
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_packed_failure_replaces_no_record(store, tmp_path):
+    store.write(record(0, "failed"))
+    store.write(record(1, "timeout"))
+    store.pack(tmp_path / "a.xz")
+    other = Store(tmp_path / "other")
+    for fold, status in enumerate(("memory", "done")):
+        other.write(record(fold, status))
+    assert other.unpack(tmp_path / "a.xz") == 0
+    assert [r.status for r in other.records()] == ["memory", "done"]

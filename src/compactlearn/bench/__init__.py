@@ -13,7 +13,7 @@ from compactlearn.bench.comparison import (
     compare,
 )
 from compactlearn.bench.entry import Answer, Entry, Task
-from compactlearn.bench.events import Event, Summary
+from compactlearn.bench.events import Event, RunError, Summary
 from compactlearn.bench.generic import ClassifierEntry
 from compactlearn.bench.plan import cells_of
 from compactlearn.bench.registry import entry_names
@@ -34,6 +34,7 @@ __all__ = [
     "Figure",
     "Grid",
     "Row",
+    "RunError",
     "Spec",
     "SpecError",
     "Summary",

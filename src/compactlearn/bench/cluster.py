@@ -11,12 +11,12 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from compactlearn.bench.events import Event, OnEvent
+from compactlearn.bench.events import Event, OnEvent, RunError
 from compactlearn.bench.execute import unanswered
 from compactlearn.bench.guard import POLL_S, Worker
 from compactlearn.bench.job import Job, written
@@ -49,6 +49,16 @@ def run_on_cluster(
         _Cluster(client, distributed, store, budget, tell, deque(jobs)).run()
 
 
+@dataclass(frozen=True)
+class _Sent:
+    """A job on its way, and our claim on its cell."""
+
+    job: Job
+    claim: ExitStack
+    future: Any
+    at: float = field(default_factory=time.perf_counter)
+
+
 @dataclass
 class _Cluster:
     client: Any
@@ -58,7 +68,7 @@ class _Cluster:
     tell: OnEvent
     waiting: deque[Job]
     elsewhere: list[Job] = field(default_factory=list)  # claimed by other processes
-    under_way: dict[str, tuple[Job, ExitStack, Any]] = field(default_factory=dict)
+    under_way: dict[str, _Sent] = field(default_factory=dict)
 
     def run(self) -> None:
         stream = self.distributed.as_completed(loop=self.client.loop)
@@ -67,21 +77,24 @@ class _Cluster:
                 while self.waiting and len(self.under_way) < self._room():
                     self._submit(self.waiting.popleft(), stream)
                 if self.under_way:
-                    key = next(stream).key
-                    job, claim, future = self.under_way.pop(key)
-                    with claim:
-                        self._keep(job, future)
+                    sent = self.under_way.pop(next(stream).key)
+                    with sent.claim:
+                        self._keep(sent)
                 elif self.elsewhere and not self.waiting:
                     time.sleep(_LOOK_AGAIN_S)
                     self.waiting, self.elsewhere = deque(self.elsewhere), []
         finally:
+            for sent in self.under_way.values():
+                sent.claim.close()
             # Not awaited: a cell that runs on the cluster ends by itself, and nobody listens.
-            self.client.cancel([future for _, _, future in self.under_way.values()])
-            for _, claim, _ in self.under_way.values():
-                claim.close()
+            with suppress(OSError):  # the scheduler itself may be gone
+                self.client.cancel([sent.future for sent in self.under_way.values()])
 
     def _room(self) -> int:
-        return _AHEAD * max(1, sum(self.client.nthreads().values()))
+        try:
+            return _AHEAD * max(1, sum(self.client.nthreads().values()))
+        except OSError as error:
+            raise _lost(error) from error
 
     def _submit(self, job: Job, stream: Any) -> None:
         """Claim a cell and send it off, unless another process has it or has done it."""
@@ -94,25 +107,37 @@ class _Cluster:
                 self.elsewhere.append(job)
                 self.tell(Event("put back", job.cell))
             else:
-                sent = replace(job, store=None).to_json()
+                text = replace(job, store=None).to_json()
                 # A key of its own: the cluster may still know the answer of an earlier run.
                 key = f"{job.cell.name}--{uuid.uuid4().hex}"
                 future = self.client.submit(
-                    compute, sent, self.budget, key=key, pure=False, retries=0
+                    compute, text, self.budget, key=key, pure=False, retries=0
                 )
-                self.under_way[future.key] = job, claim.pop_all(), future
+                self.under_way[future.key] = _Sent(job, claim.pop_all(), future)
                 stream.add(future)
                 self.tell(Event("started", job.cell))
 
-    def _keep(self, job: Job, future: Any) -> None:
+    def _keep(self, sent: _Sent) -> None:
+        job = sent.job
+        if sent.future.cancelled():  # nobody but a scheduler that ends does that
+            raise _lost("it cancelled what it had been sent")
         try:
-            record = Record.from_json(future.result())
+            record = Record.from_json(sent.future.result())
+            if record.cell.name != job.cell.name:
+                raise ValueError(f"it answers another question, {record.cell.name}")
         except Exception as error:  # the cluster's failure, whatever its class, is the cell's
             reason = f"The cluster gave no answer ({type(error).__name__}: {error})."
-            record = unanswered(job.cell, "failed", reason, 0.0, 0)
+            record = unanswered(job.cell, "failed", reason, sent.at, 0)
         self.store.write(record)
         total = record.circumstances["seconds"]["total"]
         self.tell(Event("ended", job.cell, record.status, total, record.reason))
+
+
+def _lost(reason: object) -> RunError:
+    return RunError(
+        f"The Dask scheduler was lost ({reason}); start one again, and the same command goes on "
+        "with what has no record."
+    )
 
 
 def compute(text: str, budget: Budget) -> str:

@@ -9,7 +9,11 @@ from typing import Literal
 
 from compactlearn.records import Cell
 
-__all__ = ["Event", "OnEvent", "Summary", "Tally"]
+__all__ = ["Event", "OnEvent", "RunError", "Summary", "Tally"]
+
+
+class RunError(RuntimeError):
+    """A run cannot go on, by no mistake of the user's; what is recorded stays."""
 
 
 @dataclass(frozen=True)

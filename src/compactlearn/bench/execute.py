@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import os
 import random
 import re
 import sys
@@ -9,7 +12,8 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import config_context
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
@@ -46,8 +51,7 @@ def execute(job: Job, begun: Callable[[], None] = lambda: None) -> Record:
         forget_peak()
         started = time.perf_counter()
         with _alone(cell.method_seed) as said:
-            answer = entry.answer(task)
-        _check(answer, task.metrics)
+            answer = _checked(entry.answer(task), task)
     except MemoryError as error:
         reason = f"There was not enough memory: {error}" if str(error) else "Memory ran out."
         return unanswered(cell, "memory", reason, started, peak_bytes())
@@ -60,7 +64,7 @@ def execute(job: Job, begun: Callable[[], None] = lambda: None) -> Record:
         "done",
         metrics=list(task.metrics),
         configurations=list(answer.configurations),
-        values=np.asarray(answer.values, dtype=np.float64),
+        values=answer.values,
         sizes=list(answer.sizes),
         details=answer.details,
         versions=versions(),
@@ -128,7 +132,7 @@ def _task(cell: Cell, data_home: str | None) -> Task:
         Y[test],
         tuple(cell.settings["metrics"]),
         cell.selection,
-        cell.settings,
+        copy.deepcopy(dict(cell.settings)),  # the cell must stay what it is, whatever an entry does
         cell.method_seed,
         cell.inner_seed,
     )
@@ -142,13 +146,51 @@ def _alone(seed: int) -> Iterator[list[warnings.WarningMessage]]:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.manual_seed(seed)
-    with threadpool_limits(1), warnings.catch_warnings(record=True) as said:
+    # What a method changes for the whole process, its folder for instance, is put back.
+    with (
+        chdir(os.curdir),
+        np.errstate(),
+        config_context(),
+        threadpool_limits(1),
+        warnings.catch_warnings(record=True) as said,
+    ):
         warnings.simplefilter("always")
         yield said
 
 
-def _check(answer: Answer, metrics: tuple[str, ...]) -> None:
-    shape, wanted = np.shape(answer.values), (len(answer.configurations), len(metrics))
+def _checked(answer: Answer, task: Task) -> Answer:
+    """The answer, if a record can hold it."""
+    if not isinstance(answer, Answer) or not isinstance(answer.details, Mapping):
+        raise TypeError(
+            "An entry must return an Answer, whose details are a table if it has any; got "
+            f"{answer!r:.200}. Correct the entry."
+        )
+    _check_counts(answer, task)
+    values = np.asarray(answer.values, dtype=np.float64)
+    if np.isinf(values).any():
+        raise ValueError(
+            "The values of an answer must be finite, or NaN where a metric is not defined; some "
+            "are infinite. Correct the entry."
+        )
+    try:
+        json.dumps([dict(one) for one in answer.configurations], allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "The configurations of an answer must be tables of finite numbers, texts, true or "
+            f"false, and lists of these ({error}); got {answer.configurations[0]!r:.200} first. "
+            "Correct the entry."
+        ) from error
+    return replace(answer, values=values, sizes=[int(size) for size in answer.sizes])
+
+
+def _check_counts(answer: Answer, task: Task) -> None:
+    n_configurations = len(answer.configurations)
+    if not n_configurations or (task.selection == "nested" and n_configurations > 1):
+        raise ValueError(
+            "An answer must have at least one configuration, and for the selection 'nested' the "
+            f"chosen one alone; got {n_configurations} for {task.selection!r}. Correct the entry."
+        )
+    shape, wanted = np.shape(answer.values), (n_configurations, len(task.metrics))
     if shape != wanted or len(answer.sizes) not in (0, wanted[0]):
         raise ValueError(
             "An answer must have a row of values for each configuration and a column for each "

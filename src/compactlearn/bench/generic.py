@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import KFold, ParameterGrid
+from sklearn.model_selection import ParameterGrid
 
 from compactlearn.bench.entry import Answer, Task
-from compactlearn.bench.judging import Clock
-from compactlearn.core.params import nearest
-from compactlearn.metrics import average_precision, get_metric
+from compactlearn.bench.judging import Clock, best_place, inner_means
+from compactlearn.core.params import Integer, nearest
+from compactlearn.metrics import get_metric
 from compactlearn.metrics.scoring import predicted_labels, predicted_scores, training_options
 
 __all__ = ["ClassifierEntry", "judged"]
 
 _COMMON = ("inner_folds", "ridge")  # what a spec gives to every method
+_FOLDS = Integer(2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +44,33 @@ class ClassifierEntry:
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters as the spec and the grid give them, the spec's first."""
-        known = self.make().get_params()
+        model = self.make()
+        if not all(callable(getattr(model, name, None)) for name in ("fit", "get_params")):
+            raise TypeError(
+                "A method must be a callable that returns an unfitted scikit-learn classifier, but "
+                f"it returned {model!r:.80}; correct it."
+            )
+        known = model.get_params()
+        grid = {name: _listed(values) for name, values in self.grid.items()}
         own = {name: value for name, value in given.items() if name not in _COMMON}
-        for name in own:
+        for name, value in (grid | own).items():
             if name not in known:
                 raise ValueError(
-                    f"{type(self.make()).__name__} has the parameters {', '.join(known)}, but not "
+                    f"{type(model).__name__} has the parameters {', '.join(known)}, but not "
                     f"{name!r}; leave it out.{nearest(name, known)}"
                 )
-        grid = {name: list(values) for name, values in self.grid.items()}
-        return {"inner_folds": given.get("inner_folds", 5), "parameters": grid | own}
+            if value == []:
+                raise ValueError(
+                    f"A list of values to try must hold at least one, and that of {name!r} is "
+                    "empty; add one, or leave the parameter out."
+                )
+        inner_folds = given.get("inner_folds", 5)
+        if not _FOLDS.accepts(inner_folds):
+            raise ValueError(
+                f"The setting 'inner_folds' must be {_FOLDS.describe()}; got {inner_folds!r}. Give "
+                "it such a value."
+            )
+        return {"inner_folds": inner_folds, "parameters": grid | own}
 
     def answer(self, task: Task) -> Answer:
         """Fit and judge every configuration, or the one that inner folds prefer."""
@@ -61,7 +79,7 @@ class ClassifierEntry:
         if task.selection == "nested":
             means = self._inner(task, configurations)
             details = {"inner_average_precision": means}
-            configurations = [configurations[_best(means)]]
+            configurations = [configurations[best_place(means)]]
         fitting, predicting = Clock(), Clock()
         rows, sizes = [], []
         for configuration in configurations:
@@ -72,20 +90,14 @@ class ClassifierEntry:
         return Answer(configurations, values, sizes, fitting.seconds, predicting.seconds, details)
 
     def _inner(self, task: Task, configurations: list[dict[str, Any]]) -> list[float]:
-        """The mean average precision of each configuration over inner folds."""
+        """How inner folds judge each configuration; nothing is to be chosen among one."""
         if len(configurations) == 1:
             return [float("nan")]
-        n_folds = int(task.settings["inner_folds"])
-        cut = KFold(n_folds, shuffle=True, random_state=task.inner_seed)
-        sums = np.zeros(len(configurations))
-        for train, test in cut.split(np.empty((task.X_train.shape[0], 1))):
-            for place, configuration in enumerate(configurations):
-                model = self._fitted(
-                    configuration, task.X_train[train], task.Y_train[train], task.seed, Clock()
-                )
-                scores = predicted_scores(model, task.X_train[test])
-                sums[place] += average_precision(task.Y_train[test], scores)
-        return (sums / n_folds).tolist()
+
+        def scored(configuration: Mapping[str, Any], X: Any, Y: Any, X_test: Any) -> Any:
+            return predicted_scores(self._fitted(configuration, X, Y, task.seed, Clock()), X_test)
+
+        return inner_means(task, task.settings["inner_folds"], configurations, scored)
 
     def _fitted(
         self, configuration: Mapping[str, Any], X: Any, Y: Any, seed: int, fitting: Clock
@@ -115,13 +127,11 @@ def judged(model: Any, task: Task, predicting: Clock) -> list[float]:
     return values
 
 
-def _best(means: Sequence[float]) -> int:
-    """The place of the largest, the first of several; one that is not a number is the least.
-
-    >>> _best([float("nan"), 0.25, 0.5, 0.5]), _best([float("nan")])
-    (2, 0)
-    """
-    return int(np.argmax(np.nan_to_num(means, nan=-np.inf)))
+def _listed(values: Any) -> Any:
+    """What a grid holds for one parameter, in plain values; anything but a sequence is one."""
+    if isinstance(values, np.ndarray):
+        return values.tolist()
+    return list(values) if isinstance(values, Sequence) and not isinstance(values, str) else values
 
 
 def _configurations(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ _THREADS = (
     "NUMEXPR_NUM_THREADS",
 )
 POLL_S = 0.05  # how often memory is looked at
+_GROUP_S = 1.0  # how long the processes of a group that was killed may take to be gone
 
 
 class Process(Protocol):
@@ -54,14 +55,15 @@ def launch() -> tuple[Process, Connection, IO[bytes]]:
     """A fresh interpreter with one thread for linear algebra, in a process group of its own.
 
     Its own group: Ctrl-C is for the parent, which then decides. The path of modules is the
-    parent's, so that both see the same packages.
+    parent's, so that both see the same packages. Hashes of texts, and so the order of sets of
+    them, are the same in all workers.
     """
     ours, theirs = Pipe()
     path = os.pathsep.join(place or os.getcwd() for place in sys.path)
     errors = tempfile.TemporaryFile()  # noqa: SIM115, closed with the worker
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START, str(theirs.fileno())],
-        env=os.environ | dict.fromkeys(_THREADS, "1") | {"PYTHONPATH": path},
+        env=os.environ | dict.fromkeys(_THREADS, "1") | {"PYTHONPATH": path, "PYTHONHASHSEED": "0"},
         stdin=subprocess.PIPE,  # never written to: it closes when we end, and so ends the worker
         stdout=errors,
         stderr=errors,
@@ -96,6 +98,9 @@ class Worker:
 
     def give(self, job: Job) -> None:
         """Start a job."""
+        # What earlier cells printed is of no use any more, and would grow without end.
+        self.errors.seek(0)
+        self.errors.truncate()
         self.job, self.sent, self.begun, self.peak = job, time.perf_counter(), None, 0
         # A worker that has just died is noticed when it is listened to.
         with suppress(BrokenPipeError, ConnectionResetError):
@@ -140,7 +145,8 @@ class Worker:
         code = self.process.wait()
         if code >= 0:
             return f"The process that computed it ended by itself, with status {code}."
-        name = signal.Signals(-code).name
+        named = {number.value: number.name for number in signal.Signals}
+        name = named.get(-code, str(-code))
         hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
         return f"The process that computed it was ended by the signal {name}{hint}."
 
@@ -151,14 +157,29 @@ class Worker:
         return self.errors.read().decode("utf-8", errors="replace")
 
     def stop(self, patience: float = 0.0) -> None:
-        """End the process, after `patience` seconds in which it may end by itself."""
+        """End the process, after `patience` seconds in which it may end by itself.
+
+        With it whatever it has started and left in its group: it would go on computing, and a
+        forked child would hold on to the claim of the cell.
+        """
         if patience:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(patience)
         with suppress(ProcessLookupError):
             self.process.kill()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        _await_group(self.process.pid)
         stdin = getattr(self.process, "stdin", None)
         if stdin is not None:
             stdin.close()
         self.pipe.close()
+
+
+def _await_group(group: int) -> None:
+    end = time.monotonic() + _GROUP_S
+    with suppress(ProcessLookupError, PermissionError):
+        while time.monotonic() < end:
+            os.killpg(group, 0)
+            time.sleep(0.002)

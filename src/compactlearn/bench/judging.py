@@ -1,19 +1,21 @@
-"""What the entries share: batches of scores to be judged, and the answer of a chosen model."""
+"""What the entries share: a clock, scores judged in batches, and the choice by inner folds."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import KFold
 
 from compactlearn.bench.entry import Task
+from compactlearn.metrics import average_precision
 from compactlearn.metrics.many import TOGETHER, Judges
 
-__all__ = ["Clock", "Table"]
+__all__ = ["Clock", "Table", "best_place", "inner_means"]
 
 
 @dataclass
@@ -77,3 +79,32 @@ class Table:
                     row = np.where(np.isnan(values), read, values)
                 self.values[list(indices)] = row
         self._waiting.clear()
+
+
+def inner_means(
+    task: Task,
+    n_folds: int,
+    configurations: Sequence[Mapping[str, Any]],
+    scored: Callable[[Mapping[str, Any], Any, Any, Any], Any],
+) -> list[float]:
+    """The mean average precision of each configuration over inner folds of the training rows.
+
+    ``scored`` is given a configuration, rows with their labels to fit, and rows to score.
+    """
+    X, Y = task.X_train, task.Y_train
+    means = np.zeros(len(configurations))
+    folds = KFold(n_folds, shuffle=True, random_state=task.inner_seed)
+    for train, test in folds.split(np.empty((X.shape[0], 1))):
+        for place, configuration in enumerate(configurations):
+            scores = scored(configuration, X[train], Y[train], X[test])
+            means[place] += average_precision(Y[test], scores) / n_folds
+    return means.tolist()
+
+
+def best_place(means: Sequence[float]) -> int:
+    """The place of the largest, the first of several; one that is not a number is the least.
+
+    >>> best_place([float("nan"), 0.25, 0.5, 0.5]), best_place([float("nan")])
+    (2, 0)
+    """
+    return int(np.argmax(np.nan_to_num(means, nan=-np.inf)))

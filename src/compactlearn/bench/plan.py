@@ -31,6 +31,7 @@ def cells_of(spec: Spec) -> list[Cell]:
     """
     for data in spec.datasets:
         _check_rows(data, spec.folds)
+    _check_use(spec)
     found = {method.shown: _entry(method, spec) for method in spec.methods}
     settings = {
         (data, method.shown): _settings(found[method.shown], method, data, spec)
@@ -74,6 +75,23 @@ def _check_rows(data: Data, folds: int) -> None:
         )
 
 
+def _check_use(spec: Spec) -> None:
+    """Refuse what would have no effect, since it will have been meant to have one."""
+    pairs = [(d.name, m.shown) for d in spec.datasets for m in spec.methods if d.takes(m.shown)]
+    for data in spec.datasets:
+        if not any(data.takes(method.shown) for method in spec.methods):
+            raise SpecError(
+                f"Each data set must have a method that runs on it, and 'only' and 'without' leave "
+                f"none for {data.name}; change them, or leave the set out."
+            )
+    for override in spec.overrides:
+        if not any(override.applies(*pair) for pair in pairs):
+            raise SpecError(
+                f"An override must be about a method on a set that it runs on, and "
+                f"{override.method!r} does not run on {override.dataset!r}; leave the override out."
+            )
+
+
 def _entry(method: Method, spec: Spec) -> Entry:
     try:
         if method.estimator is not None:
@@ -98,10 +116,15 @@ def _settings(found: Entry, method: Method, data: Data, spec: Spec) -> dict[str,
                 "for the whole spec instead."
             )
     try:
-        completed = found.settings(given)
+        completed = dict(found.settings(given))  # ours: the entry may keep its own
     except (ValueError, TypeError) as error:
         raise SpecError(
             f"The settings of the method {method.shown!r} on {data.name} are wrong: {error}"
+        ) from error
+    except Exception as error:  # the code of a plug-in may do anything
+        raise SpecError(
+            f"The method {method.shown!r} cannot say what its settings on {data.name} are "
+            f"({type(error).__name__}: {error}); correct it."
         ) from error
     try:
         json.dumps(completed, allow_nan=False)

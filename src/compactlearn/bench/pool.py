@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from multiprocessing.connection import wait
 from typing import Any
 
-from compactlearn.bench.events import Event, OnEvent
+from compactlearn.bench.events import Event, OnEvent, RunError
 from compactlearn.bench.guard import POLL_S, Launch, Worker, launch
 from compactlearn.bench.job import Job, written
 from compactlearn.bench.spec import Budget
@@ -113,7 +113,7 @@ class Pool:
         if job is not None:
             self._record(job, worker.obituary(job.cell))
         elif not worker.ready:
-            raise RuntimeError(
+            raise RunError(
                 f"A worker process could not start. {worker.cause()} It said: "
                 f"{worker.last_words().strip() or 'nothing'}"
             )

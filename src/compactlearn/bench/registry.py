@@ -42,7 +42,14 @@ def entry(name: str) -> Entry:
             'or say by estimator = "package.module:object" where your own is.'
             f"{nearest(name, entry_names())}"
         )
-    return _as_entry(plugins[name].load(), f"the plug-in {name!r}")
+    try:
+        found = plugins[name].load()
+    except Exception as error:  # a module that is imported may do anything
+        raise ValueError(
+            f"The plug-in {name!r} cannot be imported ({type(error).__name__}: {error}); repair or "
+            "remove the package that brings it."
+        ) from error
+    return _as_entry(found, f"the plug-in {name!r}")
 
 
 @cache
@@ -56,9 +63,9 @@ def own_entry(path: str, folder: Path | None = None) -> Entry:
         found: Any = importlib.import_module(module)
         for attribute in attributes.split("."):
             found = getattr(found, attribute)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a module that is imported may do anything
         raise ValueError(
-            f"The estimator {path!r} cannot be imported ({error}); write "
+            f"The estimator {path!r} cannot be imported ({type(error).__name__}: {error}); write "
             '"package.module:object", and install the package or put the module beside the spec.'
         ) from error
     return _as_entry(found, f"the estimator {path!r}")
@@ -77,8 +84,12 @@ def _plugins() -> dict[str, Any]:
 
 
 def _as_entry(found: Any, what: str) -> Entry:
-    methods = ("settings", "answer")
-    if not isinstance(found, type) and all(callable(getattr(found, m, None)) for m in methods):
+    if all(callable(getattr(found, name, None)) for name in ("settings", "answer")):
+        if isinstance(found, type):
+            raise TypeError(
+                f"A method must be an Entry, but {what} is a class of entries, {found!r}; make one "
+                "of it, and name that."
+            )
         return cast(Entry, found)
     if callable(found):
         return ClassifierEntry(found, getattr(found, "grid", {}))

@@ -12,6 +12,7 @@ from compactlearn.bench.job import Job, written
 from compactlearn.bench.plan import cells_of
 from compactlearn.bench.pool import Pool
 from compactlearn.bench.spec import Spec, SpecError
+from compactlearn.core.params import Integer
 from compactlearn.datasets import fetch, is_available
 from compactlearn.records import Cell, Store
 
@@ -63,7 +64,14 @@ def run(
         If a record cannot be written.
     ClusterError
         If no scheduler answers.
+    RunError
+        If a worker process cannot start, or the scheduler is lost.
     """
+    if workers is not None and not Integer(1).accepts(workers):
+        raise ValueError(
+            f"The number of workers must be {Integer(1).describe()}; got {workers!r}. Leave it out "
+            "to have as many as the spec says."
+        )
     cells, tally = cells_of(spec), Tally(on_event)
     store.prepare()
     jobs = _jobs(cells, spec, store, retry_failed, data_home, tally)

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from compactlearn.bench.entry import Answer, Task
 from compactlearn.bench.frequency import by_frequency
 from compactlearn.bench.grids import SETTINGS, complete_settings, configurations
-from compactlearn.bench.judging import Clock
-from compactlearn.metrics import average_precision
+from compactlearn.bench.judging import Clock, best_place, inner_means
 from compactlearn.metrics.many import Judges
 
 __all__ = ["SingleFits"]
@@ -97,16 +95,14 @@ class SingleFits:
         if len(grid) == 1:
             return grid[0], None
         make = self.plain or self.make
-        folds = KFold(own["inner_folds"], shuffle=True, random_state=task.inner_seed)
-        X, Y = task.X_train, task.Y_train
-        means = np.zeros(len(grid))
-        for train, test in folds.split(np.zeros(X.shape[0])):
-            for k, configuration in enumerate(grid):
-                model = make(own, configuration, task.seed).fit(X[train], Y[train])
-                scores = np.asarray(self.scores(model, X[test]))
-                means[k] += average_precision(Y[test], scores) / own["inner_folds"]
-        best = int(np.argmax(means))
-        return grid[best], float(means[best])
+
+        def scored(configuration: Configuration, X: Any, Y: Any, X_test: Any) -> Any:
+            model = make(own, configuration, task.seed).fit(X, Y)
+            return np.asarray(self.scores(model, X_test))
+
+        means = inner_means(task, own["inner_folds"], grid, scored)
+        best = best_place(means)
+        return grid[best], means[best]
 
 
 def _dense(labels: Any) -> np.ndarray:

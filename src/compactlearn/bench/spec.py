@@ -38,6 +38,7 @@ _SIX = (
     "ndcg_at_3",
 )
 RIDGES = ("paper", "wide")
+_LONGEST = 100
 _KEYS = (
     "name",
     "seed",
@@ -147,7 +148,7 @@ def read_spec(path: Path) -> Spec:
         raise SpecError(f"The spec {path} cannot be read ({reason}); check the path.") from error
     try:
         found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits
         raise SpecError(f"The spec {path} is not TOML: {error}; correct it.") from error
     return parse_spec(found, folder=path.resolve().parent)
 
@@ -255,7 +256,8 @@ def _method(item: Any) -> Method:
         )
     rest = {key: value for key, value in found.items() if key not in ("name", "as", "estimator")}
     shown, estimator = found.get("as", found["name"]), found.get("estimator")
-    check_text(shown, "as", lambda text: bool(text.strip()), "a name to show")
+    fits_file = f"a name to show, of at most {_LONGEST} characters"  # it is part of file names
+    check_text(shown, "as", lambda text: 0 < len(text.strip()) <= len(text) <= _LONGEST, fits_file)
     if estimator is not None:
         fits = re.compile(r"[\w.]+:[\w.]+").fullmatch
         check_text(estimator, "estimator", lambda text: bool(fits(text)), "'package.module:object'")

@@ -82,7 +82,9 @@ def check_text(value: Any, key: str, accepts: Callable[[str], bool], what: str) 
 def bytes_of(value: Any) -> int:
     """A count of bytes, or a number with a unit."""
     match = (
-        re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]+)\s*", value) if isinstance(value, str) else None
+        re.fullmatch(r"\s*([0-9.]{1,20})\s*([A-Za-z]+)\s*", value)
+        if isinstance(value, str)
+        else None
     )
     if match and match[2].upper() in _UNITS and match[1].count(".") < 2 and match[1] != ".":
         value = int(float(match[1]) * _UNITS[match[2].upper()])

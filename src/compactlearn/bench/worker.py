@@ -9,6 +9,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
+import signal
 import sys
 import threading
 from multiprocessing.connection import Connection
@@ -72,4 +73,6 @@ def _end_with_parent(handle: int) -> None:
     """Wait for the end of a stream on which nothing is ever written."""
     while os.read(handle, 1):
         pass
+    if os.getpgrp() == os.getpid():  # the group is ours: what the cell has started ends with us
+        os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)  # a record that is being written is under a temporary name, and harmless

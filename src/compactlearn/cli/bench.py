@@ -16,6 +16,7 @@ from rich.console import Console
 from compactlearn.bench import (
     ClusterError,
     Event,
+    RunError,
     Spec,
     SpecError,
     Summary,
@@ -47,6 +48,9 @@ def _mistakes() -> Iterator[None]:
         if error.errno not in _NO_ROOM:
             raise Mistake(str(error)) from error
         _say(str(error))
+        raise typer.Exit(1) from error
+    except RunError as error:
+        _say(" ".join(str(error).split()))
         raise typer.Exit(1) from error
     except (SpecError, RecordError, ClusterError, ImportError) as error:
         raise Mistake(str(error)) from error
@@ -97,7 +101,9 @@ def bench(
     ] = None,
 ) -> None:
     """Run the benchmark that SPEC describes; stop it at any time, and call it again to go on."""
-    console = Console(highlight=False)
+    console = Console(
+        highlight=False, markup=False, emoji=False
+    )  # names are not to be read as either
     with _mistakes():
         spec = read_spec(source)
         cells = cells_of(spec)

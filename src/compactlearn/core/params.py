@@ -99,7 +99,10 @@ class Real:
         """Whether `value` is a finite number between the bounds."""
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer beyond all floats
+            return False
         if not math.isfinite(number):
             return False
         above = self.low is None or number > self.low or (number == self.low and not self.open_low)

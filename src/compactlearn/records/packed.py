@@ -39,6 +39,11 @@ def read_packed(path: Path) -> Iterator[Record]:
             f"The file {path} is not a whole packed file of records ({error}); take an undamaged "
             "copy."
         ) from error
+    except OSError as error:
+        raise RecordError(
+            f"The packed file {path} cannot be read ({error.strerror or error}); name a file that "
+            "may be read."
+        ) from error
 
 
 def _record(line: str, number: int, path: Path) -> Record:

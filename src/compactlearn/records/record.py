@@ -193,8 +193,8 @@ class Record:
     def from_json(cls, text: str | bytes) -> Record:
         """Read a record, or say why the text is none."""
         try:
-            found = json.loads(text)
-        except ValueError as error:
+            found = json.loads(text, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
             raise RecordError(f"it is not JSON ({error})") from error
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise RecordError("it does not call itself a compactlearn record")
@@ -204,20 +204,25 @@ class Record:
             )
         try:
             return cls._from_dict(found)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise RecordError(
                 f"a part is missing or wrong ({type(error).__name__}: {error})"
-            ) from (error)
+            ) from error
 
     @classmethod
     def _from_dict(cls, found: dict[str, Any]) -> Record:
         cell, status = Cell(**found["cell"]), found["status"]
         if cell.selection not in SELECTIONS or status not in STATUSES:
             raise ValueError(f"selection {cell.selection!r}, status {status!r}")
+        _ = cell.name  # raises if its parts are not of the right kind
         metrics = [str(name) for name in found["metrics"]]
         configurations = _from_grid(found["axes"], found["places"])
         rows = [[np.nan if value is None else value for value in row] for row in found["values"]]
+        if [len(row) for row in rows] != [len(metrics)] * len(configurations):
+            raise ValueError("not one row of values for each configuration, or not one metric each")
         values = np.array(rows, dtype=np.float64).reshape(len(configurations), len(metrics))
+        if np.isinf(values).any():
+            raise ValueError("a value is not finite")
         sizes = [int(size) for size in found["sizes"]]
         if sizes and len(sizes) != len(configurations):
             raise ValueError(f"{len(sizes)} sizes of {len(configurations)} configurations")
@@ -266,6 +271,10 @@ def _configurations(text: str) -> list[dict[str, Any]]:
     return [
         {name: axes[name][k] for name, k in zip(axes, row, strict=True) if k >= 0} for row in places
     ]
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number that JSON knows")
 
 
 def _short(value: float) -> float | None:

@@ -15,7 +15,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from compactlearn.core.files import atomic
@@ -121,11 +121,12 @@ class Store:
     @contextmanager
     def claim(self, cell: Cell) -> Iterator[bool]:
         """Inside, whether the cell is ours to compute; False: another process is at it."""
-        try:
-            self.claims.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise _unwritable(self.folder, error) from error
-        with claim(self._lock(cell.name)) as mine:
+        with ExitStack() as held:
+            try:
+                self.claims.mkdir(parents=True, exist_ok=True)
+                mine = held.enter_context(claim(self._lock(cell.name)))
+            except OSError as error:
+                raise _unwritable(self.folder, error) from error
             yield mine
 
     def _lock(self, name: str) -> Path:
@@ -148,7 +149,8 @@ class Store:
         better.
         """
         written = 0
-        for record in read_packed(Path(path)):
+        # All are read before one is kept: damage may show only at the end of the file.
+        for record in list(read_packed(Path(path))):
             known = self.status(record.cell)
             if known is None or (known != "done" and record.status == "done"):
                 self.write(record)
@@ -189,7 +191,7 @@ class Store:
     def _clear(self) -> None:
         """Remove temporary files of writers that were killed; they are harmless but in the way."""
         for part in self.cells.glob(".*.part"):
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 name = part.name[1:].partition(".json.")[0]
                 if time.time() - part.stat().st_mtime > _LEFT_OVER_S:
                     with claim(self._lock(name)) as mine:
@@ -249,6 +251,13 @@ def _parsed(path: Path) -> Record | None:
         record = Record.from_json(path.read_bytes())
     except FileNotFoundError:
         return None
+    except OSError as error:
+        told = StoreError(
+            f"The record {path} cannot be read ({error.strerror or error}); check what it is and "
+            "who may read it."
+        )
+        told.errno = error.errno
+        raise told from error
     if record.cell.name != path.stem:
         raise RecordError(f"it answers another question, {record.cell.name}")
     return record
