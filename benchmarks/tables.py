@@ -364,6 +364,26 @@ def _markdown(lines: list[list[str]]) -> str:
     return "\n".join([head, "|---" * len(lines[0]) + "|", *body])
 
 
+def conventions(record: Record) -> str:
+    """Ridge under other conventions; bold is what lies within two published deviations."""
+    rows = record["measurements"]
+    names = list(dict.fromkeys(row["convention"] for row in rows))
+    lines = [["data", "metric", *names, "published"]]
+    for where in dict.fromkeys((row["data"], row["metric"]) for row in rows):
+        own = {row["convention"]: row for row in rows if (row["data"], row["metric"]) == where}
+        cells = []
+        for name in names:
+            row = own[name]
+            near = abs(row["mean"] - row["paper_mean"]) <= 2 * row["paper_std"]
+            cells.append(f"**{row['mean']:.4f}**" if near else f"{row['mean']:.4f}")
+        printed = own[names[0]]
+        beside = f"{printed['paper_mean']:.4f} ± {printed['paper_std']:.4f}"
+        lines.append([where[0], where[1].replace("_", " "), *cells, beside])
+    within = {name: sum("**" in line[2 + k] for line in lines[1:]) for k, name in enumerate(names)}
+    lines.append(["", f"within, of {len(lines) - 1}", *(str(within[n]) for n in names), ""])
+    return _markdown(lines)
+
+
 def results() -> str:
     """What the records of the benchmark say; headings one level down, under the page's own."""
     text = summary_markdown(list(open_records(PAPER)))
@@ -371,7 +391,7 @@ def results() -> str:
 
 
 DOCUMENTS: dict[Path, tuple[Any, ...]] = {
-    ROOT / "docs" / "results.md": (results,),
+    ROOT / "docs" / "results.md": (conventions, results),
     ROOT / "README.md": (demo, defaults, speed, grid),
     ROOT / "docs" / "METHODS.md": (
         methods,
