@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from compactlearn.bench import cells_of, read_spec
 from compactlearn.records import open_records
 from compactlearn.report import summary_markdown
 
@@ -386,7 +387,14 @@ def conventions(record: Record) -> str:
 
 def results() -> str:
     """What the records of the benchmark say; headings one level down, under the page's own."""
-    text = summary_markdown(list(open_records(PAPER)))
+    records = list(open_records(PAPER))
+    asked = {
+        cell.name for path in PAPER.parent.glob("*.toml") for cell in cells_of(read_spec(path))
+    }
+    strangers = [record.cell.name for record in records if record.cell.name not in asked]
+    if strangers:
+        raise SystemExit(f"{len(strangers)} records belong to no spec, {strangers[0]} for one")
+    text = summary_markdown(records)
     return re.sub(r"^#", "##", text.partition("\n")[2].strip(), flags=re.MULTILINE)
 
 
