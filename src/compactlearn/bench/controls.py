@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -22,7 +21,7 @@ from compactlearn.core.seeds import seeded
 from compactlearn.embeddings import CMLL, CPLST, MDDM
 from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan
 from compactlearn.embeddings.encoders import ROUTES
-from compactlearn.embeddings.sizes import COUNTS, component_count, left_noun
+from compactlearn.embeddings.sizes import COUNTS, feature_count
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.linalg.pairs import Pair
 
@@ -65,16 +64,7 @@ class ProjectedFeatures(Embedding):
         """P; that for a smaller d are its leading columns."""
 
     def _size(self, n_features: int, n_labels: int, given_features: int) -> int:
-        size = component_count(
-            self.n_feature_components,
-            n_features,
-            "n_feature_components",
-            left_noun(n_features, given_features),
-            lambda size: min(size, n_labels),
-            ratio_of=given_features,
-        )
-        assert size is not None
-        return size
+        return feature_count(self.n_feature_components, n_features, n_labels, given_features)
 
     def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d = self._size(n_features, n_labels, given_features)
@@ -98,11 +88,8 @@ class ProjectedFeatures(Embedding):
     def _heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
-        counts = []
-        for size in sizes:
-            own = copy(self)
-            own.n_feature_components = size
-            counts.append(own._size(pair.n_left, pair.n_right, pair.given_left))
+        where = (pair.n_left, pair.n_right, pair.given_left)
+        counts = [own._size(*where) for own in self._sized(sizes)]
         P = self._columns(pair, max(counts))
         return [Head(P[:, :d]) for d in counts]
 
@@ -182,9 +169,7 @@ class MDDMThenCodes(CMLL):
         if self.completion == "random":
             return [None] * len(sizes)
         counts = []
-        for size in sizes:
-            own = copy(self)
-            own.n_feature_components = size
+        for own in self._sized(sizes):
             d, _ = own._sizes(pair.n_left, pair.n_right, pair.given_left, m)
             assert d is not None
             counts.append(d)

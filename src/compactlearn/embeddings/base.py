@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -125,6 +126,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         None where a projection does not follow from the codes: that size is solved by itself.
         """
         return [None] * len(sizes)
+
+    def _sized(self, sizes: Sequence[Any]) -> list[Self]:
+        """Copies that differ in the number of feature components alone."""
+        return [copy(self).set_params(n_feature_components=size) for size in sizes]
 
     def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         """The outcome for ``m`` label components out of that for more, where codes are nested."""

@@ -254,9 +254,7 @@ class CMLL(Embedding):
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
         counts = []
-        for size in sizes:
-            own = copy(self)
-            own.n_feature_components = size
+        for own in self._sized(sizes):
             d, _ = own._sizes(pair.n_left, pair.n_right, pair.given_left, m)
             assert d is not None
             everything = self.completion == "krylov" and pair.n_left <= d < pair.count

@@ -22,7 +22,7 @@ from compactlearn.core.params import Choice, Constraint, Real, Seed
 from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan
 from compactlearn.embeddings.completion import COMPLETIONS, complete
 from compactlearn.embeddings.encoders import ROUTES
-from compactlearn.embeddings.sizes import COUNTS, component_count, left_noun
+from compactlearn.embeddings.sizes import COUNTS, feature_count
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Codes, Pair, peak_signs
 
@@ -114,21 +114,12 @@ n_features_in_, feature_names_in_
         self.random_state = random_state
 
     def _feature_size(self, n_features: int, n_labels: int, given_features: int) -> int:
-        size = component_count(
-            self.n_feature_components,
-            n_features,
-            "n_feature_components",
-            left_noun(n_features, given_features),
-            lambda size: min(size, n_labels),
-            ratio_of=given_features,
-        )
-        assert size is not None
         if self.variant == "subspace" and self.completion != "none":
             raise ValueError(
                 f"completion={self.completion!r} fills up orthonormal directions, and "
                 "variant='subspace' has others; use completion='none' or variant='projection'."
             )
-        return size
+        return feature_count(self.n_feature_components, n_features, n_labels, given_features)
 
     def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d = self._feature_size(n_features, n_labels, given_features)
@@ -169,11 +160,8 @@ n_features_in_, feature_names_in_
     def _heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
-        counts = []
-        for size in sizes:
-            own = copy(self)
-            own.n_feature_components = size
-            counts.append(own._feature_size(pair.n_left, pair.n_right, pair.given_left))
+        where = (pair.n_left, pair.n_right, pair.given_left)
+        counts = [own._feature_size(*where) for own in self._sized(sizes)]
         if self.completion not in ("none", "variance"):
             return [None] * len(sizes)
         own = copy(self)

@@ -29,6 +29,21 @@ def label_count(value: Any, n_labels: int) -> int:
     return count
 
 
+def feature_count(value: Any, n_features: int, n_labels: int, given_features: int) -> int:
+    """The number of feature components of a method in which "auto" is as many as labels."""
+    noun = left_noun(n_features, given_features)
+    count = component_count(
+        value,
+        n_features,
+        "n_feature_components",
+        noun,
+        lambda size: min(size, n_labels),
+        ratio_of=given_features,
+    )
+    assert count is not None
+    return count
+
+
 def left_noun(n_features: int, given_features: int) -> str:
     """What the features are called in a message: with a kernel there are as many as rows."""
     return "features" if n_features == given_features else "dimensions of the kernel's features"
