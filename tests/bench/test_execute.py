@@ -1,6 +1,8 @@
 """One cell: the rows it sees, what it draws from, and what it refuses to call an answer."""
 
 import os
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -117,3 +119,37 @@ def test_what_no_record_can_hold_is_a_failure_with_its_reason(asked, method, sel
         raise ValueError(record.reason)
     assert set(record.versions) >= {"python", "numpy"}
     Record.from_json(record.to_json())
+
+
+def test_a_record_names_the_device_on_which_its_cell_held_memory(asked, seen, monkeypatch):
+    """And not one that an earlier cell of the process had used."""
+
+    class Cuda:
+        def __init__(self):
+            self.peak = 7  # of an earlier cell
+
+        def is_initialized(self):
+            return True
+
+        def max_memory_allocated(self):
+            return self.peak
+
+        def reset_peak_memory_stats(self):
+            self.peak = 0
+
+        def get_device_name(self):
+            return "Some Device"
+
+    cuda = Cuda()
+    torch = SimpleNamespace(cuda=cuda, manual_seed=lambda seed: None)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert "device" not in execute(Job(asked())).circumstances["host"]
+
+    def answer(task):
+        cuda.peak = 1
+        return Answer([{}], np.zeros((1, 1)), [1], 0.0, 0.0)
+
+    import plugged
+
+    monkeypatch.setattr(plugged.method, "answer", answer, raising=False)
+    assert execute(Job(asked())).circumstances["host"]["device"] == "Some Device"

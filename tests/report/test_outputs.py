@@ -234,6 +234,18 @@ def test_the_summary_says_what_is_near_and_who_is_first():
     assert re.search(r"\| enron \| \*\*0\.77[34]\*\* ○ \| 0\.697 \|", text)
 
 
+def test_whom_the_paper_has_first_is_said_of_its_rows_and_protocol_alone():
+    def said(**keys):
+        names = ("CMLL", "ORI")
+        return summary_markdown(
+            [record(method=m, fold=k, n_folds=2, **keys) for m in names for k in range(2)]
+        )
+
+    assert "[paper: CMLL]" in said(selection="paper")
+    assert "[paper:" not in said(selection="nested")
+    assert "[paper:" not in said(selection="paper", rows=200)
+
+
 def test_the_summary_has_rare_and_common_labels():
     def said(value, n_labels):
         found = {"label_average_precision": value, "n_labels": n_labels}

@@ -50,9 +50,9 @@ def host() -> dict[str, Any]:
 
 
 def accelerator() -> dict[str, str]:
-    """The CUDA device that this process has used, if any."""
+    """The CUDA device on which memory was held since `forget_peak`, if any."""
     torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_initialized():
+    if torch is None or not torch.cuda.is_initialized() or not torch.cuda.max_memory_allocated():
         return {}
     return {"device": torch.cuda.get_device_name()}
 
@@ -63,9 +63,12 @@ def now() -> str:
 
 
 def forget_peak() -> None:
-    """Let the peak of memory begin anew, where the system can (Linux)."""
+    """Let the peak of memory begin anew, where the system can (Linux), and that of a device."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.reset_peak_memory_stats()
 
 
 def peak_bytes() -> int:

@@ -224,8 +224,8 @@ def _first(tables: Sequence[MetricTable]) -> list[str]:
 
 
 def _as_published(table: MetricTable, dataset: str) -> str:
-    """Whom the paper has first on a data set, in brackets; under its own protocol only."""
-    if table.selection != "paper":
+    """Whom the paper has first on a data set, in brackets, where its figures may stand beside."""
+    if not any(entry.published for entry in table.row(dataset)):
         return ""
     better = greater_is_better(table.metric)
     names = published_first(dataset, table.family, table.metric, greater=better)
