@@ -20,6 +20,7 @@ from compactlearn import (
     KernelMap,
     Original,
 )
+from compactlearn.bench.controls import PrincipalDirections, RandomDirections
 
 REGIMES = ["moments", "dual", "krylov"]
 every_regime = pytest.mark.parametrize("solver", REGIMES)
@@ -386,3 +387,13 @@ def test_a_learner_gets_one_feature_rather_than_none(variant, solver):
     assert model.eigenvalues_.size == 0
     foreign = CompactClassifier(model, regressor=Ridge()).fit(X, Y)
     np.testing.assert_allclose(foreign.decision_function(X), np.tile(Y.mean(axis=0), (36, 1)))
+
+
+@pytest.mark.parametrize(
+    "embedding", [MDDM(completion="variance"), PrincipalDirections(), RandomDirections()]
+)
+def test_auto_is_as_many_directions_as_labels_where_more_could_be_had(embedding):
+    """Filled up, drawn or principal ones there would be eight; of four features there are four."""
+    X, Y = make_data(n_features=8, n_labels=6)
+    assert clone(embedding).fit(X, Y).n_feature_components_ == 6
+    assert clone(embedding).fit(X[:, :4], Y).n_feature_components_ == 4

@@ -234,6 +234,15 @@ def test_the_summary_says_what_is_near_and_who_is_first():
     assert re.search(r"\| enron \| \*\*0\.77[34]\*\* ○ \| 0\.697 \|", text)
 
 
+def test_a_table_in_which_the_reference_is_a_guest_counts_no_first_places():
+    records = [
+        record(method=m, fold=k, n_folds=2, values=[[v]])
+        for m, v in (("ORI", 0.4), ("CMLL", 0.5), ("RRR", 0.6))
+        for k in range(2)
+    ]
+    assert re.search(r"<b>1 <small>of 1</small></b><span>times the reference", render_html(records))
+
+
 def test_whom_the_paper_has_first_is_said_of_its_rows_and_protocol_alone():
     def said(**keys):
         names = ("CMLL", "ORI")
