@@ -120,9 +120,13 @@ WRONG = {
     "override": ({"overrides": ["x"]}, "An override must be a table"),
     "override set": (
         {"overrides": [{"dataset": "enron"}]},
-        r"spec's own \(emotions\); got 'enron'",
+        r"spec's own \(emotions\).*got 'enron'",
     ),
     "override method": ({"overrides": [{"method": "OR"}]}, "Did you mean 'ORI'"),
+    "override list": ({"overrides": [{"method": ["ORI", "OR"]}]}, "Did you mean 'ORI'"),
+    "override of none": ({"overrides": [{"method": []}]}, "Leave the key out for every one"),
+    "override twice": ({"overrides": [{"method": ["ORI", "ORI"]}]}, "with each once; got 'ORI'"),
+    "override number": ({"overrides": [{"dataset": 3}]}, r"spec's own \(emotions\).*got 3"),
 }
 
 
@@ -132,6 +136,29 @@ def test_a_mistake_is_a_sentence(change, words):
         parse_spec(SMALL | change)
     assert str(told.value)[0].isupper()
     assert str(told.value).endswith((".", "?"))
+
+
+def test_an_override_of_a_list_is_one_for_each_pair():
+    """Cells and their digests are those of the overrides written one by one."""
+    lists = {"dataset": ["emotions", "enron"], "method": ["ORI", "PLST"], "alphas": [0.5]}
+    several = SMALL | {
+        "methods": ["ORI", "PLST", "CPLST"],
+        "datasets": ["emotions", "enron", "yeast"],
+    }
+    one_by_one = [
+        {"dataset": dataset, "method": method, "alphas": [0.5]}
+        for dataset in lists["dataset"]
+        for method in lists["method"]
+    ]
+    cells = cells_of(parse_spec(several | {"overrides": [lists]}))
+    assert cells == cells_of(parse_spec(several | {"overrides": one_by_one}))
+    changed = {(cell.dataset, cell.method) for cell in cells if cell.settings["alphas"] == [0.5]}
+    assert changed == {
+        ("emotions", "ORI"),
+        ("emotions", "PLST"),
+        ("enron", "ORI"),
+        ("enron", "PLST"),
+    }
 
 
 DUMMY = {"name": "x", "estimator": "sklearn.dummy:DummyClassifier"}
@@ -169,7 +196,23 @@ LATER = {
             "datasets": ["emotions", {"name": "enron", "without": ["ORI"]}],
             "overrides": [{"dataset": "enron", "method": "ORI", "alphas": [1.0]}],
         },
-        "'ORI' does not run on 'enron'; leave the override out",
+        "that of 'enron' and 'ORI' meets none; leave it out there",
+    ),
+    "override of one too many": (
+        {
+            "methods": ["ORI", "PLST"],
+            "datasets": ["emotions", {"name": "enron", "without": ["ORI"]}],
+            "overrides": [{"dataset": "enron", "method": ["ORI", "PLST"], "alphas": [1.0]}],
+        },
+        "that of 'ORI' meets none",
+    ),
+    "override of a set too many": (
+        {
+            "methods": ["ORI", "PLST"],
+            "datasets": ["emotions", {"name": "enron", "without": ["ORI"]}],
+            "overrides": [{"dataset": ["emotions", "enron"], "method": "ORI", "alphas": [1.0]}],
+        },
+        "that of 'enron' meets none",
     ),
 }
 

@@ -85,10 +85,13 @@ def _check_use(spec: Spec) -> None:
                 f"none for {data.name}; change them, or leave the set out."
             )
     for override in spec.overrides:
-        if not any(override.applies(*pair) for pair in pairs):
+        met = [pair for pair in pairs if override.applies(*pair)]
+        idle = [name for name in override.datasets or () if name not in (pair[0] for pair in met)]
+        idle += [name for name in override.methods or () if name not in (pair[1] for pair in met)]
+        if idle:
             raise SpecError(
-                f"An override must be about a method on a set that it runs on, and "
-                f"{override.method!r} does not run on {override.dataset!r}; leave the override out."
+                "An override must be about methods on sets that they run on, and that of "
+                f"{' and '.join(map(repr, idle))} meets none; leave it out there."
             )
 
 

@@ -109,15 +109,17 @@ class Method:
 
 @dataclass(frozen=True)
 class Override:
-    """Settings for one method, one data set, or one on the other; None is every one."""
+    """Settings for some methods, some data sets, or some on the others; None is every one."""
 
     settings: Mapping[str, Any]
-    dataset: str | None = None
-    method: str | None = None
+    datasets: tuple[str, ...] | None = None
+    methods: tuple[str, ...] | None = None
 
     def applies(self, dataset: str, method: str) -> bool:
         """Whether it is meant for this pair."""
-        return self.dataset in (None, dataset) and self.method in (None, method)
+        return (self.datasets is None or dataset in self.datasets) and (
+            self.methods is None or method in self.methods
+        )
 
 
 @dataclass(frozen=True)
@@ -267,11 +269,27 @@ def _method(item: Any) -> Method:
 def _override(item: Any, datasets: Iterable[str], shown: Iterable[str]) -> Override:
     if not isinstance(item, Mapping):
         raise SpecError(f"An override must be a table; got {item!r}. Write it as [[overrides]].")
-    for key, known in (("dataset", list(datasets)), ("method", list(shown))):
-        if key in item and item[key] not in known:
-            raise SpecError(
-                f"The {key} of an override must be one of the spec's own ({', '.join(known)}); got "
-                f"{item[key]!r}. Use one of these.{nearest(str(item[key]), known)}"
-            )
     settings = {key: value for key, value in item.items() if key not in ("dataset", "method")}
-    return Override(settings, item.get("dataset"), item.get("method"))
+    return Override(
+        settings, _meant(item, "dataset", list(datasets)), _meant(item, "method", list(shown))
+    )
+
+
+def _meant(item: Mapping[str, Any], key: str, known: list[str]) -> tuple[str, ...] | None:
+    """The names that an override gives: none, one, or a list of them."""
+    if key not in item:
+        return None
+    names = item[key] if isinstance(item[key], list) else [item[key]]
+    for name in names:
+        if name not in known or names.count(name) > 1:
+            raise SpecError(
+                f"The {key} of an override must be one of the spec's own ({', '.join(known)}), or "
+                f"a list of them with each once; got {name!r}. Use these names."
+                f"{nearest(str(name), known)}"
+            )
+    if not names:
+        raise SpecError(
+            f"The {key} of an override must be a name or a list of at least one; got []. Leave the "
+            "key out for every one."
+        )
+    return tuple(names)
