@@ -517,17 +517,38 @@ def test_a_constant_is_no_direction_of_a_kernel(weighted):
     np.testing.assert_allclose(pair.ones @ left, 0, atol=1e-13)
 
 
+@pytest.mark.parametrize("kind", ["dual", "kernel"])
+@pytest.mark.parametrize("hat", HATS)
+@pytest.mark.parametrize("ridge", [0.0, 1e-9, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_principal_directions_of_a_kernel(weighted):
+def test_hat_matrices_from_a_spectrum_that_is_there(kind, hat, ridge, weighted, monkeypatch):
+    """A grid's learner has decomposed the kernel: its hat matrices need no decomposition more."""
+    monkeypatch.setattr("compactlearn.linalg.rows_pair.SPECTRAL_HAT", 2)
+    X, Y = problem(n=7, seed=1)
+    w = np.random.default_rng(3).uniform(0.2, 2, size=7) if weighted else None
+    afresh = held(kind, X, Y, w).hat(hat, ridge)
+    pair = held(kind, X, Y, w)
+    pair.path(None, pair.right_codes())
+    if hat in ("centred", "intercept"):  # of the same kernel as the learner's
+        monkeypatch.delattr("compactlearn.linalg.rows_pair.ridge_inverse")
+    found = pair.hat(hat, ridge)
+    np.testing.assert_allclose(found.matrix, afresh.matrix, atol=1e-8)
+    np.testing.assert_allclose(found.trace, afresh.trace, rtol=1e-8)
+    np.testing.assert_array_equal(found.matrix, found.matrix.T)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("size", [3, 20])
+def test_principal_directions_of_a_kernel(weighted, size):
     """Those of the rows themselves, for a linear kernel; and none beyond its rank."""
     X, Y = problem(seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
     kernel, rows = held("kernel", X, Y, w), held("krylov", X, Y, w)
     (A, _), (B, _) = kernel.cross_range(2), rows.cross_range(2)
-    mine = in_feature_space(kernel, X, kernel.principal_directions(3, A)[0])
-    theirs = rows.principal_directions(3, B)[0]
+    mine = in_feature_space(kernel, X, kernel.principal_directions(size, A)[0])
+    theirs = rows.principal_directions(min(size, 7), B)[0]
     np.testing.assert_allclose(_signed(mine), theirs, atol=1e-8)
-    assert kernel.principal_directions(20, A)[0].shape[1] == 7
+    assert mine.shape[1] == min(size, 7)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -16,7 +16,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg.eigen import EPS, all_eigenpairs, leading_eigenpairs, numerical_rank
+from compactlearn.linalg.eigen import (
+    EPS,
+    all_eigenpairs,
+    krylov_pays,
+    leading_eigenpairs,
+    numerical_rank,
+)
 from compactlearn.linalg.moments import scale_rows
 from compactlearn.linalg.operators import Gram, Operator, Plain, Sandwich, Sum
 from compactlearn.linalg.pairs import Codes, peak_signs
@@ -160,8 +166,11 @@ class KernelPair(RowsPair):
     ) -> tuple[Array, Array]:
         """As in :class:`Pair`; beyond the rank of the kernel there are no directions."""
         seen = self.kernel @ avoid
-        matrix = Sum(((1.0, Plain(self.kernel)), (-1.0, Gram(Plain(seen.T)))))
-        found = leading_eigenpairs(matrix, size, scale=self.rounding_scale)
+        if krylov_pays(self.kernel.shape[0], size, is_array=False):
+            matrix = Sum(((1.0, Plain(self.kernel)), (-1.0, Gram(Plain(seen.T)))))
+        else:  # all at once: multiplying the operator out would be a product of order N
+            matrix = (self.kernel - seen @ seen.T).T  # in the order in which LAPACK works in place
+        found = leading_eigenpairs(matrix, size, scale=self.rounding_scale, overwrite=True)
         coefficients = found.vectors - avoid @ (seen.T @ found.vectors)
         basis = self.extension(avoid, coefficients / np.sqrt(found.values))
         rows = self.kernel @ basis

@@ -270,17 +270,25 @@ class RowsPair(Pair):
         return HatMatrix(Sandwich(self._hat_rows(kind).T, Plain(inverse)), trace)
 
     def _hat_from_kernel(self, kind: str, ridge: float) -> HatMatrix:
-        kernel = self._kernel_of_rows(kind)
-        if kernel.shape[0] <= SPECTRAL_HAT:
+        path = self._spectrum_at_hand(kind)
+        if path is None:
+            kernel = self._kernel_of_rows(kind)
+            if kernel.shape[0] > SPECTRAL_HAT:
+                inverse, trace = ridge_inverse(kernel, ridge, self.rounding_scale)
+                hat = kernel @ inverse
+                hat += hat.T.copy()
+                hat /= 2
+                return HatMatrix(hat, trace)
             path = RidgePath.from_gram(kernel, self.rounding_scale)
-            kept = path.rank
-            E, shrinkage = path.vectors[:, :kept], (path.inverse(ridge) * path.values)[:kept]
-            return HatMatrix((E * shrinkage) @ E.T, float(shrinkage.sum()))
-        inverse, trace = ridge_inverse(kernel, ridge, self.rounding_scale)
-        hat = kernel @ inverse
-        hat += hat.T.copy()
-        hat /= 2
-        return HatMatrix(hat, trace)
+        shrinkage = (path.inverse(ridge) * path.values)[: path.rank]
+        root = path.vectors[:, : path.rank] * np.sqrt(shrinkage)
+        return HatMatrix(root @ root.T, float(shrinkage.sum()))
+
+    def _spectrum_at_hand(self, kind: str) -> RidgePath | None:
+        """That of the kernel whose hat matrix is meant, where the learner needed it before."""
+        if kind not in ("centred", "intercept") or self._narrow or "_left_path" not in vars(self):
+            return None
+        return self._left_path
 
     def hat_gram(self, kind: str, ridge: float) -> Operator:
         matrix = self.hat("centred" if kind == "intercept" else kind, ridge).matrix
