@@ -130,16 +130,20 @@ def family_of(method: str) -> Family:
     """In which table a method stands.
 
     Those of the paper where it has them. What the library offers beside them, and variants of
-    either, named by a comma, in the third. A method of somebody else belongs beside the paper's.
+    either, named by a comma or slash, in the third. A method of somebody else belongs beside the
+    paper's.
 
-    >>> family_of("C2AE"), family_of("RRR"), family_of("CMLL, one penalty")
-    ('kernel', 'other', 'other')
+    >>> family_of("C2AE"), family_of("RRR")
+    ('kernel', 'other')
+    >>> family_of("CMLL, one penalty"), family_of("k-CMLL/random")
+    ('other', 'other')
     >>> family_of("k-NN"), family_of("ridge")
     ('kernel', 'linear')
     """
     if method in _FAMILIES:
         return _FAMILIES[method]
-    if method.partition(",")[0] in _FAMILIES.keys() | BESIDE:
+    stems = {method, method.partition(",")[0], method.partition("/")[0]}
+    if stems & (_FAMILIES.keys() | BESIDE):
         return "other"
     return "kernel" if method.startswith("k-") else "linear"
 
