@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from compactlearn.bench import cells_of, read_spec
-from compactlearn.records import open_records
+from compactlearn.records import aggregate, open_records
 from compactlearn.report import summary_markdown
+from compactlearn.report.published import method_order, published
+from compactlearn.report.summary import CLOSE
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -385,6 +387,31 @@ def conventions(record: Record) -> str:
     return _markdown(lines)
 
 
+def choices() -> str:
+    """How many published cells come back if every metric has its own best configuration, as the
+    tables have it, and if the best in average precision is taken for all metrics."""
+    found = aggregate(open_records(PAPER), "paper")
+    counts: dict[str, list[int]] = {}
+    for (dataset, method), grid in found.grids.items():
+        means = grid.values.mean(axis=0)
+        place = int(means[:, grid.metrics.index("average_precision")].argmax())
+        for k, metric in enumerate(grid.metrics):
+            printed = published(dataset, method, metric)
+            figure = found.figure(dataset, method, metric)
+            if printed is not None and figure is not None:
+                near = [
+                    abs(value - printed.mean) <= CLOSE * printed.std
+                    for value in (figure.mean, means[place, k])
+                ]
+                row = counts.setdefault(method, [0, 0, 0])
+                counts[method] = [a + int(b) for a, b in zip(row, [True, *near], strict=True)]
+    lines = [["", "published cells", "each metric's best", "the best in average precision"]]
+    names = sorted(counts, key=method_order)
+    lines += [[name.replace("_", "\\_"), *map(str, counts[name])] for name in names]
+    totals = [sum(row[k] for row in counts.values()) for k in range(3)]
+    return _markdown([*lines, ["all", *map(str, totals)]])
+
+
 def results() -> str:
     """What the records of the benchmark say; headings one level down, under the page's own."""
     records = list(open_records(PAPER))
@@ -399,7 +426,7 @@ def results() -> str:
 
 
 DOCUMENTS: dict[Path, tuple[Any, ...]] = {
-    ROOT / "docs" / "results.md": (conventions, results),
+    ROOT / "docs" / "results.md": (conventions, choices, results),
     ROOT / "README.md": (demo, defaults, speed, grid),
     ROOT / "docs" / "METHODS.md": (
         methods,
@@ -425,8 +452,8 @@ def rendered(document: Path) -> str:
     text = document.read_text(encoding="utf-8")
     for maker in DOCUMENTS[document]:
         name = maker.__name__
-        if maker is results:
-            table = results()
+        if maker in (choices, results):
+            table = maker()
         else:
             source = RESULTS / f"{RECORDS.get(name, name)}.json"
             table = maker(json.loads(source.read_text(encoding="utf-8")))
