@@ -517,6 +517,19 @@ def test_a_constant_is_no_direction_of_a_kernel(weighted):
     np.testing.assert_allclose(pair.ones @ left, 0, atol=1e-13)
 
 
+@pytest.mark.parametrize("kind", ["moments", "dual", "krylov", "sparse krylov", "kernel"])
+def test_codes_of_the_labels_alone(kind, case):
+    """They are those of no balance, and need no matrix larger than the labels' own."""
+    X, Y, w, _ = case
+    pair = held(kind, X, Y, w)
+    nothing = pair.cross_range(1)[0][:, :0]
+    small, whole = pair.leading_codes(2, 0.0, nothing), pair.leading_codes(2, 0.0)
+    np.testing.assert_allclose(small.values, whole.values, rtol=1e-9)
+    for block in ("left", "right", "total"):
+        mine, theirs = getattr(small, block), getattr(whole, block)
+        np.testing.assert_allclose(mine, theirs, atol=1e-8 * np.abs(theirs).max())
+
+
 @pytest.mark.parametrize("kind", ["dual", "kernel"])
 @pytest.mark.parametrize("hat", HATS)
 @pytest.mark.parametrize("ridge", [0.0, 1e-9, 0.3])

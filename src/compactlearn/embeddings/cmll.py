@@ -375,7 +375,8 @@ class CMLL(Embedding):
         never, on 1594 further problems.)
         """
         d = P.shape[1]
-        labels_only = pair.leading_range(pair.leading_codes(m, 0.0).left)[0][:, :d]
+        # Without columns of P the problem is of the order of the labels, whatever the regime.
+        labels_only = pair.leading_range(pair.leading_codes(m, 0.0, P[:, :0]).left)[0][:, :d]
         random = pair.orthonormal(pair.random_directions(d, np.random.default_rng(0)))
         starts = [
             (codes, P),
