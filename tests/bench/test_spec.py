@@ -120,7 +120,7 @@ WRONG = {
     "override": ({"overrides": ["x"]}, "An override must be a table"),
     "override set": (
         {"overrides": [{"dataset": "enron"}]},
-        r"spec's own \(emotions\).*got 'enron'",
+        r"spec's own \(emotions\), or a list of them with each once; got 'enron'\. Use these names",
     ),
     "override method": ({"overrides": [{"method": "OR"}]}, "Did you mean 'ORI'"),
     "override list": ({"overrides": [{"method": ["ORI", "OR"]}]}, "Did you mean 'ORI'"),

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from compactlearn import Moments
+from compactlearn.embeddings import CMLL
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.kernel_pair import KernelPair
@@ -519,7 +520,7 @@ def test_a_constant_is_no_direction_of_a_kernel(weighted):
 
 @pytest.mark.parametrize("kind", ["moments", "dual", "krylov", "sparse krylov", "kernel"])
 def test_codes_of_the_labels_alone(kind, case):
-    """They are those of no balance, and need no matrix larger than the labels' own."""
+    """No columns of P give the codes of no balance."""
     X, Y, w, _ = case
     pair = held(kind, X, Y, w)
     nothing = pair.cross_range(1)[0][:, :0]
@@ -528,6 +529,24 @@ def test_codes_of_the_labels_alone(kind, case):
     for block in ("left", "right", "total"):
         mine, theirs = getattr(small, block), getattr(whole, block)
         np.testing.assert_allclose(mine, theirs, atol=1e-8 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("kind", ["dual", "kernel"])
+def test_fewer_directions_than_codes_take_one_problem_of_the_rows_order(kind, monkeypatch):
+    """That of the closed form. The other starts, and the ascent, are of the order of d and M."""
+    X, Y = problem(seed=1)
+    asked = []
+    whole = RowsPair._kernel_pairs
+    monkeypatch.setattr(
+        RowsPair,
+        "_kernel_pairs",
+        lambda self, size, balance: asked.append(balance) or whole(self, size, balance),
+    )
+    result = CMLL(n_feature_components=1, n_label_components=3, beta=0.5)._solve(
+        held(kind, X, Y, None)
+    )
+    assert result.solver.startswith("accelerated")
+    assert asked == [0.5]
 
 
 @pytest.mark.parametrize("kind", ["dual", "kernel"])
@@ -552,13 +571,16 @@ def test_hat_matrices_from_a_spectrum_that_is_there(kind, hat, ridge, weighted, 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("size", [3, 20])
-def test_principal_directions_of_a_kernel(weighted, size):
+def test_principal_directions_of_a_kernel(weighted, size, monkeypatch):
     """Those of the rows themselves, for a linear kernel; and none beyond its rank."""
+    # Many of them come from the matrix itself: an operator would be multiplied by the identity.
+    monkeypatch.delattr("compactlearn.linalg.eigen._multiplied_out")
     X, Y = problem(seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
     kernel, rows = held("kernel", X, Y, w), held("krylov", X, Y, w)
     (A, _), (B, _) = kernel.cross_range(2), rows.cross_range(2)
     mine = in_feature_space(kernel, X, kernel.principal_directions(size, A)[0])
+    monkeypatch.undo()
     theirs = rows.principal_directions(min(size, 7), B)[0]
     np.testing.assert_allclose(_signed(mine), theirs, atol=1e-8)
     assert mine.shape[1] == min(size, 7)

@@ -169,7 +169,8 @@ class KernelPair(RowsPair):
         if krylov_pays(self.kernel.shape[0], size, is_array=False):
             matrix = Sum(((1.0, Plain(self.kernel)), (-1.0, Gram(Plain(seen.T)))))
         else:  # all at once: multiplying the operator out would be a product of order N
-            matrix = (self.kernel - seen @ seen.T).T  # in the order in which LAPACK works in place
+            matrix = seen @ seen.T
+            matrix = np.subtract(self.kernel, matrix, out=matrix).T  # as LAPACK works in place
         found = leading_eigenpairs(matrix, size, scale=self.rounding_scale, overwrite=True)
         coefficients = found.vectors - avoid @ (seen.T @ found.vectors)
         basis = self.extension(avoid, coefficients / np.sqrt(found.values))
