@@ -10,6 +10,7 @@ from compactlearn.bench.controls import one_vs_rest
 from compactlearn.bench.entries import ENTRIES
 from compactlearn.bench.frequency import by_frequency
 from compactlearn.bench.grids import configurations
+from compactlearn.estimators import CompactClassifier
 from compactlearn.metrics import (
     average_precision,
     inverse_propensities,
@@ -17,7 +18,7 @@ from compactlearn.metrics import (
     psndcg_at_k,
     psp_at_k,
 )
-from compactlearn.model_selection import RatioSearchCV, balance_curve
+from compactlearn.model_selection import GridSearchMoments, RatioSearchCV, balance_curve
 from compactlearn.records import Cell, Record
 
 from .tasks import INNER, METRICS, SEED, judged, make_task
@@ -227,6 +228,29 @@ def test_finalists_are_judged_with_their_own_decoder():
     assert answer.details["inner_score"] == pytest.approx(max(means.values()), abs=1e-6)
     key = (chosen["n_label_components"], chosen["alpha"])
     assert means[key] == pytest.approx(max(means.values()), abs=1e-6)
+
+
+def test_a_single_finalist_is_the_linear_decoders_choice_and_costs_one_fit(monkeypatch):
+    settings = {"alphas": [0.1, 1.0, 10.0], "label_ratios": [0.5, 1.0]}
+    entry = ENTRIES["CMLL+logistic"]
+    task = make_task("nested", {**settings, "finalists": 1})
+    searched = clone(own_estimator("CMLL+logistic", task)).set_params(decoder="linear")
+    search = GridSearchMoments(
+        searched,
+        {"alpha": settings["alphas"], "n_label_components": settings["label_ratios"]},
+        cv=KFold(3, shuffle=True, random_state=INNER),
+        refit=False,
+    ).fit(task.X_train, task.Y_train)
+    fits = []
+    learn = CompactClassifier.fit
+    monkeypatch.setattr(
+        CompactClassifier, "fit", lambda self, *given: fits.append(self) or learn(self, *given)
+    )
+    answer = entry.answer(task)
+    assert search.best_params_.items() <= answer.configurations[0].items()
+    assert answer.details["inner_score"] is None
+    assert answer.details["n_tried"] == 6
+    assert [model.decoder for model in fits] == ["logistic"]
 
 
 @pytest.mark.parametrize("name", ["CMLL", "CMLL_y"])

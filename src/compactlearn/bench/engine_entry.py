@@ -46,7 +46,7 @@ class EngineEntry:
     learnt_decoder : bool
         Whether its decoder is learnt. The inner folds then judge all configurations with the linear
         one, and only the ``finalists`` best again with the decoder itself, which costs a
-        fit for each.
+        fit for each. Of a single finalist ``inner_score`` is None: it need not be judged again.
 
     Notes
     -----
@@ -178,7 +178,7 @@ class EngineEntry:
         own: Settings,
         grid: list[dict[str, Any]],
         estimator: CompactClassifier,
-    ) -> tuple[dict[str, Any], float, int]:
+    ) -> tuple[dict[str, Any], float | None, int]:
         """The best configuration, its score on the inner folds, and how many were tried."""
         tried = _told_apart(estimator, grid)
         searched = clone(estimator).set_params(decoder="linear")
@@ -194,6 +194,8 @@ class EngineEntry:
             return best, float(search.best_score_), len(found["params"])
         order = found["rank_test_score"].argsort(kind="stable")[: own["finalists"]]
         finalists = [_plain(found["params"][k]) for k in order]
+        if len(finalists) == 1:
+            return finalists[0], None, len(found["params"])
         final = GridSearchMoments(estimator, _listed(estimator, finalists), cv=folds, refit=False)
         final.fit(task.X_train, task.Y_train)
         return _plain(final.best_params_), float(final.best_score_), len(found["params"])
