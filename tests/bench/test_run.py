@@ -135,6 +135,7 @@ def test_a_failed_cell_is_recorded_and_not_retried_unless_asked(run, spec, store
     [
         ("slow", {"seconds": 0.4}, "timeout", "It took longer than its budget of 0.4 seconds."),
         ("greedy", {"memory": 300 * 2**20}, "memory", "It held more memory than its budget of "),
+        ("delegating", {"memory": 300 * 2**20}, "memory", "more memory than its budget of "),
         ("exhausted", {}, "memory", "not enough memory: ten terabytes were asked for"),
         ("dying", {}, "failed", "ended by the signal SIGKILL"),
         ("misshapen", {}, "failed", "a column for each metric"),

@@ -1,6 +1,8 @@
 """Workers that misbehave, and what the parent makes of cells whose worker or cluster is gone."""
 
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +21,7 @@ from compactlearn.bench.cluster import _Cluster, _Sent
 from compactlearn.bench.events import Tally
 from compactlearn.bench.execute import unanswered
 from compactlearn.bench.guard import Worker
+from compactlearn.bench.host import resident_bytes
 from compactlearn.bench.job import Job, written
 from compactlearn.bench.pool import Pool
 from compactlearn.bench.run import _jobs
@@ -292,3 +295,36 @@ def test_a_cluster_is_sent_what_is_to_be_replaced_and_nothing_else(store):
     assert len(sent) == 1
     assert [event.kind for event in events] == ["found", "started", "put back"]
     made.under_way["key"].claim.close()
+
+
+FAMILY = """
+import os, sys, time
+held = b"1" * (50 << 20)
+for _ in range(3):
+    if not os.fork():
+        if sys.argv[1] == "own":
+            held = b"2" * (50 << 20)
+            if not os.fork():
+                held = b"3" * (50 << 20)
+        break
+os.write(1, b".")
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="Linux tells shared pages")
+@pytest.mark.parametrize(
+    ("kind", "processes", "low", "high"), [("shared", 4, 50, 90), ("own", 7, 350, 450)]
+)
+def test_memory_of_a_process_is_that_of_its_family_with_shared_pages_once(
+    kind, processes, low, high
+):
+    with subprocess.Popen(
+        [sys.executable, "-c", FAMILY, kind], stdout=subprocess.PIPE, process_group=0
+    ) as process:
+        try:
+            assert process.stdout.read(processes) == b"." * processes
+            assert low << 20 < resident_bytes(process.pid) < high << 20
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert resident_bytes(process.pid) == 0

@@ -82,6 +82,42 @@ def test_a_dry_run_computes_and_writes_nothing(write, tmp_path, capsys):
     assert "2 cells (2 done)" in capsys.readouterr().out
 
 
+def test_a_dry_run_knows_what_a_packed_file_would_bring(write, tmp_path, capsys, monkeypatch):
+    pack, dry = str(tmp_path / "small.jsonl.xz"), ("--dry-run", "--pack")
+    assert command(write("failing"), tmp_path, *dry, pack) == 0
+    assert "(2 to do)" in capsys.readouterr().out
+    assert not Path(pack).exists()
+    other = ["bench", write("failing"), "--store", str(tmp_path / "other"), "--pack", pack]
+    assert main(other) == 1
+    assert command(write("failing"), tmp_path, *dry, pack) == 0
+    assert "(2 failed)" in capsys.readouterr().out
+    command(write("failing"), tmp_path)
+    monkeypatch.setenv("PLUGGED_WELL", "1")
+    assert main([*other, "--retry-failed"]) == 0
+    capsys.readouterr()
+    assert command(write("failing"), tmp_path, "--dry-run") == 0
+    assert "(2 failed)" in capsys.readouterr().out
+    assert command(write("failing"), tmp_path, *dry, pack) == 0
+    assert "(2 done)" in capsys.readouterr().out
+    assert {record.status for record in Store(tmp_path / "store").records()} == {"failed"}
+    Path(pack).write_bytes(b"no xz")
+    assert command(write("failing"), tmp_path, *dry, pack) == 2
+    assert pack in capsys.readouterr().err
+
+
+def test_a_dry_run_leaves_a_corrupt_record_where_it_is(write, tmp_path, capsys):
+    command(write(), tmp_path)
+    path = next((tmp_path / "store" / "cells").iterdir())
+    path.write_text("{")
+    capsys.readouterr()
+    assert command(write(), tmp_path, "--dry-run") == 0
+    told = capsys.readouterr()
+    assert "(1 to do, 1 done)" in told.out or "(1 done, 1 to do)" in told.out
+    assert "it was left where it is" in told.err
+    assert path.read_text() == "{"
+    assert not (tmp_path / "store" / "quarantine").exists()
+
+
 def test_failed_cells_end_in_status_1_and_can_be_retried(write, tmp_path, capsys, monkeypatch):
     assert command(write("failing"), tmp_path) == 1
     told = capsys.readouterr()

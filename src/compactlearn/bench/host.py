@@ -73,10 +73,9 @@ def forget_peak() -> None:
 
 def peak_bytes() -> int:
     """The most memory this process has held since `forget_peak`, or ever."""
-    with suppress(OSError, ValueError, IndexError):
-        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+    peak = _kilobytes("/proc/self/status", "VmHWM:")
+    if peak:
+        return peak * 1024
     if resource is None:
         return 0
     unit = 1 if sys.platform == "darwin" else 1024
@@ -84,18 +83,51 @@ def peak_bytes() -> int:
 
 
 def resident_bytes(pid: int) -> int:
-    """Memory that another process holds now; 0 where it has ended."""
+    """Memory that another process and all that it has started hold now; 0 where it has ended.
+
+    Pages that several of them share, as after a fork, count once (on Linux; elsewhere in each).
+    """
+    if not Path("/proc/self/statm").exists():
+        psutil = require("psutil", extra="bench", purpose="a memory budget on this system")
+        try:
+            process = psutil.Process(pid)
+            family = [process, *process.children(recursive=True)]
+            return sum(member.memory_info().rss for member in family)
+        except psutil.Error:
+            return 0
+    family = _family(pid)
+    if len(family) == 1:
+        return _resident(pid)
+    # The share of each page; slower to ask for, so only where there is somebody to share with.
+    shares = {one: _kilobytes(f"/proc/{one}/smaps_rollup", "Pss:") * 1024 for one in family}
+    return sum(share or _resident(one) for one, share in shares.items())
+
+
+def _resident(pid: int) -> int:
     try:
         pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError):
-        if Path("/proc/self/statm").exists():
-            return 0
-    psutil = require("psutil", extra="bench", purpose="a memory budget on this system")
-    try:
-        return psutil.Process(pid).memory_info().rss
-    except psutil.Error:
         return 0
+
+
+def _family(pid: int) -> list[int]:
+    """The process and its descendants; without /proc's lists of children the process alone."""
+    found = [pid]
+    for parent in found:  # grows while it is walked
+        with suppress(OSError):
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                found += map(int, (task / "children").read_text(encoding="ascii").split())
+    return found
+
+
+def _kilobytes(path: str, key: str) -> int:
+    """What a line of a file of /proc says; 0 if there is no such file or line."""
+    with suppress(OSError, ValueError, IndexError):
+        for line in Path(path).read_text(encoding="utf-8").splitlines():
+            if line.startswith(key):
+                return int(line.split()[1])
+    return 0
 
 
 def _cpu_model() -> str:

@@ -27,7 +27,7 @@ from compactlearn.bench import (
 from compactlearn.cli.bench_view import Progress, view
 from compactlearn.cli.datasets import Home
 from compactlearn.cli.mistakes import Mistake
-from compactlearn.records import Cell, RecordError, Store, StoreError
+from compactlearn.records import Cell, RecordError, Store, StoreError, open_records
 
 __all__ = ["bench"]
 
@@ -109,7 +109,8 @@ def bench(
         cells = cells_of(spec)
         place = Store(store if store is not None else Path("benchmark-records") / spec.name)
     if dry_run:
-        _show_plan(spec, cells, place, console)
+        with _mistakes():
+            _show_plan(spec, cells, place, pack, console)
         return
     if pack is not None:
         _take_in(pack, place, console)
@@ -156,10 +157,17 @@ def _conclude(summary: Summary, progress: Progress, place: Store, console: Conso
 
 
 @_plain_warnings()
-def _show_plan(spec: Spec, cells: list[Cell], place: Store, console: Console) -> None:
+def _show_plan(
+    spec: Spec, cells: list[Cell], place: Store, pack: Path | None, console: Console
+) -> None:
+    packed: dict[str, str] = {}
+    if pack is not None and pack.exists():
+        packed = {record.cell.name: record.status for record in open_records(pack)}
     progress, statuses = Progress(cells), Counter()
     for cell in cells:
-        status = place.status(cell)
+        status, other = place.status(cell), packed.get(cell.name)
+        if other == "done" or status is None:  # as when they are taken in
+            status = other
         statuses[status or "to do"] += 1
         if status is not None:
             progress(Event("found", cell, status))

@@ -89,8 +89,8 @@ class Store:
         return self._read(self.path(cell), claimed)
 
     def status(self, cell: Cell) -> str | None:
-        """How a cell ended; None if it has no record."""
-        record = self.read(cell)
+        """How a cell ended; None if it has no record that can be read. Changes nothing."""
+        record = _peeked(self.path(cell))
         return None if record is None else record.status
 
     def records(self) -> Iterator[Record]:
@@ -151,8 +151,8 @@ class Store:
         written = 0
         # All are read before one is kept: damage may show only at the end of the file.
         for record in list(read_packed(Path(path))):
-            known = self.status(record.cell)
-            if known is None or (known != "done" and record.status == "done"):
+            known = self.read(record.cell)
+            if known is None or (known.status != "done" and record.status == "done"):
                 self.write(record)
                 written += 1
         return written
@@ -228,13 +228,18 @@ def open_records(path: str | os.PathLike[str]) -> Iterator[Record]:
 
 def _readable(cells: Path) -> Iterator[Record]:
     for path in sorted(cells.glob("*.json")):
-        try:
-            record = _parsed(path)
-        except RecordError as error:
-            _tell(path, error, None)
-            continue
+        record = _peeked(path)
         if record is not None:
             yield record
+
+
+def _peeked(path: Path) -> Record | None:
+    """The record, if there is one; a file that is none stays where it is, with a warning."""
+    try:
+        return _parsed(path)
+    except RecordError as error:
+        _tell(path, error, None)
+        return None
 
 
 def _unwritable(place: Path, error: OSError) -> StoreError:

@@ -7,6 +7,8 @@ between runs that log to different files.
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 import warnings
 
@@ -67,6 +69,14 @@ class Greedy(Method):
         held = [np.ones(2**22) for _ in range(20)]  # 32 MiB each
         time.sleep(60)
         del held
+
+
+class Delegating(Method):
+    """Holds little itself."""
+
+    def misbehave(self, task):
+        hold = "held = b'1' * (640 << 20); import time; time.sleep(60)"
+        subprocess.run([sys.executable, "-c", hold], check=False)
 
 
 class Exhausted(Method):
@@ -157,7 +167,7 @@ class Misshapen(Method):
 method, failing, slow, greedy = Method(), Failing(), Slow(), Greedy()
 exhausted, dying, loud, misshapen = Exhausted(), Dying(), Loud(), Misshapen()
 forking, signalled, crying, careless = Forking(), Signalled(), Crying(), Careless()
-drawing = Drawing()
+drawing, delegating = Drawing(), Delegating()
 
 ONE = np.zeros((1, 1))
 odd_none = Odd([], np.zeros((0, 1)), [])
