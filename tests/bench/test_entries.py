@@ -292,6 +292,7 @@ def test_c2ae_tries_its_latent_sizes(selection):
     answer = ENTRIES["C2AE"].answer(task)
     latents = [c["latent"] for c in answer.configurations]
     assert latents == [3, 1.0] if selection == "paper" else latents[0] in (3, 1.0)
+    assert all(set(c) == {"latent"} for c in answer.configurations)  # alpha is the protocol's
     for latent, row, size in zip(latents, answer.values, answer.sizes, strict=True):
         params = {name: value for name, value in given.items() if name != "latent"}
         model = method("C2AE", n_components=latent, random_state=SEED, device="cpu", **params)
@@ -299,6 +300,22 @@ def test_c2ae_tries_its_latent_sizes(selection):
         np.testing.assert_allclose(row, judged(model, task), atol=1e-12)
         K = model.n_components_
         assert size == (14 + 1) * 512 + 513 * 512 + 513 * K + (K + 1) * 512 + 513 * 7
+
+
+def test_c2ae_tries_its_balances():
+    pytest.importorskip("torch", reason="the networks are trained by PyTorch")
+    fixed = {"max_epochs": 3, "batch_size": 20, "learning_rate": 1e-3}
+    task = make_task("paper", {"latent": [3], "balances": [0.2, 5.0], **fixed})
+    answer = ENTRIES["C2AE"].answer(task)
+    assert answer.configurations == [{"latent": 3, "alpha": 0.2}, {"latent": 3, "alpha": 5.0}]
+    assert answer.values[0, 0] != answer.values[1, 0]
+    for alpha, row in zip((0.2, 5.0), answer.values, strict=True):
+        model = method(
+            "C2AE", n_components=3, alpha=alpha, random_state=SEED, device="cpu", **fixed
+        )
+        np.testing.assert_allclose(
+            row, judged(model.fit(task.X_train, task.Y_train), task), atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("selection", ["paper", "nested"])

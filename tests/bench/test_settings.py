@@ -43,6 +43,17 @@ def test_what_another_method_takes_is_left_out():
     assert ENTRIES["k-CMLL"].settings(given)["gamma"] == 0.5
 
 
+def test_a_quiet_setting_is_part_of_a_cell_only_where_it_is_given():
+    entry = ENTRIES["C2AE"]
+    assert "balances" not in entry.settings({"latent": [3]})
+    given = entry.settings({"latent": [3], "balances": [0.2, 2.0]})
+    assert given["balances"] == [0.2, 2.0]
+    assert {**given, "balances": None} == {**entry.settings({"latent": [3]}), "balances": None}
+    assert "balances" not in ENTRIES["CMLL"].settings({"balances": [0.2]})
+    with pytest.raises(ValueError, match=r"got 0.0 in it"):
+        entry.settings({"balances": [0.0]})
+
+
 @pytest.mark.parametrize(
     ("name", "given", "sentence"),
     [

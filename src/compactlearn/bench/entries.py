@@ -90,10 +90,8 @@ def _pop(settings: Settings, configuration: Settings, seed: int) -> Any:
 def _c2ae(settings: Settings, configuration: Settings, seed: int) -> Any:
     given = {name: settings[name] for name in _C2AE if name != "protocol"}
     params = {name: value for name, value in given.items() if value is not None}
-    latent = configuration["latent"]
-    return method(
-        "C2AE", protocol=settings["protocol"], n_components=latent, random_state=seed, **params
-    )
+    params |= {"n_components" if k == "latent" else k: v for k, v in configuration.items()}
+    return method("C2AE", protocol=settings["protocol"], random_state=seed, **params)
 
 
 def _paper_entries() -> dict[str, Entry]:
@@ -106,7 +104,11 @@ def _paper_entries() -> dict[str, Entry]:
             )
         elif name == "C2AE":
             found[name] = SingleFits(
-                name, _c2ae, lambda model: model.networks_.size, axes=("latent",), options=_C2AE
+                name,
+                _c2ae,
+                lambda model: model.networks_.size,
+                axes=("latent", "balances"),
+                options=_C2AE,
             )
         else:
             found[name] = _compact(name)

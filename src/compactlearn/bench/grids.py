@@ -45,12 +45,16 @@ class Setting:
         One of them must hold; of every item, where ``listed``.
     listed : bool
         Whether it is a list, of ``length`` items where that is given.
+    quiet : bool
+        Whether it is left out of the cells of who does not give it: those that were recorded
+        before it existed keep their names.
     """
 
     default: Any
     allowed: tuple[Constraint, ...]
     listed: bool = False
     length: int | None = None
+    quiet: bool = False
 
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType(
@@ -84,6 +88,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "gamma": Setting("distance", (Choice("distance"), Real(0, open_low=True))),
         "trace": Setting(False, (Flag(),)),
         # C2AE's own; None is the protocol's
+        "balances": Setting(None, (Real(0, open_low=True),), listed=True, quiet=True),
         "max_epochs": Setting(None, (Nothing(), Integer(1))),
         "learning_rate": Setting(None, (Nothing(), Real(0, open_low=True))),
         "batch_size": Setting(None, (Nothing(), Integer(1))),
@@ -108,6 +113,7 @@ AXES: Mapping[str, str] = MappingProxyType(
         "label_ridges": "label_ridge",
         "Cs": "C",
         "latent": "latent",
+        "balances": "alpha",
     }
 )
 
@@ -135,7 +141,11 @@ def complete_settings(
     found = dict(defaults) | dict(given)
     if "ridge" in given and "alphas" not in given:
         found["alphas"] = RIDGES[given["ridge"]]
-    return {name: _plain(found.get(name, SETTINGS[name].default)) for name in names}
+    return {
+        name: _plain(found.get(name, SETTINGS[name].default))
+        for name in names
+        if name in found or not SETTINGS[name].quiet
+    }
 
 
 def configurations(settings: Mapping[str, Any], axes: Iterable[str]) -> list[dict[str, Any]]:
@@ -145,7 +155,7 @@ def configurations(settings: Mapping[str, Any], axes: Iterable[str]) -> list[dic
     feature ratio of ``centre``: 19 of the 100 pairs. It is the same on every fold, whatever the
     scores, because the best mean over the folds is taken of configurations that all folds have.
     """
-    listed = [name for name in AXES if name in tuple(axes)]
+    listed = [name for name in AXES if name in tuple(axes) and name in settings]
     grid = [
         dict(zip((AXES[name] for name in listed), values, strict=True))
         for values in product(*(settings[name] for name in listed))
