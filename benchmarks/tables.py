@@ -15,8 +15,9 @@ from typing import Any
 
 from compactlearn.bench import cells_of, read_spec
 from compactlearn.records import aggregate, open_records
+from compactlearn.records.significance import paired_t_test
 from compactlearn.report import summary_markdown
-from compactlearn.report.published import method_order, published
+from compactlearn.report.published import dataset_order, method_order, published
 from compactlearn.report.summary import CLOSE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -412,6 +413,37 @@ def choices() -> str:
     return _markdown([*lines, ["all", *map(str, totals)]])
 
 
+def equal_size() -> str:
+    """Average precision of controls that keep as many numbers as CMLL, under the fair protocol."""
+    found = aggregate(open_records(PAPER), "nested")
+    titles = {
+        "CMLL": "CMLL",
+        "RRR": "reduced-rank ridge",
+        "MDDM+CMLL_y": "MDDM + CMLL\\_y",
+        "PCA+ridge": "PCA + ridge",
+        "Random P": "random P",
+    }
+    lines = [["", "numbers, at most", "of ridge's", *titles.values(), "ridge, all its numbers"]]
+    for dataset in sorted(found.datasets, key=dataset_order):
+        names = [*(f"{name}, CMLL's size" for name in titles), "ORI"]
+        cells = [found.figure(dataset, name, "average_precision") for name in names]
+        figures = [figure for figure in cells if figure is not None]
+        if len(figures) < len(names):
+            continue
+        first, *_, ridge = figures
+        size = max(size for figure in figures[:-1] for size in figure.sizes)
+        line = [dataset, f"{size:,}", f"{size / ridge.sizes[0]:.0%}"]
+        for figure in figures:
+            mark = ""
+            if figure is not first:
+                found_mark = paired_t_test(first.values, figure.values).mark
+                mark = {"better": " ●", "worse": " ○", "none": ""}[found_mark]
+            line.append(f"{figure.mean:.3f}{mark}")
+        lines.append(line)
+    told = "● CMLL is significantly better, ○ worse (paired t-test, 10 %)."
+    return f"{_markdown(lines)}\n\n{told}"
+
+
 def results() -> str:
     """What the records of the benchmark say; headings one level down, under the page's own."""
     records = list(open_records(PAPER))
@@ -426,7 +458,7 @@ def results() -> str:
 
 
 DOCUMENTS: dict[Path, tuple[Any, ...]] = {
-    ROOT / "docs" / "results.md": (conventions, choices, results),
+    ROOT / "docs" / "results.md": (conventions, choices, equal_size, results),
     ROOT / "README.md": (demo, defaults, speed, grid),
     ROOT / "docs" / "METHODS.md": (
         methods,
@@ -452,7 +484,7 @@ def rendered(document: Path) -> str:
     text = document.read_text(encoding="utf-8")
     for maker in DOCUMENTS[document]:
         name = maker.__name__
-        if maker in (choices, results):
+        if maker in (choices, equal_size, results):
             table = maker()
         else:
             source = RESULTS / f"{RECORDS.get(name, name)}.json"

@@ -6,6 +6,10 @@ import pytest
 
 from compactlearn import METHODS
 from compactlearn.bench import cells_of, entry_names, read_spec
+from compactlearn.bench.entries import ENTRIES
+from compactlearn.bench.grids import configurations
+from compactlearn.bench.sizes import Shape, within
+from compactlearn.datasets import describe
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "paper"
 SPECS = sorted(FOLDER.glob("*.toml"))
@@ -43,3 +47,25 @@ def test_those_that_the_documents_name_are_there():
     assert {"figures", "kernel", "kernel_nested", "linear", "nested", "ours", "quick"} <= {
         path.stem for path in SPECS
     }
+
+
+def test_controls_of_equal_size_may_have_exactly_as_many_numbers():
+    """And no more; a control that may only have fewer would lose for that reason alone."""
+    spec = read_spec(FOLDER / "ours.toml")
+    aliases = {method.shown: method.name for method in spec.methods}
+    largest: dict[str, dict[str, int]] = {}
+    for cell in cells_of(spec):
+        if not cell.method.endswith(", CMLL's size") or cell.fold:
+            continue
+        data = describe(cell.dataset).expected
+        shape = Shape(data.features, data.labels, data.samples, None)
+        entry = ENTRIES[aliases[cell.method]]
+        bound = cell.settings["n_numbers"]
+        grid = within(cell.method, configurations(cell.settings, entry.axes), shape, bound)
+        sizes = largest.setdefault(cell.dataset, {})
+        sizes[cell.method] = max(map(shape.of_configuration, grid))
+        if bound == "cmll":
+            bound = shape.of_configuration({"n_label_components": "auto"})
+        assert sizes[cell.method] == bound < shape.of_configuration({}), cell.name
+    assert set(largest) == {data.name for data in spec.datasets}
+    assert all(len(sizes) == 5 for sizes in largest.values())
