@@ -15,7 +15,7 @@ from typing import Any
 
 from compactlearn.bench import cells_of, read_spec
 from compactlearn.records import aggregate, open_records
-from compactlearn.records.significance import paired_t_test
+from compactlearn.records.significance import SIGNS, paired_t_test
 from compactlearn.report import summary_markdown
 from compactlearn.report.published import dataset_order, method_order, published
 from compactlearn.report.summary import CLOSE
@@ -434,11 +434,9 @@ def equal_size() -> str:
         size = max(size for figure in figures[:-1] for size in figure.sizes)
         line = [dataset, f"{size:,}", f"{size / ridge.sizes[0]:.0%}"]
         for figure in figures:
-            mark = ""
-            if figure is not first:
-                found_mark = paired_t_test(first.values, figure.values).mark
-                mark = {"better": " ●", "worse": " ○", "none": ""}[found_mark]
-            line.append(f"{figure.mean:.3f}{mark}")
+            # Equal scores, CMLL's own among them, have no mark.
+            sign = SIGNS[paired_t_test(first.values, figure.values).mark]
+            line.append(f"{figure.mean:.3f} {sign}".rstrip())
         lines.append(line)
     told = "● CMLL is significantly better, ○ worse (paired t-test, 10 %)."
     return f"{_markdown(lines)}\n\n{told}"

@@ -100,6 +100,11 @@ def test_a_dry_run_knows_what_a_packed_file_would_bring(write, tmp_path, capsys,
     assert command(write("failing"), tmp_path, *dry, pack) == 0
     assert "(2 done)" in capsys.readouterr().out
     assert {record.status for record in Store(tmp_path / "store").records()} == {"failed"}
+    monkeypatch.delenv("PLUGGED_WELL")
+    worse = str(tmp_path / "worse.jsonl.xz")
+    assert main([*other[:3], str(tmp_path / "third"), "--pack", worse]) == 1
+    assert main(["bench", other[1], "--store", other[3], *dry, worse]) == 0
+    assert "(2 done)" in capsys.readouterr().out  # a record that ended well stays
     Path(pack).write_bytes(b"no xz")
     assert command(write("failing"), tmp_path, *dry, pack) == 2
     assert pack in capsys.readouterr().err

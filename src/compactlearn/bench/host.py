@@ -88,13 +88,7 @@ def resident_bytes(pid: int) -> int:
     Pages that several of them share, as after a fork, count once (on Linux; elsewhere in each).
     """
     if not Path("/proc/self/statm").exists():
-        psutil = require("psutil", extra="bench", purpose="a memory budget on this system")
-        try:
-            process = psutil.Process(pid)
-            family = [process, *process.children(recursive=True)]
-            return sum(member.memory_info().rss for member in family)
-        except psutil.Error:
-            return 0
+        return _resident_elsewhere(pid)
     family = _family(pid)
     if len(family) == 1:
         return _resident(pid)
@@ -111,13 +105,27 @@ def _resident(pid: int) -> int:
         return 0
 
 
+def _resident_elsewhere(pid: int) -> int:
+    """`resident_bytes` where there is no /proc."""
+    psutil = require("psutil", extra="bench", purpose="a memory budget on this system")
+    total = 0
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.Error):  # it has ended in the meantime
+                total += one.memory_info().rss
+    return total
+
+
 def _family(pid: int) -> list[int]:
     """The process and its descendants; without /proc's lists of children the process alone."""
     found = [pid]
     for parent in found:  # grows while it is walked
         with suppress(OSError):
-            for task in Path(f"/proc/{parent}/task").iterdir():
-                found += map(int, (task / "children").read_text(encoding="ascii").split())
+            for thread in Path(f"/proc/{parent}/task").iterdir():
+                with suppress(OSError):  # it has ended in the meantime
+                    children = (thread / "children").read_text(encoding="ascii")
+                    found += map(int, children.split())
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite, nan
 
 from compactlearn.records import Results
+from compactlearn.records.significance import SIGNS
 from compactlearn.report.names import (
     EXPLANATIONS,
     HEADINGS,
@@ -31,7 +32,6 @@ __all__ = [
 ]
 
 
-_MARKS = {"better": " ●", "worse": " ○", "none": ""}
 _SHOWN = ("average_precision", "micro_f1")  # the page has all six
 
 
@@ -163,8 +163,8 @@ def _mean(entry: Entry) -> str:
     if entry.figure is None:
         return "" if entry.cell is None else "–"
     text = f"{entry.figure.mean:.3f}"
-    mark = _MARKS[entry.comparison.mark] if entry.comparison is not None else ""
-    return (f"**{text}**" if entry.best else text) + mark
+    mark = SIGNS[entry.comparison.mark] if entry.comparison is not None else ""
+    return f"{f'**{text}**' if entry.best else text} {mark}".rstrip()
 
 
 def _by_metric(tables: Sequence[MetricTable]) -> list[str]:
