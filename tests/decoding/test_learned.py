@@ -1,11 +1,10 @@
-"""The ridge decoder learnt from codes: the optimum it states, and a literal GCV."""
+"""The ridge decoder learnt from codes: the optimum it states, and a literal choice of its share."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from compactlearn.decoding import learned
-from compactlearn.decoding.learned import SHARES, CodeSums, learn_linear_decoder
+from compactlearn.decoding.learned import SHARES, CodeSums, choose_share, learn_linear_decoder
 
 SIZES = {"tall": (60, 4, 6), "one label": (40, 3, 1), "one code": (30, 1, 4), "wide": (9, 14, 5)}
 every_size = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES.keys())
@@ -22,8 +21,12 @@ def problem(size, seed=0, noise=0.7):
     return U, Y, rng.normal(size=(m, n_labels)) / 4, rng
 
 
-def learn(U, Y, weights, prior):
-    return learn_linear_decoder(CodeSums.of_rows(U, sp.csr_array(Y), weights), prior)
+def sums_of(U, Y, weights=None):
+    return CodeSums.of_rows(U, sp.csr_array(Y), np.ones(len(U)) if weights is None else weights)
+
+
+def learn(U, Y, weights, prior, share=0.03):
+    return learn_linear_decoder(sums_of(U, Y, weights), prior, share)
 
 
 def stated_objective(U, Y, w, prior, penalty, W):
@@ -31,18 +34,16 @@ def stated_objective(U, Y, w, prior, penalty, W):
     return np.sum(w[:, None] * (Y - U @ W) ** 2) + penalty * np.sum((W - prior) ** 2)
 
 
-def literal_path(U, Y, w, prior):
-    """Every penalty of the grid with its coefficients and its GCV score, hat matrices formed."""
+def literal(U, Y, w, prior, share):
+    """Coefficients and intercept, the matrices formed."""
     m = U.shape[1]
     root = np.sqrt(w)[:, None]
-    Uc, Yc = root * (U - (w @ U) / w.sum()), root * (Y - (w @ Y) / w.sum())
+    u, y = (w @ U) / w.sum(), (w @ Y) / w.sum()
+    Uc, Yc = root * (U - u), root * (Y - y)
     S = Uc.T @ Uc
-    for penalty in np.trace(S) / m * SHARES:
-        shrink = np.linalg.solve(S + penalty * np.eye(m), Uc.T)
-        W = prior + shrink @ (Yc - Uc @ prior)
-        hat = Uc @ shrink + root @ root.T / w.sum()
-        score = np.sum((Yc - Uc @ W) ** 2) / (w.sum() - np.trace(hat)) ** 2
-        yield penalty, W, score
+    penalty = share * np.trace(S) / m
+    W = prior + np.linalg.solve(S + penalty * np.eye(m), Uc.T @ (Yc - Uc @ prior))
+    return W, y - u @ W
 
 
 @every_size
@@ -67,44 +68,55 @@ def test_the_gradient_of_the_objective_is_zero(size, weighted):
 @every_size
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("seed", [2, 3, 4])
-def test_the_penalty_is_that_of_least_gcv(size, weighted, seed):
-    U, Y, prior, rng = problem(size, seed, noise=[0.3, 1.0, 3.0][seed - 2])
-    w = rng.integers(1, 4, size=len(U)).astype(float) if weighted else np.ones(len(U))
-    found = learn(U, Y, w if weighted else None, prior)
-    path = list(literal_path(U, Y, w, prior))
-    scores = np.array([score for _, _, score in path])
-    penalties = np.array([penalty for penalty, _, _ in path])
-    place = int(np.argmin(np.abs(np.log(penalties / found.penalty))))
-    np.testing.assert_allclose(found.penalty, penalties[place], rtol=1e-9)
-    assert scores[place] <= scores.min() * (1 + 1e-6)
-    np.testing.assert_allclose(found.coefficients, path[place][1], atol=1e-8)
+def test_the_share_is_that_of_least_error_on_new_rows(size, weighted, seed):
+    rehearsals, losses = [], np.zeros(SHARES.size)
+    for part in range(2):
+        U, Y, prior, rng = problem(size, 10 * seed + part, noise=[0.3, 1.0, 3.0][seed - 2])
+        w = rng.uniform(0.5, 2.0, size=len(U)) if weighted else np.ones(len(U))
+        new_U, new_w = U + 0.3 * rng.normal(size=U.shape), w[::-1]
+        rehearsals.append((sums_of(U, Y, w), prior, sums_of(new_U, Y, new_w)))
+        for place, share in enumerate(SHARES):
+            W, b = literal(U, Y, w, prior, share)
+            losses[place] += new_w @ np.sum((Y - new_U @ W - b) ** 2, axis=1)
+    found = choose_share(rehearsals)
+    place = int(np.flatnonzero(found == SHARES)[0])
+    assert losses[place] <= losses.min() * (1 + 1e-9)
+    decoder = learn(U, Y, w, prior, found)
+    W, b = literal(U, Y, w, prior, found)
+    np.testing.assert_allclose(decoder.coefficients, W, atol=1e-7)
+    np.testing.assert_allclose(decoder.intercept, b, atol=1e-7)
 
 
-def test_gcv_chooses_within_the_grid():
-    """Noise asks for a large penalty, a wrong prior for a small one: the choice is not fixed."""
+def test_the_choice_is_not_fixed():
+    """Codes that tell nothing keep a prior of nothing; a wrong prior is given up."""
     rng = np.random.default_rng(5)
-    U = rng.normal(size=(200, 3))
+    U, new = rng.normal(size=(2, 200, 3))
     W = rng.normal(size=(3, 4))
-    Y = (U @ W + 0.1 * rng.normal(size=(200, 4)) > 0).astype(float)
-    noise = (rng.random((200, 4)) < 0.3).astype(float)
-    small = learn(U, Y, None, -W).penalty
-    large = learn(U, noise, None, np.zeros((3, 4))).penalty
-    assert small < 0.01 * np.sum(U**2) / 3 < large
+    Y, new_Y = ((rows @ W + 0.1 * rng.normal(size=(200, 4)) > 0) * 1.0 for rows in (U, new))
+    noise, new_noise = (rng.random((2, 200, 4)) < 0.3) * 1.0
+    assert choose_share([(sums_of(U, Y), -W, sums_of(new, new_Y))]) < 0.01
+    nothing = np.zeros((3, 4))
+    assert choose_share([(sums_of(U, noise), nothing, sums_of(new, new_noise))]) > 1
 
 
-def test_a_large_penalty_is_the_prior(monkeypatch):
+def test_without_rows_to_judge_by_the_prior_is_kept():
+    assert choose_share([]) == SHARES[0] == SHARES.max()
+    _, Y, prior, _ = problem((40, 3, 4), 13)
+    constant = sums_of(np.full((40, 3), 0.1), Y)  # every share gives the same decoder
+    assert choose_share([(constant, prior, constant)]) == SHARES[0]
+
+
+def test_a_large_penalty_is_the_prior():
     U, Y, prior, _ = problem((50, 4, 5), 6)
-    monkeypatch.setattr(learned, "SHARES", np.array([1e9]))
-    found = learn(U, Y, None, prior)
+    found = learn(U, Y, None, prior, 1e9)
     np.testing.assert_allclose(found.coefficients, prior, atol=1e-7)
     expected = Y.mean(axis=0) - U.mean(axis=0) @ prior
     np.testing.assert_allclose(found.intercept, expected, atol=1e-7)
 
 
-def test_a_small_penalty_is_least_squares(monkeypatch):
+def test_a_small_penalty_is_least_squares():
     U, Y, prior, _ = problem((50, 4, 5), 7)
-    monkeypatch.setattr(learned, "SHARES", np.array([1e-12]))
-    found = learn(U, Y, None, prior)
+    found = learn(U, Y, None, prior, 1e-12)
     stacked = np.hstack([U, np.ones((50, 1))])
     expected = np.linalg.lstsq(stacked, Y, rcond=None)[0]
     np.testing.assert_allclose(found.coefficients, expected[:-1], atol=1e-8)

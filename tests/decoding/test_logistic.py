@@ -8,17 +8,37 @@ from sklearn.linear_model import LogisticRegression
 from compactlearn.decoding.logistic import (
     PENALTIES,
     TOLERANCE,
-    Rehearsal,
     as_log_odds,
+    choose_penalty,
     fit_logistic,
     learn_logistic_decoder,
     prior_log_odds,
 )
+from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
+
+
+def data_of(U, Y, w=None, linear=None):
+    """Rows whose scores are those of the linear decoder; without one, nothing but frequencies."""
+    linear = np.zeros((U.shape[1], Y.shape[1])) if linear is None else linear
+    w = np.ones(len(U)) if w is None else w
+    return DecoderData(U, sp.csr_array(Y), w, linear, lambda labels: (U @ linear)[:, labels])
+
+
+def rehearsals_of(U, Y, w, folds, linear=None, codes=None):
+    """Each fold in the part of new rows, of which the codes may be others than those of U."""
+    Y, w = sp.csr_array(Y), np.ones(len(U)) if w is None else w
+    codes = U if codes is None else codes
+    for fold in np.unique(folds):
+        held, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        if rest.size:
+            train = data_of(U[rest], Y[rest], w[rest], linear)
+            yield Rehearsal(train, held, codes[held], Y[held], w[held])
 
 
 def learn(U, Y, w, folds, penalties=PENALTIES):
-    """Shrunken towards nothing but the labels' frequencies."""
-    return learn_logistic_decoder(U, Y, w, folds, np.zeros((U.shape[1], Y.shape[1])), penalties)
+    """Shrunken towards nothing but the labels' frequencies; the penalty by folds of the rows."""
+    penalty = choose_penalty(list(rehearsals_of(U, Y, w, folds)), penalties)
+    return learn_logistic_decoder(data_of(U, Y, w), penalty)
 
 
 def problem(n=120, m=4, n_labels=5, seed=0, noise=1.0):
@@ -227,21 +247,27 @@ def test_the_penalty_is_as_good_as_any(noise, weighted):
         assert losses.max() > 1.05 * losses.min()
 
 
-def test_rehearsals_take_the_place_of_folds():
-    """The penalty is that of their codes, the decoder that of the codes of all rows."""
-    U, Y, rng = problem(90, 5, 3, seed=24, noise=0.2)
+def test_the_penalty_is_judged_by_the_codes_of_new_rows():
+    U, Y, _ = problem(90, 5, 3, seed=24, noise=0.2)
     folds = np.arange(90) % 3
-    same = [Rehearsal(folds == fold, U) for fold in range(3)]
-    plain, linear = learn(U, sp.csr_array(Y), None, folds), np.zeros((5, 3))
-    found = learn_logistic_decoder(U, sp.csr_array(Y), None, folds, linear, rehearsals=same)
-    np.testing.assert_array_equal(found.coefficients, plain.coefficients)
-    lost = [Rehearsal(folds == fold, U.copy()) for fold in range(3)]
-    for rehearsal in lost:  # held-out codes that tell nothing: slopes cannot pay
-        rehearsal.codes[rehearsal.held] = rng.normal(size=(30, 5))
-    found = learn_logistic_decoder(U, sp.csr_array(Y), None, folds, linear, rehearsals=lost)
-    assert found.penalty == PENALTIES[0] > plain.penalty
-    expected = learn(U, sp.csr_array(Y), None, folds, PENALTIES[:1])
-    np.testing.assert_array_equal(found.coefficients, expected.coefficients)
+    plain = choose_penalty(list(rehearsals_of(U, Y, None, folds)))
+    # New codes that mean the opposite: every slope costs.
+    found = choose_penalty(list(rehearsals_of(U, Y, None, folds, codes=-U)))
+    assert found == PENALTIES[0] > plain
+    assert choose_penalty([]) == PENALTIES[0]
+
+
+def test_the_prior_is_scaled_by_honest_scores():
+    """A linear decoder that has met the labels looks strong; honest scores say what it is worth."""
+    U, Y, rng = problem(200, 3, 4, seed=25)
+    linear = np.linalg.lstsq(U, Y, rcond=None)[0]
+    noise = rng.normal(size=(200, 4))
+    data = DecoderData(U, sp.csr_array(Y), np.ones(200), linear, lambda labels: noise[:, labels])
+    found = learn_logistic_decoder(data, 1e9)
+    expected = as_log_odds(noise - noise.mean(axis=0), Y, np.ones(200)).slope * linear
+    np.testing.assert_allclose(found.coefficients, expected, atol=1e-5)
+    believed = learn_logistic_decoder(data_of(U, Y, linear=linear), 1e9)
+    assert np.abs(found.coefficients).max() < 0.3 * np.abs(believed.coefficients).max()
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -339,9 +365,7 @@ def test_a_score_that_points_the_wrong_way_is_not_used():
 def test_a_strong_penalty_gives_the_scaled_linear_decoder():
     U, Y, _ = problem(90, 3, 4, seed=22)
     linear = np.random.default_rng(22).normal(size=(3, 4))
-    found = learn_logistic_decoder(
-        U, sp.csr_array(Y), None, np.arange(90) % 3, linear, np.array([1e9])
-    )
+    found = learn_logistic_decoder(data_of(U, Y, linear=linear), 1e9)
     centred = (U - U.mean(axis=0)) @ linear
     scaling = as_log_odds(centred, Y, np.ones(90))
     used = scaling.slope > 0

@@ -19,11 +19,12 @@ from compactlearn import (
     Original,
     fit_path,
 )
-from compactlearn.decoding.learned import CodeSums, learn_linear_decoder
-from compactlearn.decoding.logistic import PENALTIES, learn_logistic_decoder
+from compactlearn.decoding.learned import choose_share, learn_from_rows, rehearsed
+from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
+from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
-from compactlearn.estimators.honest import honest_codes
+from compactlearn.estimators.honest import N_REHEARSALS, CrossFit
 
 DECODERS = ["linear", "learned", "logistic"]
 LEARNT = ["learned", "logistic"]
@@ -106,26 +107,18 @@ def test_predicted_is_what_lies_strictly_above_the_threshold(name, decoder, thre
 def honest_of(monkeypatch):
     seen = []
 
-    def keep(*args, **options):
-        seen.append(honest_codes(*args, **options))
-        return seen[-1]
+    class Kept(CrossFit):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            seen.append(self)
 
-    monkeypatch.setattr(decisions, "honest_codes", keep)
+    monkeypatch.setattr(decisions, "CrossFit", Kept)
 
     def fit(model, X, Y, **options):
         model.fit(X, Y, **options)
         return seen[-1]
 
     return fit
-
-
-def decoded(model, codes, Y, w, folds, penalties=PENALTIES, rehearsals=()):
-    Y = sp.csr_array(Y.astype(float))
-    W = model.embedding_.decoder_
-    W = W.toarray() if sp.issparse(W) else W
-    if model.decoder == "learned":
-        return learn_linear_decoder(CodeSums.of_rows(codes, Y, w), W)
-    return learn_logistic_decoder(codes, Y, w, folds % 3, W, penalties, rehearsals)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -141,19 +134,23 @@ def test_decoder_and_threshold_come_from_honest_codes(
     model = made(name, decoder=decoder, threshold=threshold)
     honest = honest_of(model, X, Y, sample_weight=w)
     if decoder == "linear":
-        S = honest.codes @ model.embedding_.decoder_ + model.embedding_.offset_
+        S = honest.scores().columns(slice(0, 5))
     else:
-        whole = decoded(model, honest.codes, Y, w, honest.folds, rehearsals=honest.rehearsals)
+        rehearsals = list(honest.rehearsals())
+        judges = rehearsals[:N_REHEARSALS]
+        if decoder == "learned":
+            strength = choose_share([rehearsed(part) for part in judges])
+            learn = learn_from_rows
+        else:
+            strength, learn = choose_penalty(judges), learn_logistic_decoder
+        whole = learn(honest.data(), strength)
         assert model.decoding_.penalty == pytest.approx(whole.penalty)
         np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
         np.testing.assert_allclose(model.decoding_.intercept, whole.intercept, atol=1e-8)
         S = np.empty(Y.shape)
-        for fold in np.unique(honest.folds):
-            out = honest.folds == fold
-            part = None if w is None else w[~out]
-            known = np.array([whole.penalty])
-            other = decoded(model, honest.codes[~out], Y[~out], part, honest.folds[~out], known)
-            S[out] = honest.codes[out] @ other.coefficients + other.intercept
+        for part in rehearsals:
+            other = learn(part.train, strength)
+            S[part.held] = part.codes @ other.coefficients + other.intercept
     expected = tune(threshold, lambda labels: S[:, labels], sp.csr_array(Y.astype(float)), w)
     np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
 
@@ -172,13 +169,29 @@ def test_a_rehearsed_penalty_is_better_on_new_rows(seed, monkeypatch):
         scores = model.decision_function(X[400:])
         return (np.logaddexp(0, scores) - Y[400:] * scores).sum(axis=1).mean()
 
-    rehearsed = log_loss()
+    rehearsed_loss = log_loss()
 
-    def unrehearsed(*args, **options):
-        return honest_codes(*args, **options | {"rehearse": False})
+    class Unrehearsed(CrossFit):
+        """Inner folds cut out of the honest codes of all rows."""
 
-    monkeypatch.setattr(decisions, "honest_codes", unrehearsed)
-    assert rehearsed < 0.998 * log_loss()
+        def rehearsals(self, count=None):
+            whole = self.data()
+            every = slice(0, whole.labels.shape[1])
+            for held in (np.flatnonzero(self.folds % 3 == part) for part in range(3)):
+                rest = np.setdiff1d(np.arange(self.folds.size), held)
+                scores = whole.scores(every)[rest]
+                train = DecoderData(
+                    whole.codes[rest],
+                    whole.labels[rest],
+                    whole.weights[rest],
+                    whole.linear,
+                    lambda labels, scores=scores: scores[:, labels],
+                )
+                new = whole.codes[held], whole.labels[held], whole.weights[held]
+                yield Rehearsal(train, held, *new)
+
+    monkeypatch.setattr(decisions, "CrossFit", Unrehearsed)
+    assert rehearsed_loss < 0.998 * log_loss()
 
 
 @pytest.mark.parametrize("threshold", [0.5, *TUNED])

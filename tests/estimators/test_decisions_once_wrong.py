@@ -14,6 +14,7 @@ from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdT
 from compactlearn.core import memory
 from compactlearn.decoding import thresholds
 from compactlearn.decoding.logistic import learn_logistic_decoder
+from compactlearn.decoding.rehearsal import DecoderData
 from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
 from compactlearn.estimators.honest import row_groups
@@ -118,12 +119,16 @@ def test_weights_are_repetitions_for_rare_labels():
     np.testing.assert_allclose(once, again)
 
 
+def decoder_data(X, Y):
+    linear = np.ones((X.shape[1], Y.shape[1]))
+    return DecoderData(
+        X, sp.csr_array(Y * 1.0), np.ones(len(X)), linear, lambda labels: (X @ linear)[:, labels]
+    )
+
+
 def test_tiny_codes_are_not_constant():
     X, Y = make_data()
-    folds = np.arange(60) % 3
-    linear = np.ones((5, 4))
-    first = learn_logistic_decoder(X, sp.csr_array(Y.astype(float)), None, folds, linear)
-    other = learn_logistic_decoder(1e-14 * X, sp.csr_array(Y.astype(float)), None, folds, linear)
+    first, other = (learn_logistic_decoder(decoder_data(scale * X, Y), 1.0) for scale in (1, 1e-14))
     np.testing.assert_allclose(
         1e-14 * X @ other.coefficients + other.intercept,
         X @ first.coefficients + first.intercept,
@@ -235,7 +240,7 @@ def test_several_classes_need_no_honest_codes_for_a_threshold(threshold, monkeyp
     X, Y = make_data(60)
     y = Y.argmax(axis=1)
     expected = CMLLClassifier().fit(X, y).predict(X)
-    monkeypatch.delattr(decisions, "honest_codes")
+    monkeypatch.delattr(decisions, "CrossFit")
     np.testing.assert_array_equal(
         CMLLClassifier(threshold=threshold).fit(X, y).predict(X), expected
     )
@@ -248,4 +253,4 @@ def test_logistic_regressions_that_do_not_fit_are_refused(monkeypatch):
         memory, "require_memory", lambda *args, **options: real(*args, **(options | {"free": 10}))
     )
     with pytest.raises(MemoryError, match=r"4 labels on 60 rows.*decoder='learned'"):
-        learn_logistic_decoder(X, sp.csr_array(Y * 1.0), None, np.arange(60) % 3, np.ones((5, 4)))
+        learn_logistic_decoder(decoder_data(X, Y), 1.0)

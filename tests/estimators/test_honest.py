@@ -12,6 +12,8 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from compactlearn import (
     CMLL,
+    CPLST,
+    DMLR,
     MDDM,
     PLST,
     CMLLClassifier,
@@ -22,11 +24,11 @@ from compactlearn import (
 )
 from compactlearn.datasets import load
 from compactlearn.estimators import decisions
-from compactlearn.estimators.honest import N_FOLDS, N_REHEARSALS, honest_codes, row_groups
+from compactlearn.estimators.honest import N_FOLDS, N_REHEARSALS, CrossFit, row_groups
 from compactlearn.linalg import rows_pair
 from compactlearn.linalg.pairs import BIASES
 from compactlearn.linalg.ridge import RidgePath
-from compactlearn.metrics import average_precision
+from compactlearn.metrics import average_precision, micro_f1
 
 GAMMA = 0.07
 SHAPES = {"tall": (40, 6, 5), "wide": (24, 35, 5)}
@@ -46,17 +48,19 @@ def problem(shape=(40, 6, 5), seed=0, *, sparse=False):
 
 @pytest.fixture
 def honest_of(monkeypatch):
-    """Fit a classifier and return the honest codes that it learnt its threshold from."""
+    """Fit a classifier and return what it learnt its decoder and threshold from."""
     seen = []
 
-    def keep(*args, **options):
-        seen.append(honest_codes(*args, **options))
-        return seen[-1]
+    class Kept(CrossFit):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            seen.append(self)
 
-    monkeypatch.setattr(decisions, "honest_codes", keep)
+    monkeypatch.setattr(decisions, "CrossFit", Kept)
 
     def fit(model, X, Y, **options):
         model.set_params(threshold="f1").fit(X, Y, **options)
+        seen[-1].codes()  # before the model can change
         return seen[-1]
 
     return fit
@@ -138,7 +142,7 @@ def test_leave_one_out_equals_refits(name, alpha, kernel, shape, honest_of):
     feature_map = KernelMap(gamma=GAMMA) if kernel else None
     model = CompactClassifier(KEPT[name], alpha=alpha, feature_map=feature_map)
     found = honest_of(model, X, Y)
-    assert found.how == "leave-one-out"
+    assert found.how() == "leave-one-out"
     V = Y
     if name != "Original":
         own = clone(KEPT[name])
@@ -151,7 +155,7 @@ def test_leave_one_out_equals_refits(name, alpha, kernel, shape, honest_of):
             for i in range(len(X))
         ]
     )
-    np.testing.assert_allclose(found.codes, expected, atol=1e-9)
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
 
 
 def left_out(features, V, alpha, members, w=None, bias="free"):
@@ -181,11 +185,11 @@ def test_leave_one_out_under_every_convention(embedding, bias, rows, kernel, sha
     feature_map = KernelMap(gamma=GAMMA) if kernel else None
     model = CompactClassifier(embedding, alpha=0.7, bias=bias, feature_map=feature_map)
     found = honest_of(model, X, Y, **options)
-    assert found.how == "leave-one-out"
+    assert found.how() == "leave-one-out"
     features = kernel_features(X) if kernel else X
     V = Y if isinstance(embedding, Original) else leading_codes(features, Y, w, model, 3)
     expected = left_out(features, V, 0.7, members, w, bias)
-    np.testing.assert_allclose(found.codes, expected, atol=1e-9)
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
 
 
 def leading_codes(X, Y, w, model, size):
@@ -222,13 +226,13 @@ def test_leave_one_out_of_sparse_rows(shape, honest_of):
     dense = honest_of(CompactClassifier(Original()), X, Y)
     for form in (sp.csr_array, sp.csc_matrix):
         found = honest_of(CompactClassifier(Original()), form(X), Y)
-        assert found.how == "leave-one-out"
-        np.testing.assert_allclose(found.codes, dense.codes, atol=1e-9)
+        assert found.how() == "leave-one-out"
+        np.testing.assert_allclose(found.codes(), dense.codes(), atol=1e-9)
         np.testing.assert_array_equal(found.folds, dense.folds)
     expected = [
         ridge(np.delete(X, i, 0), np.delete(Y, i, 0), 1.0, X[[i]])[0] for i in range(len(X))
     ]
-    np.testing.assert_allclose(dense.codes, expected, atol=1e-9)
+    np.testing.assert_allclose(dense.codes(), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
@@ -236,7 +240,7 @@ def test_the_regime_makes_no_difference(solver, honest_of):
     X, Y = problem(seed=3)
     first = honest_of(CMLLClassifier(None, 3), X, Y)
     found = honest_of(CMLLClassifier(None, 3, solver=solver), X, Y)
-    np.testing.assert_allclose(found.codes, first.codes, atol=1e-9)
+    np.testing.assert_allclose(found.codes(), first.codes(), atol=1e-9)
 
 
 @every_shape
@@ -251,7 +255,7 @@ def test_equal_rows_are_left_out_together(name, kernel, weighted, shape, honest_
     feature_map = KernelMap(gamma=GAMMA) if kernel else None
     model = CompactClassifier(KEPT[name], alpha=2.0, feature_map=feature_map)
     found = honest_of(model, X, Y, sample_weight=w)
-    assert found.how == "leave-one-out"
+    assert found.how() == "leave-one-out"
     times = np.ones(len(X), dtype=int) if w is None else w
     rows, labels = np.repeat(X, times, axis=0), np.repeat(Y, times, axis=0)
     features = kernel_features(rows) if kernel else rows
@@ -265,7 +269,7 @@ def test_equal_rows_are_left_out_together(name, kernel, weighted, shape, honest_
     for i, row in enumerate(rows):
         others = (rows != row).any(axis=1)
         expected[i] = ridge(features[others], V[others], 2.0, features[[i]])
-    np.testing.assert_allclose(np.repeat(found.codes, times, axis=0), expected, atol=1e-7)
+    np.testing.assert_allclose(np.repeat(found.codes(), times, axis=0), expected, atol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -287,7 +291,7 @@ def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, honest_of, m
         monkeypatch.setattr(rows_pair, "GRAM_LIMIT", 5)
     else:
         X = np.tile(X[:1], (40, 1))
-    assert honest_of(model, X, Y, **options).how == "cross-fitted"
+    assert honest_of(model, X, Y, **options).how() == "cross-fitted"
 
 
 # --- cross-fitting -------------------------------------------------------------------------------
@@ -314,7 +318,7 @@ def test_cross_fitted_codes_equal_refits(name, alpha, kernel, shape, honest_of):
     feature_map = KernelMap(gamma=GAMMA) if kernel else None
     model = CompactClassifier(embedding, alpha=alpha, feature_map=feature_map)
     found = honest_of(model, X, Y)
-    assert found.how == "cross-fitted"
+    assert found.how() == "cross-fitted"
     assert len(np.unique(found.folds)) == N_FOLDS
     V = Y
     if isinstance(embedding, CMLL) and embedding.n_label_components is not None:
@@ -327,51 +331,243 @@ def test_cross_fitted_codes_equal_refits(name, alpha, kernel, shape, honest_of):
         alpha,
         lambda X, Y, V: function(X, Y, V, min(size, X.shape[1]), **options),
     )
-    np.testing.assert_allclose(found.codes, expected, atol=1e-7)
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-7)
+
+
+# --- scores --------------------------------------------------------------------------------------
+
+EVERY_METHOD = {
+    "ORI": CompactClassifier(Original(), alpha=2.0),
+    "PLST": CompactClassifier(PLST(3), alpha=2.0),
+    "CPLST": CompactClassifier(CPLST(3), alpha=2.0),
+    "DMLR": CompactClassifier(DMLR(3), alpha=2.0),
+    "FaIE": CompactClassifier(FaIE(3), alpha=2.0),
+    "CMLL_y": CMLLClassifier(None, 3, alpha=2.0),
+    "CMLL": CMLLClassifier(4, 3, alpha=2.0),
+    "CMLL of the paper": CMLLClassifier(4, 3, beta=1.0, offset="none", alpha=2.0),
+    "narrow": CMLLClassifier(2, 4),
+    "labels kept": CMLLClassifier(3, None),
+    "MDDM": CompactClassifier(MDDM(3)),
+    "subspace": CompactClassifier(MDDM(3, variant="subspace")),
+    "penalised": CMLLClassifier(4, 3, bias="penalised"),
+    "scaled": CMLLClassifier(4, 3, scale=True),
+    "nystroem": CMLLClassifier(
+        4, 3, feature_map=KernelMap(method="nystroem", n_components=9, random_state=0)
+    ),
+    "k-CMLL": CMLLClassifier(4, 3, feature_map=KernelMap(gamma=GAMMA)),
+    "k-CMLL, wide": CMLLClassifier(30, 3, completion="variance", feature_map=KernelMap()),
+    "k-CPLST": CompactClassifier(CPLST(3), feature_map=KernelMap(gamma=GAMMA)),
+    "k-ORI": CompactClassifier(Original(), feature_map=KernelMap(gamma=GAMMA)),
+    "foreign": CMLLClassifier(4, 3, regressor=Ridge()),
+    "neighbours": CMLLClassifier(None, 3, regressor=KNeighborsRegressor(2)),
+}
+every_method = pytest.mark.parametrize("name", EVERY_METHOD)
+# These know something of all rows, if nothing of their labels: a map, a scale, a kernel's width.
+KNOWS_ALL_ROWS = ("scaled", "nystroem", "k-CMLL, wide")
+every_refitted = pytest.mark.parametrize("name", sorted(EVERY_METHOD.keys() - KNOWS_ALL_ROWS))
+every_decoder = pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+
+
+@pytest.fixture
+def tuned_on(monkeypatch):
+    """Fit a classifier and return the scores that its threshold was chosen on."""
+    seen = []
+    tune = decisions.tune
+
+    def keep(strategy, columns, Y, weights):
+        seen.append(columns(slice(0, Y.shape[1])))
+        return tune(strategy, columns, Y, weights)
+
+    monkeypatch.setattr(decisions, "tune", keep)
+
+    def fit(model, X, Y, **options):
+        model.fit(X, Y, **options)
+        return seen[-1]
+
+    return fit
+
+
+@every_decoder
+@every_method
+def test_scores_of_a_row_do_not_change_with_its_labels(name, decoder, tuned_on, monkeypatch):
+    """The property itself: nothing that has met a row's labels takes part in its score.
+
+    The strength of a learnt decoder is one number, chosen from all rows: it is held fixed here.
+    """
+    monkeypatch.setattr(decisions, "choose_share", lambda parts: 0.1)
+    monkeypatch.setattr(decisions, "choose_penalty", lambda parts: 3.0)
+    X, Y = problem((40, 6, 5), 30)
+    groups = np.arange(40) // 2
+    model = clone(EVERY_METHOD[name]).set_params(decoder=decoder, threshold="f1")
+    first = tuned_on(model, X, Y, groups=groups)
+    for fold in (0, 3):
+        out = groups % N_FOLDS == fold
+        other = Y.copy()
+        other[out] = np.random.default_rng(fold).permuted(1 - Y[out], axis=0)
+        again = tuned_on(model, X, other, groups=groups)
+        np.testing.assert_allclose(again[out], first[out], atol=1e-8)
+        assert np.abs(again[~out] - first[~out]).max() > 1e-3
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@every_refitted
+def test_scores_are_those_of_models_of_the_other_rows(name, weighted, tuned_on):
+    """A threshold is chosen on what separate fits of the whole classifier would say."""
+    X, Y = problem((40, 6, 5), 31)
+    groups, w = np.arange(40) // 2, None
+    if weighted and name != "neighbours":  # they take no weights
+        w = np.random.default_rng(31).uniform(0.3, 2.0, 40)
+    model = clone(EVERY_METHOD[name]).set_params(threshold="f1")
+    found = tuned_on(model, X, Y, sample_weight=w, groups=groups)
+    for fold in range(N_FOLDS):
+        out = groups % N_FOLDS == fold
+        own = clone(model).set_params(threshold=0.5)
+        own.fit(X[~out], Y[~out], sample_weight=None if w is None else w[~out])
+        np.testing.assert_allclose(found[out], own.decision_function(X[out]), atol=1e-7)
+
+
+NOISE = {
+    "CMLL": CMLLClassifier(),
+    "CMLL of the paper": CMLLClassifier(beta=1.0),
+    "CMLL_y": CMLLClassifier(None, beta=1.0),
+    "FaIE": CompactClassifier(FaIE(beta=100.0)),
+    "CPLST": CompactClassifier(CPLST()),
+    "DMLR": CompactClassifier(DMLR()),
+    "PLST": CompactClassifier(PLST()),
+    "ORI": CompactClassifier(Original()),
+    "MDDM": CompactClassifier(MDDM()),
+    "k-CMLL": CMLLClassifier(beta=1.0, feature_map=KernelMap()),
+    "k-CPLST": CompactClassifier(CPLST(), feature_map=KernelMap()),
+}
+
+
+def auc(scores, Y):
+    """The mean over the labels of the area under the ROC curve."""
+    values = []
+    for s, y in zip(scores.T, Y.T, strict=True):
+        above = (s[y == 1][:, None] > s[y == 0]).mean()
+        values.append(above + (s[y == 1][:, None] == s[y == 0]).mean() / 2)
+    return np.mean(values)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(100, 40, 40), (300, 30, 200)], ids=str)
+@every_decoder
+@pytest.mark.parametrize("name", NOISE)
+def test_noise_looks_like_noise(name, decoder, shape, tuned_on):
+    """Labels that have nothing to do with X: scores at chance, thresholds that suit new rows,
+    probabilities near the frequency."""
+    n, n_features, n_labels = shape
+    rng = np.random.default_rng(32)
+    X, new = rng.normal(size=(n, n_features)), rng.normal(size=(1000, n_features))
+    Y, new_Y = ((rng.random((len(rows), n_labels)) < 0.1) * 1 for rows in (X, new))
+    Y[0] = 1
+    model = clone(NOISE[name]).set_params(decoder=decoder, threshold="f1")
+    assert auc(tuned_on(model, X, Y), Y) < 0.52
+    # Predicting everything is the best there is: 2 * .1 / (1 + .1) = .18.
+    assert micro_f1(new_Y, model.predict(new)) > 0.165
+    if decoder == "logistic":
+        S = model.decision_function(new)
+        loss = (np.logaddexp(0, S) - new_Y * S).mean()
+        p = Y.mean(axis=0)
+        constant = -(new_Y * np.log(p) + (1 - new_Y) * np.log1p(-p)).mean()
+        assert loss < 1.03 * constant
+
+
+@pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
+@every_decoder
+def test_scores_are_the_same_in_every_regime(decoder, solver, tuned_on):
+    X, Y = problem((60, 8, 6), 33)
+    first = tuned_on(CMLLClassifier(5, 3, decoder=decoder, threshold="f1"), X, Y)
+    model = CMLLClassifier(5, 3, decoder=decoder, threshold="f1", solver=solver)
+    np.testing.assert_allclose(tuned_on(model, X, Y), first, atol=1e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("embedding", [CMLL(4, 3), CMLL(None, 3), Original(), CPLST(3)], ids=repr)
+def test_a_linear_kernel_tunes_as_the_features_do(embedding, bias, weighted, tuned_on):
+    """Where the rows lie counts as soon as the intercept is not free: each part of the rows has
+    its own mean."""
+    X, Y = problem((40, 6, 5), 34)
+    w = np.random.default_rng(34).uniform(0.3, 2.0, 40) if weighted else None
+    X += 1.5
+    model = CompactClassifier(embedding, bias=bias, threshold="f1")
+    linear = tuned_on(model, X, Y, sample_weight=w)
+    threshold = model.threshold_
+    model = CompactClassifier(embedding, bias=bias, threshold="f1", feature_map=KernelMap("linear"))
+    np.testing.assert_allclose(tuned_on(model, X, Y, sample_weight=w), linear, atol=1e-7)
+    assert model.threshold_ == pytest.approx(threshold, abs=1e-7)
+
+
+def test_what_is_left_out_is_not_warned_of(recwarn):
+    """Three components exist of all rows; that some parts have fewer is nobody's concern."""
+    X, Y = problem((40, 6, 3), 35)
+    Y[:, 2] = 0
+    groups = np.arange(40) % 5
+    Y[groups == 2, 2] = 1
+    CMLLClassifier(None, 3, beta=0.0, threshold="f1", decoder="learned").fit(X, Y, groups=groups)
+    assert not recwarn.list
 
 
 # --- rehearsals ----------------------------------------------------------------------------------
 
 
-def test_rehearsals_hold_a_third_out_of_everything(honest_of):
-    """Of the others leave-one-out among themselves; of the third, by the learner of the others."""
+@every_refitted
+def test_a_rehearsal_is_a_fit_without_a_fold(name, honest_of):
+    """What a decoder is rehearsed with is what the classifier of the other rows would learn its
+    own from, and the new rows' codes are that classifier's."""
+    X, Y = problem(seed=15)
+    groups = np.arange(40) // 2
+    model = clone(EVERY_METHOD[name]).set_params(decoder="logistic")
+    found = honest_of(model, X, Y, groups=groups)
+    rehearsals = list(found.rehearsals())
+    assert len(rehearsals) == N_FOLDS
+    for fold, rehearsal in enumerate(rehearsals):
+        held = found.folds == fold
+        np.testing.assert_array_equal(rehearsal.held, np.flatnonzero(held))
+        # The groups keep the folds they had among all rows.
+        others = groups[~held]
+        own = honest_of(clone(model), X[~held], Y[~held], groups=others)
+        own.member, own.folds = others, others % N_FOLDS
+        own.numbers = np.unique(own.folds).tolist()
+        own._codes, own._models, own._fold_moments = None, {}, {}
+        signs = aligned(own.result.decoder, rehearsal.train.linear)
+        np.testing.assert_allclose(rehearsal.train.codes, own.codes() * signs, atol=1e-7)
+        every = slice(0, Y.shape[1])
+        np.testing.assert_allclose(
+            rehearsal.train.scores(every), own.scores().columns(every), atol=1e-7
+        )
+        single = clone(model).set_params(decoder="linear", threshold=0.5).fit(X[~held], Y[~held])
+        np.testing.assert_allclose(
+            rehearsal.codes, single.predict_codes(X[held]) * signs, atol=1e-7
+        )
+
+
+def aligned(own, other):
+    """Signs of codes are fixed by their decoders, up to ties."""
+    if own is None:
+        return 1.0
+    return np.where(np.sum(own * other, axis=1) < 0, -1.0, 1.0)
+
+
+def test_rehearsals_of_labels_leave_one_out_among_themselves(honest_of):
+    """Of the others leave-one-out; of the held fold, by the learner of the others."""
     X, Y = problem(seed=15)
     X[9] = X[2]
     found = honest_of(CompactClassifier(Original(), alpha=3.0, decoder="logistic"), X, Y)
-    assert found.how == "leave-one-out"
-    assert len(found.rehearsals) == N_REHEARSALS
-    for third, rehearsal in enumerate(found.rehearsals):
-        held = found.folds % N_REHEARSALS == third
-        np.testing.assert_array_equal(rehearsal.held, held)
+    assert found.how() == "leave-one-out"
+    rehearsals = list(found.rehearsals(N_REHEARSALS))
+    assert len(rehearsals) == N_REHEARSALS
+    for fold, rehearsal in enumerate(rehearsals):
+        held = found.folds == fold
+        np.testing.assert_array_equal(rehearsal.held, np.flatnonzero(held))
         expected = np.empty_like(Y)
         for i, row in enumerate(X):
             others = ~held & (X != row).any(axis=1)
             expected[i] = ridge(X[others], Y[others], 3.0, X[[i]])
-        np.testing.assert_allclose(rehearsal.codes, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
-def test_rehearsals_of_a_projection(kernel, honest_of):
-    X, Y = problem(seed=16)
-    features = kernel_features(X) if kernel else X
-    feature_map = KernelMap(gamma=GAMMA) if kernel else None
-    model = CompactClassifier(CMLL(4, 3), decoder="logistic", feature_map=feature_map)
-    found = honest_of(model, X, Y)
-    V = CMLL(4, 3).fit(features, Y).codes_
-    for rehearsal in found.rehearsals:
-        rest, held = ~rehearsal.held, rehearsal.held
-        inside = refitted(
-            features[rest],
-            Y[rest],
-            V[rest],
-            found.folds[rest],
-            1.0,
-            lambda X, Y, V: cmll_projection(X, Y, V, 4),
-        )
-        np.testing.assert_allclose(rehearsal.codes[rest], inside, atol=1e-7)
-        P = cmll_projection(features[rest], Y[rest], V[rest], 4)
-        outside = ridge(features[rest] @ P, V[rest], 1.0, features[held] @ P)
-        np.testing.assert_allclose(rehearsal.codes[held], outside, atol=1e-7)
+        np.testing.assert_allclose(rehearsal.codes, expected[held], atol=1e-9)
+        np.testing.assert_allclose(rehearsal.train.codes, expected[~held], atol=1e-9)
 
 
 def test_a_rehearsal_that_is_left_with_one_row(honest_of):
@@ -379,18 +575,14 @@ def test_a_rehearsal_that_is_left_with_one_row(honest_of):
     X, Y = problem((40, 6, 5), 18)
     X[:] = X[np.arange(40) % 2]
     found = honest_of(CompactClassifier(Original(), decoder="logistic"), X, Y)
-    assert found.how == "leave-one-out"
-    assert len(found.rehearsals) == 2
-    for rehearsal in found.rehearsals:
-        mean = Y[~rehearsal.held].mean(axis=0)
-        np.testing.assert_allclose(rehearsal.codes, np.tile(mean, (40, 1)), atol=1e-9)
-
-
-@pytest.mark.parametrize("params", [{"decoder": "learned"}, {"regressor": Ridge()}], ids=str)
-def test_no_rehearsal_for_nothing(params, honest_of):
-    X, Y = problem(seed=17)
-    model = CompactClassifier(Original(), decoder="logistic").set_params(**params)
-    assert honest_of(model, X, Y).rehearsals == ()
+    assert found.how() == "leave-one-out"
+    rehearsals = list(found.rehearsals())
+    assert len(rehearsals) == 2
+    for rehearsal in rehearsals:
+        others = np.setdiff1d(np.arange(40), rehearsal.held)
+        mean = Y[others].mean(axis=0)
+        np.testing.assert_allclose(rehearsal.train.codes, np.tile(mean, (20, 1)), atol=1e-9)
+        np.testing.assert_allclose(rehearsal.codes, np.tile(mean, (20, 1)), atol=1e-9)
 
 
 def test_a_kept_space_is_refitted_too(honest_of):
@@ -399,7 +591,7 @@ def test_a_kept_space_is_refitted_too(honest_of):
     found = honest_of(CompactClassifier(Original(), alpha=2.0), X, Y, groups=groups)
     np.testing.assert_array_equal(found.folds, groups % N_FOLDS)
     expected = refitted(X, Y, Y, found.folds, 2.0, None)
-    np.testing.assert_allclose(found.codes, expected, atol=1e-9)
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
@@ -412,7 +604,7 @@ def test_weights_are_repetitions(embedding, kernel, honest_of):
     once = honest_of(model, X, Y, sample_weight=w)
     again = honest_of(model, np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
     np.testing.assert_array_equal(np.repeat(once.folds, w), again.folds)
-    np.testing.assert_allclose(np.repeat(once.codes, w, axis=0), again.codes, atol=1e-8)
+    np.testing.assert_allclose(np.repeat(once.codes(), w, axis=0), again.codes(), atol=1e-8)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -427,7 +619,7 @@ def test_foreign_ridge_is_the_built_in_ridge(embedding, kernel, weighted, honest
     model = CompactClassifier(embedding, alpha=3.0, feature_map=feature_map)
     ours = honest_of(model, X, Y, **options)
     theirs = honest_of(model.set_params(regressor=Ridge(alpha=3.0)), X, Y, **options)
-    np.testing.assert_allclose(theirs.codes, ours.codes, atol=1e-8)
+    np.testing.assert_allclose(theirs.codes(), ours.codes(), atol=1e-8)
 
 
 def test_any_regressor_predicts_rows_it_has_not_seen(honest_of):
@@ -440,8 +632,8 @@ def test_any_regressor_predicts_rows_it_has_not_seen(honest_of):
         out = found.folds == fold
         near = np.argmin(((X[out, None] - X[None, ~out]) ** 2).sum(axis=2), axis=1)
         expected[out] = Y[~out][near]
-    np.testing.assert_allclose(found.codes, expected, atol=1e-12)
-    assert (found.codes != Y).any()
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-12)
+    assert (found.codes() != Y).any()
 
 
 # --- folds ---------------------------------------------------------------------------------------
@@ -457,7 +649,7 @@ def test_order_of_rows_does_not_matter(name, honest_of):
     first = honest_of(MODELS[name], X, Y)
     again = honest_of(MODELS[name], X[order], Y[order])
     np.testing.assert_array_equal(again.folds, first.folds[order])
-    np.testing.assert_allclose(again.codes, first.codes[order], atol=1e-9)
+    np.testing.assert_allclose(again.codes(), first.codes()[order], atol=1e-9)
 
 
 @every_model
@@ -467,7 +659,7 @@ def test_sparse_and_dense_rows_fall_into_the_same_folds(name, honest_of):
     dense = honest_of(MODELS[name], X, Y)
     found = honest_of(MODELS[name], sp.csr_array(X), sp.csr_array(Y))
     np.testing.assert_array_equal(found.folds, dense.folds)
-    np.testing.assert_allclose(found.codes, dense.codes, atol=1e-8)
+    np.testing.assert_allclose(found.codes(), dense.codes(), atol=1e-8)
 
 
 @every_model
@@ -491,7 +683,7 @@ def test_one_group_alone_is_predicted_by_the_mean(honest_of):
             CompactClassifier(Original()), X, Y, groups=np.zeros(40), sample_weight=weights
         )
         expected = np.average(Y, axis=0, weights=weights)
-        np.testing.assert_allclose(found.codes, np.tile(expected, (40, 1)), atol=1e-12)
+        np.testing.assert_allclose(found.codes(), np.tile(expected, (40, 1)), atol=1e-12)
         assert not found.folds.any()
 
 
@@ -530,7 +722,7 @@ def test_row_groups_read_the_content_and_not_the_storage():
 
 
 def scores_of(data, honest_of, n_outer=5):
-    """AP of cross-fitted training scores, of leave-one-out with P fixed, and of the test fold.
+    """AP of honest training scores, of leave-one-out with P fixed, and of the test fold.
 
     Means over the first outer folds.
     """
@@ -541,6 +733,7 @@ def scores_of(data, honest_of, n_outer=5):
         model = CMLLClassifier()
         honest = honest_of(model, X, Y)
         W, b = model.embedding_.decoder_, model.embedding_.offset_
+        scores = honest.scores().columns(slice(0, Y.shape[1]))
         U = model.transform(X)
         Uc = U - U.mean(axis=0)
         V = CMLL().fit(X, Y).codes_
@@ -548,7 +741,7 @@ def scores_of(data, honest_of, n_outer=5):
         fixed = RidgePath.from_gram(Uc.T @ Uc).leave_one_out(Uc, V, 1.0)
         found.append(
             (
-                average_precision(Y, honest.codes @ W + b),
+                average_precision(Y, scores),
                 average_precision(Y, fixed @ W + b),
                 average_precision(data.Y[test], model.decision_function(data.X[test])),
             )

@@ -8,25 +8,35 @@ decoder:
 
     U (N, m) honest codes, Y (N, M) labels, both centred, W0 (m, M) the method's decoder.
 
-A large penalty is the linear decoder, a small one least squares on the honest codes. The penalty is
-chosen by generalised cross-validation (Golub, Heath and Wahba 1979), from one decomposition of U'U.
+A large penalty is the linear decoder, a small one least squares on the honest codes. The penalty
+is a share of the mean eigenvalue of U'U, and the share is the one of least squared error on rows
+that neither the decoder nor the codes it was learnt from had met. (Generalised cross-validation
+would not do: W0 has met the labels of every row, so Uc W0 fits them better than it will fit new
+ones.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.ridge import RidgePath
 
 Array = NDArray[np.float64]
 
-# Shares of the mean eigenvalue of U'U that are tried as penalties.
-SHARES = np.logspace(-6, 4, 41)
+# Shares of the mean eigenvalue of U'U that are tried as penalties, strongest first: where nothing
+# tells them apart, the linear decoder is kept.
+SHARES = np.logspace(4, -6, 41)
+
+# Codes whose squares vary by no more than this share of their mean's square are constant: the rest
+# is rounding.
+CONSTANT = 1e-24
 
 
 @dataclass(frozen=True)
@@ -41,9 +51,8 @@ class CodeSums:
     energy: float  # ||Yc||^2
 
     @classmethod
-    def of_rows(cls, codes: Array, Y: Any, weights: Array | None) -> CodeSums:
+    def of_rows(cls, codes: Array, Y: Any, w: Array) -> CodeSums:
         """``Y`` is a sparse (N, M) matrix of ones; nothing of that size is formed."""
-        w = np.ones(len(codes)) if weights is None else weights
         count = float(w.sum())
         mean, ybar = (w @ codes) / count, np.asarray(Y.T @ w).ravel() / count
         Uc = (codes - mean) * np.sqrt(w)[:, None]
@@ -58,6 +67,13 @@ class CodeSums:
         means = moments.mean_left, moments.mean_right
         return cls(moments.count, *means, moments.left_left, moments.left_right, energy)
 
+    def squared_error(self, decoder: CodeDecoder) -> float:
+        """``||Y - U W - 1 b'||^2`` of these rows."""
+        W = decoder.coefficients
+        missed = self.mean_labels - self.mean_codes @ W - decoder.intercept
+        inside = float(np.vdot(W, self.gram @ W)) - 2.0 * float(np.vdot(W, self.cross))
+        return self.energy + inside + self.count * float(missed @ missed)
+
 
 @dataclass(frozen=True)
 class CodeDecoder:
@@ -68,34 +84,69 @@ class CodeDecoder:
     penalty: float
 
 
-def learn_linear_decoder(sums: CodeSums, prior: Array) -> CodeDecoder:
-    """Ridge of the labels on honest codes, shrunken towards ``prior``; penalty by GCV.
+class DecoderPath:
+    """The ridge decoders of all penalties, from one decomposition."""
+
+    def __init__(self, sums: CodeSums, prior: Array) -> None:
+        self.sums = sums
+        self._path = RidgePath.from_gram(sums.gram)
+        self._start = self._path.vectors.T @ prior
+        # E'(U'Y - U'U W0)
+        self._gap = self._path.vectors.T @ sums.cross - self._path.values[:, None] * self._start
+        self._scale = float(self._path.values.mean()) if self._path.values.size else 0.0
+        if self._scale <= CONSTANT * sums.count * float(sums.mean_codes @ sums.mean_codes):
+            self._scale, self._gap = 1.0, np.zeros_like(self._gap)  # constant codes tell nothing
+
+    def at(self, share: float) -> CodeDecoder:
+        """The decoder for a penalty of that share of the mean eigenvalue."""
+        penalty = self._scale * share
+        W = self._path.vectors @ (self._start + self._path.inverse(penalty)[:, None] * self._gap)
+        return CodeDecoder(W, self.sums.mean_labels - self.sums.mean_codes @ W, penalty)
+
+
+def learn_linear_decoder(sums: CodeSums, prior: Array, share: float) -> CodeDecoder:
+    """Ridge of the labels on honest codes, shrunken towards ``prior``.
 
     >>> import scipy.sparse
     >>> codes = np.array([[2.0], [-2.0], [2.0], [-2.0]])
     >>> Y = scipy.sparse.csr_array(np.array([[1.0], [0.0], [1.0], [0.0]]))
-    >>> decoder = learn_linear_decoder(CodeSums.of_rows(codes, Y, None), np.array([[1.0]]))
+    >>> sums = CodeSums.of_rows(codes, Y, np.ones(4))
+    >>> decoder = learn_linear_decoder(sums, np.array([[1.0]]), 1e-6)
     >>> np.round(decoder.coefficients, 2), decoder.intercept
     (array([[0.25]]), array([0.5]))
     """
-    path = RidgePath.from_gram(sums.gram)
-    inside = path.vectors.T @ sums.cross  # E'U'Y
-    start = path.vectors.T @ prior
-    gap = inside - path.values[:, None] * start  # E'(U'Y - U'U W0)
-    # What the prior leaves, ||Yc - Uc W0||^2, and what a penalty takes off it.
-    left = float(path.values @ np.sum(start**2, axis=1)) - 2 * np.vdot(start, inside) + sums.energy
-    squares = np.sum(gap**2, axis=1)
-    scale = path.values.mean() if path.values.size and path.values.mean() > 0 else 1.0
-    best, chosen = np.inf, float(scale * SHARES[-1])
-    for penalty in scale * SHARES:
-        inverse = path.inverse(penalty)
-        residual = left - float(squares @ (2 * inverse - path.values * inverse**2))
-        freedom = 1.0 + float(path.values @ inverse)
-        score = residual / max(sums.count - freedom, 1e-9) ** 2
-        if score < best:
-            best, chosen = score, float(penalty)
-    W = path.vectors @ (start + path.inverse(chosen)[:, None] * gap)
-    return CodeDecoder(W, sums.mean_labels - sums.mean_codes @ W, chosen)
+    return DecoderPath(sums, prior).at(share)
+
+
+def learn_from_rows(data: DecoderData, share: float) -> CodeDecoder:
+    """The same from rows at hand."""
+    return learn_linear_decoder(
+        CodeSums.of_rows(data.codes, data.labels, data.weights), data.linear, share
+    )
+
+
+def rehearsed(part: Rehearsal) -> tuple[CodeSums, Array, CodeSums]:
+    """What :func:`choose_share` needs of a rehearsal."""
+    train = part.train
+    return (
+        CodeSums.of_rows(train.codes, train.labels, train.weights),
+        train.linear,
+        CodeSums.of_rows(part.codes, part.labels, part.weights),
+    )
+
+
+def choose_share(rehearsals: Iterable[tuple[CodeSums, Array, CodeSums]]) -> float:
+    """The share of least squared error on new rows, summed over the rehearsals.
+
+    Each rehearsal is what the decoder is learnt from, the decoder it is pulled to, and the sums of
+    the new rows. Without any, the linear decoder is kept.
+    """
+    losses = np.zeros(SHARES.size)
+    for sums, prior, held in rehearsals:
+        path = DecoderPath(sums, prior)
+        losses += [held.squared_error(path.at(share)) for share in SHARES]
+    # Differences that are rounding decide nothing.
+    return float(SHARES[int(np.argmax(losses <= losses.min() * (1 + 1e-12)))])
 
 
 def _square_sum(Y: Any, weights: Array) -> float:

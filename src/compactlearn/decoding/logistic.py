@@ -5,8 +5,10 @@
     z (m,) standardised codes, t = +1 or -1 whether the label is present; the intercept c is free.
 
 b0 is the label's column of the linear decoder, scaled to log-odds by a logistic regression on its
-score alone (Platt 1999). A rare label cannot pay for m coefficients of its own: with b0 = 0 it
-would be shrunken towards its frequency; towards b0 it keeps what the embedding knows of it.
+score alone (Platt 1999). These scores are by models that have not met the row: the linear decoder
+of all rows has, and its scores of them look better than they will on new rows. A rare label cannot
+pay for m coefficients of its own: with b0 = 0 it would be shrunken towards its frequency; towards
+b0 it keeps what the embedding knows of it.
 
 Newton's method for all labels at once. A step solves H_j x = -g_j for every label j by conjugate
 gradients, preconditioned by the diagonal: a product with every label's Hessian is two matrix
@@ -19,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
 from compactlearn.decoding.learned import CodeDecoder
+from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 
 Array = NDArray[np.float64]
 
@@ -93,50 +95,79 @@ def fit_logistic(
     return LogisticFit(B, reduction, n_iter)
 
 
+def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
+    """Log-odds of every label from honest codes, shrunken towards the linear decoder."""
+    problem = _Problem.of(data)
+    B = fit_logistic(problem.Z, problem.T, penalty, data.weights, prior=problem.prior).coefficients
+    W = problem.units.restored(B[:-1])
+    return CodeDecoder(W, B[-1] - problem.units.mean @ W, penalty)
+
+
+def choose_penalty(rehearsals: Sequence[Rehearsal], penalties: Array = PENALTIES) -> float:
+    """One penalty for all labels: that of least log-loss on new rows.
+
+    Inner folds of the honest codes would not do. A row's label has entered the codes of all the
+    others, so a decoder of the others has seen it at second hand, and may seem to gain less from
+    slopes of its own than it does on new rows (measured: penalties up to a hundred times too
+    strong). Penalties are tried from the strongest on, each solution the start of the next; when
+    the loss has risen twice in a row it will not fall again. Without rehearsals it is the
+    strongest.
+    """
+    if not rehearsals or len(penalties) == 1:
+        return float(penalties[0])
+    problems = [_Problem.of(part.train) for part in rehearsals]
+    starts = [problem.prior for problem in problems]
+    new_rows = [
+        (problem.units.standardised(part.codes), part.labels.toarray(), part.weights)
+        for problem, part in zip(problems, rehearsals, strict=True)
+    ]
+    losses: list[float] = []
+    for penalty in penalties:
+        loss = 0.0
+        for place, problem in enumerate(problems):
+            # A rough solution ranks penalties as well as an exact one.
+            B = fit_logistic(
+                problem.Z,
+                problem.T,
+                float(penalty),
+                rehearsals[place].train.weights,
+                prior=problem.prior,
+                start=starts[place],
+                tol=1e-2,
+            ).coefficients
+            starts[place] = B
+            Z, T, w = new_rows[place]
+            loss += float(w @ _losses(Z @ B[:-1] + B[-1], T).sum(axis=1))
+        losses.append(loss)
+        if len(losses) > 2 and losses[-1] > losses[-2] > losses[-3]:
+            break
+    return float(penalties[int(np.argmin(losses))])
+
+
 @dataclass(frozen=True)
-class Rehearsal:
-    """A choice among penalties rehearsed: some rows in the part of new ones.
+class _Problem:
+    """The logistic regressions of all labels on standardised codes."""
 
-    ``codes`` (N, m) of the ``held`` rows are predicted by the learner of the others, those of the
-    others are honest among themselves.
-    """
+    units: _Units
+    Z: Array  # (n, m)
+    T: Array  # (n, M)
+    prior: Array  # (m + 1, M), the intercept last
 
-    held: NDArray[np.bool_]  # (N,)
-    codes: Array
-
-
-def learn_logistic_decoder(
-    codes: Array,
-    Y: Any,
-    weights: Array | None,
-    folds: NDArray[np.intp],
-    linear: Array,
-    penalties: Array = PENALTIES,
-    rehearsals: Sequence[Rehearsal] = (),
-) -> CodeDecoder:
-    """Log-odds of every label from honest codes, shrunken towards the ``linear`` decoder (m, M).
-
-    One penalty for all labels, by inner folds: ``folds`` (N,) says which rows belong together.
-    Where there are ``rehearsals`` they take the place of these folds. Honest codes are not
-    independent of each other: a row's label has entered the codes of all the others, so a decoder
-    of the others has seen it at second hand, and may seem to gain less from slopes of its own than
-    it does on new rows (measured: penalties up to a hundred times too strong).
-    """
-    n_cells = Y.shape[0] * Y.shape[1]
-    memory.require_memory(
-        8 * 8 * n_cells,  # labels, scores, probabilities, curvatures, and their products
-        what=f"Logistic regressions of {Y.shape[1]} labels on {Y.shape[0]} rows",
-        remedy="Use decoder='learned', which forms no matrix of that size.",
-    )
-    w = np.ones(len(codes)) if weights is None else weights
-    units, T = _Units.of(codes, w), Y.toarray()
-    parts = rehearsals or [Rehearsal(folds == number, codes) for number in np.unique(folds)]
-    penalty = _choose_penalty(parts, T, w, linear, penalties)
-    Z, W0 = units.standardised(codes), units.rescaled(linear)
-    prior = as_log_odds(Z @ W0, T, w)
-    B = fit_logistic(Z, T, penalty, w, prior=prior.coefficients(W0)).coefficients
-    W = units.restored(B[:-1])
-    return CodeDecoder(W, B[-1] - units.mean @ W, penalty)
+    @classmethod
+    def of(cls, data: DecoderData) -> _Problem:
+        n_rows, n_labels = data.labels.shape
+        memory.require_memory(
+            8 * 8 * n_rows * n_labels,  # labels, scores, probabilities, curvatures, their products
+            what=f"Logistic regressions of {n_labels} labels on {n_rows} rows",
+            remedy="Use decoder='learned', which forms no matrix of that size.",
+        )
+        w = data.weights
+        units, T = _Units.of(data.codes, w), data.labels.toarray()
+        scores = data.scores(slice(0, n_labels))
+        # Standardised codes have mean 0, and so has what the linear decoder makes of them.
+        scaling = as_log_odds(scores - (w @ scores) / w.sum(), T, w)
+        prior = scaling.coefficients(units.rescaled(data.linear))
+        return cls(units, units.standardised(data.codes), T, prior)
 
 
 @dataclass(frozen=True)
@@ -166,47 +197,6 @@ class _Units:
         """A decoder of standardised codes, for codes as they are."""
         deviation = self.deviation[:, None]
         return np.divide(W, deviation, out=np.zeros_like(W), where=deviation > 0)
-
-
-def _choose_penalty(
-    parts: Sequence[Rehearsal], T: Array, w: Array, linear: Array, penalties: Array
-) -> float:
-    """The penalty of least held-out log-loss, summed over the labels.
-
-    Tried from the strongest on, each solution the start of the next; when the loss has risen twice
-    in a row it will not fall again.
-    """
-    if len(parts) < 2 or len(penalties) == 1:
-        return float(penalties[0])
-    blocks, priors = [], []
-    for part in parts:
-        rest = ~part.held
-        units = _Units.of(part.codes[rest], w[rest])
-        Z, W0 = units.standardised(part.codes), units.rescaled(linear)
-        blocks.append((Z[rest], Z[part.held]))
-        priors.append(as_log_odds(Z[rest] @ W0, T[rest], w[rest]).coefficients(W0))
-    starts = list(priors)
-    losses: list[float] = []
-    for penalty in penalties:
-        loss = 0.0
-        for place, (part, (Z, Z_held)) in enumerate(zip(parts, blocks, strict=True)):
-            # A rough solution ranks penalties as well as an exact one.
-            B = fit_logistic(
-                Z,
-                T[~part.held],
-                float(penalty),
-                w[~part.held],
-                prior=priors[place],
-                start=starts[place],
-                tol=1e-2,
-            ).coefficients
-            starts[place] = B
-            scores = Z_held @ B[:-1] + B[-1]
-            loss += float(w[part.held] @ _losses(scores, T[part.held]).sum(axis=1))
-        losses.append(loss)
-        if len(losses) > 2 and losses[-1] > losses[-2] > losses[-3]:
-            break
-    return float(penalties[int(np.argmin(losses))])
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,15 @@ threshold, and a tuned threshold lies half-way between two scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.decoding.rehearsal import Columns
+
 Array = NDArray[np.float64]
-Columns = Callable[[slice], Array]
 
 STRATEGIES = ("f1", "per-label", "cardinality")
 

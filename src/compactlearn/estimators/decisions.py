@@ -5,26 +5,37 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.decoding.learned import CodeDecoder, CodeSums, learn_linear_decoder
+from compactlearn.decoding.learned import (
+    CodeDecoder,
+    CodeSums,
+    choose_share,
+    learn_from_rows,
+    learn_linear_decoder,
+    rehearsed,
+)
 from compactlearn.decoding.linear import LinearScorer
-from compactlearn.decoding.logistic import learn_logistic_decoder
-from compactlearn.decoding.thresholds import Columns, tune
+from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
+from compactlearn.decoding.rehearsal import Columns
+from compactlearn.decoding.thresholds import tune
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.held import Held
 from compactlearn.estimators.honest import (
     N_REHEARSALS,
-    Honest,
+    CrossFit,
+    HeldOut,
     honest_code_moments,
-    honest_codes,
+    rehearsed_sums,
+    row_groups,
 )
 from compactlearn.estimators.learner import fit_foreign, predict_foreign
-from compactlearn.linalg.pairs import Codes
+from compactlearn.linalg.moments_pair import MomentsPair
+from compactlearn.linalg.pairs import Codes, Pair
 from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
@@ -76,28 +87,52 @@ class LearnsDecisions(ABC):
             self.decoding_ = self._decoder_from_folds(held, result)
             self._rescore(code_map)
             return
-        ridge = self.regressor is None or result.codes.size == 0
-        pair = held.with_rows(as_given=not ridge and result.projection is None)
-        honest = honest_codes(
-            pair,
-            result,
-            self.embedding_,
-            self._fit_part,
-            held.given,
-            held.groups,
-            alpha=float(self.alpha) if ridge else None,
-            bias=self.bias,
-            # A foreign learner may be dear, and would be fitted thirteen times more.
-            rehearse=ridge and self.decoder == "logistic",
-        )
-        if self.decoder != "linear":
-            self.decoding_ = self._fit_decoder(honest, pair, slice(None))
+        crossfit = self._cross_fit(held, result)
+        if self.decoder == "linear":
+            columns = crossfit.scores().columns
+        else:
+            columns = self._learn_decoder(crossfit, tunes=tunes)
             self._rescore(code_map)
         if tunes:
-            columns = self._held_out_columns(honest, pair)
+            pair = crossfit.pair
             self._set_threshold(tune(self.threshold, columns, pair.right, pair.weights))
             if self._scorer is not None:
                 self._scorer = replace(self._scorer, intercept=self._offset())
+
+    def _cross_fit(self, held: Held, result: Embedded) -> CrossFit:
+        ridge = self.regressor is None or result.codes.size == 0
+        members = row_groups(held.given) if held.groups is None else np.asarray(held.groups)
+        return CrossFit(
+            held.with_rows(as_given=not ridge and result.projection is None),
+            result,
+            self.embedding_,
+            self._fit_part,
+            np.unique(members, return_inverse=True)[1],
+            alpha=float(self.alpha) if ridge else None,
+            bias=self.bias,
+            closed_form=held.groups is None,
+            moments=ridge and isinstance(held.pair, MomentsPair),
+        )
+
+    def _learn_decoder(self, crossfit: CrossFit, *, tunes: bool) -> Columns:
+        """Learn the decoder; return scores by decoders that have not met the rows either.
+
+        A choice of its strength is judged by a few rehearsals, a threshold by those of all rows.
+        """
+        rehearsals = list(crossfit.rehearsals(None if tunes else N_REHEARSALS))
+        if self.decoder == "learned":
+            judges = [rehearsed(part) for part in rehearsals[:N_REHEARSALS]]
+            strength, learn = choose_share(judges), learn_from_rows
+        else:
+            strength, learn = choose_penalty(rehearsals[:N_REHEARSALS]), learn_logistic_decoder
+        self.decoding_ = learn(crossfit.data(), strength)
+        parts = [(slice(None), crossfit.codes(), self.decoding_)]
+        if rehearsals and tunes:
+            parts = [(part.held, part.codes, learn(part.train, strength)) for part in rehearsals]
+        return HeldOut(
+            crossfit.folds.size,
+            tuple((rows, codes, own.coefficients, own.intercept) for rows, codes, own in parts),
+        ).columns
 
     def _rescore(self, code_map: Array | None) -> None:
         """Score by the decoder that was learnt."""
@@ -107,50 +142,17 @@ class LearnsDecisions(ABC):
 
     def _decoder_from_folds(self, held: Held, result: Embedded) -> CodeDecoder:
         """The ridge decoder where only the moments of each fold are known."""
+        alpha, folds = float(self.alpha), held.folds
+        judges = rehearsed_sums(folds, result, self.embedding_, alpha, self.bias)
+        share = choose_share(islice(judges, N_REHEARSALS))
+        d = 0 if result.projection is None else result.projection.shape[1]
         moments = honest_code_moments(
-            held.folds, result, self.embedding_, held.pair.mean_left, float(self.alpha), self.bias
+            folds, result, self.embedding_, d, held.pair.mean_left, alpha, self.bias
         )
-        return learn_linear_decoder(CodeSums.of_moments(moments), self._own_decoder())
+        W = np.eye(held.pair.n_right) if result.decoder is None else result.decoder
+        return learn_linear_decoder(CodeSums.of_moments(moments), W, share)
 
-    def _own_decoder(self) -> Array:
-        W: Any = self.embedding_.decoder_
-        return W.toarray() if scipy.sparse.issparse(W) else W
-
-    def _held_out_columns(self, honest: Honest, pair: RowsPair) -> Columns:
-        """Scores of some labels at a time, by decoders that have not seen the rows either."""
-        n_rows = len(honest.codes)
-        parts: list[tuple[Any, Any, Array]] = []  # rows, their decoder and offset
-        if self.decoder == "linear":
-            parts.append((slice(None), self.embedding_.decoder_, self.embedding_.offset_))
-        else:
-            for fold in np.unique(honest.folds):
-                out = honest.folds == fold
-                decoder = self._fit_decoder(honest, pair, out if out.all() else ~out)
-                parts.append((out, decoder.coefficients, decoder.intercept))
-
-        def columns(labels: slice) -> Array:
-            scores = np.empty((n_rows, labels.stop - labels.start))
-            for rows, W, offset in parts:
-                scores[rows] = honest.codes[rows] @ W[:, labels] + offset[labels]
-            return scores
-
-        return columns
-
-    def _fit_decoder(self, honest: Honest, pair: RowsPair, rows: Any) -> CodeDecoder:
-        """The decoder that is asked for, from some of the rows."""
-        own = self._own_decoder()
-        codes, Y = honest.codes[rows], pair.right[rows]
-        weights = None if pair.weights is None else pair.weights[rows]
-        if self.decoder == "learned":
-            return learn_linear_decoder(CodeSums.of_rows(codes, Y, weights), own)
-        folds = honest.folds[rows] % N_REHEARSALS
-        known = getattr(self, "decoding_", None)  # the penalty is chosen once, from all the rows
-        if known is not None:
-            penalties = np.array([known.penalty])
-            return learn_logistic_decoder(codes, Y, weights, folds, own, penalties)
-        return learn_logistic_decoder(codes, Y, weights, folds, own, rehearsals=honest.rehearsals)
-
-    def _fit_part(self, pair: RowsPair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
+    def _fit_part(self, pair: Pair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
         """The learner fitted to a part of the rows, as a function from other rows to codes."""
         expressed = None if P is None else pair.expressed(P)
         if self.regressor is None or codes.size == 0:
@@ -158,6 +160,7 @@ class LearnsDecisions(ABC):
             B = learned.coefficients
             A = B if expressed is None else expressed @ B
             return lambda rows: rows @ A + learned.intercept
+        assert isinstance(pair, RowsPair)  # moments serve the built-in ridge only
         U = pair.left if P is None else pair.projected_rows(P)
         model, scale = self._fit_foreign(pair, U, codes)
 

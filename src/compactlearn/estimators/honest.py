@@ -1,16 +1,26 @@
-"""Codes predicted for rows that the learner has not seen.
+"""Codes and scores of rows by models that have not met their labels.
 
-Where the features are kept, the closed form of leave-one-out gives them without refitting:
+Two things are learnt after the learner, and each needs rows in the part of new ones.
+
+A *decoder* is learnt from codes that the learner has not seen: the codes V stay as they are, since
+it is V that the decoder will be given, and projection and learner are fitted to the other rows.
+Where the features are kept, the closed form of leave-one-out gives these codes without refitting:
 v_-i = (v^_i - h_i v_i) / (1 - h_i) with the leverage h_i. Equal rows are left out together, so that
 a row of weight two is that row twice. Where a projection was learnt the closed form does not hold,
-because P has seen the labels of every row: there the rows are held out fold by fold, and P and the
-learner (not the codes) are fitted to the others.
+because P has seen the labels of every row: there the rows are held out fold by fold.
+
+Whatever is *chosen* (a threshold, a penalty of the decoder, the scale of its prior) is chosen on
+scores that are honest in the strict sense: nothing that has met a row's labels takes part in its
+score. V has, and so has the linear decoder W = V'Y: decoded by it, cross-fitted codes carry a row's
+own labels back into its score (on labels that are pure noise, an AUC of .87 where .5 is chance).
+So these scores come from models fitted anew without the row's fold, embedding included.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,11 +29,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.decoding.logistic import Rehearsal
+from compactlearn.core.warn import quiet
+from compactlearn.decoding.learned import CodeSums
+from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.linalg.moments import Moments, without_each
 from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.pairs import Codes
+from compactlearn.linalg.pairs import Codes, Pair
 from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
@@ -37,70 +49,93 @@ SMALL_REST = 1e-8
 
 # What a learner does with one part of the rows: (pair, projection, codes) -> a function from rows
 # of the left block, as the pair knows them, to codes.
-Fitter = Callable[[RowsPair, Array | None, Codes], Callable[[Any], Array]]
+Fitter = Callable[[Pair, Array | None, Codes], Callable[[Any], Array]]
 
 
 @dataclass(frozen=True)
-class Honest:
-    """Honest codes of all rows, and which rows were held out together."""
+class HeldOut:
+    """Scores of some rows by models of others: one decoder for each part of the rows."""
 
-    codes: Array  # (N, m)
-    folds: Folds  # (N,)
-    how: str  # "leave-one-out" or "cross-fitted"
-    rehearsals: tuple[Rehearsal, ...] = ()
+    n_rows: int
+    parts: tuple[tuple[Any, Array, Any, Array], ...]  # rows, their codes, decoder, offset
+
+    def columns(self, labels: slice) -> Array:
+        """The scores of some labels, (n_rows, b)."""
+        scores = np.empty((self.n_rows, labels.stop - labels.start))
+        for rows, codes, decoder, offset in self.parts:
+            scores[rows] = codes @ decoder[:, labels] + offset[labels]
+        return scores
 
 
-def honest_codes(
-    pair: RowsPair,
-    result: Embedded,
-    embedding: Embedding,
-    fit_learner: Fitter,
-    X: Any,
-    groups: Any = None,
-    *,
-    alpha: float | None = None,
-    bias: str = "free",
-    rehearse: bool = False,
-) -> Honest:
-    """Predict every row's codes by a learner that has not seen it.
+@dataclass(frozen=True)
+class _Model:
+    """A model of some of the folds."""
 
-    Leave-one-out where ``alpha`` is given (the learner is a ridge), features are kept, there are
-    no groups of rows that differ, and no row decides its own prediction alone. ``rehearse``: the
-    same once more without some of the folds (two, two and one of five), and the codes of their
-    rows by the learner of the others.
+    decoder: Any  # (m, M)
+    offset: Array
+    codes: dict[int, Array]  # what it predicts for the folds that were left out
+    V: Array | None  # its own codes of its rows, where a rehearsal will need them
+
+
+class CrossFit:
+    """A classifier's honest codes, honest scores and rehearsals, each made when asked for.
+
+    ``member`` (N,) numbers the rows that are held out together. ``alpha`` is the penalty of a
+    ridge learner, None for a foreign one. ``folds`` are the moments of each fold, where models of
+    some of the folds are to be solved from them instead of from rows.
     """
-    members = row_groups(X) if groups is None else np.asarray(groups)
-    member = np.unique(members, return_inverse=True)[1]
-    P, codes = result.projection, result.codes
-    way = _Way(
-        embedding,
-        fit_learner,
-        d=0 if P is None else P.shape[1],
-        labels=codes.right is None and codes.right_weights is None,
-        alpha=alpha if P is None and groups is None else None,
-        bias=bias,
-    )
-    V = pair.code_rows(codes)
-    predicted, how = way.honest(pair, codes, V, member)
-    rehearsals = tuple(way.rehearsals(pair, V, member)) if rehearse else ()
-    return Honest(predicted, member % N_FOLDS, how, rehearsals)
 
+    def __init__(
+        self,
+        pair: RowsPair,
+        result: Embedded,
+        embedding: Embedding,
+        fit_learner: Fitter,
+        member: Folds,
+        *,
+        alpha: float | None = None,
+        bias: str = "free",
+        closed_form: bool = True,
+        moments: bool = False,
+    ) -> None:
+        self.pair, self.result, self.embedding = pair, result, embedding
+        self.fit_learner, self.member = fit_learner, member
+        self.alpha, self.bias = alpha, bias
+        self.d = 0 if result.projection is None else result.projection.shape[1]
+        self.closed_form = closed_form and alpha is not None and result.projection is None
+        self.folds = member % N_FOLDS
+        self.numbers = np.unique(self.folds).tolist()
+        self.labels_are_codes = result.codes.right is None and result.codes.right_weights is None
+        self._from_moments = moments and not self.labels_are_codes
+        self._fold_moments: dict[int, Moments] = {}
+        self._models: dict[tuple[int, ...], _Model] = {}
+        self._codes: tuple[Array, str] | None = None
 
-@dataclass(frozen=True)
-class _Way:
-    """How codes are predicted for rows that are left out."""
+    # ---- codes --------------------------------------------------------------------------------
 
-    embedding: Embedding
-    fit_learner: Fitter
-    d: int
-    labels: bool  # the codes are the labels themselves
-    alpha: float | None  # of a ridge that has the closed form
-    bias: str
+    def codes(self) -> Array:
+        """(N, m) every row's codes by a learner that has not seen it; V is that of all rows."""
+        return self._predicted()[0]
 
-    def honest(self, pair: RowsPair, codes: Codes, V: Array, member: Folds) -> tuple[Array, str]:
-        """Every row's codes, and how; equal entries of ``member`` are left out together."""
+    def how(self) -> str:
+        """How these codes are found: "leave-one-out" or "cross-fitted"."""
+        return self._predicted()[1]
+
+    def _predicted(self) -> tuple[Array, str]:
+        if self._codes is None:
+            V = self.pair.code_rows(self.result.codes)
+            self._codes = self._unseen(self.pair, self.result.codes, V, self.member)
+        return self._codes
+
+    def _unseen(self, pair: RowsPair, codes: Codes, V: Array, member: Folds) -> tuple[Array, str]:
+        """Every row's codes, and how; equal entries of ``member`` are left out together.
+
+        Leave-one-out where the learner is a ridge on all the features, there are no groups of rows
+        that differ, and no row decides its own prediction alone.
+        """
         several = member.size > 0 and member.min() < member.max()
-        if self.alpha is not None and several and pair.has_leverages:
+        if self.closed_form and several and pair.has_leverages:
+            assert self.alpha is not None
             numbers = np.unique(member, return_inverse=True)[1]  # of a part: without gaps
             left_out = leave_one_out(pair, codes, V, numbers, self.alpha, self.bias)
             if left_out is not None:
@@ -110,34 +145,151 @@ class _Way:
         for fold in np.unique(folds):
             held, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             if rest.size:
-                part, part_codes, rows = self._part(pair, V, rest, held)
-                predicted[held] = self._elsewhere(part, part_codes, rows)
+                part, rows = pair.part(rest, held)
+                own = part.right_codes() if self.labels_are_codes else part.codes_of(V[rest])
+                P = self.embedding._project(part, own, self.d)
+                predicted[held] = self.fit_learner(part, P, own)(rows)
             else:  # one group of rows only: nothing is known of others
-                w = np.ones(len(V)) if pair.weights is None else pair.weights
-                predicted[held] = (w @ V) / w.sum()
+                predicted[held] = _mean_code(V, pair.weights)
         return predicted, "cross-fitted"
 
-    def rehearsals(self, pair: RowsPair, V: Array, member: Folds) -> Iterator[Rehearsal]:
-        """Some folds at a time held out of everything, but for the choice of V."""
-        thirds = member % N_FOLDS % N_REHEARSALS
-        for third in np.unique(thirds):
-            held, rest = np.flatnonzero(thirds == third), np.flatnonzero(thirds != third)
-            if rest.size:
-                part, part_codes, rows = self._part(pair, V, rest, held)
-                codes = np.empty_like(V)
-                codes[rest] = self.honest(part, part_codes, V[rest], member[rest])[0]
-                codes[held] = self._elsewhere(part, part_codes, rows)
-                yield Rehearsal(thirds == third, codes)
+    # ---- scores -------------------------------------------------------------------------------
 
-    def _part(
-        self, pair: RowsPair, V: Array, rest: Folds, held: Folds
-    ) -> tuple[RowsPair, Codes, Any]:
-        part, rows = pair.part(rest, held)
-        return part, part.right_codes() if self.labels else part.codes_of(V[rest]), rows
+    def scores(self) -> HeldOut:
+        """Every row's scores by a model that has not met its labels, linear decoder included."""
+        n_rows = self.folds.size
+        if self.labels_are_codes:
+            same = scipy.sparse.eye_array(self.pair.n_right, format="csc")
+            nothing = np.zeros(self.pair.n_right)
+            return HeldOut(n_rows, ((slice(None), self.codes(), same, nothing),))
+        if len(self.numbers) == 1:  # nothing is known of others
+            codes = np.tile(self._mean(), (n_rows, 1))
+            return HeldOut(n_rows, ((slice(None), codes, *self._own_decoder()),))
+        return HeldOut(
+            n_rows,
+            tuple(
+                (self.folds == fold, model.codes[fold], model.decoder, model.offset)
+                for fold in self.numbers
+                for model in [self._model(fold)]
+            ),
+        )
 
-    def _elsewhere(self, part: RowsPair, codes: Codes, rows: Any) -> Array:
-        """The codes of other rows by projection and learner of a part."""
-        return self.fit_learner(part, self.embedding._project(part, codes, self.d), codes)(rows)
+    def _mean(self) -> Array:
+        return _mean_code(self.pair.code_rows(self.result.codes), self.pair.weights)
+
+    def _own_decoder(self) -> tuple[Any, Array]:
+        return self.result.decoder, self.result.offset
+
+    def _model(self, *left_out: int) -> _Model:
+        """The model of all folds but these, embedding included."""
+        key = tuple(sorted(left_out))
+        if key not in self._models:
+            self._models[key] = self._fit(key)
+        return self._models[key]
+
+    def _fit(self, left_out: tuple[int, ...]) -> _Model:
+        out = np.isin(self.folds, left_out)
+        held, rest = np.flatnonzero(out), np.flatnonzero(~out)
+        part, rows = self._part(left_out, held, rest)
+        with quiet():  # what is to be said of the data is said of the model of all rows
+            result = fitting(self.embedding, part)._solve(part)
+        predicted = self.fit_learner(part, result.projection, result.codes)(rows)
+        codes = {fold: predicted[self.folds[held] == fold] for fold in left_out}
+        V = None
+        if len(left_out) == 1:
+            at_hand = part if isinstance(part, RowsPair) else self.pair.part(rest, held)[0]
+            V = at_hand.code_rows(result.codes)
+        return _Model(result.decoder, result.offset, codes, V)
+
+    def _part(self, left_out: tuple[int, ...], held: Folds, rest: Folds) -> tuple[Pair, Any]:
+        """The folds that are kept as a pair, and the rows of the others as it knows them."""
+        if not self._from_moments:
+            return self.pair.part(rest, held)
+        if not self._fold_moments:
+            self._fold_moments = {fold: self._moments_of(fold) for fold in self.numbers}
+        kept = [self._fold_moments[fold] for fold in self.numbers if fold not in left_out]
+        part = MomentsPair(sum(kept[1:], kept[0]))
+        part.given_left = self.pair.given_left
+        return part, self.pair.left[held]
+
+    def _moments_of(self, fold: int) -> Moments:
+        rows = np.flatnonzero(self.folds == fold)
+        weights = None if self.pair.weights is None else self.pair.weights[rows]
+        return Moments.from_arrays(self.pair.left[rows], self.pair.right[rows], weights)
+
+    # ---- what a decoder is learnt from, and judged by ------------------------------------------
+
+    def data(self) -> DecoderData:
+        """All the rows."""
+        return DecoderData(
+            self.codes(),
+            self.pair.right,
+            self._weights,
+            self._dense(self.result.decoder),
+            lambda labels: self.scores().columns(labels),
+        )
+
+    def rehearsals(self, count: int | None = None) -> Iterator[Rehearsal]:
+        """Fold after fold in the part of new rows; ``count`` of them, or all."""
+        for fold in self.numbers[:count] if len(self.numbers) > 1 else ():
+            yield self._rehearsal(fold)
+
+    def _rehearsal(self, fold: int) -> Rehearsal:
+        held, rest = np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
+        part, rows = self.pair.part(rest, held)
+        if self.labels_are_codes:
+            own, V, decoder = part.right_codes(), part.right.toarray(), None
+            P = self.embedding._project(part, own, self.d)
+            new_codes = self.fit_learner(part, P, own)(rows)
+        else:
+            model = self._model(fold)
+            assert model.V is not None
+            decoder, V, new_codes = model.decoder, model.V, model.codes[fold]
+            own = part.codes_of(V)
+        codes = self._unseen(part, own, V, self.member[rest])[0]
+        mean, weights = _mean_code(V, part.weights), self._weights
+
+        def scores(labels: slice) -> Array:  # the ridge decoder needs none: made when asked for
+            if self.labels_are_codes:
+                return codes[:, labels]
+            return self._scores_without(fold, rest, mean).columns(labels)
+
+        train = DecoderData(codes, part.right, weights[rest], self._dense(decoder), scores)
+        return Rehearsal(train, held, new_codes, self.pair.right[held], weights[held])
+
+    def _scores_without(self, fold: int, rest: Folds, mean: Array) -> HeldOut:
+        """Scores of the rows of the other folds, by models that have not met this one either."""
+        folds = self.folds[rest]
+        others = [other for other in self.numbers if other != fold]
+        if len(others) == 1:
+            model = self._model(fold)
+            codes = np.tile(mean, (rest.size, 1))
+            return HeldOut(rest.size, ((slice(None), codes, model.decoder, model.offset),))
+        parts = []
+        for other in others:
+            model = self._model(fold, other)
+            parts.append((folds == other, model.codes[other], model.decoder, model.offset))
+        return HeldOut(rest.size, tuple(parts))
+
+    @property
+    def _weights(self) -> Array:
+        return np.ones(self.folds.size) if self.pair.weights is None else self.pair.weights
+
+    def _dense(self, decoder: Any) -> Array:
+        return np.eye(self.pair.n_right) if decoder is None else decoder
+
+
+def fitting(embedding: Embedding, part: Pair) -> Embedding:
+    """The embedding for a part of the rows, of which a kernel has no more directions."""
+    asked = getattr(embedding, "n_feature_components", None)
+    if isinstance(asked, (int, np.integer)) and asked > part.n_left:
+        return copy(embedding).set_params(n_feature_components=part.n_left)
+    return embedding
+
+
+def _mean_code(V: Array, weights: Array | None) -> Array:
+    w = np.ones(len(V)) if weights is None else weights
+    return (w @ V) / w.sum()
 
 
 def leave_one_out(
@@ -168,10 +320,30 @@ def leave_one_out(
     return left_out[:, :-1] + (1.0 - left_out[:, -1:]) * mean
 
 
+def rehearsed_sums(
+    folds: Sequence[Moments], result: Embedded, embedding: Embedding, alpha: float, bias: str
+) -> Iterator[tuple[CodeSums, Array, CodeSums]]:
+    """Rehearsals of the ridge decoder where only the moments of each fold are known.
+
+    What it is learnt from, the linear decoder of the same rows, and the sums of the new rows.
+    """
+    d = 0 if result.projection is None else result.projection.shape[1]
+    for fold, others in zip(folds, without_each(folds), strict=True):
+        rest = [part for part in folds if part is not fold]
+        pair = MomentsPair(others)
+        with quiet():
+            own = fitting(embedding, pair)._solve(pair)
+        new = _mapped(fold, pair, own.projection, own.codes, alpha, bias)
+        seen = honest_code_moments(rest, own, embedding, d, pair.mean_left, alpha, bias)
+        W = np.eye(pair.n_right) if own.decoder is None else own.decoder
+        yield CodeSums.of_moments(seen), W, CodeSums.of_moments(new)
+
+
 def honest_code_moments(
     folds: Sequence[Moments],
     result: Embedded,
     embedding: Embedding,
+    d: int,
     mean: Array,
     alpha: float,
     bias: str,
@@ -181,16 +353,26 @@ def honest_code_moments(
     P and ridge are functions of the other folds' moments, and codes predicted by them are linear in
     the rows. ``mean`` is that of all the features, about which the codes were found.
     """
-    d = 0 if result.projection is None else result.projection.shape[1]
+    if len(folds) == 1:  # nothing is known of others
+        whole = MomentsPair(folds[0]).codes_like(result.codes, mean)
+        nothing = np.zeros((folds[0].n_left, whole.size))
+        return folds[0].mapped(nothing, whole.total / folds[0].count)
     predicted = []
     for fold, others in zip(folds, without_each(folds), strict=True):
         part = MomentsPair(others)
         codes = part.codes_like(result.codes, mean)
         P = embedding._project(part, codes, d)
-        learned = part.learn(P, codes, alpha, bias)
-        B = learned.coefficients
-        predicted.append(fold.mapped(B if P is None else P @ B, learned.intercept))
+        predicted.append(_mapped(fold, part, P, codes, alpha, bias))
     return sum(predicted[1:], predicted[0])
+
+
+def _mapped(
+    fold: Moments, part: MomentsPair, P: Array | None, codes: Codes, alpha: float, bias: str
+) -> Moments:
+    """The moments of a fold after the learner of others has predicted its codes."""
+    learned = part.learn(P, codes, alpha, bias)
+    B = learned.coefficients
+    return fold.mapped(B if P is None else P @ B, learned.intercept)
 
 
 def row_groups(X: Any) -> NDArray[np.uint64]:

@@ -218,15 +218,25 @@ class KernelPair(RowsPair):
         return fitted + self.mean_left @ R + learned.intercept
 
     def part(self, rest: Any, held: Any) -> tuple[KernelPair, Any]:
-        """The centred kernel is a kernel too, of features about their mean: that of a part of the
-        rows is centred again, and other rows are known by their values against these."""
-        kernel, weights = self.kernel, None
-        if self.weights is not None and self.roots is not None:
-            kernel = kernel / np.outer(self.roots, self.roots)
-            weights = self.weights[rest]
-        own = np.ascontiguousarray(kernel[np.ix_(rest, rest)])
+        """The kernel before it was centred, of a part of the rows, which is centred again; other
+        rows are known by their values against these.
+
+        Where the rows lie counts as soon as the intercept is not free.
+        """
+        weights = None if self.weights is None else self.weights[rest]
+        own = self._uncentred(rest, rest)
         part = KernelPair(own, self.right[rest], weights, given_left=self.given_left)
-        return part, kernel[np.ix_(held, rest)]
+        return part, self._uncentred(held, rest)
+
+    def _uncentred(self, rows: Any, columns: Any) -> Array:
+        """``q_ij = k_ij + mean_i + mean_j - square``, the kernel as it came."""
+        kernel = np.ascontiguousarray(self.kernel[np.ix_(rows, columns)])
+        if self.roots is not None:
+            kernel /= self.roots[rows][:, None]
+            kernel /= self.roots[columns]
+        kernel += (self.mean_left[rows] - self._square)[:, None]
+        kernel += self.mean_left[columns]
+        return kernel
 
     # ---- the ridge learner --------------------------------------------------------------------
 

@@ -420,7 +420,7 @@ class RowsPair(Pair):
     def part(self, rest: Any, held: Any) -> tuple[RowsPair, Any]:
         """A pair of some rows, and other rows of the left block as that pair knows them."""
         weights = None if self.weights is None else self.weights[rest]
-        part = RowsPair(self.left[rest], self.right[rest], weights)
+        part = RowsPair(self.left[rest], self.right[rest], weights, regime=self.regime)
         part.given_left = self.given_left
         return part, self.left[held]
 

@@ -1,0 +1,41 @@
+"""What a decoder is learnt from, and what a choice about it is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# From a slice of labels to the scores of these labels, (n, b): no n x M matrix is needed.
+Columns = Callable[[slice], Array]
+
+
+@dataclass(frozen=True)
+class DecoderData:
+    """Rows with honest codes, and with honest scores by the model's own linear decoder."""
+
+    codes: Array  # (n, m)
+    labels: Any  # (n, M) sparse matrix of ones
+    weights: Array  # (n,)
+    linear: Array  # (m, M) the linear decoder of the model whose codes these are
+    scores: Columns  # each row's by a model that has not met its labels, decoder included
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """A model of some of the rows, and the other rows in the part of new ones.
+
+    Nothing in ``train`` has met the labels of the new rows, so a decoder that is learnt from it
+    can be judged by them.
+    """
+
+    train: DecoderData
+    held: NDArray[np.intp]  # (n',) which rows are the new ones
+    codes: Array  # (n', m) as the model of the others predicts them
+    labels: Any  # (n', M)
+    weights: Array  # (n',)
