@@ -7,9 +7,12 @@ from typing import Any, TypeVar
 
 from compactlearn.core.optional import require
 
-__all__ = ["track"]
+__all__ = ["LONG", "Steps", "announce", "human_seconds", "track"]
 
 T = TypeVar("T")
+
+# Work that is estimated to take longer than this many seconds says so beforehand.
+LONG = 10.0
 
 
 def track(
@@ -52,6 +55,56 @@ def track(
     finally:
         if bar is not None:
             _safely(bar.stop)
+
+
+class Steps:
+    """A bar for work that is not one loop; ``done()`` is called after each step.
+
+    >>> with Steps("Fitting", 2, verbose=0) as steps:
+    ...     steps.done()
+    """
+
+    def __init__(
+        self, description: str, total: int, *, seconds: float = 0.0, verbose: int = 0
+    ) -> None:
+        self._description, self._total = description, total
+        self._shown = bool(verbose) or seconds > LONG
+        self._bar: Any = None
+
+    def __enter__(self) -> "Steps":
+        if self._shown and sys.stderr.isatty():
+            self._bar = _start((), self._description, self._total)
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        if self._bar is not None:
+            _safely(self._bar.stop)
+            self._bar = None
+
+    def done(self) -> None:
+        """One step further."""
+        if self._bar is not None and not _safely(self._bar.advance, self._bar.task_ids[0]):
+            self._bar = None
+
+
+def announce(what: str, seconds: float, verbose: int) -> None:
+    """Say on stderr how long something will take, where that is long.
+
+    Asked for by ``verbose``, or unasked to somebody who sits at a terminal and waits.
+    """
+    if seconds > LONG and (verbose or sys.stderr.isatty()):
+        print(f"{what} will take about {human_seconds(seconds)}.", file=sys.stderr, flush=True)
+
+
+def human_seconds(seconds: float) -> str:
+    """A duration as a person would give it, for an estimate.
+
+    >>> human_seconds(14.2), human_seconds(200), human_seconds(9000)
+    ('14 seconds', '3 minutes', '2.5 hours')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 # Both helpers swallow every error on purpose: a bar is decoration, the loop is the work.

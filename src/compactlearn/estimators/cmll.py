@@ -51,12 +51,15 @@ class CMLLClassifier(CompactClassifier):
         How that ridge treats its intercept.
     decoder : {"linear", "learned", "logistic"}, default="linear"
         The embedding's own, or one learnt from honest codes; "logistic" gives probabilities.
-    threshold : float, array of shape (n_labels,), "f1", "per-label" or "cardinality", default=0.5
+    threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
+default="auto"
         A label is predicted where its score is strictly above; a name is tuned on honest scores.
     n_jobs : int or None, default=None
         For a regressor that takes one target at a time.
     random_state : int, RandomState, Generator or None, default=None
         For the embedding.
+    verbose : int, default=0
+        1 shows a progress bar and says beforehand how long a long fit will take.
 
     Attributes
     ----------
@@ -102,9 +105,10 @@ label_names_, coef_, intercept_, n_features_in_, feature_names_in_
         alpha: float = 1.0,
         bias: str = "free",
         decoder: str = "linear",
-        threshold: Any = 0.5,
+        threshold: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.n_label_components = n_label_components
@@ -124,6 +128,7 @@ label_names_, coef_, intercept_, n_features_in_, feature_names_in_
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def n_iter_(self) -> int:

@@ -34,6 +34,7 @@ from compactlearn.core.params import (
     Seed,
     check_parameters,
 )
+from compactlearn.core.progress import announce
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -66,6 +67,7 @@ from compactlearn.linalg.kernel_pair import KernelPair
 from compactlearn.linalg.moments import Moments, column_moments
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import BIASES, Learned, Pair
+from compactlearn.linalg.regimes import Shape, kernel_seconds, seconds
 
 Array = NDArray[np.float64]
 
@@ -83,7 +85,8 @@ def _fits_in_parts(classifier: CompactClassifier) -> bool:
 
 
 def _fits_from_moments(classifier: CompactClassifier) -> bool:
-    if classifier.decoder == "logistic" or isinstance(classifier.threshold, str):
+    tunes = isinstance(classifier.threshold, str) and classifier.threshold != "auto"
+    if classifier.decoder == "logistic" or tunes:
         raise AttributeError(
             f"Fitting from moments needs decoder='linear' or 'learned' and a threshold in "
             f"numbers, and decoder={classifier.decoder!r} and threshold={classifier.threshold!r} "
@@ -151,15 +154,23 @@ class CompactClassifier(
         the embedding's decoder, its penalty by generalised cross-validation; "logistic" is one
         logistic regression per label, its penalty by inner folds: scores are then log-odds, and
         ``predict_proba`` exists.
-    threshold : float, array of shape (n_labels,), "f1", "per-label" or "cardinality", default=0.5
+    threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
+default="auto"
         A label is predicted where its score is strictly above; with ``decoder="logistic"`` a
-        number is a probability. A name is tuned on scores of rows that neither learner nor decoder
-        had seen: one threshold of largest micro-F1, one of largest F1 for each label (labels in
+        number is a probability. A name is tuned on scores of rows by models that have not met
+        their labels: one threshold of largest micro-F1, one of largest F1 for each label (labels in
         fewer than five rows take the former), or one that predicts as many labels as there are.
+        That takes five refits. "auto" is "f1" from as many of these as score 2000 rows (one refit
+        from 10,000 rows on), and 0.5 where there are no rows to score (``partial_fit``,
+        ``fit_moments``, ``fit_path``), for a foreign regressor, whose refits may be dear, and for a
+        vector y.
     n_jobs : int or None, default=None
         For a regressor that has to be wrapped.
     random_state : int, RandomState or None, default=None
         Handed to an embedding and to a feature map that have none of their own.
+    verbose : int, default=0
+        1 shows a progress bar, and says beforehand how long a fit of more than ten seconds is
+        going to take. (At a terminal such a fit does so unasked.)
 
     Attributes
     ----------
@@ -197,9 +208,10 @@ class CompactClassifier(
         "alpha": (Real(0),),
         "bias": (Choice(*BIASES),),
         "decoder": (Choice("linear", "learned", "logistic"),),
-        "threshold": (Real(), Numbers(), Choice(*STRATEGIES)),
+        "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
+        "verbose": (Integer(0), Flag()),
     }
 
     def __init__(
@@ -212,9 +224,10 @@ class CompactClassifier(
         alpha: float = 1.0,
         bias: str = "free",
         decoder: str = "linear",
-        threshold: Any = 0.5,
+        threshold: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.embedding = embedding
         self.feature_map = feature_map
@@ -226,6 +239,7 @@ class CompactClassifier(
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     # ---- fitting ------------------------------------------------------------------------------
 
@@ -274,13 +288,14 @@ class CompactClassifier(
         Y, given, given_features = targets.matrix, X, X.shape[1]
         self._kernel_rows = self._goes_through_kernel(embedding, X.shape, Y.shape[1])
         if self._kernel_rows:
-            require_room_for_kernel(
-                X.shape[0], embedding._plan(X.shape[0], Y.shape[1], given_features)
-            )
+            plan = embedding._plan(X.shape[0], Y.shape[1], given_features)
+            require_room_for_kernel(X.shape[0], plan)
+            takes = kernel_seconds(X.shape[0], plan.demand(learns=True))
+            announce(f"{type(self).__name__}: the embedding", takes, self.verbose)
             self.feature_map_ = self._fresh_map().fit_rows(X, weights)
             kernel = self.feature_map_.gram()
             pair: Pair = KernelPair(kernel, Y, weights, given_left=given_features)
-            return Held(pair, None, weights, given=given, groups=groups)
+            return Held(pair, None, weights, given=given, groups=groups, seconds=takes)
         if self.feature_map is not None:
             mapping = self._fresh_map()
             fitted = mapping._fit(X, weights) if isinstance(mapping, KernelMap) else mapping.fit(X)
@@ -296,11 +311,14 @@ class CompactClassifier(
             X, features = scale_columns(X, factors), scale_columns(features, factors)
             self.scale_ = 1.0 / factors
         demand = plan.demand(learns=self.regressor is None)
+        estimates = seconds(Shape.of(X, Y), demand)
+        takes = estimates.get(plan.regime, min(estimates.values()))
+        announce(f"{type(self).__name__}: the embedding", takes, self.verbose)
         pair = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
         pair.given_left = given_features
         if isinstance(pair, MomentsPair) and self.feature_map is None and self.regressor is None:
             self._moments = pair.moments.rescaled(self.scale_) if self.scale else pair.moments
-        return Held(pair, features, weights, (X, Y), given, groups)
+        return Held(pair, features, weights, (X, Y), given, groups, seconds=takes)
 
     @available_if(_fits_in_parts)
     def partial_fit(
@@ -360,7 +378,10 @@ class CompactClassifier(
                 self._describe(targets)
             else:
                 moments = self._moments + moments
+            tuned = None if first else self.threshold_
             self._take_threshold()
+            if tuned is not None and self.threshold == "auto" and self._kind == "multilabel":
+                self._set_threshold(tuned)  # by the fit before, on rows that are gone
             self._fit_from_moments(embedding, moments)
         return self
 
@@ -425,10 +446,12 @@ class CompactClassifier(
 
     def _take_threshold(self) -> None:
         """Check the threshold against the labels and keep it in the units of the scores."""
-        if isinstance(self.threshold, str):  # tuned once there are scores
-            self._set_threshold(0.0)
+        if isinstance(self.threshold, str) and self.threshold != "auto":
+            self._set_threshold(0.0)  # tuned once there are scores
             return
-        threshold = np.asarray(self._checked_threshold(self.threshold))
+        # What "auto" is where nothing can be tuned.
+        given = 0.5 if isinstance(self.threshold, str) else self.threshold
+        threshold = np.asarray(self._checked_threshold(given))
         if self.decoder == "logistic":
             if not ((threshold > 0) & (threshold < 1)).all():
                 raise ValueError(
@@ -436,6 +459,12 @@ class CompactClassifier(
                     f"{self.threshold!r} was given; pass such a number, for example 0.5."
                 )
             threshold = np.log(threshold) - np.log1p(-threshold)
+        elif ((threshold < 0) | (threshold > 1)).any():
+            warn_user(
+                f"Scores of labels lie about 0 and 1, where a threshold parts them, and threshold="
+                f"{self.threshold!r} was given: nothing may be predicted, or everything; pass a "
+                "number between 0 and 1, or 'f1' to have it tuned."
+            )
         self._set_threshold(threshold if threshold.ndim else float(threshold))
 
     def _set_threshold(self, threshold: float | Array) -> None:

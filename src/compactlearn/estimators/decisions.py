@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.progress import Steps, announce
 from compactlearn.decoding.learned import (
     CodeDecoder,
     CodeSums,
@@ -26,6 +27,7 @@ from compactlearn.decoding.thresholds import tune
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.held import Held
 from compactlearn.estimators.honest import (
+    N_FOLDS,
     N_REHEARSALS,
     CrossFit,
     HeldOut,
@@ -40,12 +42,52 @@ from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
+# threshold="auto" is tuned on at least so many rows, or on all there are. Two thousand rows of a
+# few labels each settle one number; a larger set pays for one refit instead of five.
+ENOUGH_ROWS = 2_000
+
+
+# Seconds of one logistic fit for each row, code and label, on two cores: corel5k takes 1.4 s for
+# 5000 rows, 100 codes and 374 labels, and choosing the penalty three and a half times that.
+LOGISTIC_SECONDS = 7.5e-9
+CHOOSING = 3.5
+
+
+@dataclass(frozen=True)
+class Work:
+    """What learning decoder and threshold amounts to."""
+
+    what: str
+    steps: int
+    seconds: float
+
+    @classmethod
+    def of(cls, decoder: str, count: int, size: tuple[int, int, int], fit_seconds: float) -> Work:
+        """``count`` folds are scored; ``size`` is that of rows, codes and labels."""
+        what = "tuning the threshold" if decoder == "linear" else f"the {decoder} decoder"
+        if decoder == "linear":
+            return cls(what, count, count * fit_seconds)
+        rehearsed = max(count, N_REHEARSALS)
+        refits = 2 * rehearsed  # each rehearsal has honest codes of its own
+        seconds = 0.0
+        if decoder == "logistic":  # whose prior needs honest scores inside each rehearsal
+            refits += rehearsed * (N_FOLDS - 1) - rehearsed * (rehearsed - 1) // 2
+            n_rows, n_codes, n_labels = size
+            fits = 1 + CHOOSING + count
+            seconds = fits * LOGISTIC_SECONDS * n_rows * max(n_codes, 1) * n_labels
+        return cls(what, refits - rehearsed + count + 2, seconds + refits * fit_seconds)
+
+
+def result_shape(result: Embedded) -> tuple[int, int]:
+    """How many codes and labels."""
+    return result.codes.size, result.offset.size
+
 
 class LearnsDecisions(ABC):
     """The part of a classifier that comes after its learner.
 
-    It reads the parameters ``regressor``, ``alpha``, ``bias``, ``decoder``, ``threshold`` and
-    ``n_jobs``, and writes ``decoding_``, the scorer and the threshold.
+    It reads the parameters ``regressor``, ``alpha``, ``bias``, ``decoder``, ``threshold``,
+    ``n_jobs`` and ``verbose``, and writes ``decoding_``, the scorer and the threshold.
     """
 
     regressor: Any
@@ -54,6 +96,7 @@ class LearnsDecisions(ABC):
     decoder: str
     threshold: Any
     n_jobs: int | None
+    verbose: int
     embedding_: Embedding
     decoding_: CodeDecoder
     _kind: str
@@ -74,32 +117,58 @@ class LearnsDecisions(ABC):
         scale = float(np.sqrt(pair.count * V.shape[1] / energy)) if energy > 0 else 1.0
         return fit_foreign(self.regressor, U, V * scale, pair.weights, self.n_jobs), scale
 
+    def _strategy(self, held: Held) -> str | None:
+        """How the threshold is to be tuned; None where it is a number, or there is none.
+
+        "auto" tunes where rows are at hand and refits are cheap.
+        """
+        # Several classes go by the largest score: there is no threshold to tune.
+        if not isinstance(self.threshold, str) or self._kind == "multiclass":
+            return None
+        if self.threshold != "auto":
+            return self.threshold
+        cheap = self.regressor is None and held.given is not None
+        return "f1" if cheap and self._kind == "multilabel" else None
+
     def _learn_decisions(self, held: Held, result: Embedded, code_map: Array | None) -> None:
         """Decoder and threshold from codes of rows that the learner has not seen.
 
         ``code_map`` (D, m) is what the built-in ridge makes codes by.
         """
-        # Several classes go by the largest score: there is no threshold to tune.
-        tunes = isinstance(self.threshold, str) and self._kind != "multiclass"
-        if self.decoder == "linear" and not tunes:
+        strategy = self._strategy(held)
+        if self.decoder == "linear" and strategy is None:
             return
         if held.folds:
             self.decoding_ = self._decoder_from_folds(held, result)
             self._rescore(code_map)
             return
-        crossfit = self._cross_fit(held, result)
-        if self.decoder == "linear":
-            columns = crossfit.scores().columns
-        else:
-            columns = self._learn_decoder(crossfit, tunes=tunes)
-            self._rescore(code_map)
-        if tunes:
-            pair = crossfit.pair
-            self._set_threshold(tune(self.threshold, columns, pair.right, pair.weights))
+        n_rows = held.given.shape[0]
+        count = 0 if strategy is None else self._folds_to_score(n_rows)
+        work = Work.of(self.decoder, count, (n_rows, *result_shape(result)), held.seconds)
+        announce(f"{type(self).__name__}: {work.what}", work.seconds, self.verbose)
+        with Steps(
+            type(self).__name__, work.steps, seconds=work.seconds, verbose=self.verbose
+        ) as steps:
+            crossfit = self._cross_fit(held, result, steps.done)
+            if self.decoder == "linear":
+                columns = crossfit.scores(count).columns
+            else:
+                columns = self._learn_decoder(crossfit, count, steps.done)
+                self._rescore(code_map)
+        if strategy is not None:
+            rows, pair = crossfit.scored(count), crossfit.pair
+            weights = None if pair.weights is None else pair.weights[rows]
+            self._set_threshold(tune(strategy, columns, pair.right[rows], weights))
             if self._scorer is not None:
                 self._scorer = replace(self._scorer, intercept=self._offset())
 
-    def _cross_fit(self, held: Held, result: Embedded) -> CrossFit:
+    def _folds_to_score(self, n_rows: int) -> int:
+        """All folds; for "auto", no more than it takes to score enough rows."""
+        if self.threshold != "auto":
+            return N_FOLDS
+        return min(N_FOLDS, max(1, -(-N_FOLDS * ENOUGH_ROWS // n_rows)))
+
+    def _cross_fit(self, held: Held, result: Embedded, note: Callable[[], None]) -> CrossFit:
         ridge = self.regressor is None or result.codes.size == 0
         members = row_groups(held.given) if held.groups is None else np.asarray(held.groups)
         return CrossFit(
@@ -112,26 +181,35 @@ class LearnsDecisions(ABC):
             bias=self.bias,
             closed_form=held.groups is None,
             moments=ridge and isinstance(held.pair, MomentsPair),
+            note=note,
         )
 
-    def _learn_decoder(self, crossfit: CrossFit, *, tunes: bool) -> Columns:
-        """Learn the decoder; return scores by decoders that have not met the rows either.
+    def _learn_decoder(self, crossfit: CrossFit, count: int, note: Callable[[], None]) -> Columns:
+        """Learn the decoder; return scores of the rows of ``count`` folds by decoders that have
+        not met them either.
 
-        A choice of its strength is judged by a few rehearsals, a threshold by those of all rows.
+        The strength of the decoder is judged by a few rehearsals.
         """
-        rehearsals = list(crossfit.rehearsals(None if tunes else N_REHEARSALS))
+        rehearsals = list(crossfit.rehearsals(max(count, N_REHEARSALS)))
         if self.decoder == "learned":
             judges = [rehearsed(part) for part in rehearsals[:N_REHEARSALS]]
             strength, learn = choose_share(judges), learn_from_rows
         else:
             strength, learn = choose_penalty(rehearsals[:N_REHEARSALS]), learn_logistic_decoder
+        note()
         self.decoding_ = learn(crossfit.data(), strength)
-        parts = [(slice(None), crossfit.codes(), self.decoding_)]
-        if rehearsals and tunes:
-            parts = [(part.held, part.codes, learn(part.train, strength)) for part in rehearsals]
+        note()
+        rows = crossfit.scored(count)
+        parts = [(slice(None), crossfit.codes()[rows], self.decoding_)]
+        if rehearsals:
+            parts = []
+            for part in rehearsals[:count]:
+                own = learn(part.train, strength)
+                parts.append((np.isin(rows, part.held), part.codes, own))
+                note()
         return HeldOut(
-            crossfit.folds.size,
-            tuple((rows, codes, own.coefficients, own.intercept) for rows, codes, own in parts),
+            rows.size,
+            tuple((where, codes, own.coefficients, own.intercept) for where, codes, own in parts),
         ).columns
 
     def _rescore(self, code_map: Array | None) -> None:

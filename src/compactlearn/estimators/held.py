@@ -28,6 +28,7 @@ class Held:
     given: Any = None  # X as it came: what equal rows are judged by
     groups: Any = None
     folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
+    seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
 
     def with_rows(self, *, as_given: bool = False) -> RowsPair:
         """The pair, or where that has moments only, one that holds the rows.

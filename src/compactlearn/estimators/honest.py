@@ -33,7 +33,7 @@ from compactlearn.core.warn import quiet
 from compactlearn.decoding.learned import CodeSums
 from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 from compactlearn.embeddings.base import Embedded, Embedding
-from compactlearn.linalg.moments import Moments, without_each
+from compactlearn.linalg.moments import Moments, row_blocks, without_each
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import Codes, Pair
 from compactlearn.linalg.rows_pair import RowsPair
@@ -81,8 +81,8 @@ class CrossFit:
     """A classifier's honest codes, honest scores and rehearsals, each made when asked for.
 
     ``member`` (N,) numbers the rows that are held out together. ``alpha`` is the penalty of a
-    ridge learner, None for a foreign one. ``folds`` are the moments of each fold, where models of
-    some of the folds are to be solved from them instead of from rows.
+    ridge learner, None for a foreign one. With ``moments`` models of some of the folds are solved
+    from sums of each instead of from rows. ``note`` is called after each refit.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class CrossFit:
         bias: str = "free",
         closed_form: bool = True,
         moments: bool = False,
+        note: Callable[[], None] = lambda: None,
     ) -> None:
         self.pair, self.result, self.embedding = pair, result, embedding
         self.fit_learner, self.member = fit_learner, member
@@ -106,6 +107,7 @@ class CrossFit:
         self.folds = member % N_FOLDS
         self.numbers = np.unique(self.folds).tolist()
         self.labels_are_codes = result.codes.right is None and result.codes.right_weights is None
+        self._note = note
         self._from_moments = moments and not self.labels_are_codes
         self._fold_moments: dict[int, Moments] = {}
         self._models: dict[tuple[int, ...], _Model] = {}
@@ -155,21 +157,27 @@ class CrossFit:
 
     # ---- scores -------------------------------------------------------------------------------
 
-    def scores(self) -> HeldOut:
-        """Every row's scores by a model that has not met its labels, linear decoder included."""
-        n_rows = self.folds.size
+    def scored(self, count: int | None = None) -> Folds:
+        """The rows of the first ``count`` folds; of all where none is given."""
+        return np.flatnonzero(np.isin(self.folds, self.numbers[:count]))
+
+    def scores(self, count: int | None = None) -> HeldOut:
+        """Scores by models that have not met a row's labels, linear decoder included: of every
+        row, or of those that are :meth:`scored`."""
+        rows = self.scored(count)
         if self.labels_are_codes:
             same = scipy.sparse.eye_array(self.pair.n_right, format="csc")
             nothing = np.zeros(self.pair.n_right)
-            return HeldOut(n_rows, ((slice(None), self.codes(), same, nothing),))
+            return HeldOut(rows.size, ((slice(None), self.codes()[rows], same, nothing),))
         if len(self.numbers) == 1:  # nothing is known of others
-            codes = np.tile(self._mean(), (n_rows, 1))
-            return HeldOut(n_rows, ((slice(None), codes, *self._own_decoder()),))
+            codes = np.tile(self._mean(), (rows.size, 1))
+            return HeldOut(rows.size, ((slice(None), codes, *self._own_decoder()),))
+        folds = self.folds[rows]
         return HeldOut(
-            n_rows,
+            rows.size,
             tuple(
-                (self.folds == fold, model.codes[fold], model.decoder, model.offset)
-                for fold in self.numbers
+                (folds == fold, model.codes[fold], model.decoder, model.offset)
+                for fold in self.numbers[:count]
                 for model in [self._model(fold)]
             ),
         )
@@ -185,6 +193,7 @@ class CrossFit:
         key = tuple(sorted(left_out))
         if key not in self._models:
             self._models[key] = self._fit(key)
+            self._note()
         return self._models[key]
 
     def _fit(self, left_out: tuple[int, ...]) -> _Model:
@@ -376,15 +385,22 @@ def _mapped(
 
 
 def row_groups(X: Any) -> NDArray[np.uint64]:
-    """A number for each row that depends on its content alone: equal rows share it."""
-    X = scipy.sparse.csr_array(X, dtype=np.float64, copy=True)  # the caller's stays as it is
-    X.sort_indices()
-    X.eliminate_zeros()
-    columns, values = X.indices.astype(np.int64).tobytes(), X.data.tobytes()
-    ends = (8 * X.indptr.astype(np.int64)).tolist()
-    digests = []
-    for start, stop in pairwise(ends):
-        digest = hashlib.blake2b(columns[start:stop], digest_size=8)
-        digest.update(values[start:stop])
-        digests.append(digest.digest())
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    """A number for each row that depends on its content alone: equal rows share it.
+
+    A hash of columns and values of what is not zero, some rows at a time.
+    """
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    elif scipy.sparse.issparse(X):
+        X = X.tocsr()  # the caller's own where it is one already: it is sliced and left alone
+    digests = np.empty(X.shape[0], dtype="<u8")
+    for rows in row_blocks(*X.shape):
+        block = scipy.sparse.csr_array(X[rows], dtype=np.float64, copy=True)
+        block.sum_duplicates()
+        block.eliminate_zeros()
+        columns, values = block.indices.astype(np.int64), block.data
+        for place, (start, stop) in enumerate(pairwise(block.indptr.tolist()), rows.start):
+            digest = hashlib.blake2b(columns[start:stop], digest_size=8)
+            digest.update(values[start:stop])
+            digests[place] = int.from_bytes(digest.digest(), "little")
+    return digests.astype(np.uint64)

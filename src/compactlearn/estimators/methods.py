@@ -98,9 +98,11 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
     --------
     >>> from compactlearn import method
     >>> method("CPLST", n_label_components=10, alpha=0.1)
-    CompactClassifier(alpha=0.1, embedding=CPLST(n_label_components=10))
+    CompactClassifier(alpha=0.1, embedding=CPLST(n_label_components=10),
+                      threshold=0.5)
     >>> method("k-MDDM", gamma=0.5)
-    CompactClassifier(embedding=MDDM(), feature_map=KernelMap(gamma=0.5))
+    CompactClassifier(embedding=MDDM(), feature_map=KernelMap(gamma=0.5),
+                      threshold=0.5)
     >>> method("CPLTS")
     Traceback (most recent call last):
         ...
@@ -139,7 +141,8 @@ def _assemble(name: str, recipe: _Recipe, protocol: str, params: dict[str, Any])
                 f"{name} means {given}={value!r}, and {params[given]!r} was given; leave it out, "
                 f"or use method({name.removesuffix('_y')!r}, {given}={params[given]!r})."
             )
-    chosen = recipe.fixed | (recipe.paper if protocol == "paper" else {}) | params
+    paper: dict[str, Any] = {"threshold": 0.5} | recipe.paper
+    chosen = recipe.fixed | (paper if protocol == "paper" else {}) | params
     clash = sorted((mapping - outer - inner) & set(params))
     if clash and "feature_map" in params:
         raise TypeError(

@@ -161,7 +161,8 @@ class _Solution:
 def _check(
     model: CompactClassifier, embedding: Embedding, alphas: list[Any], sizes: list[Any] | None
 ) -> None:
-    if model.decoder != "linear" or isinstance(model.threshold, str):
+    tunes = isinstance(model.threshold, str) and model.threshold != "auto"
+    if model.decoder != "linear" or tunes:
         raise ValueError(
             f"fit_path needs decoder='linear' and a threshold in numbers, and was given "
             f"{model.decoder!r} and {model.threshold!r}, which are learnt anew for every setting; "

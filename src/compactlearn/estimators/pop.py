@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from compactlearn.core.params import (
     Constraint,
+    Flag,
     Integer,
     Methods,
     Nothing,
@@ -28,6 +29,7 @@ from compactlearn.core.params import (
     Seed,
     check_parameters,
 )
+from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
     Targets,
@@ -117,6 +119,8 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         Processes among which the labels are divided.
     random_state : int, RandomState, Generator or None, default=None
         Draws the validation rows; handed also to an estimator that has none of its own.
+    verbose : int, default=0
+        1 shows a progress bar: all labels are learnt twice, a batch at a time.
 
     Attributes
     ----------
@@ -191,6 +195,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         "threshold": (Real(0, 1, open_low=True, open_high=True),),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
+        "verbose": (Integer(0), Flag()),
     }
 
     def __init__(
@@ -205,6 +210,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         threshold: float = 0.5,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.tolerance = tolerance
@@ -215,6 +221,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     # ---- fitting ------------------------------------------------------------------------------
 
@@ -259,11 +266,23 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         n_features = rows.X.shape[1]
         n_kept = np.full(rows.n_labels, n_features)
         n_kept[rarest[:n_pruned]] = _kept_weights(n_features, self.min_kept, self.kept_ratio)
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_prune_labels)(base, rows, labels, n_kept[labels], self.min_weight)
-            for labels in _batches(rows.n_labels)
+        parts = self._in_batches(
+            "POP: pruning",
+            rows.n_labels,
+            lambda labels: delayed(_prune_labels)(
+                base, rows, labels, n_kept[labels], self.min_weight
+            ),
         )
         self._keep(_Pruned.stack(parts), n_pruned)
+
+    def _in_batches(
+        self, what: str, n_labels: int, task: Callable[[NDArray[np.intp]], Any]
+    ) -> list[Any]:
+        """The answers of all batches of labels, with a bar if asked for."""
+        batches = _batches(n_labels)
+        answers = Parallel(n_jobs=self.n_jobs, return_as="generator")(map(task, batches))
+        bar = track(answers, description=what, total=len(batches), disable=not self.verbose)
+        return list(bar)
 
     def _make_base(self, rng: np.random.RandomState, *, weighted: bool) -> Any:
         """The classifier whose clones are fitted, with a seed if it lacks one."""
@@ -296,8 +315,10 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         held, rest = rows.take(np.sort(order[:n_held])), rows.take(np.sort(order[n_held:]))
         if held.Y.nnz == 0:
             return 0  # without a row or a label every performance is 0 and says nothing
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_labels)(base, rest, labels, held.X) for labels in _batches(rows.n_labels)
+        parts = self._in_batches(
+            "POP: choosing",
+            rows.n_labels,
+            lambda labels: delayed(_score_labels)(base, rest, labels, held.X),
         )
         scores = np.concatenate(parts, axis=1)
         present = held.Y.toarray() > 0

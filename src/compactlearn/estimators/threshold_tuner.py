@@ -25,6 +25,7 @@ from compactlearn.core.params import (
     Seed,
     check_parameters,
 )
+from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
     check_targets,
@@ -73,6 +74,8 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Whose scores; "auto" takes the first of these that the estimator has.
     random_state : int, RandomState or None, default=None
         Shuffles the folds.
+    verbose : int, default=0
+        1 shows a progress bar, fold by fold.
 
     Attributes
     ----------
@@ -108,6 +111,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         "min_positives": (Integer(0),),
         "response": (Choice("auto", "decision_function", "predict_proba"),),
         "random_state": (Seed(),),
+        "verbose": (Integer(0), Flag()),
     }
 
     def __init__(
@@ -121,6 +125,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         cv: Any = 5,
         response: str = "auto",
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.strategy = strategy
@@ -130,6 +135,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.response = response
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Tune on held-out scores, then fit the estimator to all rows.
@@ -184,7 +190,8 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.threshold_ = threshold if threshold.ndim else float(threshold)
             return
         scores = np.full((n_rows, n_labels), np.nan)
-        for train, test in self._folds().split(X, Y, groups):
+        folds = list(self._folds().split(X, Y, groups))
+        for train, test in track(folds, description="ThresholdTuner", disable=not self.verbose):
             part = None if weights is None else weights[train]
             model = self._fitted(take_rows(X, train), take_rows(Y, train), part)
             scores[test] = self._scores(model, take_rows(X, test))

@@ -165,6 +165,15 @@ def _eigh(order: int, k: int) -> float:
     return (_EIGH_ALL if many_wanted(order, k) else _EIGH_SOME) * order**3
 
 
+def kernel_seconds(n_rows: int, demand: Demand) -> float:
+    """Estimated time of a fit through a kernel matrix: products with it, and a system of its order
+    where all of it is learnt from."""
+    k = demand.components
+    products = (3.0 * k + 40) * n_rows**2 * _THIN
+    solve = 4 * _DENSE * n_rows**3 if demand.keeps_left or demand.problem == "hat" else 0.0
+    return products + solve + 12 * _DENSE * n_rows * (3 * k) ** 2
+
+
 def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
     """Estimated peak bytes of a fit in each regime, beyond the data themselves."""
     N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components

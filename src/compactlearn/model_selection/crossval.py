@@ -328,7 +328,8 @@ class FoldJudge:
     def of_scores(self, scores: Array, threshold: Any) -> Array:
         """The metric of each of the scores (C, N, M) by the linear decoder."""
         if self.kind == "binary":
-            boundary = float(np.ravel(threshold)[0])
+            # A threshold that is tuned belongs to the last fit; here it would change no ranking.
+            boundary = 0.5 if isinstance(threshold, str) else float(np.ravel(threshold)[0])
             scores = np.concatenate([boundary - scores, scores - boundary], axis=2)
             threshold = 0.0
         labels = None
