@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compactlearn.records import aggregate
+from compactlearn.records import Record, RecordError, aggregate
 from compactlearn.report import (
     collect,
     render_html,
@@ -479,3 +480,67 @@ def test_the_reference_stands_beside_the_names_of_the_rows(html):
         heads = re.search(rf'<table id="{table}".*?</thead>', html)[0]
         assert re.findall("<button[^>]*>(.*?)</button>", heads)[:2] == ["Data set", reference]
         assert re.findall("<th [^>]*>", heads)[1].count('class="ref"') == 1
+
+
+ODD = [
+    None,
+    True,
+    -1,
+    0,
+    5,
+    0.5,
+    1e308,
+    1e-320,
+    10**400,
+    "",
+    "x",
+    "\ud800",
+    [],
+    {},
+    [[1]],
+    {"a": {}},
+]
+
+
+def places(value, path=()):
+    """Every part of a text in JSON, by the names that lead to it."""
+    if path:
+        yield path
+    named = dict(enumerate(value)) if isinstance(value, list) else value
+    for name, part in named.items() if isinstance(named, dict) else ():
+        yield from places(part, (*path, name))
+
+
+def plain_record(fold):
+    found = record(
+        fold=fold,
+        n_folds=2,
+        settings={"metrics": ["average_precision"]},
+        details={"by_frequency": {"rare": {"label_average_precision": 0.5}}, "more": [1.0]},
+        circumstances={"seconds": {"fit": 1.0}},
+        versions={"numpy": "2"},
+    )
+    return json.loads(found.to_json())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(list(places(plain_record(0)))), st.sampled_from(ODD))
+def test_whatever_stands_in_a_record_there_is_a_page_or_a_sentence(path, odd):
+    changed = plain_record(0)
+    part = changed
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = odd
+    try:
+        records = [Record.from_json(json.dumps(r)) for r in (changed, plain_record(1))]
+    except RecordError:
+        return
+    records += [record(method="ORI", fold=k, n_folds=2) for k in range(2)]
+    try:
+        collect(records)
+    except ValueError as error:  # two questions in one table: a sentence, and no page
+        told = str(error)
+        assert re.search("one run|one answer|same folds", told), told
+        return
+    assert render_html(records).endswith("</html>\n")
+    assert all(form(records) for form in (summary_markdown, to_csv, to_latex))
