@@ -10,6 +10,7 @@ from compactlearn.bench.entries import ENTRIES
 from compactlearn.bench.grids import configurations
 from compactlearn.bench.sizes import Shape, within
 from compactlearn.datasets import describe
+from compactlearn.datasets.embedded import EMBEDDED
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "paper"
 SPECS = sorted(FOLDER.glob("*.toml"))
@@ -37,7 +38,7 @@ def test_the_tables_have_all_methods_of_the_paper():
 def test_the_two_protocols_have_specs_of_their_own():
     for names, selection in (
         (("linear", "kernel", "figures"), "paper"),
-        (("nested", "kernel_nested", "ours"), "nested"),
+        (("nested", "kernel_nested", "ours", "quick"), "nested"),
     ):
         for name in names:
             assert read_spec(FOLDER / f"{name}.toml").selections == (selection,)
@@ -47,6 +48,16 @@ def test_those_that_the_documents_name_are_there():
     assert {"figures", "kernel", "kernel_nested", "linear", "nested", "ours", "quick"} <= {
         path.stem for path in SPECS
     }
+
+
+def test_the_quick_one_shows_compact_learning_beside_rivals_and_needs_no_files():
+    spec = read_spec(FOLDER / "quick.toml")
+    assert {data.name for data in spec.datasets} <= set(EMBEDDED)
+    methods = {method.name for method in spec.methods}
+    assert {"CMLL", "CMLL+logistic"} <= methods, "with either decoder"
+    assert {"ORI", "BR-logistic"} <= methods, "and what others would use"
+    alphas = {tuple(c.settings["alphas"]) for c in cells_of(spec) if c.method in ("ORI", "CMLL")}
+    assert len(alphas) == 1, "a rival's penalty is tuned as ours is"
 
 
 def test_controls_of_equal_size_may_have_exactly_as_many_numbers():

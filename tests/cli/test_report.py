@@ -187,3 +187,16 @@ def test_a_place_where_nothing_can_be_written(store, monkeypatch, form, capsys):
     sentence = refused([str(store), "--format", form], capsys)
     assert "cannot be written to report" in sentence
     assert "(No space left on device); choose another place by --out" in sentence
+
+
+def test_a_packed_bomb_is_one_sentence(store, capsys):
+    """Twenty megabytes of records in a few kilobytes."""
+    line = records()[0].to_json().encode() + b"\n"
+    path = store.parent / "bomb.jsonl.xz"
+    path.write_bytes(lzma.compress(line * ((20 << 20) // len(line))))
+    assert main(["report", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "bomb.jsonl.xz" in told
+    assert "may expand to" in told
+    assert not (store.parent / "report.html").exists()

@@ -290,3 +290,41 @@ def test_metrics_are_matched_by_name():
     records = [record(0, [[0.9, 0.1]], metrics=names), record(1, [[0.2, 0.8]], metrics=names[::-1])]
     assert figure(records).values == (0.9, 0.8)
     assert figure(records, metric="one_error").values == (0.1, 0.2)
+
+
+def test_a_number_of_folds_is_only_a_number():
+    """What is not recorded is neither counted up nor named one by one."""
+    gap = figure([record(3, [0.5], n_folds=10**12)])
+    assert gap.reason.startswith("1 of 1000000000000 folds: no record of fold 0, 1, 2, 4, 5")
+    assert gap.reason.endswith(f"20 and {10**12 - 1 - 20} more")
+
+
+def test_folds_that_the_run_does_not_have_do_not_count():
+    gap = figure([record(0, [0.5]), record(7, [0.5])])
+    assert gap.reason == "1 of 2 folds: no record of fold 1"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"details": {"more": [10**400]}},
+        {"details": {"by_frequency": {"rare": {"x": 10**400}}}},
+        {"details": {"by_frequency": {"rare": 5}}},
+        {"circumstances": {"seconds": {"fit": 10**400}}},
+        {"circumstances": {"seconds": {"fit": 1e308}}},
+        {"settings": {"metrics": 5}},
+    ],
+    ids=["detail", "band", "no band", "whole seconds", "seconds", "metrics"],
+)
+def test_odd_values_beside_the_answer_leave_the_answer(odd):
+    usual = {
+        "details": {"more": [1], "by_frequency": {"rare": {"x": 0.5}}},
+        "circumstances": {"seconds": {"fit": 2.0}},
+    }
+    settings = {"settings": odd.get("settings", {})}
+    results = aggregate(
+        [record(0, [0.5], **usual | settings), record(1, [0.7], **usual | odd)], "nested"
+    )
+    assert results.figure("enron", "CMLL", "average_precision").values == (0.5, 0.7)
+    known = {} if "circumstances" in odd else {("enron", "CMLL"): (2.0, 2.0)}
+    assert results.seconds == known

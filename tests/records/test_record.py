@@ -165,3 +165,40 @@ def test_records_that_tried_the_same_keep_it_once():
     assert first == second == configurations
     assert first is not second
     assert all(a is b for a, b in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("reason",), 5),
+        (("cell", "n_folds"), "5"),
+        (("cell", "n_folds"), 5.0),
+        (("cell", "fold"), None),
+        (("cell", "rows"), "all"),
+        (("cell", "seed"), [0]),
+        (("cell", "settings"), []),
+        (("sizes",), [10**30]),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_part_of_the_wrong_kind_is_found_when_it_is_read(where, value):
+    """Not later, by whoever relies on it."""
+    found = json.loads(
+        Record(
+            Cell("enron", "ORI", "paper", 0), "done", None, ["x"], [{}], np.array([[0.5]])
+        ).to_json()
+    )
+    Record.from_json(json.dumps(found))
+    part = found
+    for name in where[:-1]:
+        part = part[name]
+    part[where[-1]] = value
+    with pytest.raises(RecordError, match="a part is missing or wrong"):
+        Record.from_json(json.dumps(found))
+
+
+def test_half_a_letter_in_a_name_has_a_seed():
+    """JSON can say a lone surrogate, and a seed is made of whatever a name is."""
+    cell = Cell("\ud800", "ORI", "paper", 0)
+    assert Record.from_json(Record(cell, "failed").to_json()).cell.split_seed == cell.split_seed
+    assert seed_for("enron", 0) == 930119636

@@ -404,3 +404,74 @@ def test_a_packed_failure_replaces_no_record(store, tmp_path):
         other.write(record(fold, status))
     assert other.unpack(tmp_path / "a.xz") == 0
     assert [r.status for r in other.records()] == ["memory", "done"]
+
+
+def test_a_corrupt_record_that_cannot_be_moved_is_told_by_what_is_wrong_with_it(store, monkeypatch):
+    """On a medium that cannot be written, the medium is not the reason."""
+    store.write(record(0))
+    store.path(cell(0)).write_text("no")
+
+    def refused(path):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(store_module, "claim", refused)
+    with pytest.warns(UserWarning, match=r"it is not JSON .*; it was left where it is"):
+        assert store.read(cell(0)) is None
+    assert store.path(cell(0)).read_text() == "no"
+
+
+def test_what_is_left_over_is_told_by_the_clock_of_the_folder(store, monkeypatch):
+    """Machines that share a folder need not agree on the time."""
+    store.prepare()
+    part = store.cells / f".{cell(0).name}.json.x.part"
+    part.write_text("half")
+    real = time.time
+    for ahead in (86400, -86400):
+        monkeypatch.setattr(time, "time", lambda ahead=ahead: real() + ahead)
+        store.prepare()
+        assert part.exists(), "its writer may be at it"
+
+
+def test_a_temporary_file_from_the_future_is_left_over_too(store):
+    """The clock was set back since; no writer takes that long."""
+    store.prepare()
+    part = store.cells / f".{cell(0).name}.json.x.part"
+    part.write_text("half")
+    os.utime(part, (time.time() + 86400,) * 2)
+    store.prepare()
+    assert not part.exists()
+
+
+BUSY = """
+import sys, warnings
+import numpy as np
+from compactlearn.records import Cell, Record, Store
+warnings.simplefilter("error")
+store, own = Store(sys.argv[1]), sys.argv[2]
+for turn in range(25):
+    store.prepare()
+    for fold in range(3):
+        cell = Cell("enron", "ORI", "paper", fold)
+        store.write(Record(cell, "done", None, ["x"], [{}], np.array([[0.5]]),
+                           details={"who": own * 2000}))
+        found = store.read(cell)
+        assert found.status == "done" and len(set(found.details["who"])) == 1
+    assert sum(1 for _ in store.records()) == 3
+"""
+
+
+def test_processes_that_write_the_same_cells_leave_whole_records(store):
+    """Neither ever sees a part of what the other writes, and no warning tells of one."""
+    store.prepare()
+    for fold in range(3):
+        store.write(Record(Cell("enron", "ORI", "paper", fold), "done"))
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", BUSY, str(store.folder), own], stderr=subprocess.PIPE, text=True
+        )
+        for own in "ab"
+    ]
+    told = [process.communicate()[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0], told
+    assert not store.quarantine.exists()
+    assert len(os.listdir(store.cells)) == 3

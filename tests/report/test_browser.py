@@ -78,13 +78,20 @@ def address(records, tmp_path_factory):
 
 
 @pytest.fixture
-def page(browser, address):
+def fresh(browser, address):
     """The page, opened afresh; nothing of the opening before is in the logs."""
     browser.get("about:blank")
     for kind in ("browser", "performance"):
         browser.get_log(kind)
     browser.get(address)
     return browser
+
+
+@pytest.fixture
+def page(fresh):
+    """The page with the paper's selection, which has more to show, in sight."""
+    find(fresh, '#view button[data-key="paper"]').click()
+    return fresh
 
 
 def find(page, selector):
@@ -175,7 +182,7 @@ def test_the_keyboard_sorts_too(page):
     page.execute_script("document.getElementById(arguments[0]).focus()", f"{TABLE}-filter")
     press(page, Keys.TAB, Keys.TAB, Keys.TAB)  # the table's frame, its first heading, the second
     focused = page.switch_to.active_element
-    assert focused.text == "ORI"
+    assert focused.text == "CMLL"
     assert page.execute_script(
         "return arguments[0].matches(':focus-visible')"
         " && getComputedStyle(arguments[0]).outlineStyle !== 'none'",
@@ -207,17 +214,19 @@ def test_what_is_filtered_out_stays_out_when_sorted(page):
     assert column(page, 0) == ["enron"]
 
 
-def test_one_selection_is_seen_at_a_time(page, records):
+def test_it_opens_on_the_fair_selection_and_shows_one_at_a_time(fresh, records):
+    page = fresh
+
     def shown():
         panels = page.find_elements("css selector", '.panel[data-of="view"]')
         return [panel.get_attribute("data-key") for panel in panels if panel.is_displayed()]
 
-    assert shown() == ["paper"]
-    find(page, '#view button[data-key="nested"]').click()
     assert shown() == ["nested"]
     assert find(page, '#view button[data-key="nested"]').get_attribute("aria-pressed") == "true"
-    figure = aggregate(records, "nested").figure("plant", "ORI", "average_precision")
+    figure = aggregate(records, "nested").figure("plant", "CMLL", "average_precision")
     assert column(page, 1, "nested-t0")[0].startswith(f"{figure.mean:.4f}")
+    find(page, '#view button[data-key="paper"]').click()
+    assert shown() == ["paper"]
 
 
 def test_pointing_at_a_mark_tells_its_values(page):
@@ -355,8 +364,8 @@ def test_what_is_missing_comes_last_either_way(browser, records, tmp_path):
     ]
     page = opened(browser, tmp_path, cut)
     for _ in range(2):
-        sort_by(page, TABLE, 1)
-        assert column(page, 1)[-1].startswith("incomplete")
+        sort_by(page, TABLE, 2)  # ORI stands behind the reference
+        assert column(page, 2)[-1].startswith("incomplete")
     for _ in range(2):  # words may be missing as well
         sort_by(page, "paper-all", 5)
         words = column(page, 5, "paper-all")
@@ -397,3 +406,87 @@ def test_many_methods_fit_a_printed_page(browser, tmp_path):
     finally:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
         page.set_window_size(1400, 1000)
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """More methods than any screen has room for."""
+    return synthetic_records(
+        DATASETS,
+        ("ORI", "PLST", "CMLL", "CMLL+logistic", *(f"method {k:02d}" for k in range(24))),
+        selections=("nested",),
+        metrics=("average_precision",),
+    )
+
+
+@pytest.fixture(params=[1400, 390])
+def screen(browser, request):
+    """A screen of so many pixels; below 500 a window cannot be made, but a telephone be played."""
+    size = {"width": request.param, "height": 900, "deviceScaleFactor": 1}
+    phone = {"mobile": request.param < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size | phone)
+    yield browser
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_reference_stays_in_sight_beside_the_names(screen, crowded, tmp_path):
+    page = opened(screen, tmp_path, crowded)
+    places = """
+        const table = document.getElementById("nested-t0"), frame = table.closest(".wide");
+        table.scrollIntoView({block: "center"});
+        frame.scrollLeft = arguments[0];
+        const seen = (cell) => {
+            const box = cell.getBoundingClientRect();
+            const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+            const seen = cell.contains(document.elementFromPoint(x, y));
+            return {left: box.left, right: box.right, seen};
+        };
+        const inner = frame.getBoundingClientRect();
+        return {
+            room: frame.scrollWidth - frame.clientWidth, left: inner.left, right: inner.right,
+            rows: [table.tHead, table.tBodies[0], table.tFoot].map((part) =>
+                [seen(part.rows[0].cells[0]), seen(part.rows[0].cells[1])]),
+        };
+    """
+    for far in (0, 10**6):
+        found = page.execute_script(places, far)
+        assert found["room"] > 300, "the table must be too wide for the test to say anything"
+        for name, reference in found["rows"]:
+            assert name["seen"], far
+            assert reference["seen"], far
+            assert abs(name["left"] - found["left"]) <= 2
+            assert abs(reference["left"] - name["right"]) <= 1
+            assert reference["right"] <= found["right"]
+
+
+def test_a_table_that_scrolls_sideways_says_so(screen, crowded, records, tmp_path):
+    state = """
+        const frame = document.getElementById(arguments[0]).closest(".frame");
+        const inside = frame.querySelector(".wide");
+        inside.scrollLeft = arguments[1];
+        return new Promise((done) => setTimeout(() => done({
+            cue: frame.querySelector(".cue").checkVisibility(),
+            shade: getComputedStyle(frame, "::after").opacity !== "0",
+            wide: inside.scrollWidth > inside.clientWidth + 1,
+        }), 400));
+    """
+    page = opened(screen, tmp_path, crowded)
+    assert page.execute_script(state, "nested-t0", 0) == {"cue": True, "shade": True, "wide": True}
+    # At the end there is nothing more to come, but still much to go back to.
+    end = page.execute_script(state, "nested-t0", 10**6)
+    assert end == {"cue": True, "shade": False, "wide": True}
+    few = [r for r in records if r.cell.method in ("CMLL", "ORI")]
+    page = opened(screen, tmp_path, few)
+    found = page.execute_script(state, "nested-t0", 0)
+    assert found["cue"] == found["shade"] == found["wide"]
+
+
+def test_what_it_says_and_what_the_methods_are_fit_the_screen(screen, crowded, tmp_path):
+    page = opened(screen, tmp_path, crowded)
+    assert page.execute_script("return document.documentElement.scrollWidth - innerWidth") <= 0
+    says = find(page, ".says")
+    assert says.is_displayed()
+    assert 0 < says.location["y"] < 400
+    assert says.size["width"] <= page.execute_script("return innerWidth")
+    legend = find(page, "#legend")
+    assert "one logistic regression for each label as the decoder" in legend.text

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compactlearn.records import aggregate
+from compactlearn.records import Record, RecordError, aggregate
 from compactlearn.report import (
     collect,
     render_html,
@@ -416,3 +417,130 @@ def test_large_numbers_are_written_out():
                      for k in range(2)])  # fmt: skip
     assert "12346" in text
     assert "e+" not in text
+
+
+def blank(method, **more):
+    return [
+        record(dataset, method, fold=k, values=[[0.4 + 0.1 * k]], n_folds=2, **more)
+        for dataset in ("enron", "own")
+        for k in range(2)
+    ]
+
+
+def test_what_the_records_do_not_say_is_left_out():
+    """Two methods without a reference, under the fair selection: nothing to count or to mark."""
+    records = blank("ORI", sizes=[]) + blank("PLST", sizes=[])
+    text = render_html(records)
+    body = text.split("</style>")[1]
+    assert "of 0<" not in body
+    assert 'class="tile' not in body
+    assert "with a reference" not in body
+    assert "arXiv" not in body
+    heads = re.search(r'<table id="nested-all".*?</thead>', text)[0]
+    assert re.findall(r"<button[^>]*>(.*?)</button>", heads) == [
+        "Metric",
+        "Data set",
+        "Method",
+        "Mean",
+        "Deviation",
+        "Best",
+        "Configuration",
+    ]
+    summary = summary_markdown(records)
+    assert "Who is first" not in summary
+    assert "What the marks can bear" not in summary
+    assert "reference" not in summary
+
+
+def test_a_tile_counts_something(small):
+    cut = [r for r in small if r.cell.method != "k-CMLL"][:-1]
+    for records in (small, cut, blank("ORI"), blank("CMLL"), blank("ORI") + blank("CMLL")):
+        for _, of in re.findall(r'class="tile"><b>(.*?) <small>of (\d+)', render_html(records)):
+            assert int(of) > 0
+    assert "cells are incomplete" in render_html(cut)
+    assert "cells are incomplete" not in render_html(small)
+
+
+def test_there_is_no_heading_without_something_below_it():
+    text = render_html([record(method=m, n_folds=1, sizes=[]) for m in ("a", "b")], times=False)
+    assert "These records hold none" not in text
+    assert "-figures" not in text.split("</style>")[1]
+
+
+def test_the_page_opens_on_what_may_be_expected_of_new_data(small):
+    text = render_html(small)
+    views = re.findall(r'class="panel" data-of="view" data-key="(.*?)"', text)
+    assert views == ["nested", "paper"]
+    buttons = re.search(r'id="view".*?</div>', text)[0]
+    assert re.findall('data-key="(.*?)"', buttons) == ["nested", "paper"]
+
+
+def test_the_reference_stands_beside_the_names_of_the_rows(html):
+    for table, reference in (("nested-t0", "CMLL"), ("nested-t1", "k-CMLL")):
+        heads = re.search(rf'<table id="{table}".*?</thead>', html)[0]
+        assert re.findall("<button[^>]*>(.*?)</button>", heads)[:2] == ["Data set", reference]
+        assert re.findall("<th [^>]*>", heads)[1].count('class="ref"') == 1
+
+
+ODD = [
+    None,
+    True,
+    -1,
+    0,
+    5,
+    0.5,
+    1e308,
+    1e-320,
+    10**400,
+    "",
+    "x",
+    "\ud800",
+    [],
+    {},
+    [[1]],
+    {"a": {}},
+]
+
+
+def places(value, path=()):
+    """Every part of a text in JSON, by the names that lead to it."""
+    if path:
+        yield path
+    named = dict(enumerate(value)) if isinstance(value, list) else value
+    for name, part in named.items() if isinstance(named, dict) else ():
+        yield from places(part, (*path, name))
+
+
+def plain_record(fold):
+    found = record(
+        fold=fold,
+        n_folds=2,
+        settings={"metrics": ["average_precision"]},
+        details={"by_frequency": {"rare": {"label_average_precision": 0.5}}, "more": [1.0]},
+        circumstances={"seconds": {"fit": 1.0}},
+        versions={"numpy": "2"},
+    )
+    return json.loads(found.to_json())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(list(places(plain_record(0)))), st.sampled_from(ODD))
+def test_whatever_stands_in_a_record_there_is_a_page_or_a_sentence(path, odd):
+    changed = plain_record(0)
+    part = changed
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = odd
+    try:
+        records = [Record.from_json(json.dumps(r)) for r in (changed, plain_record(1))]
+    except RecordError:
+        return
+    records += [record(method="ORI", fold=k, n_folds=2) for k in range(2)]
+    try:
+        collect(records)
+    except ValueError as error:  # two questions in one table: a sentence, and no page
+        told = str(error)
+        assert re.search("one run|one answer|same folds", told), told
+        return
+    assert render_html(records).endswith("</html>\n")
+    assert all(form(records) for form in (summary_markdown, to_csv, to_latex))

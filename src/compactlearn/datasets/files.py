@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
+from compactlearn.core.growth import Growth
 from compactlearn.datasets.errors import DataFileError
 
 __all__ = ["Block", "Limits", "Lines", "decoded", "present", "read_bytes"]
@@ -21,8 +22,7 @@ _CHUNK = 1 << 17
 _LONGEST_LINE = 1 << 28
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Growth):
     """How far a compressed file may expand before it is taken for an attack.
 
     Parameters
@@ -35,13 +35,9 @@ class Limits:
         So much may come out of any file.
     """
 
-    ratio: int = 1000
-    total: int = 1 << 34
-    free: int = 1 << 26
-
     def check(self, path: Path, expanded: int, stored: int) -> None:
         """Raise DataFileError if `expanded` bytes are too many for a file of `stored` bytes."""
-        if expanded > self.free and (expanded > self.total or expanded > self.ratio * stored):
+        if self.exceeded(expanded, stored):
             raise DataFileError(
                 path,
                 f"its {stored} bytes expand to more than {expanded - 1}, which is beyond the "

@@ -1,5 +1,6 @@
 """What a finished cell of a benchmark is, how it is stored, and what many of them say together."""
 
+from compactlearn.core.growth import Growth
 from compactlearn.records.aggregate import LOSSES, Figure, Gap, Grid, Results, aggregate
 from compactlearn.records.record import (
     SELECTIONS,
@@ -19,6 +20,7 @@ __all__ = [
     "Figure",
     "Gap",
     "Grid",
+    "Growth",
     "Record",
     "RecordError",
     "Results",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -207,7 +208,8 @@ def _metrics(groups: Iterable[Sequence[Record]]) -> list[str]:
     """
     records = [record for group in groups for record in group]
     recorded = {name for record in records for name in record.metrics}
-    asked = {name for record in records for name in record.cell.settings.get("metrics", ())}
+    wanted = [record.cell.settings.get("metrics") for record in records]
+    asked = {str(name) for names in wanted if isinstance(names, list | tuple) for name in names}
     return sorted(recorded or asked or ({"every metric"} if records else set()))
 
 
@@ -264,9 +266,7 @@ def _aligned_details(
                 [record.details[name][k] for k in chosen]
                 for record, chosen in zip(group, places, strict=True)
             ]
-            if all(
-                value is None or isinstance(value, int | float) for row in rows for value in row
-            ):
+            if all(value is None or _fits_a_float(value) for row in rows for value in row):
                 found[name] = np.array(rows, dtype=np.float64)
     return found
 
@@ -296,7 +296,8 @@ def _figure(group: Sequence[Record], grid: Grid, metric: str, loss: bool) -> Fig
 def _seconds(group: Sequence[Record]) -> tuple[float, ...]:
     parts = [record.circumstances.get("seconds") for record in group]
     found = [part.get("fit") if isinstance(part, Mapping) else None for part in parts]
-    known = tuple(float(value) for value in found if _is_number(value))
+    # Nobody waits so long or measures so finely; without the bounds a chart's axis would burst.
+    known = tuple(round(float(v), 12) for v in found if _is_number(v) and abs(v) < 1e12)
     return known if len(known) == len(group) else ()
 
 
@@ -308,14 +309,23 @@ def _mean_by_frequency(group: Sequence[Record]) -> dict[str, dict[str, float]]:
     means: dict[str, dict[str, float]] = {}
     for name, of_first in parts[0].items():
         for metric in of_first if isinstance(of_first, Mapping) else ():
-            values = [part.get(name, {}).get(metric) for part in parts]
-            if all(_is_number(value) for value in values):
-                means.setdefault(str(name), {})[str(metric)] = float(np.mean(values))
+            bands = [part.get(name) for part in parts]
+            values = [band.get(metric) if isinstance(band, Mapping) else None for band in bands]
+            numbers = [value for value in values if _is_number(value)]
+            if len(numbers) == len(values):
+                means.setdefault(str(name), {})[str(metric)] = float(np.mean(numbers))
     return means
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and math.isfinite(value)
+    return _fits_a_float(value) and math.isfinite(value)
+
+
+def _fits_a_float(value: object) -> TypeGuard[float]:
+    """Whether it is a number, and no integer that is too large for what is done with numbers."""
+    if isinstance(value, int):
+        return abs(value) <= sys.float_info.max
+    return isinstance(value, float)
 
 
 def _versions(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from compactlearn.records.record import Record, Selection
 
 __all__ = ["grouped", "incomplete"]
 
+_NAMED = 20  # so many missing folds are named
 _STOPPED = {"failed": "failed", "timeout": "ran out of time", "memory": "ran out of memory"}
 
 
@@ -81,17 +83,20 @@ def _split(record: Record) -> tuple[int, int, int | str]:
 def incomplete(group: Sequence[Record]) -> str | None:
     """Why the folds cannot be averaged, or None if they can."""
     n_folds = group[0].cell.n_folds
-    done = {record.cell.fold for record in group if record.status == "done"}
-    if done == set(range(n_folds)):
+    wanted = range(n_folds)  # may be any number: what is not recorded is never counted up
+    done = {r.cell.fold for r in group if r.status == "done" and r.cell.fold in wanted}
+    if len(done) == n_folds:
         return None
-    known = {record.cell.fold for record in group}
+    known = {record.cell.fold for record in group if record.cell.fold in wanted}
     parts = [
         f"fold {record.cell.fold} {_STOPPED[record.status]}"
         + (f" ({record.reason.rstrip('.')})" if record.reason else "")
         for record in group
         if record.status != "done"
     ]
-    missing = sorted(set(range(n_folds)) - known)
-    if missing:
-        parts.append(f"no record of fold {', '.join(map(str, missing))}")
+    n_missing = n_folds - len(known)
+    if n_missing:
+        first = islice((fold for fold in wanted if fold not in known), _NAMED)
+        more = f" and {n_missing - _NAMED} more" if n_missing > _NAMED else ""
+        parts.append(f"no record of fold {', '.join(map(str, first))}{more}")
     return f"{len(done)} of {n_folds} folds: {'; '.join(parts)}"

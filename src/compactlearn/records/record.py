@@ -35,6 +35,17 @@ STATUSES: tuple[str, ...] = get_args(Status)
 _DIGITS = 7  # significant digits of a value: more than any table shows, fewer than rounding blurs
 
 
+#: What reading a part of the wrong kind, or one that is not there, may raise.
+_WRONG_PARTS = (
+    LookupError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    AttributeError,
+    RecursionError,
+)
+
+
 class RecordError(ValueError):
     """A text that is not a record, with the reason."""
 
@@ -45,8 +56,9 @@ def seed_for(*parts: object) -> int:
     >>> seed_for("enron", 0) == seed_for("enron", 0), seed_for("enron", 0) == seed_for("enron", 1)
     (True, False)
     """
-    text = "\x1f".join(str(part) for part in parts)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") % (2**31 - 1)
+    # A name may hold half a surrogate pair: JSON can say it, and plain UTF-8 cannot.
+    text = "\x1f".join(str(part) for part in parts).encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.sha256(text).digest()[:4], "big") % (2**31 - 1)
 
 
 @dataclass(frozen=True)
@@ -204,7 +216,7 @@ class Record:
             )
         try:
             return cls._from_dict(found)
-        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        except _WRONG_PARTS as error:
             raise RecordError(
                 f"a part is missing or wrong ({type(error).__name__}: {error})"
             ) from error
@@ -214,7 +226,7 @@ class Record:
         cell, status = Cell(**found["cell"]), found["status"]
         if cell.selection not in SELECTIONS or status not in STATUSES:
             raise ValueError(f"selection {cell.selection!r}, status {status!r}")
-        _ = cell.name  # raises if its parts are not of the right kind
+        _check_kinds(cell, found["reason"])
         metrics = [str(name) for name in found["metrics"]]
         configurations = _from_grid(found["axes"], found["places"])
         rows = [[np.nan if value is None else value for value in row] for row in found["values"]]
@@ -226,6 +238,7 @@ class Record:
         sizes = [int(size) for size in found["sizes"]]
         if sizes and len(sizes) != len(configurations):
             raise ValueError(f"{len(sizes)} sizes of {len(configurations)} configurations")
+        np.array(sizes, dtype=np.int64)  # raises if one is larger than any model
         return cls(
             cell,
             cast(Status, status),
@@ -238,6 +251,17 @@ class Record:
             dict(found["versions"]),
             dict(found["circumstances"]),
         )
+
+
+def _check_kinds(cell: Cell, reason: object) -> None:
+    """Raise if a part is not of the kind that everybody who reads a record relies on."""
+    _ = cell.name  # raises by itself where names are no text
+    if not type(cell.fold) is type(cell.n_folds) is int:
+        raise TypeError(f"fold {cell.fold!r} of {cell.n_folds!r}")
+    if type(cell.seed) is not int or type(cell.rows) not in (int, type(None)):
+        raise TypeError(f"seed {cell.seed!r}, rows {cell.rows!r}")
+    if not isinstance(cell.settings, dict) or not isinstance(reason, str | None):
+        raise TypeError("the settings are no table, or the reason is no text")
 
 
 def _as_grid(

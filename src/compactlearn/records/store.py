@@ -13,12 +13,12 @@ import errno
 import itertools
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from compactlearn.core.files import atomic
+from compactlearn.core.growth import Growth
 from compactlearn.core.warn import warn_user
 from compactlearn.records.claims import claim, sweep
 from compactlearn.records.packed import read_packed, write_packed
@@ -70,11 +70,11 @@ class Store:
         try:
             self.cells.mkdir(parents=True, exist_ok=True)
             self.claims.mkdir(exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.cells):
-                pass
+            with tempfile.TemporaryFile(dir=self.cells) as probe:
+                now = os.fstat(probe.fileno()).st_mtime
         except OSError as error:
             raise _unwritable(self.folder, error) from error
-        self._clear()
+        self._clear(now)
         sweep(self.claims)
 
     def path(self, cell: Cell) -> Path:
@@ -160,10 +160,10 @@ class Store:
     def _read(self, path: Path, claimed: bool = False) -> Record | None:
         try:
             return _parsed(path)
-        except RecordError:
-            return self._doubted(path, claimed)
+        except RecordError as error:
+            return self._doubted(path, claimed, error)
 
-    def _doubted(self, path: Path, claimed: bool) -> Record | None:
+    def _doubted(self, path: Path, claimed: bool, reason: RecordError) -> Record | None:
         """Move a file away that is no record, unless somebody has just put that right."""
         try:
             self.claims.mkdir(parents=True, exist_ok=True)
@@ -174,8 +174,8 @@ class Store:
                 except RecordError as error:
                     where = self._set_aside(path) if mine else None
                     _tell(path, error, where)
-        except OSError as error:  # records on a medium that cannot be written are still read
-            _tell(path, error, None)
+        except OSError:  # records on a medium that cannot be written are still read
+            _tell(path, reason, None)
         return None
 
     def _set_aside(self, path: Path) -> Path | None:
@@ -188,27 +188,37 @@ class Store:
                 return place
         return None
 
-    def _clear(self) -> None:
-        """Remove temporary files of writers that were killed; they are harmless but in the way."""
+    def _clear(self, now: float) -> None:
+        """Remove temporary files of writers that were killed; they are harmless but in the way.
+
+        `now` is by the clock of whoever keeps the folder, which need not be this machine's. A file
+        from the future has no writer either: that clock has been set back since.
+        """
         for part in self.cells.glob(".*.part"):
             with suppress(OSError):
                 name = part.name[1:].partition(".json.")[0]
-                if time.time() - part.stat().st_mtime > _LEFT_OVER_S:
+                if abs(now - part.stat().st_mtime) > _LEFT_OVER_S:
                     with claim(self._lock(name)) as mine:
                         if mine:
                             part.unlink()
 
 
-def open_records(path: str | os.PathLike[str]) -> Iterator[Record]:
+def open_records(path: str | os.PathLike[str], *, limits: Growth | None = None) -> Iterator[Record]:
     """Every record of a store's folder or of a packed file.
+
+    Parameters
+    ----------
+    path : path
+    limits : Growth, optional
+        How far a packed file may expand.
 
     Raises
     ------
     FileNotFoundError
         If there is neither.
     RecordError
-        If a packed file is damaged. In a folder single files may be, which is a warning; they are
-        left where they are, since reading changes nothing.
+        If a packed file is damaged, or expands beyond the limits. In a folder single files may be
+        damaged, which is a warning; they are left where they are, since reading changes nothing.
     """
     path = Path(path)
     if path.is_dir():
@@ -223,7 +233,7 @@ def open_records(path: str | os.PathLike[str]) -> Iterator[Record]:
             f"There are no records at {path}; name a folder that 'compactlearn bench' wrote, or a "
             "packed file."
         )
-    return read_packed(path)
+    return read_packed(path, limits)
 
 
 def _readable(cells: Path) -> Iterator[Record]:

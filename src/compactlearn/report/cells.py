@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -13,6 +14,7 @@ from compactlearn.report.tables import Entry, MetricTable
 
 __all__ = ["long_table"]
 
+_BLANK = re.compile(r"<td[^>]*></td>")
 _COLUMNS = (
     "Metric",
     "Data set",
@@ -30,20 +32,22 @@ _COLUMNS = (
 
 
 def long_table(results: Results, tables: Sequence[MetricTable], name: str, *, times: bool) -> str:
-    """A table of all cells, with the seconds if they are wanted."""
+    """A table of all cells, with the seconds if they are wanted; empty columns are left out."""
     columns = [*_COLUMNS, *(["Seconds"] if times else []), "Configuration"]
-    rows = [
+    found = [
         _row(results, entry, times=times)
         for table in tables
         for entry in table.ordered()
         if entry.cell is not None
     ]
-    heads = [head(text) for text in columns]
+    kept = [k for k in range(len(columns)) if any(not _BLANK.fullmatch(row[k]) for row in found)]
+    heads = [head(columns[k]) for k in kept]
+    rows = [f"<tr>{''.join(row[k] for k in kept)}</tr>" for row in found]
     return wrapped(name, "All cells", heads, rows, "", "All cells", kind="wide tall", table="words")
 
 
-def _row(results: Results, entry: Entry, *, times: bool) -> str:
-    cells = [
+def _row(results: Results, entry: Entry, *, times: bool) -> list[str]:
+    return [
         *(
             f"<td>{escape(text)}</td>"
             for text in (title(entry.metric), entry.dataset, entry.method)
@@ -54,7 +58,6 @@ def _row(results: Results, entry: Entry, *, times: bool) -> str:
         *([_mean_cell(results.seconds.get((entry.dataset, entry.method), ()), ".3g")] * times),
         f'<td class="wrap">{escape(_remark(entry))}</td>',
     ]
-    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _figure_cells(entry: Entry) -> list[str]:

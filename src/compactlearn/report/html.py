@@ -12,15 +12,18 @@ from compactlearn.records import Results
 from compactlearn.report.cells import long_table
 from compactlearn.report.figure import Chart
 from compactlearn.report.figures import make_charts, rank_chart
+from compactlearn.report.legend import legend
 from compactlearn.report.names import EXPLANATIONS, HEADINGS, counted, title
 from compactlearn.report.parts import (
     agreement_table,
     chooser,
     figures_block,
     filter_box,
+    legend_block,
     metric_table,
     panel,
     prose,
+    said,
     standing_table,
     tile,
 )
@@ -33,6 +36,7 @@ from compactlearn.report.summary import (
     marks_sentence,
 )
 from compactlearn.report.tables import CLOSE, MetricTable, make_tables
+from compactlearn.report.verdict import verdict
 
 __all__ = ["page"]
 
@@ -47,9 +51,13 @@ def page(found: Sequence[Results], heading: str, *, times: bool = True) -> str:
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
+    # What may be expected of new data comes first.
+    found = sorted(found, key=lambda results: results.selection != "nested")
     views = [(results.selection, HEADINGS[results.selection]) for results in found]
+    tables = [make_tables(results) for results in found]
     bodies = [
-        panel("view", results.selection, _selection(results, times=times)) for results in found
+        panel("view", results.selection, _selection(results, own, times=times))
+        for results, own in zip(found, tables, strict=True)
     ]
     return "\n".join(
         [
@@ -60,13 +68,14 @@ def page(found: Sequence[Results], heading: str, *, times: bool = True) -> str:
             f'<title>{escape(heading)}</title><link rel="icon" href="data:,">',
             f"<style>{style}</style></head><body>",
             '<a class="skip" href="#main">To the results</a>',
-            f"<header><h1>{escape(heading)}</h1>{_lede(found)}</header>",
+            f"<header><h1>{escape(heading)}</h1>{_lede(found)}{said(verdict(found))}"
+            f"{_legend(found)}</header>",
             '<nav class="bar" aria-label="View"><div>',
             chooser("view", "Selection", views, whole=False),
             '<button type="button" class="plain push" id="theme" hidden>Light or dark</button>',
             "</div></nav>",
             f'<main id="main">{"".join(bodies)}</main>',
-            f"<footer>{_versions(found)}</footer>",
+            f"<footer>{_origin(found, any(map(_published, tables)))}</footer>",
             '<div id="tip" role="tooltip" hidden></div>',
             f"<script>{script}</script></body></html>\n",
         ]
@@ -93,15 +102,18 @@ def _lede(found: Sequence[Results]) -> str:
     )
 
 
-def _selection(results: Results, *, times: bool) -> str:
-    tables = make_tables(results)
+def _legend(found: Sequence[Results]) -> str:
+    return legend_block(legend(method for results in found for method in results.methods))
+
+
+def _selection(results: Results, tables: Sequence[MetricTable], *, times: bool) -> str:
     charts = make_charts(results, times=times)
     name = results.selection
-    ranks = _ranks(name, tables)
+    ranks, figures = _ranks(name, tables), _figures(results, charts)
     links = [
         ("tables", "Tables"),
         *([("ranks", "Ranks")] if ranks else []),
-        ("figures", "Figures"),
+        *([("figures", "Figures")] if figures else []),
         ("cells", "All cells"),
         *([("times", "Times")] if times and any(c.kind == "time" for c in charts) else []),
         *([("gaps", "Incomplete")] if results.gaps() else []),
@@ -113,16 +125,33 @@ def _selection(results: Results, *, times: bool) -> str:
         _overview(results, tables, charts),
         _tables(name, tables),
         ranks,
-        _figures(results, charts),
-        f'<h3 id="{name}-cells">All cells</h3>'
-        "<p>Words narrow the list: <code>enron cmll</code>, or <code>outside</code> for what is "
-        "far from the published figure. A distance counts published deviations.</p>",
-        filter_box(f"{name}-all", "enron cmll outside"),
+        figures,
+        _narrowing(name, tables),
         long_table(results, tables, f"{name}-all", times=times),
         _times(name, charts) if times else "",
         _gaps(results),
     ]
     return "".join(parts)
+
+
+def _narrowing(name: str, tables: Sequence[MetricTable]) -> str:
+    """What stands above the list of all cells."""
+    beside = _published(tables)
+    more = (
+        ", or <code>outside</code> for what is far from the published figure. A distance counts "
+        "published deviations"
+        if beside
+        else ""
+    )
+    return (
+        f'<h3 id="{name}-cells">All cells</h3>'
+        f"<p>Words narrow the list: <code>enron cmll</code>{more}.</p>"
+        f"{filter_box(f'{name}-all', 'enron cmll outside' if beside else 'enron cmll')}"
+    )
+
+
+def _published(tables: Sequence[MetricTable]) -> bool:
+    return any(entry.published for table in tables for entry in table.ordered())
 
 
 def _overview(results: Results, tables: Sequence[MetricTable], charts: Sequence[Chart]) -> str:
@@ -136,25 +165,26 @@ def _overview(results: Results, tables: Sequence[MetricTable], charts: Sequence[
         f"covered published cells lie within {CLOSE:g} published deviations "
         f"({len(PUBLISHED)} were published)",
     )
+    leads = tile(
+        f"{first}", f"of {compared}", "times the reference, CMLL or k-CMLL, has the best mean"
+    )
+    marks = tile(
+        f"{check.plain[0]} ● {check.plain[1]} ○",
+        f"of {check.n_comparisons}",
+        "comparisons in which the reference is significantly better ●, worse ○",
+    )
+    gaps = tile(f"{len(results.gaps())}", f"of {len(results.cells)}", "cells are incomplete")
     tiles = [
         *([beside] if near.covered else []),
-        tile(
-            f"{first}", f"of {compared}", "times the reference, CMLL or k-CMLL, has the best mean"
-        ),
-        tile(
-            f"{check.plain[0]} ● {check.plain[1]} ○",
-            f"of {check.n_comparisons}",
-            "comparisons in which the reference is significantly better ●, worse ○",
-        ),
-        tile(f"{len(results.gaps())}", f"of {len(results.cells)}", "cells are incomplete"),
+        *([leads] if compared else []),
+        *([marks] if check.n_comparisons else []),
+        *([gaps] if results.gaps() else []),
     ]
     picture = [chart for chart in charts if chart.kind == "agreement"]
     table = agreement_table(tables, f"{results.selection}-agreement") if near.covered else ""
-    return (
-        f'<div class="tiles">{"".join(tiles)}</div>'
-        f"<p>{prose(marks_sentence(check))}</p>"
-        f"{table}{figures_block(picture)}"
-    )
+    told = f"<p>{prose(marks_sentence(check))}</p>" if check.n_comparisons else ""
+    shown = f'<div class="tiles">{"".join(tiles)}</div>' if tiles else ""
+    return f"{shown}{told}{table}{figures_block(picture)}"
 
 
 def _tables(name: str, tables: Sequence[MetricTable]) -> str:
@@ -163,7 +193,7 @@ def _tables(name: str, tables: Sequence[MetricTable]) -> str:
     beside = (
         "Below a figure stands the published one, and how far ours is from it in published "
         f"deviations σ; beyond {CLOSE:g} σ, ▲ is better than published and ▼ worse. "
-        if any(entry.published for table in tables for entry in table.ordered())
+        if _published(tables)
         else ""
     )
     parts = [
@@ -209,7 +239,7 @@ def _figures(results: Results, charts: Sequence[Chart]) -> str:
     name = results.selection
     shown = [c for c in charts if c.dataset is not None or c.kind == "size"]
     if not shown:
-        return f'<h3 id="{name}-figures">Figures</h3><p>These records hold none.</p>'
+        return ""
     datasets = sorted({c.dataset for c in shown if c.dataset is not None}, key=dataset_order)
     group = f"{name}-figure"
     parts = [
@@ -247,7 +277,8 @@ def _gaps(results: Results) -> str:
     )
 
 
-def _versions(found: Sequence[Results]) -> str:
+def _origin(found: Sequence[Results], published: bool) -> str:
+    """Versions, and where published figures come from if there are any."""
     versions = {
         (name, version)
         for results in found
@@ -258,5 +289,6 @@ def _versions(found: Sequence[Results]) -> str:
     told = ", ".join(
         f"{name} {' and '.join(sorted(v for n, v in versions if n == name))}" for name in names
     )
-    source = "Published figures: arXiv 2009.08607. Made by compactlearn from records alone."
+    source = "Published figures: arXiv 2009.08607. " if published else ""
+    source += "Made by compactlearn from records alone."
     return f"<p>{escape(f'Versions in the records: {told}. ' if told else '')}{source}</p>"

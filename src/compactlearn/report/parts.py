@@ -9,6 +9,7 @@ from html import escape
 from compactlearn.records import Gap
 from compactlearn.records.significance import SIGNS
 from compactlearn.report.figure import Chart
+from compactlearn.report.legend import describe
 from compactlearn.report.names import (
     arrow,
     counted,
@@ -27,10 +28,12 @@ __all__ = [
     "figures_block",
     "filter_box",
     "head",
+    "legend_block",
     "metric_table",
     "number_cell",
     "panel",
     "prose",
+    "said",
     "standing_table",
     "tile",
     "wrapped",
@@ -68,6 +71,28 @@ def prose(text: str) -> str:
     return escape(text).replace(" %", "&nbsp;%")
 
 
+def said(sentences: Sequence[str]) -> str:
+    """What the records say, at the top; nothing where they say nothing."""
+    if not sentences:
+        return ""
+    return (
+        '<section class="says" aria-label="What this says"><h2>What this says</h2>'
+        f"<p>{prose(' '.join(sentences))}</p></section>"
+    )
+
+
+def legend_block(lines: Sequence[tuple[str, str]]) -> str:
+    """The methods in a line each; open where they are few."""
+    if not lines:
+        return ""
+    inside = "".join(f"<div><dt>{escape(m)}</dt><dd>{prose(text)}</dd></div>" for m, text in lines)
+    opened = " open" if len(lines) <= _MANY else ""
+    return (
+        f'<details class="legend" id="legend"{opened}><summary>What the methods are</summary>'
+        f"<dl>{inside}</dl></details>"
+    )
+
+
 def tile(value: str, of: str, text: str) -> str:
     """A number to take away."""
     small = f" <small>{escape(of)}</small>" if of else ""
@@ -85,21 +110,23 @@ def filter_box(table: str, example: str) -> str:
 
 
 def metric_table(table: MetricTable, name: str) -> str:
-    """Data sets down, methods across; below each figure the published one."""
+    """Data sets down, methods across, the reference first; below each figure the published one."""
     found = standing(table)
-    heads = [head("Data set"), *(head(m, m == table.reference) for m in table.methods)]
+    # The first two columns stay in sight when the others are scrolled.
+    methods = sorted(table.methods, key=lambda method: method != table.reference)
+    heads = [head("Data set"), *(head(m, m == table.reference, describe(m)) for m in methods)]
     rows = [
         f'<tr><th scope="row">{escape(dataset)}</th>'
-        + "".join(_cell(entry, table) for entry in table.row(dataset))
+        + "".join(_cell(table.entries[dataset, method], table) for method in methods)
         + "</tr>"
         for dataset in table.datasets
     ]
     foot = ""
     if found is not None and len(found.datasets) > 1:
         ranks = dict(zip(found.methods, found.ranks, strict=True))
-        cells = "".join(
-            f"<td>{ranks[m]:.2f}</td>" if m in ranks else "<td>–</td>" for m in table.methods
-        )
+        kinds = [' class="ref"' if m == table.reference else "" for m in methods]
+        texts = [f"{ranks[m]:.2f}" if m in ranks else "–" for m in methods]
+        cells = "".join(f"<td{kind}>{text}</td>" for kind, text in zip(kinds, texts, strict=True))
         foot = f'<tfoot><tr><th scope="row">average rank</th>{cells}</tr></tfoot>'
     caption = (
         f'{escape(title(table.metric))} {arrow(table.metric)} <span class="soft">· '
@@ -194,20 +221,24 @@ def wrapped(
     kind: str = "wide",
     table: str = "",
 ) -> str:
-    """A table that scrolls inside its frame."""
+    """A table that scrolls inside its frame; the script shows the cue where it does so sideways."""
     cls = f' class="{table}"' if table else ""
     return (
+        '<div class="frame"><p class="cue" hidden>Scroll sideways for more columns →</p>'
         f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(region)}">'
         f'<table id="{name}"{cls} style="--columns:{len(heads)}"><caption>{caption}</caption>'
-        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody>{foot}</table></div>"
+        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody>{foot}</table>"
+        "</div></div>"
     )
 
 
-def head(text: str, reference: bool = False) -> str:
-    """The heading of a column, which sorts."""
+def head(text: str, reference: bool = False, about: str | None = None) -> str:
+    """The heading of a column, which sorts; pointing at it tells what it is about."""
     cls = ' class="ref"' if reference else ""
+    told = f' title="{escape(about)}"' if about else ""
     return (
-        f'<th scope="col" aria-sort="none"{cls}><button type="button">{escape(text)}</button></th>'
+        f'<th scope="col" aria-sort="none"{cls}{told}><button type="button">{escape(text)}'
+        "</button></th>"
     )
 
 

@@ -83,9 +83,7 @@ def gaps_by_reason(results: Results) -> dict[tuple[str, str, str], list[str]]:
 
 
 def marks_sentence(check: MarkCheck) -> str:
-    """What stricter tests leave of the marks, in words."""
-    if not check.n_comparisons:
-        return "No comparison with a reference can be made from these records."
+    """What stricter tests leave of the marks, in words; there must be comparisons."""
 
     def both(counts: tuple[int, int]) -> str:
         return f"better in {counts[0]} and worse in {counts[1]}"
@@ -136,8 +134,11 @@ def _selection(results: Results) -> list[str]:
             "",
             *_outside(near),
         ]
-    lines += ["", "### Who is first", "", *_first(tables), "", "### What the marks can bear", ""]
-    lines += [marks_sentence(check_marks(tables)), ""]
+    first, check = _first(tables), check_marks(tables)
+    lines += ["", "### Who is first", "", *first] if first else []
+    if check.n_comparisons:
+        lines += ["", "### What the marks can bear", "", marks_sentence(check)]
+    lines.append("")
     return [*lines, *_by_frequency(results), *_gaps(results)]
 
 
@@ -220,7 +221,7 @@ def _first(tables: Sequence[MetricTable]) -> list[str]:
             )
             text += f": {', '.join(own)}" if own else ""
             lines.append(text + (f"; not on {', '.join(others)}." if others else "."))
-    return lines or ["The records hold no reference method."]
+    return lines
 
 
 def _as_published(table: MetricTable, dataset: str) -> str:

@@ -73,6 +73,21 @@
     apply();
   }
 
+  // Tables that are wider than their frame say so; a shade lies where more is to come.
+  const frames = all(".frame").map((frame) => ({ frame, cue: frame.querySelector(".cue"), inside: frame.querySelector(".wide") }));
+  const look = ({ frame, cue, inside }) => {
+    const room = inside.scrollWidth - inside.clientWidth;
+    cue.hidden = room <= 1;
+    frame.style.setProperty("--cue", `${inside.offsetTop}px`);
+    frame.classList.toggle("more", room - inside.scrollLeft > 1);
+  };
+  const watch = new ResizeObserver((entries) => entries.forEach((entry) => look(frames.find((one) => one.inside === entry.target))));
+  for (const one of frames) {
+    one.inside.addEventListener("scroll", () => look(one), { passive: true });
+    watch.observe(one.inside);
+  }
+  addEventListener("beforeprint", () => all("details").forEach((one) => { one.open = true; }));
+
   // Figures: one stop of the Tab key each; arrows go from point to point.
   const tip = document.getElementById("tip");
   let told = null; // the point that the tip is about, and where the pointer is (null: the keyboard)
