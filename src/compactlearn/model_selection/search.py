@@ -27,6 +27,7 @@ from compactlearn.core.validation import (
     with_rows_to_take,
 )
 from compactlearn.core.warn import warn_user
+from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.crossval import Outcome, Problem, cross_validate_grid
@@ -44,7 +45,7 @@ def _best_has(name: str) -> Any:
     return check
 
 
-class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator, ABC):
+class Search(Evaluated, MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
 
     scoring: Any
