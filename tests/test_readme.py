@@ -23,6 +23,7 @@ def test_the_examples_run(capsys):
     assert names["scores"].shape == (579, 53)
     assert names["small"].shape == (579, 27)
     assert names["model"].embedding_.solver_ == "closed-krylov"
+    assert names["model"].numbers_ == 28511
     assert "average_precision" in capsys.readouterr().out
     exec(second, names)
     assert names["model"].predict(names["data"].X[:3]).shape == (3, 53)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.decoding.learned import CodeDecoder, CodeSums, learn_linear_decoder
-from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.logistic import learn_logistic_decoder
 from compactlearn.decoding.thresholds import Columns, tune
 from compactlearn.embeddings.base import Embedded, Embedding
@@ -46,11 +44,6 @@ class LearnsDecisions(ABC):
     embedding_: Embedding
     decoding_: CodeDecoder
     _kind: str
-    _scorer: Any
-
-    @abstractmethod
-    def _offset(self) -> Array:
-        """What is added to every row's scores."""
 
     @abstractmethod
     def _set_threshold(self, threshold: float | Array) -> None:
@@ -63,18 +56,19 @@ class LearnsDecisions(ABC):
         scale = float(np.sqrt(pair.count * V.shape[1] / energy)) if energy > 0 else 1.0
         return fit_foreign(self.regressor, U, V * scale, pair.weights, self.n_jobs), scale
 
-    def _learn_decisions(self, held: Held, result: Embedded, code_map: Array | None) -> None:
-        """Decoder and threshold from codes of rows that the learner has not seen.
+    @abstractmethod
+    def _rescore(self) -> None:
+        """Score by what has been learnt so far."""
 
-        ``code_map`` (D, m) is what the built-in ridge makes codes by.
-        """
+    def _learn_decisions(self, held: Held, result: Embedded) -> None:
+        """Decoder and threshold from codes of rows that the learner has not seen."""
         # Several classes go by the largest score: there is no threshold to tune.
         tunes = isinstance(self.threshold, str) and self._kind != "multiclass"
         if self.decoder == "linear" and not tunes:
             return
         if held.folds:
             self.decoding_ = self._decoder_from_folds(held, result)
-            self._rescore(code_map)
+            self._rescore()
             return
         ridge = self.regressor is None or result.codes.size == 0
         pair = held.with_rows(as_given=not ridge and result.projection is None)
@@ -92,18 +86,11 @@ class LearnsDecisions(ABC):
         )
         if self.decoder != "linear":
             self.decoding_ = self._fit_decoder(honest, pair, slice(None))
-            self._rescore(code_map)
+            self._rescore()
         if tunes:
             columns = self._held_out_columns(honest, pair)
             self._set_threshold(tune(self.threshold, columns, pair.right, pair.weights))
-            if self._scorer is not None:
-                self._scorer = replace(self._scorer, intercept=self._offset())
-
-    def _rescore(self, code_map: Array | None) -> None:
-        """Score by the decoder that was learnt."""
-        if code_map is not None:
-            W = self.decoding_.coefficients
-            self._scorer = LinearScorer.build(code_map, W, self._offset())
+            self._rescore()
 
     def _decoder_from_folds(self, held: Held, result: Embedded) -> CodeDecoder:
         """The ridge decoder where only the moments of each fold are known."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,13 +13,14 @@ from compactlearn.core.params import Integer
 from compactlearn.core.validation import Targets
 from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.estimators.any_classifier import Evaluated
+from compactlearn.estimators.sizes import Weighed
 
 Array = NDArray[np.float64]
 
 
-class RanksLabels(Evaluated, ABC):
-    """``predict_topk`` from blocks of scores, what describes labels, checked thresholds, and
-    ``evaluate``."""
+class RanksLabels(Evaluated, Weighed):
+    """``predict_topk`` from blocks of scores, what describes labels, checked thresholds,
+    ``evaluate`` and ``nbytes_``."""
 
     classes_: NDArray[Any]
     n_labels_: int

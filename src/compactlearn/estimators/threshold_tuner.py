@@ -37,6 +37,7 @@ from compactlearn.core.validation import (
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.any_classifier import Evaluated, RanksScores
+from compactlearn.estimators.sizes import Weighed, numbers_of
 
 Array = NDArray[np.float64]
 
@@ -49,7 +50,9 @@ def _has(name: str) -> Any:
     return check
 
 
-class ThresholdTuner(Evaluated, RanksScores, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class ThresholdTuner(
+    Evaluated, RanksScores, Weighed, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+):
     """Turn any multi-label classifier's scores into label sets by tuned thresholds.
 
     Clones of the estimator are fitted without each fold and score it; thresholds are chosen on
@@ -83,6 +86,10 @@ class ThresholdTuner(Evaluated, RanksScores, MetaEstimatorMixin, ClassifierMixin
     classes_, n_labels_, n_features_in_, feature_names_in_
         As in the estimator.
     label_names_ : list of str, where Y was a frame
+    nbytes_ : int
+        Bytes of all arrays that the model is saved with, each counted once.
+    numbers_ : int
+        How many numbers must be kept to predict: the estimator's own, or all that its arrays hold.
 
     Notes
     -----
@@ -260,6 +267,12 @@ class ThresholdTuner(Evaluated, RanksScores, MetaEstimatorMixin, ClassifierMixin
         """Return the estimator's probabilities."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X)
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict, without the thresholds."""
+        check_is_fitted(self, "estimator_")
+        return numbers_of(self.estimator_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
