@@ -328,7 +328,8 @@ class CompactClassifier(
 
         Rows are kept only as their moments, so memory does not grow with their number. For the
         built-in ridge and the linear decoder. After ``fit`` it goes on only if that fit ran
-        from moments.
+        from moments, and in the process that fitted: a pickle has the moments of a model that was
+        learnt by ``partial_fit`` and of no other.
 
         Parameters
         ----------
