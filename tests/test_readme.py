@@ -15,7 +15,7 @@ def test_the_tables_are_those_of_the_records():
 
 
 def test_the_examples_run(capsys):
-    first, second, third, fourth, fifth, sixth = re.findall(
+    first, second, third, fourth, fifth, ends, sixth = re.findall(
         r"```python\n(.*?)```", README, flags=re.DOTALL
     )
     names = {}
@@ -23,6 +23,7 @@ def test_the_examples_run(capsys):
     assert names["scores"].shape == (579, 53)
     assert names["small"].shape == (579, 27)
     assert names["model"].embedding_.solver_ == "closed-krylov"
+    assert names["model"].numbers_ == 28511
     assert "average_precision" in capsys.readouterr().out
     exec(second, names)
     assert names["model"].predict(names["data"].X[:3]).shape == (3, 53)
@@ -35,6 +36,9 @@ def test_the_examples_run(capsys):
     assert len(list(names["ten"])) == 10
     exec(fifth, names)
     assert names["chances"].shape == (579, 53)
+    exec(ends, names)
+    assert names["figures"]["micro_f1"] > 0.5
+    assert names["best"].shape == (579, 5)
     exec(sixth, names)
     assert names["model"].best_score_ > 0.65
 

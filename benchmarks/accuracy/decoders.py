@@ -117,8 +117,7 @@ def parameters(model: Any) -> int:
     """How many numbers a prediction needs."""
     if isinstance(model, OneVsRestClassifier):
         return sum(e.coef_.size + 1 for e in model.estimators_ if hasattr(e, "coef_"))
-    factors = model._scorer.factors
-    return sum(factor.size for factor in factors) + model._scorer.intercept.size
+    return model.numbers_
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,8 +9,10 @@ from compactlearn.estimators import (
     KernelMap,
     POPClassifier,
     ThresholdTuner,
+    evaluate,
     fit_path,
     method,
+    predict_topk,
 )
 from compactlearn.linalg import Moments
 from compactlearn.model_selection import CMLLClassifierCV
@@ -35,6 +37,8 @@ __all__ = [
     "POPClassifier",
     "ThresholdTuner",
     "__version__",
+    "evaluate",
     "fit_path",
     "method",
+    "predict_topk",
 ]

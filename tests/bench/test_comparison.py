@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold
 
 from compactlearn.bench import METRICS, PUBLISHED, QUICK, Grid, compare, comparison
 from compactlearn.datasets import load
+from compactlearn.decoding.linear import linear_numbers
 from compactlearn.metrics import average_precision
 
 DATA = load("emotions")
@@ -88,11 +89,10 @@ def test_sizes_are_those_of_what_must_be_kept(result):
     plain, labels_only, both = (result.row(method, "fair") for method in METHODS)
     assert (plain.n_features, plain.n_targets, plain.n_numbers) == (D, M, D * M + M)
     assert labels_only.n_features == D
-    m = labels_only.n_targets
-    assert labels_only.n_numbers == D * m + m + m * M + M
+    assert labels_only.n_numbers == linear_numbers(D, M, None, labels_only.n_targets)
     d, m = both.n_features, both.n_targets
     assert (d, m) == (24, M)  # few labels: all kept, with more features than labels
-    assert both.n_numbers == D * d + d * m + m + m * M + M
+    assert both.n_numbers == linear_numbers(D, M, d, m) == D * M + M  # of few labels, no fewer
 
 
 def test_the_published_figures_are_twelve():

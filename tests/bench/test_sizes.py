@@ -6,7 +6,7 @@ import pytest
 from compactlearn import method
 from compactlearn.bench.entries import ENTRIES
 from compactlearn.bench.frequency import by_frequency
-from compactlearn.bench.sizes import linear_numbers
+from compactlearn.decoding.linear import linear_numbers
 from compactlearn.metrics import macro_f1, micro_f1
 
 from .tasks import SEED, make_task

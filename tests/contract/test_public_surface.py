@@ -194,7 +194,7 @@ PUBLIC = [
     *("CMLL", "CPLST", "DMLR", "FaIE", "MDDM", "PLST", "Original"),
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     "C2AEClassifier",
-    *("KernelMap", "Moments", "fit_path", "method"),
+    *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_topk"),
     "ThresholdTuner",
 ]
 

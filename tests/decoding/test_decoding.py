@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from compactlearn.decoding import LinearScorer, top_labels
+from compactlearn.decoding.linear import linear_numbers
 
 rng = np.random.default_rng(0)
 
@@ -16,7 +17,7 @@ rng = np.random.default_rng(0)
 def test_the_cheaper_form_is_kept_and_both_agree(D, m, M):
     A, W, b = rng.normal(size=(D, m)), rng.normal(size=(m, M)), rng.normal(size=M)
     X = rng.normal(size=(11, D))
-    scorer = LinearScorer.build(A, W, b)
+    scorer = LinearScorer((A, W), b)
     multiplications = sum(factor.size for factor in scorer.factors)
     assert multiplications == min(D * M, D * m + m * M)
     np.testing.assert_allclose(scorer.scores(X), X @ A @ W + b, atol=1e-12)
@@ -24,10 +25,41 @@ def test_the_cheaper_form_is_kept_and_both_agree(D, m, M):
     np.testing.assert_allclose(scorer.coefficients, A @ W, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "widths", [(30, 5, 5, 20), (30, 9, 4, 20), (30, 4, 9, 20), (30, 12, 20, 6), (4, 3, 2, 50)]
+)
+@pytest.mark.parametrize("scaled", [False, True])
+def test_three_steps_are_taken_in_the_cheapest_order(widths, scaled, monkeypatch):
+    D, d, m, M = widths
+    steps = tuple(rng.normal(size=shape) for shape in ((D, d), (d, m), (m, M)))
+    b, X = rng.normal(size=M), rng.normal(size=(11, D))
+    scale = rng.uniform(0.5, 2.0, size=D) if scaled else None
+    P, B, W = steps
+    rows = X if scale is None else X / scale
+    scorer = LinearScorer(steps, b, scale)
+    costs = [D * M, D * d + d * M, D * m + m * M, D * d + d * m + m * M]
+    assert sum(factor.size for factor in scorer.factors) == min(costs)
+    assert linear_numbers(D, M, d, m) == min(costs) + M
+    monkeypatch.setattr("compactlearn.decoding.linear._BLOCK_ENTRIES", 10)
+    for given_ in (X, sp.csr_array(X)):
+        np.testing.assert_allclose(scorer.scores(given_), rows @ P @ B @ W + b, atol=1e-12)
+    own = np.eye(D) if scale is None else np.diag(1 / scale)
+    np.testing.assert_allclose(scorer.coefficients, own @ P @ B @ W, atol=1e-12)
+
+
+def test_what_is_no_product_is_not_copied():
+    steps = tuple(rng.normal(size=shape) for shape in ((90, 5), (5, 5), (5, 20)))
+    scorer = LinearScorer(steps, np.zeros(20), np.ones(90))
+    assert scorer.factors[0] is steps[0]
+    assert scorer.factors[1].shape == (5, 20)
+    wide = tuple(rng.normal(size=shape) for shape in ((20, 5), (5, 5), (5, 90)))
+    assert LinearScorer(wide, np.zeros(90)).factors[1] is wide[2], "the smaller product is made"
+
+
 def test_blocks_cover_every_row_once(monkeypatch):
     monkeypatch.setattr("compactlearn.decoding.linear._BLOCK_ENTRIES", 10)
     X = rng.normal(size=(200, 3))
-    scorer = LinearScorer.build(np.eye(3), None, np.ones(3))
+    scorer = LinearScorer((np.eye(3),), np.ones(3))
     pieces = list(scorer.blocks(X))
     assert len(pieces) > 1
     np.testing.assert_allclose(np.vstack([scores for _, scores in pieces]), X + 1)

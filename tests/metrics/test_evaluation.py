@@ -195,3 +195,72 @@ def test_refusals(case):
 def test_a_mask_must_be_boolean():
     with pytest.raises(TypeError, match="mask must be boolean, True where the label is known, but"):
         evaluate(Y1, S1, mask=[[1, 1, 0]])
+
+
+# --- what was given ------------------------------------------------------------------------------
+
+
+def test_labels_beside_the_scores_decide_the_metrics_of_labels():
+    truth, scores = random_problem(5, unknown=0.2)
+    labels = (scores > np.quantile(scores, 0.7)).astype(int)
+    for L in (labels, labels.astype(bool), sparse.csr_array(labels)):
+        found = evaluate(truth, scores, labels=L)
+        for name, value in found.items():
+            metric = get_metric(name)
+            given_ = scores if metric.needs == "scores" else labels
+            assert value == pytest.approx(metric.function(truth, given_)), name
+    with pytest.raises(ValueError, match=r"labels must hold 0 .* but hold 0.3"):
+        evaluate(Y1, S1, labels=S1)
+    with pytest.raises(ValueError, match="labels must have the shape of Y_true"):
+        evaluate(Y1, S1, labels=[[1, 0]])
+
+
+RANKINGS = [name for name, metric in METRICS.items() if metric.needs == "scores"]
+
+
+@pytest.mark.parametrize("name", ["evaluate", *RANKINGS])
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float64])
+def test_labels_in_the_place_of_scores_are_noticed(name, dtype):
+    truth, _ = random_problem(3)
+    options = {"weights": np.ones(truth.shape[1])} if name.startswith("ps") else {}
+    options |= {"k": 1} if name.endswith("_at_k") else {}
+    function = getattr(metrics, name)
+    with pytest.warns(UserWarning, match="every value given is 0 or 1.*pass scores") as caught:
+        function(truth, truth.astype(dtype), **options)
+    assert [warning.filename for warning in caught] == [__file__], "one, that points at the caller"
+
+
+def scores_of_kinds():
+    rng = np.random.default_rng(0)
+    flat = rng.normal(0.1, 0.4, size=(300, 4))  # a regression, with outliers as bad as they come
+    flat[0] = -30.0, 40.0, -2.0, 2.0
+    return {
+        "probabilities": rng.random((300, 4)),
+        "rare labels": 0.01 * rng.random((300, 4)),
+        "regression": flat,
+        "no offset": rng.normal(-0.02, 0.1, size=(300, 4)),
+        "nothing learnt": np.zeros((300, 4)),
+        "everything": np.ones((300, 4)),
+        "ranks": np.tile(np.arange(4), (300, 1)),
+    }
+
+
+@pytest.mark.parametrize("kind", scores_of_kinds())
+def test_scores_that_are_such_are_taken_without_a_word(kind):
+    truth = (np.random.default_rng(1).random((300, 4)) > 0.6).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(truth, scores_of_kinds()[kind])
+
+
+def test_log_odds_are_not_cut_at_one_half_without_a_word():
+    chances = np.random.default_rng(0).beta(1, 5, size=(300, 4))
+    odds = np.log(chances / (1 - chances))
+    truth = (np.random.default_rng(1).random((300, 4)) < chances).astype(int)
+    with pytest.warns(UserWarning, match=r"threshold=0.5, .* have the mean -2.*model.threshold_"):
+        evaluate(truth, odds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = evaluate(truth, odds, threshold=0.0)
+        assert found == evaluate(truth, odds, labels=odds > 0)
+    assert found["micro_f1"] == evaluate(truth, chances)["micro_f1"]

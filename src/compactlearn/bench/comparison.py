@@ -125,7 +125,7 @@ class Row:
     fit_seconds: float  # mean over the fits on whole training folds
     n_features: int  # columns the learner sees, in the setting best for average precision
     n_targets: int  # columns the learner predicts
-    n_numbers: int  # what must be kept to predict: projection, learner, decoder, offset
+    n_numbers: int  # what must be kept to predict
 
     def figure(self, metric: str) -> Figure:
         """The figure of one metric."""
@@ -314,14 +314,8 @@ def _run(method: str, protocol: Protocol, setting: Setting, fold: Fold) -> Run:
 
 
 def _size(model: CompactClassifier) -> Size:
-    D, M = model.n_features_in_, model.n_labels_
-    embedding = model.embedding_
-    if isinstance(embedding, Original):
-        return Size(D, M, D * M + M)
-    P = embedding.projection_
-    d, m = (D if P is None else P.shape[1]), embedding.decoder_.shape[0]
-    projection = 0 if P is None else D * d
-    return Size(d, m, projection + d * m + m + m * M + M)
+    P, m = model.embedding_.projection_, model.embedding_.n_label_components_
+    return Size(model.n_features_in_ if P is None else P.shape[1], m, model.numbers_)
 
 
 def _row(method: str, protocol: Protocol, folds: Sequence[Sequence[Run]]) -> Row:

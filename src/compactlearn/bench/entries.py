@@ -31,6 +31,7 @@ from compactlearn.bench.grids import RIDGES
 from compactlearn.bench.single_fits import SingleFits
 from compactlearn.estimators import METHODS, ThresholdTuner, method
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.sizes import numbers_of
 
 __all__ = ["ENTRIES"]
 
@@ -99,14 +100,12 @@ def _paper_entries() -> dict[str, Entry]:
     for name in METHODS:
         if name == "POP":
             # Weights that are left, and intercepts; where the weights stand is not counted.
-            found[name] = SingleFits(
-                name, _pop, lambda model: model.n_parameters_ + model.n_labels_, options=_POP
-            )
+            found[name] = SingleFits(name, _pop, numbers_of, options=_POP)
         elif name == "C2AE":
             found[name] = SingleFits(
                 name,
                 _c2ae,
-                lambda model: model.networks_.size,
+                numbers_of,
                 axes=("latent", "balances"),
                 options=_C2AE,
             )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from compactlearn.bench.entry import Answer, Task
 from compactlearn.bench.judging import Clock, best_place, inner_means
 from compactlearn.core.params import Integer, nearest
+from compactlearn.estimators.sizes import numbers_of
 from compactlearn.metrics import get_metric
 from compactlearn.metrics.scoring import predicted_labels, predicted_scores, training_options
 
@@ -85,7 +85,7 @@ class ClassifierEntry:
         for configuration in configurations:
             model = self._fitted(configuration, task.X_train, task.Y_train, task.seed, fitting)
             rows.append(judged(model, task, predicting))
-            sizes.append(_numbers(model))
+            sizes.append(numbers_of(model))
         values = np.array(rows, dtype=np.float64).reshape(len(rows), len(task.metrics))
         return Answer(configurations, values, sizes, fitting.seconds, predicting.seconds, details)
 
@@ -139,24 +139,3 @@ def _configurations(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         name: value if isinstance(value, list) else [value] for name, value in parameters.items()
     }
     return [dict(sorted(configuration.items())) for configuration in ParameterGrid(lists)]
-
-
-def _numbers(model: Any) -> int:
-    """How many numbers the arrays of a fitted model hold, those of its parts included."""
-    return sum(part.size for part in _arrays(model, set()))
-
-
-def _arrays(found: Any, seen: set[int]) -> Iterator[Any]:
-    if id(found) in seen:
-        return
-    seen.add(id(found))
-    if isinstance(found, np.ndarray) and found.dtype != object:
-        yield found
-    elif sparse.issparse(found):
-        yield found.data
-    elif isinstance(found, list | tuple | np.ndarray):
-        for part in found:
-            yield from _arrays(part, seen)
-    elif hasattr(found, "__dict__") and not callable(found) and not isinstance(found, ModuleType):
-        for part in vars(found).values():
-            yield from _arrays(part, seen)

@@ -1,49 +1,28 @@
-"""How many numbers a model must keep to predict.
+"""How many numbers a model must keep to predict, from the shape alone.
 
-A linear model goes from D features over d projected features and m codes to M labels; either step
-between may be missing. Neighbouring matrices can be multiplied out beforehand, so what must be kept
-is the smallest of the chains
-
-    D x M,   D x d + d x M,   D x m + m x M,   D x d + d x m + m x M,
-
-and M constants: every intercept, of the learner, the decoder and the offset, folds into one per
-label. Zeros count where a matrix is dense; thresholds do not count.
+The definition is that of :func:`compactlearn.decoding.linear.linear_numbers`.
 
 With a kernel the features of a row are its kernel values at the L landmarks (all training rows, for
 an exact kernel), so L stands for D. The landmarks themselves have to be kept as well; they are the
-same for every configuration, and counted apart, by :func:`landmark_numbers`.
+same for every configuration, and counted apart, by :func:`landmark_numbers` (``numbers_`` of a
+fitted classifier adds them).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import scipy.sparse
 
 from compactlearn.bench.entry import Task
+from compactlearn.decoding.linear import linear_numbers
 from compactlearn.embeddings.sizes import component_count, default_label_size
 
-__all__ = ["Shape", "landmark_numbers", "linear_numbers", "within"]
+__all__ = ["Shape", "landmark_numbers", "within"]
 
 Configuration = Mapping[str, Any]
-
-
-def linear_numbers(
-    n_inputs: int, n_labels: int, n_features: int | None, n_codes: int | None
-) -> int:
-    """Numbers of a linear model; None where the learner sees all inputs, or predicts the labels.
-
-    >>> linear_numbers(1000, 50, None, None), linear_numbers(1000, 50, 20, 10)
-    (50050, 10550)
-    >>> linear_numbers(1000, 50, 5, 10)
-    5300
-    """
-    d, m = [n for n in (n_features,) if n is not None], [n for n in (n_codes,) if n is not None]
-    chains = [[n_inputs, *steps, n_labels] for steps in ([], d, m, d + m)]
-    return n_labels + min(sum(a * b for a, b in pairwise(chain)) for chain in chains)
 
 
 def landmark_numbers(X: Any, n_landmarks: int) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -29,3 +32,18 @@ def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     values = np.take_along_axis(scores, columns, axis=1)
     order = np.argsort(-values, axis=1, kind="stable")
     return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+def as_stored(indices: NDArray[np.intp], best: Array, n_labels: int) -> Any:
+    """The same as one CSR matrix (N, M), with the k scores of each row stored.
+
+    >>> as_stored(np.array([[2, 0]]), np.array([[0.9, 0.3]]), 4).toarray()
+    array([[0.3, 0. , 0.9, 0. ]])
+    """
+    n_rows, k = indices.shape
+    starts = np.arange(n_rows + 1) * k
+    matrix = scipy.sparse.csr_array(
+        (best.ravel(), indices.ravel(), starts), shape=(n_rows, n_labels)
+    )
+    matrix.sort_indices()
+    return matrix

@@ -29,6 +29,7 @@ from compactlearn.core.validation import (
     unchanged_on_error,
 )
 from compactlearn.core.warn import warn_user
+from compactlearn.core.weight import owned
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.eigen import Status
@@ -161,13 +162,13 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _keep(self, result: Embedded, codes: Any = None) -> None:
         """Take over the outcome as fitted attributes."""
         n_labels = result.offset.size
-        self.projection_ = result.projection
+        self.projection_ = None if result.projection is None else owned(result.projection)
         self.decoder_ = (
             scipy.sparse.eye_array(n_labels, format="csr")
             if result.decoder is None
-            else result.decoder
+            else owned(result.decoder)
         )
-        self.offset_ = result.offset
+        self.offset_ = owned(result.offset)
         self.codes_ = codes
         self.n_feature_components_ = (
             result.codes.left.shape[0] if result.projection is None else result.projection.shape[1]
@@ -185,7 +186,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         for name, value in found.items():
             self.__dict__.pop(name, None)
             if value is not None:
-                setattr(self, name, value)
+                setattr(self, name, owned(value) if isinstance(value, np.ndarray) else value)
         if result.objective is not None:
             path = result.path if result.path.size else np.array([result.objective])
             self.objective_path_ = path

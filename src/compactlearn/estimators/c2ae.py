@@ -59,8 +59,9 @@ from compactlearn.estimators.autoencoder.training import (
     torch_module,
 )
 from compactlearn.estimators.autoencoder.validation import Validation
-from compactlearn.estimators.inputs import inverse_deviations, scale_columns
+from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.label_output import RanksLabels
+from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.moments import column_moments
 from compactlearn.metrics.registry import get_metric
 
@@ -162,6 +163,10 @@ class C2AEClassifier(
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix
     n_labels_ : int
     label_names_ : list of str, where Y was a frame
+    nbytes_ : int
+        Bytes of all arrays that the model is saved with, each counted once.
+    numbers_ : int
+        How many numbers must be kept to predict: those of Fx and Fd.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
@@ -463,6 +468,12 @@ class C2AEClassifier(
                 progress = replace(progress, state=trainer.state())
                 checkpoints.save(self.checkpoint, progress, training)
         return replace(progress, state=trainer.state())
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict: those of Fx and Fd."""
+        check_is_fitted(self, "networks_")
+        return self.networks_.size
 
     # ---- predicting ---------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -45,7 +46,8 @@ from compactlearn.core.validation import (
     unchanged_on_error,
 )
 from compactlearn.core.warn import warn_user
-from compactlearn.decoding.linear import LinearScorer
+from compactlearn.core.weight import numbers_in, owned
+from compactlearn.decoding.linear import LinearScorer, linear_numbers
 from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
@@ -55,13 +57,13 @@ from compactlearn.estimators.inputs import (
     check_folds,
     check_groups,
     inverse_deviations,
-    scale_columns,
     without_zero_weights,
 )
 from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.estimators.label_output import RanksLabels
 from compactlearn.estimators.learner import CodeRidge, predict_foreign
-from compactlearn.linalg.arrays import working_form
+from compactlearn.estimators.sizes import mapped_numbers
+from compactlearn.linalg.arrays import scale_columns, working_form
 from compactlearn.linalg.build import build_pair, require_room_for_moments
 from compactlearn.linalg.kernel_pair import KernelPair
 from compactlearn.linalg.moments import Moments, column_moments
@@ -184,12 +186,22 @@ default="auto"
     n_labels_ : int
     label_names_ : list of str, where Y was a frame
     coef_, intercept_ : computed on request, for the built-in ridge
+    nbytes_ : int
+        Bytes of all arrays that the model is saved with, each counted once.
+    numbers_ : int
+        How many numbers must be kept to predict: with the built-in ridge those of the cheapest
+        order of products, see :func:`compactlearn.decoding.linear.linear_numbers`; the landmarks
+        of a kernel, and all that foreign parts hold, are added.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----
     A vector y is binarised: two classes give one column of scores with 0 as the boundary,
     several classes go by the largest score.
+
+    Nothing that follows from other attributes is saved. The sums of rows that ``partial_fit`` goes
+    on from are saved only with a model that was learnt by ``partial_fit``: they have
+    (n_features + n_labels)² numbers, and are not needed to predict.
 
     Examples
     --------
@@ -284,7 +296,7 @@ default="auto"
         self._take_threshold()
         for name in ("feature_map_", "scale_"):
             self.__dict__.pop(name, None)
-        self._moments = None
+        self._moments, self._in_parts = None, False
         Y, given, given_features = targets.matrix, X, X.shape[1]
         self._kernel_rows = self._goes_through_kernel(embedding, X.shape, Y.shape[1])
         if self._kernel_rows:
@@ -334,7 +346,8 @@ default="auto"
 
         Rows are kept only as their moments, so memory does not grow with their number. For the
         built-in ridge and the linear decoder. After ``fit`` it goes on only if that fit ran
-        from moments.
+        from moments, and in the process that fitted: a pickle has the moments of a model that was
+        learnt by ``partial_fit`` and of no other.
 
         Parameters
         ----------
@@ -345,6 +358,13 @@ default="auto"
         with unchanged_on_error(self):
             embedding = self._checked_embedding()
             first = not hasattr(self, "embedding_")
+            if not first and self._moments is None and "moments" in self.embedding_.solver_:
+                raise ValueError(
+                    "partial_fit goes on from the sums of all rows so far, and this model has "
+                    "none: being larger than the model, they are saved only with one that was "
+                    "learnt by partial_fit; start with partial_fit on a new estimator, or add up "
+                    "Moments and call fit_moments."
+                )
             if not first and self._moments is None:
                 way = "fit with solver='moments', or " if hasattr(embedding, "solver") else ""
                 raise ValueError(
@@ -383,6 +403,7 @@ default="auto"
             if tuned is not None and self.threshold == "auto" and self._kind == "multilabel":
                 self._set_threshold(tuned)  # by the fit before, on rows that are gone
             self._fit_from_moments(embedding, moments)
+            self._in_parts = True
         return self
 
     @available_if(_fits_from_moments)
@@ -495,7 +516,7 @@ default="auto"
 
     def _hold_moments(self, moments: Moments, folds: tuple[Moments, ...] = ()) -> Held:
         """Moments in place of data, and those of each fold, scaled if asked for."""
-        self._moments = moments
+        self._moments, self._in_parts = moments, False
         self._kernel_rows = False
         self.__dict__.pop("scale_", None)
         self.__dict__.pop("feature_map_", None)
@@ -527,14 +548,14 @@ default="auto"
         self.__dict__.pop("decoding_", None)
         if self.regressor is None or codes.size == 0:
             learned = held.pair.learn(P, codes, float(self.alpha), self.bias)
-            code_map = self._keep_ridge(embedding, held.pair, result, learned)
+            self._keep_ridge(embedding, held.pair, result, learned)
         else:
-            pair, code_map = held.with_rows(), None
+            pair = held.with_rows()
             self._scorer = None
             U = held.features if P is None else pair.projected_rows(P)
             self.regressor_, self._code_scale = self._fit_foreign(pair, U, codes)
             self._keep_embedding(embedding, pair, result)
-        self._learn_decisions(held, result, code_map)
+        self._learn_decisions(held, result)
 
     def _keep_embedding(self, embedding: Embedding, pair: Pair, result: Embedded) -> None:
         if result.projection is not None:
@@ -549,25 +570,29 @@ default="auto"
 
     def _keep_ridge(
         self, embedding: Embedding, pair: Pair, result: Embedded, learned: Learned
-    ) -> Array:
-        """Fold projection, ridge and decoder into one linear scorer; return what is before the
-        decoder, (D, m)."""
+    ) -> None:
+        """Keep projection, ridge and decoder, and score by them."""
         if not learned.solved:
             warn_user(
                 "The conjugate gradients of the ridge learner stopped before their residual was "
                 "small; raise alpha, project the features, or scale them.",
                 ConvergenceWarning,
             )
-        P = result.projection
-        B, intercept = learned.coefficients, learned.intercept
-        A = B if P is None else pair.expressed(P) @ B  # (D, m)
+        B, intercept = owned(learned.coefficients), owned(learned.intercept)
         self.regressor_ = CodeRidge(B.T, intercept, float(self.alpha))
-        if self.scale:
-            A = A / self.scale_[:, None]
         self._code_scale = 1.0
         self._keep_embedding(embedding, pair, result)
-        self._scorer = LinearScorer.build(A, result.decoder, self._offset())
-        return A
+        self._rescore()
+
+    def _rescore(self) -> None:
+        """Score by what was learnt, which the scorer refers to; a foreign learner has none."""
+        self._scorer = None
+        if isinstance(self.regressor_, CodeRidge):
+            W = self._decoder_matrix()
+            decoder = None if scipy.sparse.issparse(W) else W  # labels are their own codes
+            steps = (self.embedding_.projection_, self.regressor_.coef_.T, decoder)
+            kept = tuple(step for step in steps if step is not None)
+            self._scorer = LinearScorer(kept, self._offset(), getattr(self, "scale_", None))
 
     def _offset(self) -> Array:
         """What is added to every row's scores: the decoder's, the ridge's, less the boundary."""
@@ -576,6 +601,49 @@ default="auto"
         if isinstance(self.regressor_, CodeRidge):
             offset = offset + self.regressor_.intercept_ @ self._decoder_matrix()
         return offset - self._boundary
+
+    # ---- what is kept -------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        state = dict(state)
+        state.pop("_scorer", None)
+        if not state.get("_in_parts", True):
+            state["_moments"] = None
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "embedding_" in state:
+            self._rescore()
+
+    # A copy in memory has everything; without these it would be made by way of the saved state.
+
+    def __copy__(self) -> Self:
+        other = type(self).__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self)] = other = type(self).__new__(type(self))
+        vars(other).update(deepcopy(vars(self), memo))
+        return other
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict; thresholds do not count."""
+        check_is_fitted(self, "embedding_")
+        embedding, n_labels = self.embedding_, self.n_labels_
+        P, m = embedding.projection_, embedding.n_label_components_
+        d = None if P is None else P.shape[1]
+        inputs, kept = self.n_features_in_, 0
+        if hasattr(self, "feature_map_"):
+            inputs, kept = mapped_numbers(self.feature_map_, embedding.n_features_in_)
+        if isinstance(self.regressor_, CodeRidge):
+            return kept + linear_numbers(inputs, n_labels, d, m)
+        before = inputs * embedding.n_features_in_ if kept and d is None else inputs * (d or 0)
+        after = self._decoder_matrix().size + n_labels
+        return kept + before + numbers_in(self.regressor_) + after
 
     # ---- predicting ---------------------------------------------------------------------------
 

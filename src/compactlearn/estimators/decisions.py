@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -20,7 +20,6 @@ from compactlearn.decoding.learned import (
     learn_linear_decoder,
     rehearsed,
 )
-from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
 from compactlearn.decoding.rehearsal import Columns
 from compactlearn.decoding.thresholds import tune
@@ -100,11 +99,6 @@ class LearnsDecisions(ABC):
     embedding_: Embedding
     decoding_: CodeDecoder
     _kind: str
-    _scorer: Any
-
-    @abstractmethod
-    def _offset(self) -> Array:
-        """What is added to every row's scores."""
 
     @abstractmethod
     def _set_threshold(self, threshold: float | Array) -> None:
@@ -130,17 +124,18 @@ class LearnsDecisions(ABC):
         cheap = self.regressor is None and held.given is not None
         return "f1" if cheap and self._kind == "multilabel" else None
 
-    def _learn_decisions(self, held: Held, result: Embedded, code_map: Array | None) -> None:
-        """Decoder and threshold from codes of rows that the learner has not seen.
+    @abstractmethod
+    def _rescore(self) -> None:
+        """Score by what has been learnt so far."""
 
-        ``code_map`` (D, m) is what the built-in ridge makes codes by.
-        """
+    def _learn_decisions(self, held: Held, result: Embedded) -> None:
+        """Decoder and threshold from codes of rows that the learner has not seen."""
         strategy = self._strategy(held)
         if self.decoder == "linear" and strategy is None:
             return
         if held.folds:
             self.decoding_ = self._decoder_from_folds(held, result)
-            self._rescore(code_map)
+            self._rescore()
             return
         n_rows = held.given.shape[0]
         count = 0 if strategy is None else self._folds_to_score(n_rows)
@@ -154,13 +149,12 @@ class LearnsDecisions(ABC):
                 columns = crossfit.scores(count).columns
             else:
                 columns = self._learn_decoder(crossfit, count, steps.done)
-                self._rescore(code_map)
+                self._rescore()
         if strategy is not None:
             rows, pair = crossfit.scored(count), crossfit.pair
             weights = None if pair.weights is None else pair.weights[rows]
             self._set_threshold(tune(strategy, columns, pair.right[rows], weights))
-            if self._scorer is not None:
-                self._scorer = replace(self._scorer, intercept=self._offset())
+            self._rescore()
 
     def _folds_to_score(self, n_rows: int) -> int:
         """All folds; for "auto", no more than it takes to score enough rows."""
@@ -211,12 +205,6 @@ class LearnsDecisions(ABC):
             rows.size,
             tuple((where, codes, own.coefficients, own.intercept) for where, codes, own in parts),
         ).columns
-
-    def _rescore(self, code_map: Array | None) -> None:
-        """Score by the decoder that was learnt."""
-        if code_map is not None:
-            W = self.decoding_.coefficients
-            self._scorer = LinearScorer.build(code_map, W, self._offset())
 
     def _decoder_from_folds(self, held: Held, result: Embedded) -> CodeDecoder:
         """The ridge decoder where only the moments of each fold are known."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core.validation import Targets
@@ -76,9 +75,3 @@ def inverse_deviations(means: Array, variances: Array, count: float) -> Array:
     eps = np.finfo(np.float64).eps
     varies = variances > (max(count, 1.0) * eps * means) ** 2
     return np.divide(1.0, np.sqrt(variances), out=np.ones_like(variances), where=varies)
-
-
-def scale_columns(X: Any, factors: Array) -> Any:
-    if scipy.sparse.issparse(X):
-        return scipy.sparse.csr_array(X.multiply(factors[None, :]))
-    return X * factors

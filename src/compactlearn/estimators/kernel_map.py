@@ -25,6 +25,7 @@ from compactlearn.core.params import (
 )
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import check_features, unchanged_on_error
+from compactlearn.core.weight import owned
 from compactlearn.estimators.kernels import NAMED, Kernel, centre, double, mean_distance, tiles
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import peak_signs
@@ -192,7 +193,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 self._draw_features(X)
             else:
                 self._take_landmarks(X, weights)
-                self._coefficients = self._factor()
+                self._coefficients = owned(self._factor())
         return self
 
     def fit_rows(self, X: Any, sample_weight: Array | None = None) -> Self:
@@ -360,7 +361,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _factored(self) -> Array:
         """The factor, computed now where only ``fit_rows`` was called."""
         if not hasattr(self, "_coefficients"):
-            self._coefficients = self._factor()
+            self._coefficients = owned(self._factor())
         return self._coefficients
 
     @property

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core.params import Integer
 from compactlearn.core.validation import Targets
-from compactlearn.decoding.topk import top_labels
+from compactlearn.decoding.topk import as_stored, top_labels
+from compactlearn.estimators.any_classifier import Evaluated
+from compactlearn.estimators.sizes import Weighed
 
 Array = NDArray[np.float64]
 
 
-class RanksLabels(ABC):
-    """``predict_topk`` from blocks of scores, what describes labels, and checked thresholds."""
+class RanksLabels(Evaluated, Weighed):
+    """``predict_topk`` from blocks of scores, what describes labels, checked thresholds,
+    ``evaluate`` and ``nbytes_``."""
 
     classes_: NDArray[Any]
     n_labels_: int
@@ -84,10 +86,4 @@ class RanksLabels(ABC):
         best = np.empty((X.shape[0], k))
         for rows, scores in self._score_blocks(X):
             indices[rows], best[rows] = top_labels(scores, k)
-        if not sparse:
-            return indices, best
-        starts = np.arange(0, indices.size + 1, k)
-        shape = (X.shape[0], self.n_labels_)
-        matrix = scipy.sparse.csr_array((best.ravel(), indices.ravel(), starts), shape=shape)
-        matrix.sort_indices()
-        return matrix
+        return as_stored(indices, best, self.n_labels_) if sparse else (indices, best)

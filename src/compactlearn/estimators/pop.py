@@ -138,6 +138,10 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix
     n_labels_ : int
     label_names_ : list of str, where Y was a frame
+    nbytes_ : int
+        Bytes of all arrays that the model is saved with, each counted once.
+    numbers_ : int
+        How many numbers must be kept to predict: weights that are left, and intercepts.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
@@ -340,6 +344,12 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         stored = (coef.data, coef.indices, coef.indptr, intercept)
         self.size_ = sum(array.nbytes for array in stored)
         self.size_full_ = (math.prod(coef.shape) + intercept.size) * intercept.itemsize
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict: weights that are left, and intercepts."""
+        check_is_fitted(self, "coef_")
+        return int(self.coef_.nnz + self.intercept_.size)
 
     # ---- predicting ---------------------------------------------------------------------------
 

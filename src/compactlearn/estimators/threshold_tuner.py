@@ -37,6 +37,8 @@ from compactlearn.core.validation import (
 )
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
+from compactlearn.estimators.any_classifier import Evaluated, RanksScores
+from compactlearn.estimators.sizes import Weighed, numbers_of
 
 Array = NDArray[np.float64]
 
@@ -49,7 +51,9 @@ def _has(name: str) -> Any:
     return check
 
 
-class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class ThresholdTuner(
+    Evaluated, RanksScores, Weighed, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+):
     """Turn any multi-label classifier's scores into label sets by tuned thresholds.
 
     Clones of the estimator are fitted without each fold and score it; thresholds are chosen on
@@ -84,6 +88,11 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     k_ : int, for "top-k"
     classes_, n_labels_, n_features_in_, feature_names_in_
         As in the estimator.
+    label_names_ : list of str, where Y was a frame
+    nbytes_ : int
+        Bytes of all arrays that the model is saved with, each counted once.
+    numbers_ : int
+        How many numbers must be kept to predict: the estimator's own, or all that its arrays hold.
 
     Notes
     -----
@@ -165,10 +174,12 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.estimator_ = self._fitted(X, Y, weights)
             self.n_labels_ = targets.n_labels
             self.classes_ = getattr(self.estimator_, "classes_", targets.classes)
-            for name in ("n_features_in_", "feature_names_in_"):
+            known = {"label_names_": targets.names}
+            for name in ("n_features_in_", "feature_names_in_", "label_names_"):
                 self.__dict__.pop(name, None)
-                if hasattr(self.estimator_, name):
-                    setattr(self, name, getattr(self.estimator_, name))
+                value = getattr(self.estimator_, name, known.get(name))
+                if value is not None:
+                    setattr(self, name, value)
         return self
 
     def _tune(self, X: Any, Y: Any, matrix: Any, weights: Array | None, groups: Any) -> None:
@@ -237,10 +248,14 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             answer = answer.toarray()
         return np.asarray(answer, dtype=np.float64)
 
+    def _scores_to_rank(self, X: Any) -> Array:
+        """The scores that decisions are made from, whichever of the two they are."""
+        check_is_fitted(self, "estimator_")
+        return self._scores(self.estimator_, X)
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels)."""
-        check_is_fitted(self, "estimator_")
-        scores = self._scores(self.estimator_, X)
+        scores = self._scores_to_rank(X)
         if self.threshold_ is None:
             labels = np.zeros(scores.shape, dtype=np.int64)
             np.put_along_axis(labels, top_labels(scores, self.k_)[0], 1, axis=1)
@@ -259,6 +274,12 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Return the estimator's probabilities."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X)
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict, without the thresholds."""
+        check_is_fitted(self, "estimator_")
+        return numbers_of(self.estimator_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

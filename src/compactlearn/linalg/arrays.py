@@ -27,6 +27,15 @@ def working_form(matrix: Any) -> Any:
     return compress_rows(matrix) if _mostly_zero(matrix) else matrix
 
 
+def scale_columns(X: Any, factors: Any) -> Any:
+    """Every column times its factor; sparse rows stay sparse."""
+    if not scipy.sparse.issparse(X):
+        return X * factors
+    X = scipy.sparse.csr_array(X)
+    data = X.data * factors[X.indices]
+    return scipy.sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
 def _mostly_zero(matrix: Any) -> bool:
     """Judge by some sixty evenly spread rows; a full count would cost a pass."""
     step = max(1, matrix.shape[0] // 64)

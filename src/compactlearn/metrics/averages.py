@@ -1,12 +1,12 @@
 """From the values of rows to one number: which rows count, and what is said when none does."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from compactlearn.core.warn import warn_user
 from compactlearn.metrics.places import Places
 
 __all__ = ["KNOWN", "PRESENT", "RANKABLE", "Measure", "Rule", "Sums", "average", "warn_undefined"]
@@ -80,14 +80,14 @@ class Sums:
             weights = measure.denominator
             self.below[name] += float((kept if weights is None else weights(block)[kept]).sum())
 
-    def quotients(self, n_rows: int, stacklevel: int) -> dict[str, float]:
+    def quotients(self, n_rows: int) -> dict[str, float]:
         """The metrics; NaN, with one warning for each rule, where no row counts."""
         undefined: dict[Rule, list[str]] = {}
         for name, measure in self.measures.items():
             if not self.below[name]:
                 undefined.setdefault(measure.rule, []).append(name)
         for rule, names in undefined.items():
-            warn_undefined(" and ".join(names), rule, n_rows, stacklevel + 1)
+            warn_undefined(" and ".join(names), rule, n_rows)
         return {
             name: self.above[name] / self.below[name] if self.below[name] else float("nan")
             for name in self.measures
@@ -99,14 +99,13 @@ def average(name: str, measure: Measure, blocks: Iterable[Places], n_rows: int) 
     sums = Sums({name: measure})
     for block in blocks:
         sums.add(block)
-    return sums.quotients(n_rows, stacklevel=3)[name]
+    return sums.quotients(n_rows)[name]
 
 
-def warn_undefined(names: str, rule: Rule, n_rows: int, stacklevel: int) -> None:
+def warn_undefined(names: str, rule: Rule, n_rows: int) -> None:
     """Say that a metric has no row to stand on."""
-    warnings.warn(
+    warn_user(
         f"{names} need a row with {rule.wanted}, but none of the {n_rows} rows has "
         f"{rule.pronoun}; the result is NaN. Evaluate on other rows.",
         UndefinedMetricWarning,
-        stacklevel=stacklevel + 1,
     )

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.core.params import Integer, nearest
+from compactlearn.core.warn import warn_user
 
 __all__ = [
     "CONVENTIONS",
@@ -57,7 +58,29 @@ def check_scores(scores: Any, shape: tuple[int, int]) -> np.ndarray:
         )
     S = as_matrix(scores, "scores")
     check_shape("scores", S.shape, shape)
+    if _are_labels(S):
+        warn_user(
+            "Rankings need scores, and every value given is 0 or 1, so that the order of a row's "
+            "labels is a matter of ties; pass scores such as model.decision_function(X) (and to "
+            "evaluate labels=model.predict(X) beside them), or call model.evaluate(X, Y)."
+        )
     return S
+
+
+def _are_labels(scores: np.ndarray) -> bool:
+    """Whether there are ones and zeros and nothing else; mostly the first block knows.
+
+    Scores that are all 0, or all 1, are those of a model that has learnt nothing.
+    """
+    if scores.dtype == bool:
+        return scores.size > 0
+    ones = zeros = False
+    for values in _pieces(scores):
+        one, zero = values == 1, values == 0
+        if not (one | zero).all():
+            return False
+        ones, zeros = ones or bool(one.any()), zeros or bool(zero.any())
+    return ones and zeros
 
 
 def check_finite(scores: Matrix) -> None:

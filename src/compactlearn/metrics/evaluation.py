@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 
 from compactlearn.core.params import Integer
+from compactlearn.core.warn import warn_user
 from compactlearn.metrics.averages import Measure, Sums
 from compactlearn.metrics.checks import (
     Convention,
     check_convention,
+    check_labels,
     check_scores,
     row_blocks,
 )
-from compactlearn.metrics.counts import count_block, merge
+from compactlearn.metrics.counts import Counts, count, count_block, merge
 from compactlearn.metrics.labels import (
     example_f1_of,
     hamming_loss_of,
@@ -33,15 +35,20 @@ from compactlearn.metrics.row_values import (
     psp_measure,
     ranking_loss_measure,
 )
-from compactlearn.metrics.truth import read_truth
+from compactlearn.metrics.truth import Truth, read_truth
 
 __all__ = ["evaluate"]
+
+# A mean score below this is none of a probability, and none of a regression on labels 0 and 1,
+# whose scores have about the mean of the labels; single scores of a regression may be anything.
+_LOWEST_MEAN = -0.5
 
 
 def evaluate(
     Y: Any,
     scores: Any,
     threshold: Any = 0.5,
+    labels: Any = None,
     *,
     convention: Convention = "zhang",
     mask: Any = None,
@@ -50,6 +57,10 @@ def evaluate(
 ) -> dict[str, float]:
     """Every metric of the table, for one matrix of scores.
 
+    Rankings are judged by the scores, label sets by `labels`, or where these are not given by the
+    scores above `threshold`. A fitted model has its own threshold: ``model.evaluate(X, Y)`` takes
+    both from it (`compactlearn.evaluate` for any other classifier).
+
     Parameters
     ----------
     Y : array-like or sparse matrix of shape (n_samples, n_labels)
@@ -57,7 +68,10 @@ def evaluate(
     scores : array-like of shape (n_samples, n_labels)
     threshold : float or array-like of shape (n_labels,)
         A label is predicted where its score is strictly greater; for "mulan" where it is greater
-        or equal.
+        or equal. 0.5 is the boundary of probabilities and of regressions on labels 0 and 1; that
+        of log-odds and margins is 0, of a fitted model ``threshold_``.
+    labels : array-like or sparse matrix of shape (n_samples, n_labels), optional
+        The decisions, 0 and 1, as ``predict`` returns them; then `threshold` is not used.
     convention : "zhang", "sklearn" or "mulan"
         For every metric that knows it, see there.
     mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
@@ -88,24 +102,25 @@ def evaluate(
     S = check_scores(scores, truth.shape)
     bounds = _check_threshold(threshold, truth.shape[1])
     check_convention(convention)
-    above = np.greater_equal if convention == "mulan" else np.greater
     measures = _measures(convention, _check_ks(k, truth.shape[1]), train_labels, truth.shape[1])
-    sums, counted = Sums(measures), []
+    sums = Sums(measures)
     for rows in row_blocks(truth.shape):
-        block = truth.rows(rows)
-        sums.add(places_of_block(block, S[rows]))
-        counted.append(count_block(block, above(S[rows], bounds)))
-    ranked = sums.quotients(truth.shape[0], stacklevel=2)
-    counts = merge(counted, truth)
+        sums.add(places_of_block(truth.rows(rows), S[rows]))
+    ranked = sums.quotients(truth.shape[0])
+    if labels is None:
+        _doubt_threshold(S, bounds)
+        counts = _counts_above(truth, S, bounds, convention)
+    else:
+        counts = count(truth, check_labels(labels, truth.shape))
     first = {name: ranked.pop(name) for name in ("average_precision", *_RANKING)}
     return {
         "average_precision": first.pop("average_precision"),
-        "micro_f1": micro_f1_of(counts, convention, stacklevel=2),
+        "micro_f1": micro_f1_of(counts, convention),
         **first,
-        "hamming_loss": hamming_loss_of(counts, stacklevel=2),
-        "subset_accuracy": subset_accuracy_of(counts, stacklevel=2),
-        "example_f1": example_f1_of(counts, convention, stacklevel=2),
-        "macro_f1": macro_f1_of(counts, convention, stacklevel=2),
+        "hamming_loss": hamming_loss_of(counts),
+        "subset_accuracy": subset_accuracy_of(counts),
+        "example_f1": example_f1_of(counts, convention),
+        "macro_f1": macro_f1_of(counts, convention),
         **ranked,
     }
 
@@ -134,6 +149,27 @@ def _measures(
     weights = inverse_propensities(train_labels)
     measures |= {f"psp_at_{k}": psp_measure(k, weights) for k in ks}
     return measures | {f"psndcg_at_{k}": psndcg_measure(k, weights) for k in ks}
+
+
+def _counts_above(truth: Truth, S: np.ndarray, bounds: np.ndarray, convention: str) -> Counts:
+    """Counts of the labels whose scores are above the bounds, a block of rows at a time."""
+    above = np.greater_equal if convention == "mulan" else np.greater
+    blocks = row_blocks(truth.shape)
+    return merge((count_block(truth.rows(b), above(S[b], bounds)) for b in blocks), truth)
+
+
+def _doubt_threshold(S: np.ndarray, bounds: np.ndarray) -> None:
+    """Warn where 0.5 is the boundary of scores that it cannot be the boundary of."""
+    if bounds.ndim or bounds != 0.5 or not S.size:
+        return
+    mean = float(S.mean(dtype=np.float64))
+    if mean < _LOWEST_MEAN:
+        warn_user(
+            f"evaluate predicts the labels whose scores are above threshold=0.5, the boundary of "
+            f"probabilities and of regressions on 0 and 1, and these scores have the mean "
+            f"{mean:.3g}, as log-odds and margins have; pass threshold=model.threshold_ or "
+            "labels=model.predict(X), or call model.evaluate(X, Y)."
+        )
 
 
 def _check_ks(ks: Any, n_labels: int) -> list[int]:

@@ -3,12 +3,12 @@
 Cells whose truth is unknown are not counted; rows of which nothing is known neither.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from compactlearn.core.warn import warn_user
 from compactlearn.metrics.averages import KNOWN, warn_undefined
 from compactlearn.metrics.checks import Convention, check_convention, check_labels
 from compactlearn.metrics.counts import Counts, count
@@ -50,7 +50,7 @@ def hamming_loss(Y_true: Any, labels: Any, *, mask: Any = None) -> float:
     >>> hamming_loss([[1, 0, 1], [0, 1, 0]], [[1, 1, 1], [0, 0, 0]])
     0.3333333333333333
     """
-    return hamming_loss_of(_counts(Y_true, labels, mask), stacklevel=2)
+    return hamming_loss_of(_counts(Y_true, labels, mask))
 
 
 def subset_accuracy(Y_true: Any, labels: Any, *, mask: Any = None) -> float:
@@ -71,7 +71,7 @@ def subset_accuracy(Y_true: Any, labels: Any, *, mask: Any = None) -> float:
     >>> subset_accuracy([[1, 0, 1], [0, 1, 0]], [[1, 0, 1], [0, 0, 0]])
     0.5
     """
-    return subset_accuracy_of(_counts(Y_true, labels, mask), stacklevel=2)
+    return subset_accuracy_of(_counts(Y_true, labels, mask))
 
 
 def example_f1(
@@ -96,7 +96,7 @@ def example_f1(
     >>> example_f1([[1, 0, 1], [0, 1, 0]], [[1, 1, 1], [0, 0, 0]])
     0.4
     """
-    return example_f1_of(_counts(Y_true, labels, mask), convention, stacklevel=2)
+    return example_f1_of(_counts(Y_true, labels, mask), convention)
 
 
 def micro_f1(
@@ -126,7 +126,7 @@ def micro_f1(
     >>> micro_f1([[1, 0, 1], [0, 1, 0]], [[1, 1, 1], [0, 0, 0]])
     0.6666666666666666
     """
-    return micro_f1_of(_counts(Y_true, labels, mask), convention, stacklevel=2)
+    return micro_f1_of(_counts(Y_true, labels, mask), convention)
 
 
 def macro_f1(
@@ -152,58 +152,57 @@ def macro_f1(
     >>> macro_f1([[1, 0, 1], [0, 1, 0]], [[1, 1, 1], [0, 0, 0]])
     0.6666666666666666
     """
-    return macro_f1_of(_counts(Y_true, labels, mask), convention, stacklevel=2)
+    return macro_f1_of(_counts(Y_true, labels, mask), convention)
 
 
-def hamming_loss_of(counts: Counts, *, stacklevel: int) -> float:
+def hamming_loss_of(counts: Counts) -> float:
     """`hamming_loss` from counts."""
     n_cells = int(counts.known.sum())
     if n_cells == 0:
-        return _undefined("hamming_loss", counts, stacklevel)
+        return _undefined("hamming_loss", counts)
     wrong = counts.present + counts.predicted - 2 * counts.hits
     return int(wrong.sum()) / n_cells
 
 
-def subset_accuracy_of(counts: Counts, *, stacklevel: int) -> float:
+def subset_accuracy_of(counts: Counts) -> float:
     """`subset_accuracy` from counts."""
     kept = counts.known > 0
     if not kept.any():
-        return _undefined("subset_accuracy", counts, stacklevel)
+        return _undefined("subset_accuracy", counts)
     right = (counts.present == counts.hits) & (counts.predicted == counts.hits)
     return float(right[kept].mean())
 
 
-def example_f1_of(counts: Counts, convention: Any, *, stacklevel: int) -> float:
+def example_f1_of(counts: Counts, convention: Any) -> float:
     """`example_f1` from counts."""
     check_convention(convention)
     kept = counts.known > 0
     if not kept.any():
-        return _undefined("example_f1", counts, stacklevel)
+        return _undefined("example_f1", counts)
     marks = counts.present + counts.predicted
     return float(_f1(counts.hits, marks, convention)[kept].mean())
 
 
-def micro_f1_of(counts: Counts, convention: Any, *, stacklevel: int) -> float:
+def micro_f1_of(counts: Counts, convention: Any) -> float:
     """`micro_f1` from counts."""
     check_convention(convention)
     # 2 TP + FP + FN is the number of present labels plus the number of predicted ones.
     hits, marks = int(counts.hits.sum()), int((counts.present + counts.predicted).sum())
     if marks == 0 and convention != "mulan":
-        warnings.warn(
+        warn_user(
             "micro_f1 needs a present or a predicted label, but there is neither; the result is "
             "0. Evaluate on other rows or lower the threshold.",
             UndefinedMetricWarning,
-            stacklevel=stacklevel + 1,
         )
     return float(_f1(np.array(hits), np.array(marks), convention))
 
 
-def macro_f1_of(counts: Counts, convention: Any, *, stacklevel: int) -> float:
+def macro_f1_of(counts: Counts, convention: Any) -> float:
     """`macro_f1` from counts."""
     check_convention(convention)
     kept = counts.label_known > 0
     if not kept.any():
-        return _undefined("macro_f1", counts, stacklevel)
+        return _undefined("macro_f1", counts)
     marks = counts.label_present + counts.label_predicted
     return float(_f1(counts.label_hits, marks, convention)[kept].mean())
 
@@ -218,6 +217,6 @@ def _f1(hits: np.ndarray, marks: np.ndarray, convention: str) -> np.ndarray:
     return np.where(marks > 0, 2 * hits / np.maximum(marks, 1), nothing)
 
 
-def _undefined(name: str, counts: Counts, stacklevel: int) -> float:
-    warn_undefined(name, KNOWN, len(counts.known), stacklevel + 2)
+def _undefined(name: str, counts: Counts) -> float:
+    warn_undefined(name, KNOWN, len(counts.known))
     return float("nan")

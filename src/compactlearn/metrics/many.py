@@ -50,11 +50,11 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "ndcg_at_k": {"k": 5, "convention": "zhang"},
 }
 _OF_COUNTS: Mapping[str, Callable[..., float]] = {
-    "micro_f1": partial(micro_f1_of, convention="zhang", stacklevel=1),
-    "macro_f1": partial(macro_f1_of, convention="zhang", stacklevel=1),
-    "example_f1": partial(example_f1_of, convention="zhang", stacklevel=1),
-    "hamming_loss": partial(hamming_loss_of, stacklevel=1),
-    "subset_accuracy": partial(subset_accuracy_of, stacklevel=1),
+    "micro_f1": partial(micro_f1_of, convention="zhang"),
+    "macro_f1": partial(macro_f1_of, convention="zhang"),
+    "example_f1": partial(example_f1_of, convention="zhang"),
+    "hamming_loss": hamming_loss_of,
+    "subset_accuracy": subset_accuracy_of,
 }
 
 

@@ -69,7 +69,8 @@ class CMLLClassifierCV(Search):
     best_params_, best_score_, best_index_, cv_results_, scorer_, n_splits_, n_distinct_, \
 search_time_, refit_time_, interrupted_
         As in :class:`GridSearchMoments`.
-    classes_, n_labels_, n_features_in_, feature_names_in_ : as in :class:`CMLLClassifier`
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_, nbytes_, numbers_
+        As in :class:`CMLLClassifier`.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -27,7 +27,9 @@ from compactlearn.core.validation import (
     with_rows_to_take,
 )
 from compactlearn.core.warn import warn_user
+from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.sizes import Weighed
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.crossval import Outcome, Problem, cross_validate_grid
 from compactlearn.model_selection.folds import Data, Split
@@ -44,7 +46,9 @@ def _best_has(name: str) -> Any:
     return check
 
 
-class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator, ABC):
+class Search(
+    Evaluated, Weighed, MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+):
     """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
 
     scoring: Any
@@ -252,6 +256,11 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
         """Names of the columns that ``transform`` returns."""
         return self._best().get_feature_names_out(input_features)
 
+    @property
+    def numbers_(self) -> int:
+        """How many numbers the best classifier must keep to predict."""
+        return self._best().numbers_
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -360,6 +369,8 @@ class GridSearchMoments(Search):
 refit_time_, classes_, n_features_in_, feature_names_in_
         As in ``GridSearchCV``. ``cv_results_`` also counts, for each split, the labels that its
         training or validation rows have no example of.
+    n_labels_, label_names_, nbytes_, numbers_
+        As in :class:`CompactClassifier`.
     n_distinct_ : int
         How many of the settings differ in their scores: with ``completion="none"``, all numbers of
         feature components from the rank on are the same model.
