@@ -50,7 +50,7 @@ CLASSIFIER_DEFAULTS = {
     "regressor": None,
     "alpha": 1.0,
     "decoder": "linear",
-    "threshold": 0.5,
+    "threshold": "auto",
     "n_jobs": None,
     "random_state": None,
 }

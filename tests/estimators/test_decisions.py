@@ -1,5 +1,7 @@
 """Learnt decoders and tuned thresholds inside the classifiers."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -19,12 +21,15 @@ from compactlearn import (
     Original,
     fit_path,
 )
+from compactlearn.core.progress import Steps
+from compactlearn.datasets import load
 from compactlearn.decoding.learned import choose_share, learn_from_rows, rehearsed
 from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
 from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
 from compactlearn.estimators.honest import N_REHEARSALS, CrossFit
+from compactlearn.metrics import micro_f1
 
 DECODERS = ["linear", "learned", "logistic"]
 LEARNT = ["learned", "logistic"]
@@ -413,7 +418,7 @@ def test_thresholds_pay():
         model = CMLLClassifier(**params)
         return cross_validate(model, X, Y, cv=3, scoring="f1_micro")["test_score"].mean()
 
-    plain = score()
+    plain = score(threshold=0.5)
     for decoder in DECODERS:
         assert score(decoder=decoder, threshold="f1") > plain + 0.05, decoder
 
@@ -426,3 +431,154 @@ def test_logistic_decoder_is_close_to_logistic_regression_where_nothing_is_compr
         LogisticRegression().fit(X[:300], y[:300]).predict_proba(X[300:])[:, 1] for y in Y.T
     ]
     assert np.abs(P - np.array(expected).T).mean() < 0.05
+
+
+# --- the default threshold -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "PLST", "kernel"])
+def test_the_default_threshold_is_the_one_of_largest_f1(name, decoder):
+    """Up to a probability of one half, above which no threshold of largest F1 lies."""
+    X, Y = make_data(seed=21)
+    found = made(name, decoder=decoder).fit(X, Y).threshold_
+    tuned = made(name, decoder=decoder, threshold="f1").fit(X, Y).threshold_
+    assert found == min(tuned, 0.0 if decoder == "logistic" else 0.5)
+
+
+def test_labels_that_never_fail_are_predicted():
+    X, _ = make_data(seed=22)
+    for decoder in DECODERS:
+        model = CMLLClassifier(decoder=decoder).fit(X, np.ones((70, 5)))
+        assert model.predict(X).all()
+
+
+@pytest.mark.parametrize(("n_rows", "n_refits"), [(60, 5), (100, 4), (150, 3), (200, 2), (400, 1)])
+def test_a_default_threshold_takes_no_more_refits_than_it_needs(n_rows, n_refits, monkeypatch):
+    """Enough rows are scored, or all of them."""
+    X, Y = make_data(n_rows, seed=23)
+    fitted, tuned = [], []
+    fit, tune = CrossFit._fit, decisions.tune
+    monkeypatch.setattr(decisions, "ENOUGH_ROWS", 70)
+    monkeypatch.setattr(CrossFit, "_fit", lambda own, out: fitted.append(out) or fit(own, out))
+    monkeypatch.setattr(
+        decisions, "tune", lambda s, c, Y, w: tuned.append(Y.shape[0]) or tune(s, c, Y, w)
+    )
+    CMLLClassifier(4, 3).fit(X, Y, groups=np.arange(n_rows))
+    assert len(fitted) == n_refits
+    assert tuned == [n_rows * n_refits // 5]
+    assert tuned[0] >= 70 or n_refits == 5
+
+
+def test_a_part_of_the_rows_scores_as_all_of_them_do(honest_of):
+    X, Y = make_data(seed=24)
+    honest = honest_of(CMLLClassifier(4, 3, decoder="learned"), X, Y)
+    every = slice(0, 5)
+    whole = honest.scores().columns(every)
+    for count in (1, 3):
+        rows = honest.scored(count)
+        assert set(honest.folds[rows]) == set(range(count))
+        np.testing.assert_array_equal(honest.scores(count).columns(every), whole[rows])
+
+
+def test_where_nothing_can_be_tuned_the_default_is_one_half():
+    X, Y = make_data(seed=25)
+    sums = Moments.from_arrays(X, sp.csr_array(Y))
+    assert CMLLClassifier().fit_moments(sums).threshold_ == 0.5
+    assert CMLLClassifier().partial_fit(X, Y).threshold_ == 0.5
+    assert CMLLClassifier(regressor=Ridge()).fit(X, Y).threshold_ == 0.5
+    assert next(iter(fit_path(CMLLClassifier(), X, Y, alphas=[1.0]))).threshold_ == 0.5
+    y = Y[:, 0]
+    half = CMLLClassifier(threshold=0.5).fit(X, y)
+    np.testing.assert_array_equal(
+        CMLLClassifier().fit(X, y).decision_function(X), half.decision_function(X)
+    )
+
+
+def test_rows_that_are_added_keep_the_tuned_threshold():
+    X, Y = make_data(seed=26)
+    model = CMLLClassifier(solver="moments").fit(X[:50], Y[:50])
+    tuned = model.threshold_
+    assert tuned != 0.5
+    assert model.partial_fit(X[50:], Y[50:]).threshold_ == tuned
+
+
+@pytest.mark.parametrize("threshold", [2, -0.5, 1.01, [0.5, 0.5, 0.5, 0.5, 7.0]], ids=str)
+def test_a_threshold_far_from_every_score_is_warned_of(threshold):
+    X, Y = make_data(seed=27)
+    with pytest.warns(UserWarning, match=r"nothing may be predicted.*number between 0 and 1"):
+        CMLLClassifier(threshold=threshold).fit(X, Y)
+
+
+def test_a_threshold_among_the_scores_is_not(recwarn):
+    X, Y = make_data(seed=27)
+    for threshold in (0, 0.2, 1, [0.1, 0.2, 0.3, 0.4, 0.5]):
+        CMLLClassifier(threshold=threshold).fit(X, Y)
+    assert not recwarn.list
+
+
+def test_the_defaults_predict_something_sensible():
+    """Of the e-mails of enron almost none is left without a label, and F1 is that of the tuned."""
+    data = load("enron")
+    train, test = slice(0, 1123), slice(1123, None)
+    model = CMLLClassifier(alpha=10.0).fit(data.X[train], data.Y[train])
+    labels = np.asarray(model.predict(data.X[test]))
+    assert (labels.sum(axis=1) == 0).mean() < 0.02
+    assert micro_f1(data.Y[test], labels) > 0.58
+
+
+# --- long work -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", ["f1", "auto", 0.5])
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "PLST", "kernel", "foreign"])
+def test_a_bar_ends_where_the_work_does(name, decoder, threshold, monkeypatch):
+    X, Y = make_data(seed=28)
+    seen = []
+
+    class Counted(Steps):
+        def __init__(self, description, total, **options):
+            super().__init__(description, total, **options)
+            seen.append(["asked", total, 0])
+
+        def done(self):
+            seen[-1][2] += 1
+
+    monkeypatch.setattr(decisions, "Steps", Counted)
+    made(name, decoder=decoder, threshold=threshold).fit(X, Y)
+    for _, total, done in seen:
+        assert done == total
+    tunes = threshold == "f1" or (threshold == "auto" and name != "foreign")
+    assert len(seen) == (decoder != "linear" or tunes)
+
+
+def test_a_long_fit_says_so_beforehand(monkeypatch, capsys):
+    X, Y = make_data(seed=29)
+    CMLLClassifier(decoder="logistic", verbose=1).fit(X, Y)
+    assert capsys.readouterr().err == ""  # this one is short
+    monkeypatch.setattr(decisions, "LOGISTIC_SECONDS", 1.0)
+    CMLLClassifier(decoder="logistic").fit(X, Y)
+    assert capsys.readouterr().err == ""  # not asked for, and nobody sits at a terminal
+    CMLLClassifier(decoder="logistic", verbose=1).fit(X, Y)
+    said = capsys.readouterr().err
+    assert "CMLLClassifier: the logistic decoder will take about" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_the_estimate_is_of_the_right_order():
+    """Within a factor of ten on whatever machine: corel5k's size, without its data."""
+    rng = np.random.default_rng(30)
+    X = rng.normal(size=(2000, 120))
+    S = X @ rng.normal(size=(120, 150)) + 8 * rng.normal(size=(2000, 150))
+    Y = (np.quantile(S, 0.97, axis=0) < S).astype(float)
+    model = CMLLClassifier(decoder="logistic", threshold="f1")
+    seen = []
+    of = decisions.Work.of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decisions.Work, "of", lambda *args: seen.append(of(*args)) or seen[-1])
+        started = time.process_time()
+        model.fit(X, Y)
+        took = time.process_time() - started
+    assert took / 10 < seen[0].seconds < took * 10

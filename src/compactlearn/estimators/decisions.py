@@ -67,14 +67,15 @@ class Work:
         if decoder == "linear":
             return cls(what, count, count * fit_seconds)
         rehearsed = max(count, N_REHEARSALS)
-        refits = 2 * rehearsed  # each rehearsal has honest codes of its own
-        seconds = 0.0
-        if decoder == "logistic":  # whose prior needs honest scores inside each rehearsal
-            refits += rehearsed * (N_FOLDS - 1) - rehearsed * (rehearsed - 1) // 2
+        models, seconds = rehearsed, 0.0
+        if decoder == "logistic":
+            # Its prior needs honest scores of all rows, and inside each rehearsal of the others.
+            models = N_FOLDS + rehearsed * (N_FOLDS - 1) - rehearsed * (rehearsed - 1) // 2
             n_rows, n_codes, n_labels = size
             fits = 1 + CHOOSING + count
             seconds = fits * LOGISTIC_SECONDS * n_rows * max(n_codes, 1) * n_labels
-        return cls(what, refits - rehearsed + count + 2, seconds + refits * fit_seconds)
+        refits = models + rehearsed + 1  # each rehearsal, and the whole, has honest codes too
+        return cls(what, models + count + 2, seconds + refits * fit_seconds)
 
 
 def result_shape(result: Embedded) -> tuple[int, int]:
@@ -114,7 +115,9 @@ class LearnsDecisions(ABC):
     def _strategy(self, held: Held) -> str | None:
         """How the threshold is to be tuned; None where it is a number, or there is none.
 
-        "auto" tunes where rows are at hand and refits are cheap.
+        "auto" tunes where rows are at hand and refits are cheap, and stays at or below a
+        probability of one half: the threshold of largest F1 is half of that F1 (Lipton, Elkan and
+        Naryanaswamy 2014), and what is found above is chance, or labels that never fail.
         """
         # Several classes go by the largest score: there is no threshold to tune.
         if not isinstance(self.threshold, str) or self._kind == "multiclass":
@@ -153,7 +156,10 @@ class LearnsDecisions(ABC):
         if strategy is not None:
             rows, pair = crossfit.scored(count), crossfit.pair
             weights = None if pair.weights is None else pair.weights[rows]
-            self._set_threshold(tune(strategy, columns, pair.right[rows], weights))
+            threshold = tune(strategy, columns, pair.right[rows], weights)
+            if self.threshold == "auto":
+                threshold = min(float(threshold), 0.0 if self.decoder == "logistic" else 0.5)
+            self._set_threshold(threshold)
             self._rescore()
 
     def _folds_to_score(self, n_rows: int) -> int:
