@@ -19,9 +19,9 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.available import available_if
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -31,6 +31,7 @@ from compactlearn.core.params import (
     Nothing,
     Numbers,
     Real,
+    Regressor,
     Seed,
     check_parameters,
 )
@@ -100,10 +101,14 @@ def _fits_from_moments(classifier: CompactClassifier) -> bool:
 
 
 def _gives_probabilities(classifier: CompactClassifier) -> bool:
-    if classifier.decoder != "logistic":
+    fitted = hasattr(classifier, "embedding_")
+    # Parameters may have changed since; fit_path, which knows no other decoder, notes none.
+    decoder = getattr(classifier, "_decoder", "linear") if fitted else classifier.decoder
+    if decoder != "logistic":
+        again = " and fit again" if fitted else ""
         raise AttributeError(
-            f"Probabilities need decoder='logistic', and it is {classifier.decoder!r}; set it, or "
-            "use decision_function."
+            f"Probabilities need decoder='logistic', and it is {decoder!r}; set it{again}, or use "
+            "decision_function."
         )
     return True
 
@@ -193,7 +198,7 @@ class CompactClassifier(
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "feature_map": (Methods("fit", "transform"), Nothing()),
         "scale": (Flag(),),
-        "regressor": (Methods("fit", "predict"), Nothing()),
+        "regressor": (Regressor(), Nothing()),
         "alpha": (Real(0),),
         "bias": (Choice(*BIASES),),
         "decoder": (Choice("linear", "learned", "logistic"),),
@@ -262,7 +267,8 @@ class CompactClassifier(
     ) -> Held:
         """Check the data, map and scale them, and hold them in the regime that suits."""
         X = check_features(self, X, reset=True)
-        targets = check_targets(y, X.shape[0], owner=f"{type(self).__name__}.fit")
+        owner = f"{type(self).__name__}.fit"
+        targets = check_targets(y, X.shape[0], owner=owner, features=X)
         weights = check_weights(sample_weight, X.shape[0])
         groups = check_groups(groups, X.shape[0], weights)
         X, targets, weights = without_zero_weights(X, targets, weights)
@@ -337,7 +343,7 @@ class CompactClassifier(
             X = check_features(self, X, reset=first)
             known = classes if first or self._kind == "multilabel" else self.classes_
             targets = check_targets(
-                labels_given(y, Y), X.shape[0], classes=known, owner="partial_fit"
+                labels_given(y, Y), X.shape[0], classes=known, owner="partial_fit", features=X
             )
             if not first and (targets.kind, targets.n_labels) != (self._kind, self.n_labels_):
                 raise ValueError(
@@ -496,6 +502,7 @@ class CompactClassifier(
         """Fit the learner from projected features to codes, the decoder, and keep everything."""
         P, codes = result.projection, result.codes
         self.__dict__.pop("decoding_", None)
+        self._decoder = self.decoder
         if self.regressor is None or codes.size == 0:
             learned = held.pair.learn(P, codes, float(self.alpha), self.bias)
             code_map = self._keep_ridge(embedding, held.pair, result, learned)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from compactlearn.core.available import available_if, reason_of
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -41,9 +41,17 @@ Array = NDArray[np.float64]
 
 
 def _has(name: str) -> Any:
-    def check(tuner: ThresholdTuner) -> bool:
-        getattr(tuner.estimator, name)
-        return True
+    def check(tuner: ThresholdTuner) -> None:
+        model = getattr(tuner, "estimator_", tuner.estimator)
+        try:
+            getattr(model, name)
+        except AttributeError as error:
+            reason = reason_of(error).rstrip(".")
+            raise AttributeError(
+                f"This needs an estimator with {name}, and was given {type(model).__name__}, "
+                f"which has none{f' as it stands ({reason})' if reason else ''}; use predict, or "
+                "another estimator."
+            ) from error
 
     return check
 
@@ -147,7 +155,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             X, Y = with_rows_to_take(X), with_rows_to_take(Y)
-            targets = check_targets(Y, n_rows_of(X), owner="ThresholdTuner.fit")
+            targets = check_targets(Y, n_rows_of(X), owner="ThresholdTuner.fit", features=X)
             if targets.kind != "multilabel":
                 raise ValueError(
                     "ThresholdTuner decides label by label and needs a 0/1 matrix Y with at least "
@@ -155,6 +163,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                     "TunedThresholdClassifierCV for those."
                 )
             weights = check_weights(sample_weight, targets.matrix.shape[0])
+            self._asked, self._never_empty = self.response, self.never_empty
             self._tune(X, Y, targets.matrix, weights, groups)
             self.estimator_ = self._fitted(X, Y, weights)
             self.n_labels_ = targets.n_labels
@@ -213,8 +222,9 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _scores(self, model: Any, X: Any) -> Array:
         """(N, M) scores, whatever form the estimator gives them in."""
-        names = [self.response]
-        if self.response == "auto":
+        asked = getattr(self, "_asked", self.response)  # as it was at fit
+        names = [asked]
+        if asked == "auto":
             names = ["decision_function", "predict_proba"]
         found = [name for name in names if hasattr(model, name)]
         if not found:
@@ -239,7 +249,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             np.put_along_axis(labels, top_labels(scores, self.k_)[0], 1, axis=1)
             return labels
         labels = (scores > self.threshold_).astype(np.int64)
-        return with_best_label(labels, scores) if self.never_empty else labels
+        return with_best_label(labels, scores) if self._never_empty else labels
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> Any:

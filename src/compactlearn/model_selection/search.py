@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold, check_cv
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.available import available_if
 from compactlearn.core.params import Constraint, Flag, Integer, Nothing, Seed, check_parameters
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
@@ -35,13 +35,16 @@ from compactlearn.model_selection.folds import Data, Split
 Array = NDArray[np.float64]
 
 
-def _best_has(name: str) -> Any:
-    def check(search: Search) -> bool:
-        fitted = getattr(search, "best_estimator_", None)
-        getattr(search._template() if fitted is None else fitted, name)
-        return True
-
-    return check
+def _gives_probabilities(search: Search) -> None:
+    fitted = getattr(search, "best_estimator_", None)
+    if fitted is None and hasattr(search, "best_index_"):
+        search._best()  # says that there is none
+    if not hasattr(search._template() if fitted is None else fitted, "predict_proba"):
+        which = "its estimator, as yet not fitted," if fitted is None else "the best one found"
+        raise AttributeError(
+            f"Probabilities need a classifier with decoder='logistic', and {which} has another "
+            f"decoder; fit with {search._logistic_remedy}, or use decision_function."
+        )
 
 
 class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator, ABC):
@@ -60,6 +63,8 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
         "random_state": (Seed(),),
         "verbose": (Integer(0), Flag()),
     }
+
+    _logistic_remedy: ClassVar[str] = "estimator=CMLLClassifier(decoder='logistic')"
 
     @abstractmethod
     def _template(self) -> CompactClassifier:
@@ -91,7 +96,7 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
             X = check_features(self, given, reset=True)
             y = with_rows_to_take(labels_given(y, Y))
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(y, X.shape[0], owner=owner)
+            targets = check_targets(y, X.shape[0], owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             data = Data(X, targets.matrix, weights)
             splits = self._splits(given, y, targets.kind, groups, X.shape[0])
@@ -231,7 +236,7 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
         """Return the best classifier's scores."""
         return self._asked(X).decision_function(X)
 
-    @available_if(_best_has("predict_proba"))
+    @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Return the best classifier's probabilities."""
         return self._asked(X).predict_proba(X)
