@@ -12,6 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
@@ -28,6 +29,8 @@ from compactlearn import (
 )
 from compactlearn.core.params import Regressor
 from compactlearn.datasets import load
+from compactlearn.metrics import evaluate
+from compactlearn.model_selection import GridSearchMoments
 
 from .data import make_data
 from .state import Unchanged
@@ -110,6 +113,20 @@ def test_a_whole_data_set(model):
 
 
 @every_model
+def test_what_is_no_matrix_at_all(model):
+    refused(model, "train.csv", (Y,), "'train.csv'", "compactlearn.datasets.read")
+    refused(model, (row for row in X), (Y,), "generator", "list(X)", error=TypeError)
+    refused(model, X + 0j, (Y,), "Complex data not supported", "complex128", "X.real")
+
+
+def test_columns_in_another_order():
+    frame = pd.DataFrame(X, columns=list("abcdefg"))
+    model = CMLLClassifier().fit(frame, Y)
+    refused(model, frame[list("gfedcba")], (), "X[model.feature_names_in_]", method="predict")
+    model.predict(frame[list("gfedcba")][model.feature_names_in_])
+
+
+@every_model
 def test_a_query_that_has_not_been_run(model):
     refused(model, pl.DataFrame(X).lazy(), (Y,), "LazyFrame", "X.collect()", error=TypeError)
     refused(model, X, (pl.DataFrame(Y).lazy(),), "LazyFrame", "Y.collect()", error=TypeError)
@@ -188,6 +205,39 @@ def test_unknown_labels_have_a_home(model, container):
     C2AEClassifier(4, **TINY).fit(X, container(partial))
 
 
+GAPS = {
+    "None in a list": (["jazz", None] * 20, "None in row 1"),
+    "NaN in a list": (["jazz", float("nan")] * 20, "nan in row 1"),
+    "NaN in a tuple": (("jazz", float("nan")) * 20, "nan in row 1"),
+    "array": (np.array(["jazz", "folk", None, "jazz"] * 10, dtype=object), "None in row 2"),
+    "Series": (pd.Series(["jazz", "folk", np.nan, "jazz"] * 10, dtype=object), "nan in row 2"),
+    "nullable": (pd.Series(["jazz", "folk", None] * 14, dtype="string")[:40], "in row 2"),
+    "polars": (pl.Series(["jazz", "folk", None, "jazz"] * 10), "None in row 2"),
+    "frame": (pd.DataFrame({"genre": ["jazz", "folk", None, "jazz"] * 10}), "in row 2"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@every_model
+@pytest.mark.parametrize(("classes", "where"), GAPS.values(), ids=GAPS.keys())
+def test_a_missing_class_is_no_class(model, classes, where):
+    """In a list beside words NumPy would make the word "nan" of it."""
+    refused(model, X, (classes,), "one class for each row", where, "drop the rows")
+
+
+@every_model
+def test_a_frame_with_one_column_of_lists(model):
+    frame = pd.DataFrame({"tags": LISTS})
+    refused(model, X, (frame,), "MultiLabelBinarizer().fit_transform(Y['tags'])")
+
+
+@every_model
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_labels_that_lie_on_their_side(model, container):
+    refused(model, X, (container(Y.T),), "40 and 5", "pass Y.T")
+    assert "Y.T" not in refused(model, X, (container(Y[:30]),), "40 and 30")
+
+
 # --- masks ---------------------------------------------------------------------------------------
 
 
@@ -208,6 +258,15 @@ def test_masked_labels(model):
     remedy = C2AEClassifier(4, **TINY).fit(X, masked.astype(float).filled(np.nan))
     expected = C2AEClassifier(4, **TINY).fit(X, Y, mask=~hidden)
     np.testing.assert_array_equal(remedy.decision_function(X), expected.decision_function(X))
+
+
+def test_masked_truth():
+    hidden = np.arange(len(Y))[:, None] < [3, 0, 0, 0, 0]
+    masked = np.ma.masked_array(Y, hidden)
+    for arguments in ((masked, X[:, :5]), (Y, np.ma.masked_array(X[:, :5], hidden))):
+        with pytest.raises(ValueError, match=r"3 masked cells.*filled"):
+            evaluate(*arguments)
+    evaluate(masked.astype(float).filled(np.nan), X[:, :5])
 
 
 def test_masked_rows_at_predict():
@@ -264,3 +323,51 @@ def test_regressors_of_all_kinds_are(regressor):
 
 def test_what_says_nothing_of_its_kind_may_be_one():
     assert Regressor().accepts(Plain())
+
+
+# --- searches and tuners -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("grid", "parts", "error"),
+    [
+        ({"alhpa": [1.0]}, ("'alhpa'", "Did you mean 'alpha'?"), ValueError),
+        ({"n_components": [3]}, ("'n_components'", "label_components"), ValueError),
+        ([{"alpha": [1.0]}, {"bteas": [1.0]}], ("'bteas'", "beta"), ValueError),
+        ([1.0, 10.0], ("1.0", "[{'alpha': [1, 10]}]"), TypeError),
+        (["alpha"], ("'alpha'", "[{'alpha': [1, 10]}]"), TypeError),
+    ],
+)
+def test_grids_that_are_none(grid, parts, error):
+    refused(GridSearchMoments(CMLLClassifier(), grid), X, (Y,), "param_grid", *parts, error=error)
+
+
+def test_grids_of_other_embeddings_are_grids():
+    grid = {"embedding": [CMLL(), Original()], "embedding__random_state": [0]}
+    with pytest.raises(
+        ValueError, match="Invalid parameter 'random_state'"
+    ):  # Original's, not ours
+        GridSearchMoments(CompactClassifier(), grid, cv=2).fit(X, Y)
+    one = {"embedding": [CMLL()], "embedding__n_label_components": [2, 3]}
+    GridSearchMoments(CompactClassifier(), one, cv=2).fit(X, Y)
+
+
+@pytest.mark.parametrize("cv", ["5", 1, 0, 41])
+@pytest.mark.parametrize(
+    "model", [ThresholdTuner(CMLLClassifier()), CMLLClassifierCV(alphas=[1.0])], ids=["tuner", "CV"]
+)
+def test_folds_that_are_none(model, cv):
+    refused(clone(model).set_params(cv=cv), X, (Y,), "cv must be", repr(cv), "pass")
+
+
+@pytest.mark.parametrize("strategy", ["f1", "top-k", 0.5])
+@pytest.mark.parametrize("weights", [(), (np.ones(len(X)),)], ids=["plain", "weighted"])
+def test_a_classifier_of_one_label_in_a_tuner(strategy, weights):
+    model = ThresholdTuner(LogisticRegression(), strategy=strategy)
+    remedy = "OneVsRestClassifier(LogisticRegression())"
+    refused(model, X, (Y, *weights), "several labels", ", 5) instead", remedy)
+    ThresholdTuner(OneVsRestClassifier(LogisticRegression()), strategy=strategy).fit(X, Y)
+
+
+def test_other_refusals_within_a_tuner_keep_their_own_words():
+    refused(ThresholdTuner(CMLLClassifier(alpha=-1.0)), X, (Y,), "alpha", "-1.0")

@@ -7,7 +7,8 @@ round. None of this costs anything while the data are as they should be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,14 @@ from numpy.typing import NDArray
 
 _NUMERIC = "biuf"  # kinds of NumPy's types
 _BINARISE = (
-    "Y = MultiLabelBinarizer().fit_transform(Y), with MultiLabelBinarizer from "
+    "Y = MultiLabelBinarizer().fit_transform({}), with MultiLabelBinarizer from "
     "sklearn.preprocessing"
 )
 _FILL = {
-    "X": "fill them, for example with X.filled(0), or drop their rows.",
+    "Y_true": (
+        "fill them; where masked means unknown, metrics take "
+        "Y_true.astype(float).filled(numpy.nan)."
+    ),
     "Y": (
         "fill them, for example with Y.filled(0), or drop their rows; where masked means unknown, "
         "C2AEClassifier takes Y.astype(float).filled(numpy.nan)."
@@ -29,17 +33,18 @@ _FILL = {
 
 
 def refuse_unread(data: Any, name: str) -> None:
-    """Refuse what NumPy would read, but not as it was meant; ``name`` is "X" or "Y"."""
+    """Refuse what NumPy would read, but not as it was meant; ``name`` is what the user calls it."""
     if is_lazy(data):
         raise TypeError(
             f"{name} must hold data in memory, and is a polars LazyFrame, a query that has not "
             f"been run; pass {name}.collect()."
         )
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        fill = f"fill them, for example with {name}.filled(0), or drop their rows."
         raise ValueError(
             f"{name} must have a value in every cell, and is a masked array with "
             f"{int(np.ma.count_masked(data))} masked cells, whose hidden values would be taken "
-            f"for true ones; {_FILL[name]}"
+            f"for true ones; {_FILL.get(name, fill)}"
         )
 
 
@@ -68,6 +73,17 @@ def why_not_numbers(X: Any) -> str | None:
                 f"X must be a matrix of features, and is a {type(X).__name__}; if its values are "
                 "columns, pass pandas.DataFrame(X)."
             )
+        if isinstance(X, str | bytes | PathLike):
+            return (
+                f"X must be a matrix of features, and is the text {X!r:.60}; if that is a file, "
+                "read it first: data = compactlearn.datasets.read(path, labels=...), then "
+                "fit(data.X, data.Y)."
+            )
+        if isinstance(X, Iterable) and not isinstance(X, Sized):
+            return (
+                f"X must be a matrix of features, and is a {type(X).__name__}, which can be read "
+                "only once; pass numpy.array(list(X)), or large data in blocks to partial_fit."
+            )
     found = next(_not_numbers(X), None)
     if found is None:
         return None
@@ -90,7 +106,7 @@ def why_not_numbers(X: Any) -> str | None:
             "turn texts into numbers first, for example with "
             "X = TfidfVectorizer().fit_transform(texts), from sklearn.feature_extraction.text, "
             "where texts is a list of strings, one for each row; for new rows use that "
-            "vectorizer's transform."
+            "vectorizer's transform. For categories use sklearn.preprocessing.OneHotEncoder."
         )
     return f"X must hold numbers, and has the text {value!r:.40}{where}; {remedy}"
 
@@ -132,16 +148,31 @@ def _is_number(value: Any) -> bool:
 # ---- labels -------------------------------------------------------------------------------------
 
 
-def refuse_collections(Y: NDArray[Any]) -> None:
-    """Refuse a vector whose entries are sets or lists of labels."""
-    if Y.dtype.kind != "O" or Y.ndim != 1:
+def refuse_collections(Y: NDArray[Any], name: str = "Y") -> None:
+    """Refuse a vector whose entries are sets or lists of labels; the user has it as ``name``."""
+    if Y.dtype.kind != "O":
         return
     entry = next((entry for entry in Y if _is_collection(entry)), None)
     if entry is not None:
         raise ValueError(
             f"Labels must be a 0/1 matrix or a vector of classes, and rows of Y hold collections "
-            f"of labels, such as {_shown(entry)}; make a matrix of them: {_BINARISE}."
+            f"of labels, such as {_shown(entry)}; make a matrix of them: {_BINARISE.format(name)}."
         )
+
+
+def refuse_gaps(y: Any) -> None:
+    """Refuse a list or vector of objects in which a class is None, NaN or missing for pandas.
+
+    Beside words in a list NumPy would make the word "nan" of it, and a class of that.
+    """
+    if not isinstance(y, list | tuple) and y.dtype.kind != "O":
+        return
+    for row, value in enumerate(y):
+        if value is None or type(value).__name__ == "NAType" or value != value:
+            raise ValueError(
+                f"A vector y must hold one class for each row, and has {value!r} in row {row}; "
+                "drop the rows without a class, or give them one of their own."
+            )
 
 
 def _is_collection(entry: Any) -> bool:
@@ -158,7 +189,7 @@ def ragged_labels() -> str:
     """The sentence for rows of different lengths: lists of the labels that are present."""
     return (
         "Labels must be a 0/1 matrix or a vector of classes, and were given as rows of different "
-        f"lengths; if these are lists of labels, make a matrix of them: {_BINARISE}."
+        f"lengths; if these are lists of labels, make a matrix of them: {_BINARISE.format('Y')}."
     )
 
 
@@ -166,7 +197,7 @@ def named_labels(Y: NDArray[Any]) -> str:
     """The sentence for a matrix of names: lists of labels that happen to be equally long."""
     return (
         f"Labels must be 0 or 1, and Y has entries such as {_plain(Y.ravel()[0])!r:.40}; if "
-        f"its rows are lists of labels, make a matrix of them: {_BINARISE}."
+        f"its rows are lists of labels, make a matrix of them: {_BINARISE.format('Y')}."
     )
 
 

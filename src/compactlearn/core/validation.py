@@ -27,6 +27,7 @@ from compactlearn.core.forms import (
     not_an_array,
     ragged_labels,
     refuse_collections,
+    refuse_gaps,
     refuse_unread,
     why_not_numbers,
     why_swapped,
@@ -102,7 +103,12 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     except (TypeError, ValueError) as error:
         advice = next((advice for sign, advice in _ADVICE.items() if sign in str(error)), None)
         if advice is not None:
-            raise ValueError(f"{str(error).rstrip('.')}; {advice}") from error
+            raise ValueError(f"{str(error).strip().rstrip('.')}; {advice}") from error
+        if "Complex data" in str(error):
+            raise ValueError(
+                "Complex data not supported: X must hold real numbers, and its type is "
+                f"{np.asarray(X).dtype}; pass X.real, or real and imaginary parts as columns."
+            ) from error
         reason = why_not_numbers(X)
         if reason is None:
             raise
@@ -148,6 +154,7 @@ _ADVICE = {
     "0 sample(s)": "pass at least one row.",
     "0 feature(s)": "pass at least one column.",
     "features as input": "pass the same columns as in fit, in the same order.",
+    "feature names should match": "pass X[model.feature_names_in_].",
 }
 
 
@@ -206,8 +213,12 @@ def _read_targets(Y: Any, n_rows: int, classes: Any) -> Targets:
     else:
         if np.ndim(given := _as_array(Y)) == 0:
             raise ValueError(not_an_array(Y))
+        if isinstance(Y, list | tuple) and given.ndim == 1:
+            refuse_gaps(Y)
         Y = given
         if Y.ndim == 2 and Y.shape[1] == 1:
+            if names is not None:
+                refuse_collections(Y.ravel(), f"Y[{names[0]!r}]")
             warn_user(
                 "A column-vector y was passed when a 1d array was expected; it is treated as one "
                 "class per row. Pass y.ravel(), or a sparse (N, 1) matrix to mean a single label.",
@@ -223,7 +234,7 @@ def _read_targets(Y: Any, n_rows: int, classes: Any) -> Targets:
                 f"have {Y.ndim} dimensions with shape {Y.shape}; reshape them."
             )
         matrix, dtype = _check_dense(Y), Y.dtype
-    _check_rows(matrix.shape[0], n_rows)
+    _check_rows(matrix.shape[0], n_rows, matrix.shape[1])
     n_labels = matrix.shape[1]
     if n_labels == 0:
         raise ValueError("Y has no columns; it needs at least one label. Pass a 0/1 matrix.")
@@ -430,11 +441,14 @@ def _column_names(Y: Any) -> list[str] | None:
     return [str(name) for name in columns]
 
 
-def _check_rows(given: int, expected: int) -> None:
+def _check_rows(given: int, expected: int, n_columns: int | None = None) -> None:
     if given != expected:
+        remedy = "pass the labels of exactly the rows of X."
+        if n_columns == expected:
+            remedy = f"Y has {n_columns} columns: if it lies on its side, pass Y.T."
         raise ValueError(
             f"X and Y must have as many rows as each other, and have {expected} and {given} "
-            "(inconsistent numbers of samples); pass the labels of exactly the rows of X."
+            f"(inconsistent numbers of samples); {remedy}"
         )
 
 
@@ -491,6 +505,7 @@ def _check_vector(y: NDArray[Any], classes: Any) -> Targets:
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported in y; pass the classes as plain values.")
     refuse_collections(y)
+    refuse_gaps(y)
     kind = type_of_target(y)
     if "continuous" in kind:
         raise ValueError(continuous_labels(y, kind))

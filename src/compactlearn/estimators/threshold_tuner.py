@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -193,7 +195,7 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.threshold_ = threshold if threshold.ndim else float(threshold)
             return
         scores = np.full((n_rows, n_labels), np.nan)
-        for train, test in self._folds().split(X, Y, groups):
+        for train, test in self._folds(n_rows).split(X, Y, groups):
             part = None if weights is None else weights[train]
             model = self._fitted(take_rows(X, train), take_rows(Y, train), part)
             scores[test] = self._scores(model, take_rows(X, test))
@@ -204,7 +206,14 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.strategy, lambda labels: S[:, labels], matrix[seen], part, self.min_positives
         )
 
-    def _folds(self) -> Any:
+    def _folds(self, n_rows: int) -> Any:
+        if isinstance(self.cv, str) or (
+            Integer().accepts(self.cv) and not Integer(2, n_rows).accepts(self.cv)
+        ):
+            raise ValueError(
+                f"cv must be at least 2 folds and at most one for each of the {n_rows} rows, a "
+                f"splitter or pairs of row numbers, and is {self.cv!r:.80}; pass one of these."
+            )
         if Integer(2).accepts(self.cv):
             return KFold(int(self.cv), shuffle=True, random_state=seeded(self.random_state))
         return check_cv(self.cv)
@@ -212,13 +221,15 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _fitted(self, X: Any, Y: Any, weights: Array | None) -> Any:
         model = clone(self.estimator)
         if weights is None:
-            return model.fit(X, Y)
+            with _one_label_explained(model):
+                return model.fit(X, Y)
         if not has_fit_parameter(model, "sample_weight"):
             raise ValueError(
                 f"sample_weight was given, but {type(model).__name__}.fit does not take one; leave "
                 "it out."
             )
-        return model.fit(X, Y, sample_weight=weights)
+        with _one_label_explained(model):
+            return model.fit(X, Y, sample_weight=weights)
 
     def _scores(self, model: Any, X: Any) -> Array:
         """(N, M) scores, whatever form the estimator gives them in."""
@@ -273,6 +284,23 @@ class ThresholdTuner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+@contextmanager
+def _one_label_explained(model: Any) -> Iterator[None]:
+    """Say what to do where a classifier of single labels refuses a matrix of them."""
+    try:
+        yield
+    except ValueError as error:
+        tags = get_tags(model).classifier_tags if hasattr(model, "__sklearn_tags__") else None
+        if tags is None or tags.multi_label:
+            raise
+        raise ValueError(
+            f"ThresholdTuner needs a classifier of several labels, and {type(model).__name__} "
+            f"refuses a label matrix ({' '.join(str(error).split())[:120].rstrip('.')}); if it "
+            f"takes one label at a time, pass OneVsRestClassifier({type(model).__name__}()), from "
+            "sklearn.multiclass."
+        ) from error
 
 
 def _chance_of_one(part: Any, classes: Any) -> Array:

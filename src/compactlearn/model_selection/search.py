@@ -15,7 +15,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
-from compactlearn.core.params import Constraint, Flag, Integer, Nothing, Seed, check_parameters
+from compactlearn.core.params import (
+    Constraint,
+    Flag,
+    Integer,
+    Nothing,
+    Seed,
+    check_parameters,
+    nearest,
+)
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
     Targets,
@@ -132,7 +140,7 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
 
     def _splits(self, X: Any, y: Any, kind: str, groups: Any, n_rows: int) -> list[Split]:
         cv = self.cv
-        if Integer(1).accepts(cv):
+        if Integer().accepts(cv):
             if not 2 <= cv <= n_rows:
                 raise ValueError(
                     f"cv must be at least 2 folds and at most one for each of the {n_rows} rows, "
@@ -143,13 +151,12 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
             shuffled = KFold if kind == "multilabel" else StratifiedKFold
             cv = shuffled(int(cv), shuffle=True, random_state=seed)
         labels = np.zeros(n_rows) if isinstance(cv, KFold) else y
+        if isinstance(cv, str):
+            raise ValueError(_no_splits(cv))
         try:
             splits = [(train, test) for train, test in check_cv(cv).split(X, labels, groups)]
         except TypeError as error:
-            raise ValueError(
-                f"cv must be a number of folds, a splitter or pairs of row numbers, and is "
-                f"{self.cv!r:.80}; pass one of these."
-            ) from error
+            raise ValueError(_no_splits(cv)) from error
         rows = [(_row_numbers(a, n_rows), _row_numbers(b, n_rows)) for a, b in splits]
         if not rows or not all(len(train) and len(test) for train, test in rows):
             raise ValueError(
@@ -263,6 +270,13 @@ class Search(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimato
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _no_splits(cv: Any) -> str:
+    return (
+        f"cv must be a number of folds, a splitter or pairs of row numbers, and is {cv!r:.80}; "
+        "pass one of these."
+    )
 
 
 def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.intp]:
@@ -429,7 +443,8 @@ refit_time_, classes_, n_features_in_, feature_names_in_
                 f"param_grid must be a dictionary of parameters and values to try, or a list of "
                 f"such, and is {grid!r:.80}; pass one, for example {{'alpha': [1, 10]}}."
             )
-        grids = [grid] if isinstance(grid, Mapping) else grid
+        grids = [grid] if isinstance(grid, Mapping) else list(grid)
+        self._check_grids(grids)
         given = getattr(self.estimator, "embedding", self.estimator)
         if given is None and any(
             "embedding" not in one and any(name.startswith("embedding__") for name in one)
@@ -441,3 +456,20 @@ refit_time_, classes_, n_features_in_, feature_names_in_
             )
         candidates = list(ParameterGrid([dict(one) for one in grids]))
         self._keep(problem, candidates, self._score(problem, candidates))
+
+    def _check_grids(self, grids: Sequence[Any]) -> None:
+        """Refuse what is no grid, and names that the classifier has not."""
+        known = self._template().get_params(deep=False)
+        for one in grids:
+            if not isinstance(one, Mapping):
+                raise TypeError(
+                    f"A list as param_grid must hold dictionaries of parameters and values to try, "
+                    f"and holds {one!r:.80}; pass for example [{{'alpha': [1, 10]}}]."
+                )
+            for name in one:
+                if str(name).partition("__")[0] not in known:
+                    raise ValueError(
+                        f"param_grid must name parameters of {type(self.estimator).__name__}, "
+                        f"which are {', '.join(sorted(known))}, and names {name!r}; correct it."
+                        f"{nearest(str(name), known)}"
+                    )
