@@ -102,8 +102,7 @@ def _fits_from_moments(classifier: CompactClassifier) -> bool:
 
 def _gives_probabilities(classifier: CompactClassifier) -> bool:
     fitted = hasattr(classifier, "embedding_")
-    # Parameters may have changed since; fit_path, which knows no other decoder, notes none.
-    decoder = getattr(classifier, "_decoder", "linear") if fitted else classifier.decoder
+    decoder = classifier._decoder if fitted else classifier.decoder  # it may have changed since
     if decoder != "logistic":
         again = " and fit again" if fitted else ""
         raise AttributeError(
@@ -502,7 +501,6 @@ class CompactClassifier(
         """Fit the learner from projected features to codes, the decoder, and keep everything."""
         P, codes = result.projection, result.codes
         self.__dict__.pop("decoding_", None)
-        self._decoder = self.decoder
         if self.regressor is None or codes.size == 0:
             learned = held.pair.learn(P, codes, float(self.alpha), self.bias)
             code_map = self._keep_ridge(embedding, held.pair, result, learned)
@@ -523,7 +521,7 @@ class CompactClassifier(
         names = getattr(self, "feature_names_in_", None)
         if names is not None and self.feature_map is None:
             embedding.feature_names_in_ = names
-        self.embedding_ = embedding
+        self.embedding_, self._decoder = embedding, self.decoder
 
     def _keep_ridge(
         self, embedding: Embedding, pair: Pair, result: Embedded, learned: Learned
