@@ -366,7 +366,7 @@ def test_foreign_learner_needs_rows_not_moments(data):
     assert not hasattr(model, "fit_moments")
     with pytest.raises(AttributeError, match="has no attribute 'fit_moments'") as raised:
         model.fit_moments(moments)
-    assert "needs the built-in ridge" in str(raised.value.__cause__)
+    assert "needs the built-in ridge" in str(raised.value)
 
 
 # --- names ---------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def test_probabilities_only_with_the_logistic_decoder(fitted):
     assert not hasattr(fitted, "predict_proba")
     with pytest.raises(AttributeError, match="predict_proba") as caught:
         fitted.predict_proba(X)
-    assert "decoder='logistic'" in str(caught.value.__cause__.__cause__)
+    assert "decoder='logistic'" in str(caught.value)
     model = CMLLClassifierCV(**QUICK, decoders=("logistic",)).fit(X, Y)
     p = model.predict_proba(X)
     assert p.shape == Y.shape

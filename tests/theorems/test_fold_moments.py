@@ -142,7 +142,7 @@ def test_refusals():
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError) as caught:
         model.partial_fit(X, Y)
-    assert "needs those of each fold" in str(caught.value.__cause__)
+    assert "needs those of each fold" in str(caught.value)
 
 
 # --- the two pieces it is made of ----------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_foreign_learner_cannot_learn_in_parts():
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as raised:
         model.partial_fit(X, Y)
-    assert "needs the built-in ridge" in str(raised.value.__cause__)
+    assert "needs the built-in ridge" in str(raised.value)
 
 
 def test_feature_map_goes_first():

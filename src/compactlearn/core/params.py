@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from sklearn.utils import get_tags
 
 __all__ = [
     "Choice",
@@ -33,6 +34,7 @@ __all__ = [
     "Nothing",
     "Numbers",
     "Real",
+    "Regressor",
     "Seed",
     "Widths",
     "check_parameters",
@@ -216,6 +218,25 @@ class Methods:
 
 
 @dataclass(frozen=True)
+class Regressor:
+    """An object with fit and predict, and none that says it is something else than a regressor."""
+
+    def accepts(self, value: object) -> bool:
+        """Whether `value` can learn real numbers, as far as it says."""
+        return Methods("fit", "predict").accepts(value) and _kind_of(value) in (None, "regressor")
+
+    def describe(self) -> str:
+        """The methods by name."""
+        return "a regressor with the methods fit and predict"
+
+
+def _kind_of(value: object) -> str | None:
+    """What a scikit-learn estimator calls itself: "classifier", "regressor"; None for others."""
+    known = hasattr(value, "__sklearn_tags__") and not isinstance(value, type)
+    return get_tags(value).estimator_type if known else None
+
+
+@dataclass(frozen=True)
 class Numbers:
     """A 1-D array-like of at least one finite number.
 
@@ -316,7 +337,14 @@ def _refusal(owner: str, name: str, value: object, allowed: Sequence[Constraint]
         if len(allowed) > 1 or len(choices) > 1
         else f"Set {name} to such a value."
     )
-    if isinstance(value, type) and any(isinstance(c, Methods) for c in allowed):
+    objects = Methods | Regressor
+    kind = _kind_of(value)
+    if kind == "classifier" and any(isinstance(c, Regressor) for c in allowed):
+        advice = (
+            "This is a classifier, and what it would have to learn are real numbers: pass a "
+            "regressor such as Ridge() or RandomForestRegressor()."
+        )
+    if isinstance(value, type) and any(isinstance(c, objects) for c in allowed):
         advice = f"Pass an instance: {name}={value.__name__}()."
     if isinstance(value, str) and choices:
         advice += nearest(value, choices)

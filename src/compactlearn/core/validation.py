@@ -17,10 +17,22 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import _safe_indexing
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from compactlearn.core.compress import compress_rows
+from compactlearn.core.forms import (
+    continuous_labels,
+    named_labels,
+    not_an_array,
+    ragged_labels,
+    refuse_collections,
+    refuse_gaps,
+    refuse_unread,
+    why_not_numbers,
+    why_swapped,
+)
+from compactlearn.core.joined import find_joined
 from compactlearn.core.memory import require_memory
 from compactlearn.core.warn import warn_user
 
@@ -78,6 +90,7 @@ def labels_given(y: Any, Y: Any) -> Any:
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a float ndarray or CSR matrix, finite, with the columns the estimator knows."""
+    refuse_unread(X, "X")
     try:
         X = validate_data(
             estimator,
@@ -87,11 +100,21 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
             dtype=(np.float64, np.float32),
             ensure_all_finite=False,
         )
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         advice = next((advice for sign, advice in _ADVICE.items() if sign in str(error)), None)
-        if advice is None:
+        if advice is not None:
+            raise ValueError(f"{str(error).strip().rstrip('.')}; {advice}") from error
+        if "Complex data" in str(error):
+            raise ValueError(
+                "Complex data not supported: X must hold real numbers, and its type is "
+                f"{np.asarray(X).dtype}; pass X.real, or real and imaginary parts as columns."
+            ) from error
+        reason = why_not_numbers(X)
+        if reason is None:
             raise
-        raise ValueError(f"{str(error).rstrip('.')}; {advice}") from error
+        if isinstance(error, TypeError):  # scikit-learn's contract asks for NumPy's own words
+            raise TypeError(f"{str(error).rstrip('.')}: {reason}") from error
+        raise ValueError(reason) from error
     _refuse_not_finite(X)
     if scipy.sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()  # entries given twice count once, as their sum, in every product
@@ -101,6 +124,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def n_rows_of(X: Any) -> int:
     """How many rows anything array-like, framed or sparse has."""
+    refuse_unread(X, "X")
     return int(_num_samples(X))
 
 
@@ -130,6 +154,7 @@ _ADVICE = {
     "0 sample(s)": "pass at least one row.",
     "0 feature(s)": "pass at least one column.",
     "features as input": "pass the same columns as in fit, in the same order.",
+    "feature names should match": "pass X[model.feature_names_in_].",
 }
 
 
@@ -152,8 +177,13 @@ def _refuse_not_finite(X: Any) -> None:
     )
 
 
-def check_targets(Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit") -> Targets:
+def check_targets(
+    Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit", features: Any = None
+) -> Targets:
     """Check labels given as a matrix, a frame or a vector of classes.
+
+    Where ``features`` are given, labels that fail are also judged as features, and these as labels:
+    the two are easily swapped.
 
     >>> check_targets([[0, 1], [1, 1]], 2).matrix.toarray()
     array([[0., 1.],
@@ -166,12 +196,29 @@ def check_targets(Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit
             f"{owner} requires y to be passed, but the target y is None; pass the labels as a "
             "0/1 matrix with one row per sample, or as a vector of classes."
         )
+    refuse_unread(Y, "Y")
+    try:
+        return _read_targets(Y, n_rows, classes)
+    except ValueError as error:
+        reason = None if features is None else why_swapped(features, Y)
+        if reason is None:
+            raise
+        raise ValueError(reason) from error
+
+
+def _read_targets(Y: Any, n_rows: int, classes: Any) -> Targets:
     names = _column_names(Y)
     if scipy.sparse.issparse(Y):
         matrix, dtype = _check_sparse(Y), Y.dtype
     else:
-        Y = _as_array(Y)
+        if np.ndim(given := _as_array(Y)) == 0:
+            raise ValueError(not_an_array(Y))
+        if isinstance(Y, list | tuple) and given.ndim == 1:
+            refuse_gaps(Y)
+        Y = given
         if Y.ndim == 2 and Y.shape[1] == 1:
+            if names is not None:
+                refuse_collections(Y.ravel(), f"Y[{names[0]!r}]")
             warn_user(
                 "A column-vector y was passed when a 1d array was expected; it is treated as one "
                 "class per row. Pass y.ravel(), or a sparse (N, 1) matrix to mean a single label.",
@@ -187,7 +234,7 @@ def check_targets(Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit
                 f"have {Y.ndim} dimensions with shape {Y.shape}; reshape them."
             )
         matrix, dtype = _check_dense(Y), Y.dtype
-    _check_rows(matrix.shape[0], n_rows)
+    _check_rows(matrix.shape[0], n_rows, matrix.shape[1])
     n_labels = matrix.shape[1]
     if n_labels == 0:
         raise ValueError("Y has no columns; it needs at least one label. Pass a 0/1 matrix.")
@@ -206,7 +253,7 @@ def check_targets(Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit
 
 
 def check_partial_targets(
-    Y: Any, n_rows: int, *, mask: Any = None, owner: str = "fit"
+    Y: Any, n_rows: int, *, mask: Any = None, owner: str = "fit", features: Any = None
 ) -> tuple[Targets, Any]:
     """Labels of which some are not known: NaN in a label matrix, or False in ``mask``.
 
@@ -219,6 +266,7 @@ def check_partial_targets(
            [0., 1.]]), array([[0., 0.],
            [1., 0.]]))
     """
+    refuse_unread(Y, "Y")
     names, labels = _column_names(Y), _with_nan(Y)
     if Y is None:
         return check_targets(Y, n_rows, owner=owner), None
@@ -229,7 +277,7 @@ def check_partial_targets(
                 "leave out the rows whose class is not known, or pass a sparse (N, 1) matrix to "
                 "mean a single label."
             )
-        return check_targets(Y, n_rows, owner=owner), None
+        return check_targets(Y, n_rows, owner=owner, features=features), None
     if scipy.sparse.issparse(labels):
         filled, unknown = scipy.sparse.csr_array(labels), None
         if not filled.has_canonical_format:
@@ -251,7 +299,7 @@ def check_partial_targets(
         hidden = _hidden(mask, filled.shape)
         unknown = hidden if unknown is None else unknown.maximum(hidden)
         filled = _without(filled, hidden)
-    targets = replace(check_targets(filled, n_rows, owner=owner), names=names)
+    targets = replace(check_targets(filled, n_rows, owner=owner, features=features), names=names)
     own = _dtype_of(Y)
     if own is not None:
         targets = replace(targets, dtype=own)
@@ -383,11 +431,7 @@ def _as_array(Y: Any) -> NDArray[Any]:
     try:
         return np.asarray(Y)
     except ValueError as error:  # rows of different lengths: sets of labels
-        raise ValueError(
-            "Labels must be a 0/1 matrix or a vector of classes, and were given as rows of "
-            "different lengths; turn sets of labels into a matrix with "
-            "sklearn.preprocessing.MultiLabelBinarizer."
-        ) from error
+        raise ValueError(ragged_labels()) from error
 
 
 def _column_names(Y: Any) -> list[str] | None:
@@ -397,11 +441,14 @@ def _column_names(Y: Any) -> list[str] | None:
     return [str(name) for name in columns]
 
 
-def _check_rows(given: int, expected: int) -> None:
+def _check_rows(given: int, expected: int, n_columns: int | None = None) -> None:
     if given != expected:
+        remedy = "pass the labels of exactly the rows of X."
+        if n_columns == expected:
+            remedy = f"Y has {n_columns} columns: if it lies on its side, pass Y.T."
         raise ValueError(
             f"X and Y must have as many rows as each other, and have {expected} and {given} "
-            "(inconsistent numbers of samples); pass the labels of exactly the rows of X."
+            f"(inconsistent numbers of samples); {remedy}"
         )
 
 
@@ -426,10 +473,7 @@ def _check_dense(Y: NDArray[Any]) -> Any:
         except (TypeError, ValueError) as error:
             if any(type(value).__name__ == "NAType" for value in Y.ravel()):
                 _refuse_other_values(np.array([np.nan]))
-            raise ValueError(
-                f"Labels must be 0 or 1, and Y has entries of type {Y.dtype}, such as "
-                f"{Y.ravel()[0]!r}; encode them with sklearn.preprocessing.MultiLabelBinarizer."
-            ) from error
+            raise ValueError(named_labels(Y)) from error
     return compress_rows(Y, check=_refuse_other_values)
 
 
@@ -440,14 +484,16 @@ def _refuse_other_values(values: NDArray[Any]) -> None:
     value = values[~good][0]
     if np.isnan(value):
         raise ValueError(
-            "Y contains NaN, which would mean an unknown label; this estimator needs every label "
-            "to be 0 or 1. Fill the unknown labels, or drop their rows."
+            "Every label must be 0 or 1, and Y contains NaN, which would mean an unknown label; "
+            "fill the unknown labels, drop their rows, or use C2AEClassifier, whose fit accepts "
+            "them."
         )
     if np.isinf(value):
         raise ValueError("Y contains infinity; every label must be 0 or 1. Repair those entries.")
     raise ValueError(
         f"Every label must be 0 or 1, and Y contains {value}; for -1/+1 labels pass Y > 0, for "
-        "several classes per column binarise them first."
+        "lists of label numbers MultiLabelBinarizer().fit_transform(Y), and for several classes "
+        "per column binarise them first."
     )
 
 
@@ -458,6 +504,11 @@ def _check_vector(y: NDArray[Any], classes: Any) -> Targets:
         )
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported in y; pass the classes as plain values.")
+    refuse_collections(y)
+    refuse_gaps(y)
+    kind = type_of_target(y)
+    if "continuous" in kind:
+        raise ValueError(continuous_labels(y, kind))
     check_classification_targets(y)
     known = np.unique(y) if classes is None else np.unique(np.asarray(classes))
     index = np.searchsorted(known, y)
@@ -474,6 +525,8 @@ def _check_vector(y: NDArray[Any], classes: Any) -> Targets:
             f"{known.tolist()}; add rows of another class, or name all classes by "
             "classes= at the first call of partial_fit."
         )
+    if y.dtype.kind in "OSU":
+        _warn_joined(known, np.bincount(index, minlength=known.size))
     n = y.shape[0]
     if known.size == 2:
         rows = np.flatnonzero(index == 1)
@@ -486,3 +539,17 @@ def _check_vector(y: NDArray[Any], classes: Any) -> Targets:
         shape=(n, known.size),
     )
     return Targets(matrix, known, "multiclass", None, known.dtype)
+
+
+def _warn_joined(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
+    """Say so where class names look like several labels each."""
+    names = classes.tolist()
+    joined = find_joined(names, counts.tolist()) if all(isinstance(n, str) for n in names) else None
+    if joined is not None:
+        warn_user(
+            f"A vector y is read as one class for each row, and {joined.n_rows} of its "
+            f"{int(counts.sum())} values look like several labels joined by "
+            f"{joined.separator!r}, such as {joined.example!r:.60}: every combination becomes a "
+            f"class of its own, {classes.size} in all. If they are labels, pass a matrix: "
+            f"{joined.remedy()}, with MultiLabelBinarizer from sklearn.preprocessing."
+        )

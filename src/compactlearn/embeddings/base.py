@@ -149,7 +149,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(labels_given(y, Y), X.shape[0], owner=owner)
+            targets = check_targets(labels_given(y, Y), X.shape[0], owner=owner, features=X)
             Y = targets.matrix
             X = working_form(X)
             plan = self._plan(X.shape[1], Y.shape[1], X.shape[1])

@@ -297,7 +297,11 @@ class C2AEClassifier(
             self.device_ = choose_device(self.device)
             X = check_features(self, X, reset=True)
             targets, unknown = check_partial_targets(
-                labels_given(y, Y), X.shape[0], mask=mask, owner=f"{type(self).__name__}.fit"
+                labels_given(y, Y),
+                X.shape[0],
+                mask=mask,
+                owner=f"{type(self).__name__}.fit",
+                features=X,
             )
             self._describe(targets)
             examples = Examples.of(X, targets.matrix, unknown)

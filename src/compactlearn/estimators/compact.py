@@ -20,9 +20,9 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.available import available_if
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -32,6 +32,7 @@ from compactlearn.core.params import (
     Nothing,
     Numbers,
     Real,
+    Regressor,
     Seed,
     check_parameters,
 )
@@ -105,10 +106,13 @@ def _fits_from_moments(classifier: CompactClassifier) -> bool:
 
 
 def _gives_probabilities(classifier: CompactClassifier) -> bool:
-    if classifier.decoder != "logistic":
+    fitted = hasattr(classifier, "embedding_")
+    decoder = classifier._decoder if fitted else classifier.decoder  # it may have changed since
+    if decoder != "logistic":
+        again = " and fit again" if fitted else ""
         raise AttributeError(
-            f"Probabilities need decoder='logistic', and it is {classifier.decoder!r}; set it, or "
-            "use decision_function."
+            f"Probabilities need decoder='logistic', and it is {decoder!r}; set it{again}, or use "
+            "decision_function."
         )
     return True
 
@@ -216,7 +220,7 @@ default="auto"
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "feature_map": (Methods("fit", "transform"), Nothing()),
         "scale": (Flag(),),
-        "regressor": (Methods("fit", "predict"), Nothing()),
+        "regressor": (Regressor(), Nothing()),
         "alpha": (Real(0),),
         "bias": (Choice(*BIASES),),
         "decoder": (Choice("linear", "learned", "logistic"),),
@@ -288,7 +292,8 @@ default="auto"
     ) -> Held:
         """Check the data, map and scale them, and hold them in the regime that suits."""
         X = check_features(self, X, reset=True)
-        targets = check_targets(y, X.shape[0], owner=f"{type(self).__name__}.fit")
+        owner = f"{type(self).__name__}.fit"
+        targets = check_targets(y, X.shape[0], owner=owner, features=X)
         weights = check_weights(sample_weight, X.shape[0])
         groups = check_groups(groups, X.shape[0], weights)
         X, targets, weights = without_zero_weights(X, targets, weights)
@@ -375,7 +380,7 @@ default="auto"
             X = check_features(self, X, reset=first)
             known = classes if first or self._kind == "multilabel" else self.classes_
             targets = check_targets(
-                labels_given(y, Y), X.shape[0], classes=known, owner="partial_fit"
+                labels_given(y, Y), X.shape[0], classes=known, owner="partial_fit", features=X
             )
             if not first and (targets.kind, targets.n_labels) != (self._kind, self.n_labels_):
                 raise ValueError(
@@ -566,7 +571,7 @@ default="auto"
         names = getattr(self, "feature_names_in_", None)
         if names is not None and self.feature_map is None:
             embedding.feature_names_in_ = names
-        self.embedding_ = embedding
+        self.embedding_, self._decoder = embedding, self.decoder
 
     def _keep_ridge(
         self, embedding: Embedding, pair: Pair, result: Embedded, learned: Learned

@@ -15,10 +15,10 @@ from scipy.special import expit, log_expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from compactlearn.core.available import available_if
 from compactlearn.core.params import (
     Constraint,
     Flag,
@@ -245,7 +245,8 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             labels = labels_given(y, Y)
-            targets = check_targets(labels, X.shape[0], owner=f"{type(self).__name__}.fit")
+            owner = f"{type(self).__name__}.fit"
+            targets = check_targets(labels, X.shape[0], owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = without_zero_weights(X, targets, weights)
             self._describe(targets)

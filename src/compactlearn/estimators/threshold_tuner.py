@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from compactlearn.core.available import available_if, reason_of
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -44,9 +46,17 @@ Array = NDArray[np.float64]
 
 
 def _has(name: str) -> Any:
-    def check(tuner: ThresholdTuner) -> bool:
-        getattr(tuner.estimator, name)
-        return True
+    def check(tuner: ThresholdTuner) -> None:
+        model = getattr(tuner, "estimator_", tuner.estimator)
+        try:
+            getattr(model, name)
+        except AttributeError as error:
+            reason = reason_of(error).rstrip(".")
+            raise AttributeError(
+                f"This needs an estimator with {name}, and was given {type(model).__name__}, "
+                f"which has none{f' as it stands ({reason})' if reason else ''}; use predict, or "
+                "another estimator."
+            ) from error
 
     return check
 
@@ -162,7 +172,7 @@ class ThresholdTuner(
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             X, Y = with_rows_to_take(X), with_rows_to_take(Y)
-            targets = check_targets(Y, n_rows_of(X), owner="ThresholdTuner.fit")
+            targets = check_targets(Y, n_rows_of(X), owner="ThresholdTuner.fit", features=X)
             if targets.kind != "multilabel":
                 raise ValueError(
                     "ThresholdTuner decides label by label and needs a 0/1 matrix Y with at least "
@@ -170,6 +180,7 @@ class ThresholdTuner(
                     "TunedThresholdClassifierCV for those."
                 )
             weights = check_weights(sample_weight, targets.matrix.shape[0])
+            self._asked, self._never_empty = self.response, self.never_empty
             self._tune(X, Y, targets.matrix, weights, groups)
             self.estimator_ = self._fitted(X, Y, weights)
             self.n_labels_ = targets.n_labels
@@ -201,7 +212,7 @@ class ThresholdTuner(
             self.threshold_ = threshold if threshold.ndim else float(threshold)
             return
         scores = np.full((n_rows, n_labels), np.nan)
-        folds = list(self._folds().split(X, Y, groups))
+        folds = list(self._folds(n_rows).split(X, Y, groups))
         for train, test in track(folds, description="ThresholdTuner", disable=not self.verbose):
             part = None if weights is None else weights[train]
             model = self._fitted(take_rows(X, train), take_rows(Y, train), part)
@@ -213,7 +224,14 @@ class ThresholdTuner(
             self.strategy, lambda labels: S[:, labels], matrix[seen], part, self.min_positives
         )
 
-    def _folds(self) -> Any:
+    def _folds(self, n_rows: int) -> Any:
+        if isinstance(self.cv, str) or (
+            Integer().accepts(self.cv) and not Integer(2, n_rows).accepts(self.cv)
+        ):
+            raise ValueError(
+                f"cv must be at least 2 folds and at most one for each of the {n_rows} rows, a "
+                f"splitter or pairs of row numbers, and is {self.cv!r:.80}; pass one of these."
+            )
         if Integer(2).accepts(self.cv):
             return KFold(int(self.cv), shuffle=True, random_state=seeded(self.random_state))
         return check_cv(self.cv)
@@ -221,18 +239,21 @@ class ThresholdTuner(
     def _fitted(self, X: Any, Y: Any, weights: Array | None) -> Any:
         model = clone(self.estimator)
         if weights is None:
-            return model.fit(X, Y)
+            with _one_label_explained(model):
+                return model.fit(X, Y)
         if not has_fit_parameter(model, "sample_weight"):
             raise ValueError(
                 f"sample_weight was given, but {type(model).__name__}.fit does not take one; leave "
                 "it out."
             )
-        return model.fit(X, Y, sample_weight=weights)
+        with _one_label_explained(model):
+            return model.fit(X, Y, sample_weight=weights)
 
     def _scores(self, model: Any, X: Any) -> Array:
         """(N, M) scores, whatever form the estimator gives them in."""
-        names = [self.response]
-        if self.response == "auto":
+        asked = getattr(self, "_asked", self.response)  # as it was at fit
+        names = [asked]
+        if asked == "auto":
             names = ["decision_function", "predict_proba"]
         found = [name for name in names if hasattr(model, name)]
         if not found:
@@ -261,7 +282,7 @@ class ThresholdTuner(
             np.put_along_axis(labels, top_labels(scores, self.k_)[0], 1, axis=1)
             return labels
         labels = (scores > self.threshold_).astype(np.int64)
-        return with_best_label(labels, scores) if self.never_empty else labels
+        return with_best_label(labels, scores) if self._never_empty else labels
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> Any:
@@ -291,6 +312,23 @@ class ThresholdTuner(
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+@contextmanager
+def _one_label_explained(model: Any) -> Iterator[None]:
+    """Say what to do where a classifier of single labels refuses a matrix of them."""
+    try:
+        yield
+    except ValueError as error:
+        tags = get_tags(model).classifier_tags if hasattr(model, "__sklearn_tags__") else None
+        if tags is None or tags.multi_label:
+            raise
+        raise ValueError(
+            f"ThresholdTuner needs a classifier of several labels, and {type(model).__name__} "
+            f"refuses a label matrix ({' '.join(str(error).split())[:120].rstrip('.')}); if it "
+            f"takes one label at a time, pass OneVsRestClassifier({type(model).__name__}()), from "
+            "sklearn.multiclass."
+        ) from error
 
 
 def _chance_of_one(part: Any, classes: Any) -> Array:

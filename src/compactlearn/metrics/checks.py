@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from compactlearn.core.forms import refuse_unread
 from compactlearn.core.params import Integer, nearest
 from compactlearn.core.warn import warn_user
 
@@ -135,6 +136,7 @@ def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
 
 def as_matrix(values: Any, name: str) -> Matrix:
     """A two-dimensional ndarray of numbers or booleans, or a csr_array without repeated cells."""
+    refuse_unread(values, name)
     if sparse.issparse(values):
         matrix = sparse.csr_array(values)
         if not matrix.has_canonical_format:  # a cell stored twice means the sum

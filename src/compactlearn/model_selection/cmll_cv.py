@@ -84,6 +84,7 @@ search_time_, refit_time_, interrupted_
     (3, 6)
     """
 
+    _logistic_remedy: ClassVar[str] = "decoders=('logistic',)"
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         **Search._constraints,
         "racing": (Flag(),),

@@ -12,10 +12,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold, check_cv
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core.params import Constraint, Flag, Integer, Nothing, Seed, check_parameters
+from compactlearn.core.available import available_if
+from compactlearn.core.params import (
+    Constraint,
+    Flag,
+    Integer,
+    Nothing,
+    Seed,
+    check_parameters,
+    nearest,
+)
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
     Targets,
@@ -37,13 +45,16 @@ from compactlearn.model_selection.folds import Data, Split
 Array = NDArray[np.float64]
 
 
-def _best_has(name: str) -> Any:
-    def check(search: Search) -> bool:
-        fitted = getattr(search, "best_estimator_", None)
-        getattr(search._template() if fitted is None else fitted, name)
-        return True
-
-    return check
+def _gives_probabilities(search: Search) -> None:
+    fitted = getattr(search, "best_estimator_", None)
+    if fitted is None and hasattr(search, "best_index_"):
+        search._best()  # says that there is none
+    if not hasattr(search._template() if fitted is None else fitted, "predict_proba"):
+        which = "its estimator, as yet not fitted," if fitted is None else "the best one found"
+        raise AttributeError(
+            f"Probabilities need a classifier with decoder='logistic', and {which} has another "
+            f"decoder; fit with {search._logistic_remedy}, or use decision_function."
+        )
 
 
 class Search(
@@ -64,6 +75,8 @@ class Search(
         "random_state": (Seed(),),
         "verbose": (Integer(0), Flag()),
     }
+
+    _logistic_remedy: ClassVar[str] = "estimator=CMLLClassifier(decoder='logistic')"
 
     @abstractmethod
     def _template(self) -> CompactClassifier:
@@ -95,7 +108,7 @@ class Search(
             X = check_features(self, given, reset=True)
             y = with_rows_to_take(labels_given(y, Y))
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(y, X.shape[0], owner=owner)
+            targets = check_targets(y, X.shape[0], owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             data = Data(X, targets.matrix, weights)
             splits = self._splits(given, y, targets.kind, groups, X.shape[0])
@@ -131,7 +144,7 @@ class Search(
 
     def _splits(self, X: Any, y: Any, kind: str, groups: Any, n_rows: int) -> list[Split]:
         cv = self.cv
-        if Integer(1).accepts(cv):
+        if Integer().accepts(cv):
             if not 2 <= cv <= n_rows:
                 raise ValueError(
                     f"cv must be at least 2 folds and at most one for each of the {n_rows} rows, "
@@ -142,13 +155,12 @@ class Search(
             shuffled = KFold if kind == "multilabel" else StratifiedKFold
             cv = shuffled(int(cv), shuffle=True, random_state=seed)
         labels = np.zeros(n_rows) if isinstance(cv, KFold) else y
+        if isinstance(cv, str):
+            raise ValueError(_no_splits(cv))
         try:
             splits = [(train, test) for train, test in check_cv(cv).split(X, labels, groups)]
         except TypeError as error:
-            raise ValueError(
-                f"cv must be a number of folds, a splitter or pairs of row numbers, and is "
-                f"{self.cv!r:.80}; pass one of these."
-            ) from error
+            raise ValueError(_no_splits(cv)) from error
         rows = [(_row_numbers(a, n_rows), _row_numbers(b, n_rows)) for a, b in splits]
         if not rows or not all(len(train) and len(test) for train, test in rows):
             raise ValueError(
@@ -235,7 +247,7 @@ class Search(
         """Return the best classifier's scores."""
         return self._asked(X).decision_function(X)
 
-    @available_if(_best_has("predict_proba"))
+    @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Return the best classifier's probabilities."""
         return self._asked(X).predict_proba(X)
@@ -267,6 +279,13 @@ class Search(
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _no_splits(cv: Any) -> str:
+    return (
+        f"cv must be a number of folds, a splitter or pairs of row numbers, and is {cv!r:.80}; "
+        "pass one of these."
+    )
 
 
 def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.intp]:
@@ -435,7 +454,8 @@ refit_time_, classes_, n_features_in_, feature_names_in_
                 f"param_grid must be a dictionary of parameters and values to try, or a list of "
                 f"such, and is {grid!r:.80}; pass one, for example {{'alpha': [1, 10]}}."
             )
-        grids = [grid] if isinstance(grid, Mapping) else grid
+        grids = [grid] if isinstance(grid, Mapping) else list(grid)
+        self._check_grids(grids)
         given = getattr(self.estimator, "embedding", self.estimator)
         if given is None and any(
             "embedding" not in one and any(name.startswith("embedding__") for name in one)
@@ -447,3 +467,20 @@ refit_time_, classes_, n_features_in_, feature_names_in_
             )
         candidates = list(ParameterGrid([dict(one) for one in grids]))
         self._keep(problem, candidates, self._score(problem, candidates))
+
+    def _check_grids(self, grids: Sequence[Any]) -> None:
+        """Refuse what is no grid, and names that the classifier has not."""
+        known = self._template().get_params(deep=False)
+        for one in grids:
+            if not isinstance(one, Mapping):
+                raise TypeError(
+                    f"A list as param_grid must hold dictionaries of parameters and values to try, "
+                    f"and holds {one!r:.80}; pass for example [{{'alpha': [1, 10]}}]."
+                )
+            for name in one:
+                if str(name).partition("__")[0] not in known:
+                    raise ValueError(
+                        f"param_grid must name parameters of {type(self.estimator).__name__}, "
+                        f"which are {', '.join(sorted(known))}, and names {name!r}; correct it."
+                        f"{nearest(str(name), known)}"
+                    )

@@ -1,0 +1,106 @@
+"""Several labels of a row written as one string, "jazz;blues", where classes are expected.
+
+Such a vector trains one class for every combination, and nobody notices. The strings of ordinary
+classes may contain the same signs: "Korea, South". What tells the two apart is that labels are
+used again, alone or at another place of another combination, while the parts of a name keep their
+place.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# A blank is no separator: too many ordinary names have one.
+SEPARATORS = (";", "|", "\t", "\n", ",")
+
+_FEWEST_ROWS = 0.1  # share of the rows that must be joined
+_FEWEST_CLASSES = 3  # joined classes, where their parts never stand alone
+_REUSED = 0.5  # share of the parts that more than one class must have
+_MOVING = 0.25  # share of those that must stand at several places
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Class names that look like joined labels."""
+
+    separator: str
+    n_rows: int  # whose value is joined
+    example: str
+    padded: bool  # blanks stand around the separator, other than one after it
+    gaps: bool  # a separator with nothing before or after it, or an empty value
+
+    def remedy(self) -> str:
+        """The line of Python that makes a label matrix of them."""
+        parts = f"row.split({self.separator!r})"
+        if self.padded and self.gaps:
+            parts = f"[part.strip() for part in {parts} if part.strip()]"
+        elif self.padded:
+            parts = f"[part.strip() for part in {parts}]"
+        elif self.gaps:
+            parts = f"[part for part in {parts} if part]"
+        return f"Y = MultiLabelBinarizer().fit_transform([{parts} for row in y])"
+
+
+def find_joined(classes: Sequence[str], counts: Sequence[int]) -> Joined | None:
+    """What the classes are joined by, if they look like it.
+
+    ``counts`` holds the number of rows of each.
+
+    >>> find_joined(["jazz", "blues", "blues;jazz"], [5, 4, 3]).remedy()
+    "Y = MultiLabelBinarizer().fit_transform([row.split(';') for row in y])"
+    >>> find_joined(["Korea, North", "Korea, South", "Japan"], [5, 4, 3])
+    """
+    for separator in SEPARATORS:
+        split = [_parts(name, separator) for name in classes]
+        joined = [place for place, parts in enumerate(split) if len(parts) > 1]
+        n_rows = sum(int(counts[place]) for place in joined)
+        if joined and n_rows >= _FEWEST_ROWS * sum(counts) and _are_labels(split):
+            return _described(separator, [classes[place] for place in joined], classes, n_rows)
+    return None
+
+
+def _parts(name: str, separator: str) -> list[str]:
+    return [part.strip() for part in name.split(separator) if part.strip()]
+
+
+def _are_labels(split: Sequence[Sequence[str]]) -> bool:
+    """Whether the parts behave as labels do: each once in a combination, and used again."""
+    combinations = [parts for parts in split if len(parts) > 1]
+    if any(len(set(parts)) < len(parts) for parts in combinations):
+        return False
+    alone = {parts[0] for parts in split if len(parts) == 1}
+    if 2 * sum(alone.issuperset(parts) for parts in combinations) >= len(combinations):
+        return True
+    if len(combinations) < _FEWEST_CLASSES:
+        return False
+    places: dict[str, list[int]] = defaultdict(list)
+    for parts in split:
+        for place, part in enumerate(parts):
+            places[part].append(place)
+    combined = {part for parts in combinations for part in parts}
+    reused = [part for part in combined if len(places[part]) > 1]
+    moving = [part for part in reused if len(set(places[part])) > 1]
+    return len(reused) >= _REUSED * len(combined) and len(moving) >= _MOVING * len(reused)
+
+
+def _described(
+    separator: str, joined: Sequence[str], classes: Sequence[str], n_rows: int
+) -> Joined:
+    wide = f"{separator} "
+    if all(_splits_clean(name, wide, separator) for name in classes):
+        separator = wide
+    pieces = [part for name in classes for part in name.split(separator)]
+    return Joined(
+        separator,
+        n_rows,
+        joined[0],
+        padded=any(part != part.strip() for part in pieces),
+        gaps=not all(part.strip() for part in pieces),
+    )
+
+
+def _splits_clean(name: str, wide: str, separator: str) -> bool:
+    """Whether the wider separator finds the same parts."""
+    return [part for part in name.split(wide) if part] == _parts(name, separator)

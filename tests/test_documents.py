@@ -1,0 +1,311 @@
+"""README.md and docs are true: every block of code and every command line in them is run.
+
+A fence says what it holds: ``python``, ``toml`` or ``text``. Indented lines are commands. Each
+block runs by itself, in a fresh namespace and an empty folder. A comment before it says otherwise:
+
+    <!-- continues -->                      in the namespace or the folder of the one before
+    <!-- where: SPEC = quick.toml, ... -->  what stands for the words in capitals
+    <!-- file: my_module.py -->             it is also a file, beside the specs of its page
+    <!-- not run: reason -->                for what installs, downloads or needs large data
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import typer
+
+from compactlearn.bench.registry import GROUP
+from compactlearn.cli import app
+from compactlearn.records import open_records
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DIRECTIVES = ("continues", "where", "file", "not run")
+
+
+@dataclass
+class Block:
+    page: str
+    line: int
+    kind: str  # what the fence says, or "commands"
+    text: str
+    told: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self):
+        return f"{self.page}:{self.line}"
+
+    @property
+    def is_run(self):
+        return self.kind != "text" and "not run" not in self.told
+
+
+def blocks_of(path):
+    """The blocks of a page, in order, each with what the comments right before it say."""
+    blocks, told = [], {}
+    lines = iter(enumerate(path.read_text(encoding="utf-8").splitlines(), start=1))
+    indented = None
+    for number, line in lines:
+        if line.startswith("```"):
+            inside = []
+            for _, inner in lines:
+                if inner.startswith("```"):
+                    break
+                inside.append(inner)
+            blocks.append(Block(path.name, number, line[3:].strip(), "\n".join(inside), told))
+            told, indented = {}, None
+        elif line.startswith("    "):
+            if indented is None:
+                indented = Block(path.name, number, "commands", "", told)
+                blocks.append(indented)
+                told = {}
+            indented.text += f"{line[4:]}\n"
+        elif line.startswith("<!--") and (found := re.fullmatch(r"<!-- ([^:]+?)(: .*)? -->", line)):
+            if found[1] in DIRECTIVES:
+                told[found[1]] = (found[2] or "")[2:].strip()
+            indented = None
+        elif line.strip():
+            assert not told, f"{path.name}:{number}: {told} stands before no block"
+            indented = None
+    return blocks
+
+
+ALL = [block for path in PAGES for block in blocks_of(path)]
+
+
+def chains(kind):
+    """Blocks of a kind that are run, each with those that continue it."""
+    found = []
+    for block in ALL:
+        if block.kind == kind and block.is_run:
+            if "continues" in block.told and found and found[-1][0].page == block.page:
+                found[-1].append(block)
+            else:
+                assert "continues" not in block.told, f"{block.name} continues nothing"
+                found.append([block])
+    return found
+
+
+def by_chain(kind):
+    return pytest.mark.parametrize("chain", chains(kind), ids=lambda chain: chain[0].name)
+
+
+def clean_environment(**more):
+    """What a user's shell has, with our commands first and no data of this machine."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("COMPACTLEARN")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    return kept | {"PATH": path, "COLUMNS": "100", "NO_COLOR": "1"} | more
+
+
+# ---- what there is ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_no_block_escapes(path):
+    """Counted once more, by other means."""
+    text, blocks = path.read_text(encoding="utf-8"), blocks_of(path)
+    fenced = [block for block in blocks if block.kind != "commands"]
+    assert 2 * len(fenced) == sum(line.startswith("```") for line in text.splitlines())
+    outside = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    commands = [line for b in blocks if b.kind == "commands" for line in b.text.splitlines()]
+    assert len(commands) == len(re.findall(r"^ {4}.*\S", outside, flags=re.MULTILINE))
+    for sign, name in (("```python", "python"), ("```toml", "toml")):
+        assert sum(block.kind == name for block in blocks) == text.count(sign)
+    known = re.findall(rf"^<!-- ({'|'.join(DIRECTIVES)})\b", text, flags=re.MULTILINE)
+    assert len(known) == sum(len(block.told) for block in blocks)
+
+
+def test_every_block_says_what_it_is():
+    assert {block.kind for block in ALL} == {"python", "toml", "text", "commands"}
+    odd = [f"{block.name}: {block.text}" for block in ALL if not block.text.strip()]
+    assert odd == []
+
+
+def test_what_is_not_run_has_a_reason_and_is_little():
+    left = [block for block in ALL if "not run" in block.told]
+    assert all(len(block.told["not run"].split()) > 3 for block in left)
+    assert {block.kind for block in left} == {"commands"}
+    lines = [line.split("#")[0].strip() for block in left for line in block.text.splitlines()]
+    assert [line for line in lines if not line.startswith(("make ", "pip install "))] == [
+        "compactlearn bench benchmarks/paper/linear.toml --data-home DIR --workers 4",
+        "compactlearn bench benchmarks/paper/SPEC.toml --store DIR "
+        "--pack benchmarks/paper/records.jsonl.xz",
+    ]
+
+
+# ---- Python -------------------------------------------------------------------------------------
+
+# Page, a phrase of one block, and what must be true after it.
+CLAIMS = [
+    ("README.md", "predict_topk", "scores.shape == (579, 53) == labels.shape"),
+    ("README.md", "predict_topk", "best.shape == (579, 5) and small.shape == (579, 27)"),
+    ("README.md", "predict_topk", "model.embedding_.solver_ == 'closed-krylov'"),
+    ("README.md", "Moments.from_blocks", "model.predict(data.X[:3]).shape == (3, 53)"),
+    ("README.md", "make_compact", "mine.Y.shape == (500, 12)"),
+    ("README.md", "fit_path", "len(METHODS) == 17 and len(list(ten)) == 10"),
+    ("README.md", "fit_path", "rival.n_labels_ == kernel.n_labels_ == 53"),
+    ("README.md", "predict_proba", "chances.shape == (579, 53)"),
+    ("README.md", "CMLLClassifierCV", "model.best_score_ > 0.65"),
+    (
+        "SELECTION.md",
+        "CMLLClassifierCV",
+        "model.best_params_['n_label_components'] in (0.1, 0.25, 0.5, 0.75, 1.0)",
+    ),
+    ("BENCHMARK.md", "def make", "set(make.grid) <= set(make().get_params())"),
+]
+
+
+@by_chain("python")
+def test_the_examples_run(chain, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for block in chain:
+        exec(compile(block.text, block.name, "exec"), names)
+        for page, phrase, claim in CLAIMS:
+            if page == block.page and phrase in block.text:
+                assert eval(claim, names), claim
+
+
+@pytest.mark.parametrize(("page", "phrase"), sorted({claim[:2] for claim in CLAIMS}))
+def test_every_claim_is_about_one_example(page, phrase):
+    found = [b for b in ALL if b.kind == "python" and b.page == page and phrase in b.text]
+    assert len(found) == 1
+
+
+# ---- specs --------------------------------------------------------------------------------------
+
+
+def page_files(page, folder):
+    """The files that the blocks of a page are said to be, written beside a spec."""
+    for block in ALL:
+        if block.page == page and "file" in block.told:
+            (folder / block.told["file"]).write_text(block.text, encoding="utf-8")
+
+
+def shell(line, folder):
+    done = subprocess.run(
+        line, shell=True, cwd=folder, env=clean_environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@by_chain("toml")
+def test_the_specs_are_accepted(chain, tmp_path):
+    (block,) = chain
+    content = tomllib.loads(block.text)
+    if "project" in content:
+        assert list(content["project"]["entry-points"]) == [GROUP]
+        return
+    page_files(block.page, tmp_path)
+    (tmp_path / "spec.toml").write_text(block.text, encoding="utf-8")
+    shown = shell("compactlearn bench spec.toml --dry-run", tmp_path)
+    assert f"{content['name']}: " in shown
+    for method in content["methods"]:
+        assert (method if isinstance(method, str) else method.get("as", method["name"])) in shown
+
+
+def test_a_method_of_ones_own_as_printed(tmp_path):
+    """The line of the spec and the module of the page, on a data set that is there."""
+    (spec,) = (
+        block
+        for block in ALL
+        if block.page == "BENCHMARK.md" and block.kind == "toml" and "estimator =" in block.text
+    )
+    (line,) = re.findall(r'^ *(\{.*estimator = ".*\}),$', spec.text, flags=re.MULTILINE)
+    page_files("BENCHMARK.md", tmp_path)
+    text = f'name = "own"\nfolds = 2\ninner_folds = 2\ndatasets = ["emotions"]\nmethods = [{line}]'
+    (tmp_path / "spec.toml").write_text(text + "\nworkers = 1\n", encoding="utf-8")
+    shell("compactlearn bench spec.toml --store records", tmp_path)
+    records = list(open_records(tmp_path / "records"))
+    assert {record.status for record in records} == {"done"}
+    assert {record.cell.method for record in records} == {"mine"}
+
+
+# ---- commands -----------------------------------------------------------------------------------
+
+
+def cut_down(source):
+    """A ready spec with its first data set, its first methods and two folds."""
+    spec = tomllib.loads(source.read_text(encoding="utf-8"))
+    spec |= {"folds": 2, "inner_folds": 2, "workers": 1, "datasets": ["emotions"]}
+    spec["methods"] = spec["methods"][:2]
+    plain = {key: value for key, value in spec.items() if key not in ("budget", "overrides")}
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in plain.items())
+
+
+@pytest.mark.slow
+@by_chain("commands")
+def test_the_commands_run(chain, tmp_path):
+    """As printed, in a folder that has our specs as a clone has them, cut down to seconds."""
+    specs = tmp_path / "benchmarks" / "paper"
+    specs.mkdir(parents=True)
+    for source in (ROOT / "benchmarks" / "paper").glob("*.toml"):
+        (specs / source.name).write_text(cut_down(source), encoding="utf-8")
+    for block in chain:
+        words = dict(re.findall(r"(\S+) = ([^,]+)", block.told.get("where", "")))
+        for line in block.text.splitlines():
+            for word, meaning in words.items():
+                line = line.replace(f" {word} ", f" {meaning} ")
+            command = line.split(" #")[0]
+            assert not re.search(r"\b[A-Z]{3,}\b", command), f"what is meant in {line!r}?"
+            shell(line, tmp_path)
+    made = [path for path in tmp_path.iterdir() if path != tmp_path / "benchmarks"]
+    assert made
+
+
+def test_the_targets_of_make_exist():
+    text = "".join(block.text for block in ALL if block.kind == "commands")
+    targets = re.findall(r"^make (\w+)", text, flags=re.MULTILINE)
+    assert targets == ["demo", "test"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert all(re.search(rf"^{target}:", makefile, flags=re.MULTILINE) for target in targets)
+
+
+def test_the_extras_exist():
+    text = "".join(block.text for block in ALL if block.kind == "commands")
+    text += "".join(path.read_text(encoding="utf-8") for path in PAGES)
+    named = set(re.findall(r"pip install '(?:compactlearn|\.)\[(\w+)\]'", text))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert named
+    assert named <= set(project["optional-dependencies"])
+
+
+INLINE = sorted(
+    {
+        re.sub(r"\s+", " ", found)
+        for path in PAGES
+        for found in re.findall(r"`(compactlearn [a-z][^`]*)`", path.read_text(encoding="utf-8"))
+    }
+)
+
+
+@pytest.mark.parametrize("command", INLINE)
+def test_commands_within_sentences_are_understood(command, monkeypatch):
+    """Their names and options exist; what they would do is not done."""
+    monkeypatch.chdir(ROOT)
+    group, words = typer.main.get_command(app._app), command.split()[1:]
+    context = group.make_context("compactlearn", [], resilient_parsing=True)
+    while hasattr(group, "resolve_command"):
+        name, group, words = group.resolve_command(context, words)
+        assert group is not None
+        if not words:
+            return  # the command by its name alone
+        context = group.make_context(
+            name, list(words), parent=context, resilient_parsing=hasattr(group, "resolve_command")
+        )
+
+
+# ---- figures ------------------------------------------------------------------------------------
+
+
+def test_the_tables_are_those_of_the_records():
+    script = ROOT / "benchmarks" / "tables.py"
+    assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0
