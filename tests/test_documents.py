@@ -144,9 +144,11 @@ def test_what_is_not_run_has_a_reason_and_is_little():
 
 # Page, a phrase of one block, and what must be true after it.
 CLAIMS = [
-    ("README.md", "predict_topk", "scores.shape == (579, 53) == labels.shape"),
-    ("README.md", "predict_topk", "best.shape == (579, 5) and small.shape == (579, 27)"),
-    ("README.md", "predict_topk", "model.embedding_.solver_ == 'closed-krylov'"),
+    ("README.md", "model.predict_topk", "scores.shape == (579, 53) == labels.shape"),
+    ("README.md", "model.predict_topk", "best.shape == (579, 5) and small.shape == (579, 27)"),
+    ("README.md", "model.predict_topk", "model.embedding_.solver_ == 'closed-krylov'"),
+    ("README.md", "model.predict_topk", "model.numbers_ == 28511"),
+    ("README.md", "make_pipeline", "figures['micro_f1'] > 0.5 and best.shape == (579, 5)"),
     ("README.md", "Moments.from_blocks", "model.predict(data.X[:3]).shape == (3, 53)"),
     ("README.md", "make_compact", "mine.Y.shape == (500, 12)"),
     ("README.md", "fit_path", "len(METHODS) == 17 and len(list(ten)) == 10"),
