@@ -140,7 +140,11 @@ def _task(cell: Cell, data_home: str | None) -> Task:
 
 @contextmanager
 def _alone(seed: int) -> Iterator[list[warnings.WarningMessage]]:
-    """One thread, generators set by the cell, warnings kept: nothing of earlier cells is felt."""
+    """One thread, generators set by the cell, warnings kept: nothing of earlier cells is felt.
+
+    All of this is the whole process's. It is the worker's, which computes one cell at a time, and
+    what a method says in threads of its own is to be kept too.
+    """
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002, some methods draw from NumPy's common generator
     torch = sys.modules.get("torch")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,19 +55,6 @@ def _mistakes() -> Iterator[None]:
         raise Mistake(str(error)) from error
 
 
-@contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """A warning is one sentence on standard error, without the line of code that gave it."""
-
-    def show(message: Warning | str, *_rest: object, **_more: object) -> None:
-        _say(str(message))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = show
-        yield
-
-
 def bench(
     source: Annotated[
         Path, typer.Argument(metavar="SPEC", help="A TOML file; docs/BENCHMARK.md has its keys.")
@@ -107,7 +93,8 @@ def bench(
     with _mistakes():
         spec = read_spec(source)
         cells = cells_of(spec)
-        place = Store(store if store is not None else Path("benchmark-records") / spec.name)
+        folder = store if store is not None else Path("benchmark-records") / spec.name
+        place = Store(folder, _say)
     if dry_run:
         with _mistakes():
             _show_plan(spec, cells, place, pack, console)
@@ -120,7 +107,7 @@ def bench(
     around, note = view(progress, console)
     console.print(f"{spec.name}: {len(cells)} cells, records in {place.folder}", soft_wrap=True)
     try:
-        with _mistakes(), _plain_warnings(), around:
+        with _mistakes(), around:
             summary = run(
                 spec,
                 place,
@@ -156,13 +143,12 @@ def _conclude(summary: Summary, progress: Progress, place: Store, console: Conso
         raise typer.Exit(1)
 
 
-@_plain_warnings()
 def _show_plan(
     spec: Spec, cells: list[Cell], place: Store, pack: Path | None, console: Console
 ) -> None:
     packed: dict[str, str] = {}
     if pack is not None and pack.exists():
-        packed = {record.cell.name: record.status for record in open_records(pack)}
+        packed = {record.cell.name: record.status for record in open_records(pack, _say)}
     progress, statuses = Progress(cells), Counter()
     for cell in cells:
         status, other = place.status(cell), packed.get(cell.name)
@@ -178,7 +164,6 @@ def _show_plan(
     )
 
 
-@_plain_warnings()
 def _take_in(pack: Path, place: Store, console: Console) -> None:
     with _mistakes():
         if not pack.parent.is_dir():

@@ -13,8 +13,8 @@ __all__ = ["EMBEDDED", "load_embedded"]
 
 EMBEDDED = ("emotions", "enron")
 _SOURCE = (
-    "inside compactlearn; values of the Python package scikit-multilearn 0.0.1 (BSD licence), names "
-    "of the columns as in Mulan's files"
+    "inside compactlearn; values of the Python package scikit-multilearn 0.0.1 (BSD licence), "
+    "names of the columns as in Mulan's files"
 )
 
 
