@@ -13,7 +13,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 __all__ = ["quiet"]
 
@@ -38,9 +38,10 @@ class _Silence:
         self._own.depth = getattr(self._own, "depth", 0) + 1
         with _lock:
             self._asked += 1
-            if self._entry in warnings.filters:
-                warnings.filters.remove(self._entry)
-            warnings.filters.insert(0, self._entry)  # in front of what others have asked for since
+            filters = _filters()
+            if self._entry in filters:
+                filters.remove(self._entry)
+            filters.insert(0, self._entry)  # in front of what others have asked for since
 
     def leave(self) -> None:
         self._own.depth -= 1
@@ -48,7 +49,11 @@ class _Silence:
             self._asked -= 1
             if not self._asked:
                 with suppress(ValueError):  # somebody has put an older list in its place
-                    warnings.filters.remove(self._entry)
+                    _filters().remove(self._entry)
+
+
+def _filters() -> list[Any]:
+    return cast(list[Any], warnings.filters)  # typed as if it could not be changed
 
 
 @contextmanager
