@@ -199,7 +199,7 @@ class _OneHot:
         return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=shape))
 
     def _check(self, n_rows: int, n_told: int, missing: np.ndarray) -> None:
-        """Whether what the block says without words fits: it may be far more than it says in text."""
+        """Refuse a block that says without words far more than its text does."""
         n_missing = int(missing.sum())
         n_first = n_rows * np.count_nonzero(self._hot) - n_told
         if n_first + n_missing > MOST_FILLED:

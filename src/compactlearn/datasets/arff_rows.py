@@ -20,8 +20,8 @@ from compactlearn.datasets.files import Block, Lines, decoded
 __all__ = ["MOST_FILLED", "line_of", "read_rows"]
 
 # How many values a block (a hundred kilobytes, or one line) may have beyond those that stand in it.
-# A few bytes can mean thousands of values: "{}" is a row of all that were declared first. So what is
-# read stays in proportion to the file.
+# A few bytes can mean thousands of values: "{}" is a row of all that were declared first. So what
+# is read stays in proportion to the file.
 MOST_FILLED = 1 << 22
 
 _DENSE = Grammar(
