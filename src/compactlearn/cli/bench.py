@@ -26,6 +26,7 @@ from compactlearn.bench import (
 from compactlearn.cli.bench_view import Progress, view
 from compactlearn.cli.datasets import Home
 from compactlearn.cli.mistakes import Mistake
+from compactlearn.cli.tables import console as standard_output
 from compactlearn.records import Cell, RecordError, Store, StoreError, open_records
 
 __all__ = ["bench"]
@@ -87,11 +88,9 @@ def bench(
     ] = None,
 ) -> None:
     """Run the benchmark that SPEC describes; stop it at any time, and call it again to go on."""
-    console = Console(
-        highlight=False, markup=False, emoji=False
-    )  # names are not to be read as either
+    console = standard_output()
     with _mistakes():
-        spec = read_spec(source)
+        spec = read_spec(source, data_home)
         cells = cells_of(spec)
         folder = store if store is not None else Path("benchmark-records") / spec.name
         place = Store(folder, _say)
@@ -157,7 +156,8 @@ def _show_plan(
         statuses[status or "to do"] += 1
         if status is not None:
             progress(Event("found", cell, status))
-    console.print(progress.table())
+    for table in progress.tables(console.width):
+        console.print(table)
     told = ", ".join(f"{count} {status}" for status, count in statuses.items())
     console.print(
         f"{spec.name}: {len(cells)} cells ({told}), records in {place.folder}", soft_wrap=True

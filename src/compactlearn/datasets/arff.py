@@ -188,7 +188,7 @@ class _OneHot:
         missing = hot & np.isnan(value)
         there = ~missing
         column_of = self._first[column] + np.where(hot & there, value, 0).astype(np.int64)
-        self._check(X.shape[0], np.count_nonzero(hot), self._width[column[missing]])
+        self._check(X.shape[0], int(np.count_nonzero(hot)), self._width[column[missing]])
         parts = [
             (row[there], column_of[there], np.where(hot, 1.0, value)[there]),
             self._declared_first(X.shape[0], row[hot], column[hot]),
@@ -201,7 +201,7 @@ class _OneHot:
     def _check(self, n_rows: int, n_told: int, missing: np.ndarray) -> None:
         """Refuse a block that says without words far more than its text does."""
         n_missing = int(missing.sum())
-        n_first = n_rows * np.count_nonzero(self._hot) - n_told
+        n_first = n_rows * int(np.count_nonzero(self._hot)) - n_told
         if n_first + n_missing > MOST_FILLED:
             raise DataFileError(
                 self._path,
