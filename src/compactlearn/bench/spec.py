@@ -137,7 +137,7 @@ def read_spec(path: Path, data_home: Path | None = None) -> Spec:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise SpecError(f"The spec {path} cannot be read ({reason}); check the path.") from error
     try:
         found = tomllib.loads(text)

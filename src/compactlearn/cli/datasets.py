@@ -25,7 +25,9 @@ app = typer.Typer(
 Home = Annotated[
     Path | None,
     typer.Option(
-        "--data-home", help="The data folder; by default COMPACTLEARN_DATA or the user's cache."
+        "--data-home",
+        file_okay=False,
+        help="The data folder; by default COMPACTLEARN_DATA or the user's cache.",
     ),
 ]
 Name = Annotated[str, typer.Argument(help="A name from `compactlearn datasets list`.")]
@@ -175,6 +177,8 @@ def convert(
 ) -> None:
     """Read SRC, in whatever form it is, and write it in the form that the name of DST says."""
     write = _writer(target)
+    if not target.parent.is_dir():
+        raise Mistake(f"DST must lie in a folder, and {target.parent} does not exist; make it.")
     data = find(source, data_home, labels, ignore, form, delimiter)
     with refusals_are_mistakes():
         write(data, target)

@@ -78,11 +78,13 @@ def tune(
         "verbose": 0 if as_json else 1,
     }
     fixed = dict(FIXED[search])
-    model: Any = CMLLClassifierCV(racing=False, **fixed, **options)
+    model: Any
     if search == "paper":
         model = GridSearchMoments(CMLLClassifier(**fixed), PAPER_GRID, **options)
     elif search == "ratios":
         model = RatioSearchCV(CMLLClassifier(**fixed), **options)
+    else:
+        model = CMLLClassifierCV(racing=False, **fixed, **options)
     with refusals_are_mistakes():
         model.fit(data.X, data.Y)
     if as_json:

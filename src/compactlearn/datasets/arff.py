@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -124,7 +125,8 @@ def _check_kinds(header: Header, columns: Iterable[int]) -> None:
                 header.path,
                 "an attribute must be numeric or nominal to become a number, but "
                 f"{attribute.name!r} is of type {short(attribute.kind)!r}; leave it out with "
-                f"ignore=[{attribute.name!r}].",
+                f"ignore=[{attribute.name!r}] (--ignore {shlex.quote(attribute.name)} on the "
+                "command line).",
             )
 
 
@@ -139,7 +141,7 @@ def _labels_beside(header: Header) -> int | Path:
     beside = header.path.with_name(stem(header.path) + ".xml")
     if beside.is_file():
         return beside
-    advice = "pass labels: a Mulan XML file, a list of names, or a count"
+    advice = "pass labels (--labels): a Mulan XML file, a list of names, or a count"
     if found is not None:
         raise DataFileError(
             header.path,

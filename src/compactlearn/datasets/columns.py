@@ -62,8 +62,8 @@ def _label_columns(
     if labels is None:
         raise DataFileError(
             path,
-            "it does not say which columns are labels. Pass labels: a prefix of their names, a "
-            "list of names, a count, or a Mulan XML file.",
+            "it does not say which columns are labels. Pass labels (--labels on the command line): "
+            "a list of names, a prefix of their names, a count, or a Mulan XML file.",
         )
     if isinstance(labels, int | np.integer) and not isinstance(labels, bool):
         return _counted_columns(path, len(names), int(labels))

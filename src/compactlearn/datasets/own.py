@@ -194,8 +194,8 @@ def register(
             known = own_entry(name, data_home)
         if known is not None and known.content != content and not overwrite:
             raise ValueError(
-                f"A name means one data set, and {name!r} means another already ({known.note}); "
-                "choose another name, or pass overwrite=True (--overwrite on the command line) to "
+                f"A name means one data set, and {name!r} means another already, whose note is: "
+                f"{known.note} Choose another name, or pass overwrite=True (--overwrite on the command line) to "
                 "put the new one in its place."
             )
         try:
