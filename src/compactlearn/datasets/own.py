@@ -195,8 +195,8 @@ def register(
         if known is not None and known.content != content and not overwrite:
             raise ValueError(
                 f"A name means one data set, and {name!r} means another already, whose note is: "
-                f"{known.note} Choose another name, or pass overwrite=True (--overwrite on the command line) to "
-                "put the new one in its place."
+                f"{known.note} Choose another name, or pass overwrite=True (--overwrite on the "
+                "command line) to put the new one in its place."
             )
         try:
             listed, data = _copied(name, paths, xml, reading, folder)
