@@ -1,6 +1,8 @@
 """Data of the user's own in a benchmark: by a path or by a name, and never another's records."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -200,3 +202,10 @@ def test_parquet_too(tmp_path, store, run):
         folder=tmp_path,
     )
     assert run(asked, Store(tmp_path / "records")).statuses == {"done": 2}
+
+
+def test_the_example_of_the_document_runs(capsys):
+    text = Path(__file__).resolve().parents[2].joinpath("docs", "BENCHMARK.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(import tempfile.*?)```", text, flags=re.DOTALL)
+    exec(example, {})
+    assert capsys.readouterr().out == "16 cells\n"
