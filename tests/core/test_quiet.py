@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sklearn.utils.parallel import Parallel, delayed
 
 import compactlearn
 from compactlearn.core.quiet import quiet
@@ -81,6 +82,29 @@ def test_threads_that_overlap_put_everything_back(first_out):
                 futures[place].result()
 
     assert heard_while(action) == ["from outside"]
+
+
+@pytest.mark.parametrize("backend", ["sequential", "loky"])
+def test_workers_of_scikit_learn_are_as_quiet_as_who_started_them(backend):
+    """They are given a copy of the filters, in a form of scikit-learn's own."""
+
+    def action():
+        with quiet():
+            jobs = (delayed(warnings.warn)("from a worker") for _ in range(2))
+            Parallel(n_jobs=2, backend=backend)(jobs)
+
+    assert heard_while(action) == []
+
+
+def test_workers_of_another_thread_are_heard():
+    def work():
+        Parallel(n_jobs=1)(delayed(say)("from elsewhere") for _ in range(2))
+
+    def action():
+        with quiet(), ThreadPoolExecutor(1) as other:
+            other.submit(work).result()
+
+    assert heard_while(action) == ["from elsewhere"] * 2
 
 
 def test_an_error_inside_ends_the_silence():

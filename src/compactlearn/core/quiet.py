@@ -9,6 +9,7 @@ the last of these takes that one entry away again.
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from collections.abc import Iterator
@@ -33,6 +34,15 @@ class _Silence:
     def match(self, _text: str) -> bool:
         """Whether the thread that warns has asked for quiet."""
         return getattr(self._own, "depth", 0) > 0
+
+    @property
+    def pattern(self) -> str:
+        """The same in the words of a pattern: scikit-learn copies filters for its workers."""
+        return "" if self.match("") else r"(?!)"  # anything, or nothing at all
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A process that a quiet thread starts is quiet throughout.
+        return re.compile, (self.pattern,)
 
     def enter(self) -> None:
         self._own.depth = getattr(self._own, "depth", 0) + 1
