@@ -90,6 +90,35 @@ def test_emotions_holds_the_rows_of_the_original_file(shared_datasets):
     np.testing.assert_array_equal(packaged.Y, original.Y.toarray())
 
 
+@pytest.mark.parametrize("name", ["enron", "emotions"])
+def test_packaged_names_stand_at_their_columns(shared_datasets, name):
+    """With the original's columns put in the order of the packaged names, the rows are the same."""
+    folder = shared_datasets / name
+    original = read_arff(folder / f"{name}.arff.xz", folder / f"{name}.xml")
+    packaged = load(name)
+    features = [original.feature_names.index(word) for word in packaged.feature_names]
+    labels = [original.label_names.index(word) for word in packaged.label_names]
+
+    def rows(X, Y):
+        cells = np.hstack([sparse.csr_array(X).toarray(), sparse.csr_array(Y).toarray()])
+        return sorted(row.tobytes() for row in cells)
+
+    assert rows(packaged.X, packaged.Y) == rows(original.X[:, features], original.Y[:, labels])
+
+
+def test_the_labels_of_emotions_have_their_published_counts():
+    """As its authors give them (Trohidis, Tsoumakas, Kalliris and Vlahavas, ISMIR 2008)."""
+    data = load("emotions")
+    assert dict(zip(data.label_names, data.Y.sum(axis=0).tolist(), strict=True)) == {
+        "amazed-suprised": 173,
+        "happy-pleased": 166,
+        "relaxing-calm": 264,
+        "quiet-still": 148,
+        "sad-lonely": 168,
+        "angry-aggresive": 189,
+    }
+
+
 def test_columns_named_by_xml_or_by_position_are_the_same(shared_datasets):
     """The XML of enron lists the labels in another order than the columns."""
     folder = shared_datasets / "enron"
@@ -105,8 +134,8 @@ def test_packaged_sets_need_no_folder(tmp_path, monkeypatch, name, n_train):
     data = load(name.upper())
     assert is_available(name)
     assert data.n_train == n_train
-    assert data.feature_names is None
-    assert data.label_names is None
+    assert len(set(data.feature_names)) == data.n_features
+    assert len(set(data.label_names)) == data.n_labels
     assert "scikit-multilearn 0.0.1 (BSD licence)" in data.source
     assert data.X.dtype == np.float64
     assert data.Y.dtype == np.int64

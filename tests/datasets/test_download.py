@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import http.server
+import os
 import re
 import subprocess
 import sys
@@ -32,6 +33,7 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests: list[tuple[str, str | None]] = []
         self.go_on = threading.Event()
+        self.secret = Path("/nowhere")
 
     def address(self, path):
         return f"http://127.0.0.1:{self.server_port}/{path}"
@@ -76,6 +78,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_short(self, wanted, _earlier):  # another, shorter file
         self.wfile.write(self.content(CONTENT[:HALF], wanted))
+
+    def redirected(self, address):
+        self.send_response(302)
+        self.send_header("Location", address)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_round(self, _wanted, _earlier):  # a redirection to itself
+        self.redirected(self.server.address("round"))
+
+    def do_local(self, _wanted, _earlier):
+        self.redirected(f"file://{self.server.secret}")
+
+    def do_longer(self, _wanted, _earlier):  # less than its head promises
+        self.send_response(200)
+        self.send_header("Content-Length", str(2 * len(CONTENT)))
+        self.end_headers()
+        self.wfile.write(CONTENT[:HALF])
 
     def do_endless(self, _wanted, _earlier):
         self.send_response(200)
@@ -310,3 +330,47 @@ def test_what_a_killed_process_left_is_continued(server, folder):
     assert server.requests == [("stalling", None), ("stalling", f"bytes={kept}-")]
     assert visible(folder) == ["toy.arff"]
     assert not part.exists()
+
+
+@pytest.mark.parametrize("path", ["round", "local", "longer"])
+def test_redirections_lead_neither_in_circles_nor_into_this_machine(server, folder, path, tmp_path):
+    """Even if the file that a redirection names is the very one that is wanted."""
+    server.secret = tmp_path / "secret"
+    server.secret.write_bytes(CONTENT)
+    with pytest.raises(FetchError):
+        fetch_file(wanted(server, path), folder, QUICK)
+    assert not (folder / "toy.arff").exists()
+    assert len(server.requests) <= 60
+
+
+def test_a_link_in_the_place_of_the_remains_is_not_written_through(server, folder, tmp_path):
+    """Who may write into the folder could otherwise have any file of the user's overwritten."""
+    folder.mkdir()
+    victim = tmp_path / "victim"
+    for content in (b"precious", b""):
+        victim.write_bytes(content)
+        (folder / ".toy.arff.part").symlink_to(victim)
+        assert fetch_file(wanted(server, "good"), folder, QUICK).read_bytes() == CONTENT
+        assert victim.read_bytes() == content
+        (folder / "toy.arff").unlink()
+    (folder / ".toy.arff.part").symlink_to(tmp_path / "new")
+    fetch_file(wanted(server, "good"), folder, QUICK)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("name", ["toy.arff", ".toy.arff.part"])
+def test_a_pipe_in_the_folder_is_not_waited_for(server, folder, name):
+    folder.mkdir()
+    os.mkfifo(folder / name)
+    assert fetch_file(wanted(server, "good"), folder, QUICK).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("shift", [-10 * 365 * 86400, 10 * 365 * 86400])
+def test_remains_of_any_age_are_continued(server, folder, shift):
+    """A clock that is wrong, here or on the file server, is no reason to begin again."""
+    folder.mkdir()
+    part = folder / ".toy.arff.part"
+    part.write_bytes(CONTENT[:HALF])
+    os.utime(part, (time.time() + shift,) * 2)
+    fetch_file(wanted(server, "good"), folder, QUICK)
+    assert server.requests == [("good", f"bytes={HALF}-")]

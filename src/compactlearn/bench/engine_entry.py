@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from compactlearn.bench.grids import AXES, SETTINGS, complete_settings, configur
 from compactlearn.bench.judging import Clock, Table
 from compactlearn.bench.sizes import Shape, landmark_numbers, within
 from compactlearn.bench.trace import traced
+from compactlearn.core.quiet import quiet
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.model_selection.one_split import scores_on_split
 from compactlearn.model_selection.ratios import RatioSearchCV
@@ -91,8 +91,7 @@ class EngineEntry:
         if own["n_numbers"] is not None:
             grid = within(self.name, grid, shape, own["n_numbers"])
         answer = self._paper if task.selection == "paper" else self._nested
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # each configuration would repeat what one fit says
+        with quiet():  # each configuration would repeat what one fit says
             return answer(task, own, grid, shape)
 
     # ---- every configuration on the test rows ---------------------------------------------------

@@ -25,11 +25,11 @@ from sklearn import config_context
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
+from compactlearn.bench.data import OwnFile, load_data
 from compactlearn.bench.entry import Answer, Task
 from compactlearn.bench.host import accelerator, forget_peak, host, now, peak_bytes, versions
 from compactlearn.bench.job import Job
 from compactlearn.bench.registry import entry_of
-from compactlearn.datasets import load
 from compactlearn.records import Cell, Record, Status
 
 __all__ = ["execute", "fold_rows", "unanswered"]
@@ -45,7 +45,7 @@ def execute(job: Job, begun: Callable[[], None] = lambda: None) -> Record:
     cell, started = job.cell, time.perf_counter()
     said: list[warnings.WarningMessage] = []
     try:
-        task = _task(cell, job.data_home)
+        task = _task(cell, job.data_home, job.file)
         entry = entry_of(cell.method, cell.settings, Path(job.folder) if job.folder else None)
         begun()
         forget_peak()
@@ -115,14 +115,16 @@ def fold_rows(
 
 # One set: the cells come set by set, and two large ones might not fit.
 @lru_cache(maxsize=1)
-def _loaded(name: str, data_home: str | None) -> tuple[Any, sparse.csr_array]:
-    data = load(name, data_home)
+def _loaded(
+    name: str, data_home: str | None, file: OwnFile | None, content: str | None
+) -> tuple[Any, sparse.csr_array]:
+    data = load_data(name, data_home, file, content)
     X = data.X.tocsr() if sparse.issparse(data.X) else data.X
     return X, sparse.csr_array(data.Y)
 
 
-def _task(cell: Cell, data_home: str | None) -> Task:
-    X, Y = _loaded(cell.dataset, data_home)
+def _task(cell: Cell, data_home: str | None, file: OwnFile | None) -> Task:
+    X, Y = _loaded(cell.dataset, data_home, file, cell.settings.get("data_sha256"))
     used, train, test = fold_rows(cell, X.shape[0])
     train, test = used[train], used[test]
     return Task(
@@ -140,7 +142,11 @@ def _task(cell: Cell, data_home: str | None) -> Task:
 
 @contextmanager
 def _alone(seed: int) -> Iterator[list[warnings.WarningMessage]]:
-    """One thread, generators set by the cell, warnings kept: nothing of earlier cells is felt."""
+    """One thread, generators set by the cell, warnings kept: nothing of earlier cells is felt.
+
+    All of this is the whole process's. It is the worker's, which computes one cell at a time, and
+    what a method says in threads of its own is to be kept too.
+    """
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002, some methods draw from NumPy's common generator
     torch = sys.modules.get("torch")

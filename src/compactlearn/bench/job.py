@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from compactlearn.bench.data import OwnFile
 from compactlearn.records import Cell, Record
 
 __all__ = ["Job", "written"]
@@ -24,6 +25,9 @@ class Job:
         Where the worker writes the record; None: it sends the record back.
     stale : str or None
         When the record was written that is to be replaced; any other is left alone.
+    file : OwnFile or None
+        Where the data set is read from, if not from where its name says. It is no part of the cell:
+        the data are, wherever they lie.
     """
 
     cell: Cell
@@ -31,6 +35,7 @@ class Job:
     folder: str | None = None
     store: str | None = None
     stale: str | None = None
+    file: OwnFile | None = None
 
     def to_json(self) -> str:
         """As text, for a pipe."""
@@ -40,7 +45,8 @@ class Job:
     def from_json(cls, text: str | bytes) -> Job:
         """What `to_json` wrote."""
         found: dict[str, Any] = json.loads(text)
-        return cls(**found | {"cell": Cell(**found["cell"])})
+        file = found["file"] if found["file"] is None else OwnFile.from_dict(found["file"])
+        return cls(**found | {"cell": Cell(**found["cell"]), "file": file})
 
 
 def written(record: Record) -> str:

@@ -6,16 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from compactlearn.bench.data import Data
 from compactlearn.bench.entry import Entry
 from compactlearn.bench.registry import entry, own_entry
-from compactlearn.bench.spec import Data, Method, Spec, SpecError
-from compactlearn.datasets import describe
+from compactlearn.bench.spec import Method, Spec, SpecError
 from compactlearn.records import Cell
 
 __all__ = ["cells_of"]
 
 # Written by the harness into every cell's settings, so they are no setting of a method.
-_RESERVED = ("metrics", "entry", "estimator")
+_RESERVED = ("metrics", "entry", "estimator", "data_sha256")
 
 
 def cells_of(spec: Spec) -> list[Cell]:
@@ -61,7 +61,7 @@ def cells_of(spec: Spec) -> list[Cell]:
 
 
 def _check_rows(data: Data, folds: int) -> None:
-    there = describe(data.name).expected.samples
+    there = data.samples
     if there is not None and (data.rows or 0) > there:
         raise SpecError(
             f"The rows of {data.name} must be at most {there}, which is all there are; got "
@@ -137,6 +137,8 @@ def _settings(found: Entry, method: Method, data: Data, spec: Spec) -> dict[str,
             f"false, lists and tables ({error}); got {completed!r}. Write them so."
         ) from error
     completed["metrics"] = list(spec.metrics)
+    if data.content is not None:  # a changed file makes new cells
+        completed["data_sha256"] = data.content
     if method.estimator is not None:
         completed["estimator"] = method.estimator
     elif method.name != method.shown:

@@ -75,7 +75,7 @@ def run(
     cells, tally = cells_of(spec), Tally(on_event)
     store.prepare()
     jobs = _jobs(cells, spec, store, retry_failed, data_home, tally)
-    _fetch({job.cell.dataset: None for job in jobs}, data_home)
+    _fetch({job.cell.dataset: None for job in jobs if job.file is None}, data_home)
     if scheduler is not None:
         run_on_cluster(jobs, store, spec.budget, scheduler, tally)
     else:
@@ -93,6 +93,7 @@ def _jobs(
 ) -> list[Job]:
     home = None if data_home is None else str(data_home.resolve())
     folder = None if spec.folder is None else str(spec.folder)
+    files = {data.name: data.file for data in spec.datasets}
     jobs = []
     for cell in cells:
         record = store.read(cell)
@@ -102,7 +103,9 @@ def _jobs(
                 tally(Event("found", cell, record.status))
                 continue
             stale = written(record)
-        jobs.append(Job(cell, home, folder, str(store.folder.resolve()), stale))
+        jobs.append(
+            Job(cell, home, folder, str(store.folder.resolve()), stale, files[cell.dataset])
+        )
     return jobs
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ from compactlearn.bench.entry import Answer, Task
 from compactlearn.bench.frequency import by_frequency
 from compactlearn.bench.grids import SETTINGS, complete_settings, configurations
 from compactlearn.bench.judging import Clock, best_place, inner_means
+from compactlearn.core.quiet import quiet
 from compactlearn.metrics.many import Judges
 
 __all__ = ["SingleFits"]
@@ -64,8 +64,7 @@ class SingleFits:
         """See ``Entry``."""
         own = self.settings({k: v for k, v in task.settings.items() if k in SETTINGS})
         grid = configurations(own, self.axes)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # each configuration would repeat what one fit says
+        with quiet():  # each configuration would repeat what one fit says
             details: dict[str, Any] = {"n_tried": len(grid)}
             tried = grid
             if task.selection == "nested":

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from compactlearn.bench.data import FILE_KEYS, Data, file_data
 from compactlearn.bench.spec_values import (
     SpecError,
     bytes_of,
@@ -72,20 +73,6 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Data:
-    """A data set that takes part; `only` and `without` name methods as they are shown."""
-
-    name: str
-    rows: int | None = None
-    only: tuple[str, ...] | None = None
-    without: tuple[str, ...] = ()
-
-    def takes(self, method: str) -> bool:
-        """Whether a method runs on this set."""
-        return (self.only is None or method in self.only) and method not in self.without
-
-
-@dataclass(frozen=True)
 class Method:
     """A method that takes part.
 
@@ -141,22 +128,31 @@ class Spec:
     folder: Path | None = None  # of the file: where a user's own modules may lie
 
 
-def read_spec(path: Path) -> Spec:
-    """The benchmark that a TOML file asks for."""
+def read_spec(path: Path, data_home: Path | None = None) -> Spec:
+    """The benchmark that a TOML file asks for.
+
+    Data files that it names are read, since nothing is worth starting if one of them cannot be.
+    `data_home` is where sets that the user has given names to lie.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise SpecError(f"The spec {path} cannot be read ({reason}); check the path.") from error
     try:
         found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits
         raise SpecError(f"The spec {path} is not TOML: {error}; correct it.") from error
-    return parse_spec(found, folder=path.resolve().parent)
+    return parse_spec(found, folder=path.resolve().parent, data_home=data_home)
 
 
-def parse_spec(found: Mapping[str, Any], *, folder: Path | None = None) -> Spec:
-    """The benchmark that plain values ask for, or a `SpecError`."""
+def parse_spec(
+    found: Mapping[str, Any], *, folder: Path | None = None, data_home: Path | None = None
+) -> Spec:
+    """The benchmark that plain values ask for, or a `SpecError`.
+
+    Data files that it names lie in `folder`, where their paths are not absolute.
+    """
     known_keys(found, _KEYS, "the spec")
     for key in ("name", "datasets", "methods"):
         if key not in found:
@@ -169,7 +165,10 @@ def parse_spec(found: Mapping[str, Any], *, folder: Path | None = None) -> Spec:
                 f"The method {name!r} stands in the spec more than once; give each a name of its "
                 "own by 'as'."
             )
-    datasets = tuple(_data(item, shown) for item in list_of(found, "datasets"))
+    datasets = tuple(
+        _data(item, shown, folder or Path(), data_home) for item in list_of(found, "datasets")
+    )
+    _check_one_meaning(datasets)
     defaults = Spec("", (), ())
     selections = words_of(found, "selections", SELECTIONS, defaults.selections)
     return Spec(
@@ -227,26 +226,51 @@ def _budget(found: Any) -> Budget:
     return Budget(seconds, bytes_of(found["memory"]) if "memory" in found else None)
 
 
-def _data(item: Any, shown: list[str]) -> Data:
+def _data(item: Any, shown: list[str], folder: Path, data_home: Path | None) -> Data:
     found = {"name": item} if isinstance(item, str) else item
-    known_keys(found, ("name", "rows", "only", "without"), "a data set")
-    name = _set_name(found.get("name"))
-    return Data(
-        name,
-        checked(found, "rows", Integer(2), None),
-        words_of(found, "only", shown, None) if "only" in found else None,
-        words_of(found, "without", shown, ()),
+    known_keys(found, ("name", "rows", "only", "without", *FILE_KEYS), "a data set")
+    if "path" in found:
+        named = file_data(found, folder)
+    else:
+        without_path = [key for key in FILE_KEYS if key in found]
+        if without_path:
+            raise SpecError(
+                f"The key {without_path[0]!r} of a data set says how to read a file, which the key "
+                f"'path' must name; got {found!r}. Add the path, or leave the key out."
+            )
+        named = _named_data(found.get("name"), data_home)
+    return replace(
+        named,
+        rows=checked(found, "rows", Integer(2), None),
+        only=words_of(found, "only", shown, None) if "only" in found else None,
+        without=words_of(found, "without", shown, ()),
     )
 
 
-def _set_name(name: Any) -> str:
+def _named_data(name: Any, data_home: Path | None) -> Data:
     try:
-        return describe(name).name
+        entry = describe(name, data_home)
     except (ValueError, TypeError, AttributeError) as error:
+        if isinstance(name, str) and name.lower() in list_datasets(data_home):
+            raise SpecError(str(error)) from error  # it is there, and damaged
         raise SpecError(
-            "A data set must be one of those that 'compactlearn datasets list' shows; got "
-            f"{name!r}. Use one of these names.{nearest(str(name), list_datasets())}"
+            "A data set must be one of those that 'compactlearn datasets list' shows, or have a "
+            f'path, as in {{name = "mine", path = "mine.csv", labels = -3}}; got {name!r}. Use one '
+            f"of these names, or name a file.{nearest(str(name), list_datasets(data_home))}"
         ) from error
+    return Data(entry.name, content=entry.content or None, samples=entry.expected.samples)
+
+
+def _check_one_meaning(datasets: Iterable[Data]) -> None:
+    """The same set may stand in a spec twice, but a name means one set."""
+    known: dict[str, Data] = {}
+    for data in datasets:
+        other = known.setdefault(data.name, data)
+        if other.content != data.content:
+            raise SpecError(
+                f"The name {data.name!r} must mean one data set, and in this spec it means two "
+                "that differ; give one of them another name."
+            )
 
 
 def _method(item: Any) -> Method:

@@ -57,7 +57,8 @@ def sentence(mistake: Exception) -> str:
     """A mistake in one line, and for a misused option where to read on."""
     format_message = getattr(mistake, "format_message", None)
     text = " ".join((format_message() if format_message else str(mistake)).split())
-    text = text[:1].upper() + text[1:]
+    if isinstance(mistake, _USAGE_ERROR):  # the library's own may begin with the name of a file
+        text = text[:1].upper() + text[1:]
     text = text if text.endswith((".", "?", "!")) else f"{text}."
     if isinstance(mistake, _USAGE_ERROR):
         context = getattr(mistake, "ctx", None)

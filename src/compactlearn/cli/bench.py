@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from compactlearn.bench import (
 from compactlearn.cli.bench_view import Progress, view
 from compactlearn.cli.datasets import Home
 from compactlearn.cli.mistakes import Mistake
+from compactlearn.cli.tables import console as standard_output
 from compactlearn.records import Cell, RecordError, Store, StoreError, open_records
 
 __all__ = ["bench"]
@@ -54,19 +54,6 @@ def _mistakes() -> Iterator[None]:
         raise typer.Exit(1) from error
     except (SpecError, RecordError, ClusterError, ImportError) as error:
         raise Mistake(str(error)) from error
-
-
-@contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """A warning is one sentence on standard error, without the line of code that gave it."""
-
-    def show(message: Warning | str, *_rest: object, **_more: object) -> None:
-        _say(str(message))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = show
-        yield
 
 
 def bench(
@@ -101,13 +88,12 @@ def bench(
     ] = None,
 ) -> None:
     """Run the benchmark that SPEC describes; stop it at any time, and call it again to go on."""
-    console = Console(
-        highlight=False, markup=False, emoji=False
-    )  # names are not to be read as either
+    console = standard_output()
     with _mistakes():
-        spec = read_spec(source)
+        spec = read_spec(source, data_home)
         cells = cells_of(spec)
-        place = Store(store if store is not None else Path("benchmark-records") / spec.name)
+        folder = store if store is not None else Path("benchmark-records") / spec.name
+        place = Store(folder, _say)
     if dry_run:
         with _mistakes():
             _show_plan(spec, cells, place, pack, console)
@@ -120,7 +106,7 @@ def bench(
     around, note = view(progress, console)
     console.print(f"{spec.name}: {len(cells)} cells, records in {place.folder}", soft_wrap=True)
     try:
-        with _mistakes(), _plain_warnings(), around:
+        with _mistakes(), around:
             summary = run(
                 spec,
                 place,
@@ -156,13 +142,12 @@ def _conclude(summary: Summary, progress: Progress, place: Store, console: Conso
         raise typer.Exit(1)
 
 
-@_plain_warnings()
 def _show_plan(
     spec: Spec, cells: list[Cell], place: Store, pack: Path | None, console: Console
 ) -> None:
     packed: dict[str, str] = {}
     if pack is not None and pack.exists():
-        packed = {record.cell.name: record.status for record in open_records(pack)}
+        packed = {record.cell.name: record.status for record in open_records(pack, _say)}
     progress, statuses = Progress(cells), Counter()
     for cell in cells:
         status, other = place.status(cell), packed.get(cell.name)
@@ -171,14 +156,14 @@ def _show_plan(
         statuses[status or "to do"] += 1
         if status is not None:
             progress(Event("found", cell, status))
-    console.print(progress.table())
+    for table in progress.tables(console.width):
+        console.print(table)
     told = ", ".join(f"{count} {status}" for status, count in statuses.items())
     console.print(
         f"{spec.name}: {len(cells)} cells ({told}), records in {place.folder}", soft_wrap=True
     )
 
 
-@_plain_warnings()
 def _take_in(pack: Path, place: Store, console: Console) -> None:
     with _mistakes():
         if not pack.parent.is_dir():

@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from compactlearn.bench import Event
+from compactlearn.cli.tables import fitted
 from compactlearn.records import Cell
 
 __all__ = ["Progress", "human_seconds", "view"]
@@ -71,19 +72,18 @@ class Progress:
             work += self._left(place) * (sum(own) / len(own) if own else mean)
         return work / max(1, len(self.running))
 
-    def table(self) -> Table:
+    def tables(self, width: int) -> list[Table]:
         """Data sets by methods: cells with a record of all, running, and not done."""
-        table = Table()
-        table.add_column("data set", no_wrap=True)
-        for method in self.methods:
-            table.add_column(method, justify="right")
-        for dataset in self.datasets:
-            table.add_row(dataset, *(self._shown(dataset, method) for method in self.methods))
-        return table
+        rows = [
+            [dataset, *(self._shown(dataset, method) for method in self.methods)]
+            for dataset in self.datasets
+        ]
+        return fitted(["data set", *self.methods], rows, width)
 
-    def __rich__(self) -> Group:
-        # A caption of the table would be broken to the table's width.
-        return Group(self.table(), self._caption())
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The tables, in the width there is, and a line about the whole."""
+        yield from self.tables(options.max_width)
+        yield self._caption()  # one of the table would be broken to the table's width
 
     def _left(self, place: tuple[str, str]) -> int:
         return self.total[place] - sum(self.count[status][place] for status in ("done", *_BAD))

@@ -1,20 +1,20 @@
 """`compactlearn datasets`: what there is, where it lies, and how to bring and convert files."""
 
 import contextlib
-import os
+import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from compactlearn import datasets
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli.tables import console, fitted
 from compactlearn.core.params import nearest
+from compactlearn.datasets.reading import FORMATS
 
-__all__ = ["Home", "Labels", "app", "find"]
+__all__ = ["Delimiter", "Format", "Home", "Ignore", "Labels", "app", "find"]
 
 app = typer.Typer(
     help="Multi-label data sets: list, describe, fetch, add, convert.",
@@ -25,16 +25,33 @@ app = typer.Typer(
 Home = Annotated[
     Path | None,
     typer.Option(
-        "--data-home", help="The data folder; by default COMPACTLEARN_DATA or the user's cache."
+        "--data-home",
+        file_okay=False,
+        help="The data folder; by default COMPACTLEARN_DATA or the user's cache.",
     ),
 ]
 Name = Annotated[str, typer.Argument(help="A name from `compactlearn datasets list`.")]
 Labels = Annotated[
     str | None,
     typer.Option(
-        help="Which columns are labels, where the file does not say: a Mulan XML file, a prefix "
-        "of their names, or a count: the first N, or with -N the last."
+        help="Which columns are labels, where the file does not say: their names with commas "
+        "between them, a prefix of their names, a Mulan XML file, or a count: the first N, or "
+        "with -N the last."
     ),
+]
+Ignore = Annotated[
+    str | None,
+    typer.Option(help="Names of columns to leave out, with commas between them."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help=f"The format, where the file does not tell: {', '.join(FORMATS)}."
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="What stands between the cells of a CSV file, where that is not clear."),
 ]
 
 
@@ -47,40 +64,47 @@ def _common(context: typer.Context) -> None:
 @app.command("list")
 def list_(data_home: Home = None) -> None:
     """List the sets known by name, and which of them are on this machine."""
-    table = Table()
-    for heading in ("name", "rows", "features", "labels", "labels per row"):
-        table.add_column(heading, justify="left" if heading == "name" else "right", no_wrap=True)
-    table.add_column("here")
-    for name in datasets.list_datasets():
-        counts = datasets.describe(name).expected
-        values = (counts.samples, counts.features, counts.labels, counts.cardinality)
-        here = "yes" if datasets.is_available(name, data_home) else _how(name)
-        table.add_row(name, *("?" if value is None else str(value) for value in values), here)
-    console = _console()
-    console.print(table)
-    console.print(f"Data folder: {datasets.data_folder(data_home)}", soft_wrap=True)
+    out = console()
+    rows = [_listed(name, data_home) for name in datasets.list_datasets(data_home)]
+    headings = ("name", "rows", "features", "labels", "labels per row", "here")
+    for table in fitted(headings, rows, out.width):
+        out.print(table)
+    out.print(f"Data folder: {datasets.data_folder(data_home)}", soft_wrap=True)
+
+
+def _listed(name: str, data_home: Path | None) -> list[str]:
+    try:
+        entry = datasets.describe(name, data_home)
+    except ValueError:
+        return [name, *"????", "damaged; to be added again"]
+    counts = entry.expected
+    values = (counts.samples, counts.features, counts.labels, counts.cardinality)
+    here = "yes" if datasets.is_available(name, data_home) else _how(entry)
+    told = "yes; yours" if entry.own else here
+    return [name, *("?" if value is None else str(value) for value in values), told]
 
 
 @app.command()
 def info(name: Name, data_home: Home = None) -> None:
     """Say what is known of a set: counts, files, checksums, origin, citation, terms."""
     with refusals_are_mistakes():
-        entry = datasets.describe(name)
+        entry = datasets.describe(name, data_home)
     base = entry if entry.of is None else datasets.describe(entry.of)
-    here = "yes" if datasets.is_available(entry.name, data_home) else _how(entry.name)
+    here = "yes" if datasets.is_available(entry.name, data_home) else _how(entry)
     counts = entry.expected
     lines = [
         ("name", entry.name),
         ("also called", ", ".join(entry.aliases)),
         ("variant of", entry.of),
         ("here", here),
-        ("folder", datasets.data_folder(data_home) / base.name),
+        ("folder", datasets.folder_of(entry.name, data_home)),
         ("rows", counts.samples),
         ("features", counts.features),
         ("labels", counts.labels),
         ("labels per row", counts.cardinality),
         ("label sets", counts.distinct),
         ("training rows", f"the first {entry.n_train}" if entry.n_train else None),
+        ("SHA-256", f"{entry.content} (of its values)" if entry.content else None),
         ("note", entry.note),
         ("citation", entry.citation),
         ("terms", entry.licence),
@@ -107,14 +131,30 @@ def fetch(name: Name, data_home: Home = None) -> None:
 
 @app.command()
 def add(
-    name: Name,
+    name: Annotated[
+        str, typer.Argument(help="A name of your own, or that of a set that cannot be fetched.")
+    ],
     files: Annotated[list[Path], typer.Argument(help="Rows, and the XML file if there is one.")],
     labels: Labels = None,
+    ignore: Ignore = None,
+    form: Format = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace what a name of your own has meant so far."),
+    ] = False,
     data_home: Home = None,
 ) -> None:
-    """Copy files of a set that cannot be fetched into the data folder, if they are that set."""
+    """Copy files into the data folder under a name of your own, or as the set of that name."""
     with refusals_are_mistakes():
-        data = datasets.add(name, files, labels=_labels(labels), data_home=data_home)
+        data = datasets.add(
+            name,
+            files,
+            labels=_labels(labels),
+            ignore=_names(ignore),
+            format=form,
+            overwrite=overwrite,
+            data_home=data_home,
+        )
     typer.echo(data)
 
 
@@ -130,32 +170,60 @@ def convert(
         ),
     ],
     labels: Labels = None,
+    ignore: Ignore = None,
+    form: Format = None,
+    delimiter: Delimiter = None,
     data_home: Home = None,
 ) -> None:
     """Read SRC, in whatever form it is, and write it in the form that the name of DST says."""
     write = _writer(target)
-    data = find(source, labels, data_home)
+    if not target.parent.is_dir():
+        raise Mistake(f"DST must lie in a folder, and {target.parent} does not exist; make it.")
+    data = find(source, data_home, labels, ignore, form, delimiter)
     with refusals_are_mistakes():
         write(data, target)
     typer.echo(f"{data} -> {target}")
 
 
-def find(source: str, labels: str | None, data_home: Path | None) -> datasets.Dataset:
+def find(
+    source: str,
+    data_home: Path | None,
+    labels: str | None = None,
+    ignore: str | None = None,
+    form: str | None = None,
+    delimiter: str | None = None,
+) -> datasets.Dataset:
     """A data set by the name of a file, or by its own."""
     with refusals_are_mistakes():
-        if Path(source).exists():
-            return datasets.read(source, _labels(labels))
-        if source.lower() in _names():
+        if Path(source).is_file():
+            options: dict[str, Any] = {"ignore": _names(ignore)} if ignore else {}
+            options |= {} if delimiter is None else {"delimiter": _character(delimiter)}
+            return datasets.read(source, _labels(labels), format=form, **options)
+        known = _spellings(data_home)
+        if source.lower() in known:
+            given = {"--labels": labels, "--ignore": ignore, "--format": form}
+            given |= {"--delimiter": delimiter}
+            for option, value in given.items():
+                if value is not None:
+                    raise Mistake(
+                        f"{option} says how to read a file, but no file {source} is here, and "
+                        f"{source} is a data set that is known by its name; leave {option} out, or "
+                        "check the path."
+                    )
             return datasets.load(source, data_home)
+    if Path(source).is_dir():
+        raise Mistake(
+            f"DATA must be a file or the name of a data set, but {source} is a folder; name a file "
+            "in it."
+        )
     raise Mistake(
         f"There is no file {source} here, and no data set of that name; check the path, or see "
-        f"'compactlearn datasets list'.{nearest(source, _names())}"
+        f"'compactlearn datasets list'.{nearest(source, known)}"
     )
 
 
-def _how(name: str) -> str:
+def _how(entry: datasets.Entry) -> str:
     """How to bring a set here that is not."""
-    entry = datasets.describe(name)
     base = entry if entry.of is None else datasets.describe(entry.of)
     if not base.files:
         return "no; to be added"
@@ -163,9 +231,12 @@ def _how(name: str) -> str:
     return "no; can be fetched" if can else "no; to be added"
 
 
-def _names() -> set[str]:
-    entries = [datasets.describe(name) for name in datasets.list_datasets()]
-    return {word for entry in entries for word in (entry.name, *entry.aliases)}
+def _spellings(data_home: Path | None) -> set[str]:
+    known = set(datasets.list_datasets(data_home))
+    for name in list(known):
+        with contextlib.suppress(ValueError):  # a damaged one has a name nevertheless
+            known |= set(datasets.describe(name, data_home).aliases)
+    return known
 
 
 def _writer(target: Path) -> Callable[..., object]:
@@ -183,14 +254,20 @@ def _writer(target: Path) -> Callable[..., object]:
         ) from None
 
 
-def _labels(text: str | None) -> str | int | None:
-    """A count if it looks like one."""
+def _labels(text: str | None) -> str | int | list[str] | None:
+    """A count if it looks like one, names if there are commas, otherwise a file or a prefix."""
     with contextlib.suppress(ValueError):
         return int(text or "")
-    return text
+    return _names(text) if text is not None and "," in text else text
 
 
-def _console() -> Console:
-    # Not a terminal: no wrapping to a guessed width, so that the output can be searched.
-    width = None if os.isatty(1) or "COLUMNS" in os.environ else 120
-    return Console(highlight=False, width=width)
+def _names(text: str | None) -> list[str]:
+    """Names with commas between them; a name that holds a comma stands in double quotes."""
+    if text is None:
+        return []
+    (names,) = csv.reader([text], skipinitialspace=True)
+    return [name.strip() for name in names if name.strip()]
+
+
+def _character(text: str) -> str:
+    return {"\\t": "\t", "tab": "\t"}.get(text.lower(), text)

@@ -5,10 +5,11 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from compactlearn.bench import FULL, METRICS, PUBLISHED, QUICK, Comparison, Row, compare
+from compactlearn.cli.tables import console as standard_output
+from compactlearn.core.plain import python_value
 from compactlearn.datasets import load
 
 __all__ = ["demo", "record", "summary", "tables"]
@@ -41,7 +42,7 @@ def demo(
     if as_json:
         typer.echo(json.dumps(record(result), indent=2))
         return
-    console = Console(highlight=False)
+    console = standard_output()
     console.print(
         f"{result.dataset}: {result.n_samples} rows, {result.n_features} features, "
         f"{result.n_labels} labels; {result.n_folds} folds, seed {result.seed}; "
@@ -52,7 +53,7 @@ def demo(
         console.print(table)
     console.print()
     console.print(summary(result))
-    console.print(f"[dim]{result.seconds:.0f} s in all[/dim]")
+    console.print(f"{result.seconds:.0f} s in all", style="dim")
 
 
 def tables(result: Comparison) -> tuple[Table, Table, Table]:
@@ -111,7 +112,8 @@ def _fair_table(result: Comparison) -> Table:
     alphas = result.grid.wide_alphas
     table = _table(
         "A well-chosen ridge penalty",
-        f"Penalty chosen from {len(alphas)} values from {min(alphas):g} to {max(alphas):g} by "
+        f"Penalty chosen from {len(alphas)} values from {python_value(min(alphas))} to "
+        f"{python_value(max(alphas))} by "
         f"{result.grid.inner_folds} inner folds of the training rows, by average precision; the "
         "test rows play no part. Everything else is the library's default, threshold 0.5 included.",
     )
@@ -139,9 +141,9 @@ def _size_table(result: Comparison) -> Table:
 
 def _table(title: str, caption: str) -> Table:
     table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     for method in _METHODS:
-        table.add_column(method, justify="right", no_wrap=True)
+        table.add_column(method, justify="right", overflow="fold")
     return table
 
 
@@ -150,13 +152,14 @@ def _name(metric: str) -> str:
 
 
 def _values(values: tuple[float, ...]) -> str:
-    return "{" + ", ".join(f"{value:g}" for value in values) + "}"
+    return "{" + ", ".join(python_value(value) for value in values) + "}"
 
 
 def _chosen(row: Row) -> str:
     alphas = [setting["alpha"] for setting in row.figure("average precision").settings]
     low, high = min(alphas), max(alphas)
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    low, high = python_value(low), python_value(high)
+    return low if low == high else f"{low} to {high}"
 
 
 def _precision(row: Row) -> float:

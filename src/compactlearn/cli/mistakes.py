@@ -15,5 +15,17 @@ def refusals_are_mistakes() -> Iterator[None]:
     """Inside, what the library refuses is a `Mistake` with the library's own sentence."""
     try:
         yield
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except OSError as error:
+        raise Mistake(_worded(error)) from error
+    except (ValueError, TypeError, ImportError) as error:
         raise Mistake(str(error)) from error
+
+
+def _worded(error: OSError) -> str:
+    """A sentence, also where the system has only a number and a word."""
+    if error.errno is None or error.filename is None or not str(error).startswith("[Errno"):
+        return str(error)
+    return (
+        f"The file or folder {error.filename} cannot be used ({error.strerror}); check the path, "
+        "and who may read and write there."
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -105,17 +104,17 @@ def _check_kind(target: Path, form: str) -> None:
 
 def _read(store: Path) -> list[Record]:
     """All records that can be read; those that cannot are named on the error stream."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        records = list(open_records(store))
-    for warning in caught:
-        typer.echo(f"compactlearn: {warning.message}", err=True)
+    records = list(open_records(store, _say))
     if not records:
         raise Mistake(
             f"A report needs at least one record, and {store} holds none that can be read; give "
             "the folder or file that a benchmark wrote."
         )
     return records
+
+
+def _say(sentence: str) -> None:
+    typer.echo(f"compactlearn: {sentence}", err=True)
 
 
 def _write(

@@ -2,17 +2,20 @@
 
 import csv
 import io
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from compactlearn.cli.datasets import Home, Labels, find
+from compactlearn.cli.datasets import Delimiter, Format, Home, Ignore, Labels, find
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli.tables import console, fitted
 from compactlearn.core.files import atomic
+from compactlearn.core.plain import call, plain, python_value
+from compactlearn.datasets import Dataset
 from compactlearn.estimators import CMLLClassifier
 from compactlearn.model_selection import (
     PAPER_GRID,
@@ -24,6 +27,12 @@ from compactlearn.model_selection import (
 __all__ = ["tune"]
 
 SEARCHES = ("default", "paper", "ratios")
+#: What a search does not vary, and `CMLLClassifier` would do in another way by itself.
+FIXED: Mapping[str, Mapping[str, Any]] = {
+    "default": {"threshold": "f1"},
+    "paper": {"completion": "variance", "offset": "none"},
+    "ratios": {"completion": "variance"},
+}
 
 
 def tune(
@@ -43,7 +52,11 @@ def tune(
     jobs: Annotated[int, typer.Option(min=-1, help="Threads; -1: one per core.")] = -1,
     top: Annotated[int, typer.Option(min=1, help="How many of the best to show.")] = 10,
     out: Annotated[Path | None, typer.Option(help="A CSV file for the whole table.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
     labels: Labels = None,
+    ignore: Ignore = None,
+    form: Format = None,
+    delimiter: Delimiter = None,
     data_home: Home = None,
 ) -> None:
     """Cross-validate many settings of compact learning on DATA and show the best."""
@@ -55,58 +68,102 @@ def tune(
         raise Mistake(f"--out must name a file that ends in .csv, and is {out}; give such a name.")
     if out is not None and not out.parent.is_dir():
         raise Mistake(f"--out must lie in a folder, and {out.parent} does not exist; make it.")
-    data = find(source, labels, data_home)
+    data = find(source, data_home, labels, ignore, form, delimiter)
     options: dict[str, Any] = {
         "scoring": metric,
         "cv": folds,
         "random_state": seed,
         "n_jobs": jobs,
         "refit": False,
-        "verbose": 1,
+        "verbose": 0 if as_json else 1,
     }
-    wide = CMLLClassifier(completion="variance", offset="none")
-    model: Any = CMLLClassifierCV(racing=False, **options)
+    fixed = dict(FIXED[search])
+    model: Any
     if search == "paper":
-        model = GridSearchMoments(wide, PAPER_GRID, **options)
+        model = GridSearchMoments(CMLLClassifier(**fixed), PAPER_GRID, **options)
     elif search == "ratios":
-        model = RatioSearchCV(**options)
+        model = RatioSearchCV(CMLLClassifier(**fixed), **options)
+    else:
+        model = CMLLClassifierCV(racing=False, **fixed, **options)
     with refusals_are_mistakes():
         model.fit(data.X, data.Y)
-    console = Console(highlight=False)
-    n_settings = len(model.cv_results_["params"])
-    console.print(
-        f"{data.name}: {data.X.shape[0]} rows, {data.X.shape[1]} features, {data.Y.shape[1]} "
-        f"labels; {n_settings} settings ({model.n_distinct_} distinct) on {folds} folds in "
-        f"{model.search_time_:.1f} s"
-    )
-    console.print(best_table(model.cv_results_, metric, top))
-    if model.interrupted_:
-        console.print("Interrupted: only what had been tried by then is shown.")
+    if as_json:
+        typer.echo(json.dumps(record(model, data, metric, top, fixed), indent=2))
+    else:
+        _show(model, data, metric, top, fixed)
     if out is not None:
         with refusals_are_mistakes():
             write_table(model.cv_results_, out)
 
 
-def best_table(results: dict[str, Any], metric: str, top: int) -> Table:
-    """The best settings, best first."""
+def _show(model: Any, data: Dataset, metric: str, top: int, fixed: Mapping[str, Any]) -> None:
+    screen = console()
+    n_settings = len(model.cv_results_["params"])
+    screen.print(
+        f"{data.name}: {data.X.shape[0]} rows, {data.X.shape[1]} features, {data.Y.shape[1]} "
+        f"labels; {n_settings} settings ({model.n_distinct_} distinct) on {model.n_splits_} folds "
+        f"in {model.search_time_:.1f} s"
+    )
+    headings, rows = best_rows(model.cv_results_, metric, top)
+    for table in fitted(headings, rows, screen.width):
+        screen.print(table)
+    if model.interrupted_:
+        screen.print("Interrupted: only what had been tried by then is shown.")
+    screen.print("The best of them:")
+    screen.print(estimator_call(model.best_params_, fixed), soft_wrap=True)
+
+
+def record(
+    model: Any, data: Dataset, metric: str, top: int, fixed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The answer in plain values: a ratio is a number with a point, a count has none."""
+    results = model.cv_results_
+    best = [
+        {
+            "rank": int(results["rank_test_score"][place]),
+            "mean": abs(float(results["mean_test_score"][place])),
+            "std": float(results["std_test_score"][place]),
+            "params": plain(dict(results["params"][place])),
+        }
+        for place in _order(results)[:top]
+    ]
+    return {
+        "dataset": data.name,
+        "metric": metric,
+        "folds": model.n_splits_,
+        "n_settings": len(results["params"]),
+        "seconds": model.search_time_,
+        "interrupted": bool(model.interrupted_),
+        "best_params": plain({**fixed, **model.best_params_}),
+        "best_estimator": estimator_call(model.best_params_, fixed),
+        "best": best,
+    }
+
+
+def estimator_call(params: Mapping[str, Any], fixed: Mapping[str, Any]) -> str:
+    """The line of Python that makes the estimator of these parameters."""
+    return call("CMLLClassifier", {**fixed, **params})
+
+
+def best_rows(
+    results: Mapping[str, Any], metric: str, top: int
+) -> tuple[list[str], list[list[str]]]:
+    """Headings, and the best settings, best first; the parameters as Python writes them."""
     names = [name for name in results if name.startswith("param_")]
-    table = Table()
-    table.add_column("rank", justify="right")
-    table.add_column(metric, justify="right")
-    for name in names:
-        table.add_column(name.removeprefix("param_"), justify="right")
-    order = np.argsort(results["rank_test_score"], kind="stable")[:top]
-    for place in order:
-        mean, std = results["mean_test_score"][place], results["std_test_score"][place]
-        values = [_short(results[name][place]) for name in names]
-        table.add_row(
-            str(results["rank_test_score"][place]), f"{abs(mean):.4f} ± {std:.4f}", *values
-        )
-    return table
+    rows = [
+        [
+            str(results["rank_test_score"][place]),
+            f"{abs(results['mean_test_score'][place]):.4f} ± "
+            f"{results['std_test_score'][place]:.4f}",
+            *(python_value(results[name][place]) for name in names),
+        ]
+        for place in _order(results)[:top]
+    ]
+    return ["rank", metric, *(name.removeprefix("param_") for name in names)], rows
 
 
-def _short(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+def _order(results: Mapping[str, Any]) -> np.ndarray:
+    return np.argsort(results["rank_test_score"], kind="stable")
 
 
 def write_table(results: dict[str, Any], path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Files that a user hands over, for sets that cannot be fetched."""
+"""Files that a user hands over: of a set that cannot be fetched, or of one of the user's own."""
 
 import json
 import os
@@ -9,12 +9,14 @@ from typing import Any
 
 from compactlearn.core.files import atomic
 from compactlearn.datasets.checksums import digest, is_genuine
+from compactlearn.datasets.columns import Labels, is_xml
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.download import locked
 from compactlearn.datasets.entries import check_counts, read_files, stack
 from compactlearn.datasets.folders import COMPRESSIONS, data_folder, obtain
+from compactlearn.datasets.own import Reading, own_name, register
 from compactlearn.datasets.reading import read
-from compactlearn.datasets.registry import Entry, File, describe
+from compactlearn.datasets.registry import Entry, File, describe, known_entry
 
 __all__ = ["add", "read_added", "was_added"]
 
@@ -26,25 +28,35 @@ AnyPath = str | os.PathLike[str]
 
 def add(
     name: str,
-    files: Sequence[AnyPath],
+    files: AnyPath | Sequence[AnyPath],
     *,
-    labels: str | int | None = None,
+    labels: Labels = None,
+    ignore: Sequence[str] = (),
+    format: str | None = None,
+    overwrite: bool = False,
     data_home: AnyPath | None = None,
 ) -> Dataset:
-    """Copy files of a known set into the data folder, from where `load` takes them.
+    """Copy files into the data folder, from where `load` takes them by name.
 
-    A set whose checksums are known takes the files that have them, under any name. Of another
-    set (msra, eurlex-sm, eurlex-dc, bookmarks, espgame) the files are read and counted first; they
-    are copied only if the counts are those of the registry.
+    The name may be a new one: then it means these files from now on, for `load`, on the command
+    line and in the specs of benchmarks. Or it is that of a set which the library knows. If its
+    checksums are known, it takes the files that have them, under any name. Of another set (msra,
+    eurlex-sm, eurlex-dc, bookmarks, espgame) the files are read and counted first; they are
+    copied only if the counts are those of the registry.
 
     Parameters
     ----------
     name : str
-        One of `list_datasets()`; a variant stands for the set it is made from.
-    files : sequence of paths
+        A name of your own: letters, digits, ".", "_" and "-", at most 64, in whatever case. Or one
+        of `list_datasets()`; a variant stands for the set it is made from.
+    files : path or sequence of paths
         Rows in this order, and the XML file that names the labels if there is one.
-    labels : str, int or None
+    labels : path, str, list of str, int or None
         As in `read`, where the files do not tell which columns are labels.
+    ignore, format : list of str, and str or None
+        As in `read`, for a name of your own.
+    overwrite : bool
+        Whether a name of your own that means other data already shall mean these.
     data_home : path, optional
         As in `load`.
 
@@ -55,24 +67,47 @@ def add(
     Raises
     ------
     ValueError
-        If a file is not of this set, or the counts are others.
+        If a file cannot be read, or is not of this set, or the counts are others; if the name may
+        not be given.
     FileNotFoundError
         If a file does not exist, or the set needs more files than were given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from compactlearn.datasets import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "films.csv")
+    ...     _ = path.write_text("minutes,funny,sad\\n96,1,0\\n121,0,1\\n")
+    ...     _ = add("films", path, labels=["funny", "sad"], data_home=folder)
+    ...     load("films", data_home=folder)
+    Dataset 'films': 2 rows, 1 features (dense), 2 labels, 1.00 labels per row
     """
-    entry = describe(name)
-    entry = entry if entry.of is None else describe(entry.of)
-    paths = [Path(file) for file in files]
-    if isinstance(labels, str) and labels.lower().endswith(".xml"):
+    known = known_entry(name)
+    if known is None:
+        name = own_name(name)
+    paths = [Path(files)] if isinstance(files, str | os.PathLike) else [Path(f) for f in files]
+    if isinstance(labels, os.PathLike) or (isinstance(labels, str) and is_xml(labels)):
         # A file like the others: it has to be copied too.
         paths, labels = [*paths, Path(labels)], None
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(
-                f"The files of a set must exist to be added, but no file is at {path}; check the "
-                "path."
+                f"The files of a set must exist to be added, but no file is at {path}"
+                f"{', which is a folder' if path.is_dir() else ''}; check the path."
             )
     if not paths:
-        raise ValueError(f"To add the set {entry.name!r}, at least one file must be given.")
+        raise ValueError(f"To add the set {name!r}, at least one file must be given.")
+    if known is None:
+        rows, xml = _sorted_out(name, paths)
+        reading = Reading.of(labels, ignore, format)
+        return register(name, rows, reading, xml=xml, data_home=data_home, overwrite=overwrite)
+    entry = known if known.of is None else describe(known.of)
+    if ignore or format is not None:
+        raise ValueError(
+            f"ignore and format are for sets of your own, and {name!r} is known to the library; "
+            "leave them out, or choose another name."
+        )
     folder = data_folder(data_home) / entry.name
     if entry.files:
         return _add_known(entry, paths, folder)
@@ -103,7 +138,7 @@ def read_added(entry: Entry, folder: Path) -> Dataset:
     return _read(entry, [folder / name for name in files], labels)
 
 
-def _listed(entry: Entry, path: Path) -> tuple[dict[str, str], str | int | None]:
+def _listed(entry: Entry, path: Path) -> tuple[dict[str, str], str | int | list[str] | None]:
     """Checksums by name, and which columns are labels."""
     try:
         listed = json.loads(path.read_text(encoding="utf-8"))
@@ -112,7 +147,7 @@ def _listed(entry: Entry, path: Path) -> tuple[dict[str, str], str | int | None]
         whole = bool(files) and all(Path(name).name == name for name in files)
     except (ValueError, KeyError, TypeError):
         whole, files, labels = False, {}, None
-    if not whole or not isinstance(labels, str | int | None):
+    if not whole or not isinstance(labels, str | int | list | None):
         raise ValueError(
             f"{path} must be as it was written when files were added, but it is damaged; add the "
             f"files of {entry.name!r} again."
@@ -154,9 +189,7 @@ def _name(path: Path, file: File) -> str:
     return file.name + ending
 
 
-def _add_counted(
-    entry: Entry, paths: list[Path], labels: str | int | None, folder: Path
-) -> Dataset:
+def _add_counted(entry: Entry, paths: list[Path], labels: Labels, folder: Path) -> Dataset:
     names = [path.name for path in paths]
     if len(set(names)) < len(names):
         raise ValueError(
@@ -173,8 +206,14 @@ def _add_counted(
         for path in paths:
             _copy(path, folder / path.name)
         with atomic(folder / _LIST) as stream:
-            stream.write(json.dumps({"files": checksums, "labels": labels}, indent=2).encode())
+            stream.write(
+                json.dumps({"files": checksums, "labels": _plain(labels)}, indent=2).encode()
+            )
     return read_added(entry, folder)
+
+
+def _plain(labels: Labels) -> Any:
+    return labels if labels is None or isinstance(labels, str | int) else list(map(str, labels))  # pyrefly: ignore
 
 
 def _copy(path: Path, target: Path) -> None:
@@ -183,12 +222,18 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def _read(entry: Entry, paths: Sequence[Path], labels: Any) -> Dataset:
-    xml = [path for path in paths if path.name.partition(".")[2].startswith("xml")]
+    rows, xml = _sorted_out(entry.name, paths)
+    chosen = labels if xml is None else xml
+    return stack([read(path, chosen) for path in rows], name=entry.name)
+
+
+def _sorted_out(name: str, paths: Sequence[Path]) -> tuple[list[Path], Path | None]:
+    """Files of rows, and the one that names the labels."""
+    xml = [path for path in paths if is_xml(path.name)]
     rows = [path for path in paths if path not in xml]
     if len(xml) > 1 or not rows:
         raise ValueError(
             f"A set is files of rows and at most one XML file with the names of the labels, but "
-            f"{len(rows)} and {len(xml)} were given for {entry.name!r}; give them together."
+            f"{len(rows)} and {len(xml)} were given for {name!r}; give them together."
         )
-    chosen = xml[0] if xml else labels
-    return stack([read(path, chosen) for path in rows], name=entry.name)
+    return rows, xml[0] if xml else None

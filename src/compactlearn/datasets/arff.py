@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.datasets.arff_header import Attribute, Header, parse_header, unescape
-from compactlearn.datasets.arff_rows import line_of, read_rows
+from compactlearn.datasets.arff_rows import MOST_FILLED, line_of, read_rows
 from compactlearn.datasets.assemble import Table, stem
 from compactlearn.datasets.columns import Labels, split_columns
 from compactlearn.datasets.dataset import Dataset, Matrix
@@ -19,6 +20,8 @@ from compactlearn.datasets.files import Limits, Lines
 
 __all__ = ["read_arff"]
 
+_Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, columns, values
+_LONGER = 64
 _MEKA_COUNT = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")
 
 
@@ -106,8 +109,8 @@ def read_arff(
             header.names,
             feature_columns,
             label_columns,
-            expand=partial(_one_hot, attributes) if expand else None,
-            feature_names=[name for attribute in attributes for name in _names(attribute)],
+            expand=_OneHot(header, attributes) if expand else None,
+            feature_names=_names(header, attributes),
         )
         for values, block in read_rows(header, lines, ignored):
             table.add(values, partial(line_of, block))
@@ -122,7 +125,8 @@ def _check_kinds(header: Header, columns: Iterable[int]) -> None:
                 header.path,
                 "an attribute must be numeric or nominal to become a number, but "
                 f"{attribute.name!r} is of type {short(attribute.kind)!r}; leave it out with "
-                f"ignore=[{attribute.name!r}].",
+                f"ignore=[{attribute.name!r}] (--ignore {shlex.quote(attribute.name)} on the "
+                "command line).",
             )
 
 
@@ -137,7 +141,7 @@ def _labels_beside(header: Header) -> int | Path:
     beside = header.path.with_name(stem(header.path) + ".xml")
     if beside.is_file():
         return beside
-    advice = "pass labels: a Mulan XML file, a list of names, or a count"
+    advice = "pass labels (--labels): a Mulan XML file, a list of names, or a count"
     if found is not None:
         raise DataFileError(
             header.path,
@@ -151,20 +155,76 @@ def _labels_beside(header: Header) -> int | Path:
     )
 
 
-def _names(attribute: Attribute) -> list[str]:
-    if not attribute.is_one_hot:
-        return [attribute.name]
-    return [f"{attribute.name}={value}" for value in attribute.values]
+def _names(header: Header, attributes: Sequence[Attribute]) -> list[str]:
+    """One per column of X. The name of a one-hot attribute is repeated for each of its values."""
+    declared = sum(len(a.name) + sum(map(len, a.values)) for a in attributes)
+    repeated = sum(len(a.name) * len(a.values) for a in attributes if a.is_one_hot)
+    if repeated > MOST_FILLED + _LONGER * declared:
+        longest = max(attributes, key=lambda a: len(a.name) * len(a.values))
+        raise DataFileError(
+            header.path,
+            f"the names of its columns may be {_LONGER} times as long as its declarations, but "
+            f"{short(longest.name)!r}, a name of {len(longest.name)} characters, would be repeated "
+            f"for each of its {len(longest.values)} values; shorten it.",
+        )
+    return [
+        name
+        for a in attributes
+        for name in ([f"{a.name}={value}" for value in a.values] if a.is_one_hot else [a.name])
+    ]
 
 
-def _one_hot(attributes: list[Attribute], X: Matrix) -> sparse.csr_array:
-    columns, blocks = sparse.csc_array(X), []
-    for column, attribute in enumerate(attributes):
-        block = columns[:, [column]]
-        if attribute.is_one_hot:
-            position = block.toarray()
-            indicator = (position == np.arange(len(attribute.values))).astype(float)
-            indicator[np.isnan(position[:, 0])] = np.nan
-            block = sparse.csc_array(indicator)
-        blocks.append(block)
-    return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+class _OneHot:
+    """Positions of values become ones in columns of their own; only the ones are stored."""
+
+    def __init__(self, header: Header, attributes: Sequence[Attribute]) -> None:
+        self._path = header.path
+        self._hot = np.array([attribute.is_one_hot for attribute in attributes])
+        self._width = np.array([len(a.values) if a.is_one_hot else 1 for a in attributes])
+        self._first = np.cumsum(self._width) - self._width
+
+    def __call__(self, X: Matrix) -> sparse.csr_array:
+        entries = sparse.coo_array(X)
+        row, column, value = entries.row, entries.col, entries.data
+        hot = self._hot[column]
+        missing = hot & np.isnan(value)
+        there = ~missing
+        column_of = self._first[column] + np.where(hot & there, value, 0).astype(np.int64)
+        self._check(X.shape[0], int(np.count_nonzero(hot)), self._width[column[missing]])
+        parts = [
+            (row[there], column_of[there], np.where(hot, 1.0, value)[there]),
+            self._declared_first(X.shape[0], row[hot], column[hot]),
+            self._missing(row[missing], column[missing]),
+        ]
+        rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        shape = (X.shape[0], int(self._width.sum()))
+        return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=shape))
+
+    def _check(self, n_rows: int, n_told: int, missing: np.ndarray) -> None:
+        """Refuse a block that says without words far more than its text does."""
+        n_missing = int(missing.sum())
+        n_first = n_rows * int(np.count_nonzero(self._hot)) - n_told
+        if n_first + n_missing > MOST_FILLED:
+            raise DataFileError(
+                self._path,
+                f"values of attributes with more than two values may fill {MOST_FILLED} places for "
+                f"each block of rows, but here {n_missing} are filled by missing values, which "
+                f"fill a place for each value declared, and {n_first} by values declared first; "
+                "leave such attributes out with ignore (--ignore on the command line).",
+            )
+
+    def _declared_first(self, n_rows: int, row: np.ndarray, column: np.ndarray) -> _Entries:
+        """The value in position 0 is a zero, which nothing stores: a one where nothing is told."""
+        place = np.cumsum(self._hot) - 1
+        told = np.zeros((n_rows, np.count_nonzero(self._hot)), dtype=bool)
+        told[row, place[column]] = True
+        rows, places = np.nonzero(~told)
+        return rows, self._first[self._hot][places], np.ones(len(rows))
+
+    def _missing(self, row: np.ndarray, column: np.ndarray) -> _Entries:
+        """NaN in every column of the attribute."""
+        width = self._width[column]
+        start = np.cumsum(width) - width
+        within = np.arange(width.sum()) - np.repeat(start, width)
+        columns = np.repeat(self._first[column], width) + within
+        return np.repeat(row, width), columns, np.full(len(columns), np.nan)

@@ -23,6 +23,9 @@ __all__ = [
 ]
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+# Most columns of a file declare the same few values, which are kept once. Long lists are not kept
+# beyond the file they stand in.
+_SHARED = 100
 _AFFIRMATIVE = {"yes": "no", "true": "false", "y": "n", "t": "f", "on": "off"}
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -50,15 +53,20 @@ class Attribute:
     kind: str
     values: tuple[str, ...] = ()
 
+    @cached_property  # asked for with every cell: even to look up thousands of values takes long
+    def _meaning(self) -> tuple[bool, dict[str, float]]:
+        found = _shared_meaning if len(self.values) <= _SHARED else _meaning
+        return found(self.values)
+
     @property
     def is_plain(self) -> bool:
         """Whether the text of a value is the number it becomes."""
-        return _meaning(self.values)[0]
+        return self._meaning[0]
 
     @property
     def numbers(self) -> dict[str, float]:
         """What each nominal value becomes; for a one-hot attribute its position."""
-        return _meaning(self.values)[1]
+        return self._meaning[1]
 
     @property
     def is_one_hot(self) -> bool:
@@ -99,7 +107,6 @@ class Attribute:
         )
 
 
-@lru_cache(maxsize=256)  # most columns of a file declare the same values
 def _meaning(values: tuple[str, ...]) -> tuple[bool, dict[str, float]]:
     numbers = {value: _number(value) for value in values}
     if not any(math.isnan(number) for number in numbers.values()):
@@ -107,6 +114,9 @@ def _meaning(values: tuple[str, ...]) -> tuple[bool, dict[str, float]]:
     if len(values) == 2 and _AFFIRMATIVE.get(values[0].lower()) == values[1].lower():
         return False, {values[0]: 1.0, values[1]: 0.0}
     return False, {value: float(position) for position, value in enumerate(values)}
+
+
+_shared_meaning = lru_cache(maxsize=256)(_meaning)
 
 
 @dataclass(frozen=True)
@@ -185,7 +195,7 @@ def _parse_attribute(path: Path, number: int, text: str) -> Attribute:
     if not kind.startswith("{"):
         word = kind.split()[0].lower()
         return Attribute(name, "numeric" if word in ("numeric", "real", "integer") else word)
-    values = _declared_values(kind)
+    values = (_shared_values if len(kind) <= _SHARED else _declared_values)(kind)
     if not values or "" in values or len(set(values)) < len(values):
         raise DataFileError(
             path,
@@ -196,11 +206,13 @@ def _parse_attribute(path: Path, number: int, text: str) -> Attribute:
     return Attribute(name, "nominal", values)
 
 
-@lru_cache(maxsize=256)
 def _declared_values(kind: str) -> tuple[str, ...]:
     kind = strip_comment(kind)
     end = kind.rfind("}")
     return tuple(split_cells(kind[1:end])) if end > 0 else ()
+
+
+_shared_values = lru_cache(maxsize=256)(_declared_values)
 
 
 def split_cells(text: str, *, raw: bool = False) -> list[str]:

@@ -17,7 +17,12 @@ from compactlearn.datasets.dataset import Matrix
 from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.files import Block, Lines, decoded
 
-__all__ = ["line_of", "read_rows"]
+__all__ = ["MOST_FILLED", "line_of", "read_rows"]
+
+# How many values a block (a hundred kilobytes, or one line) may have beyond those that stand in it.
+# A few bytes can mean thousands of values: "{}" is a row of all that were declared first. So what
+# is read stays in proportion to the file.
+MOST_FILLED = 1 << 22
 
 _DENSE = Grammar(
     {"\n0,": VALUE, ",0,": VALUE, ",0\n": VALUE, "\n0\n": VALUE, "\n\n": SKIP}
@@ -183,6 +188,15 @@ class _Careful:
             columns += row.keys()
             data += row.values()
             ends.append(len(columns))
+            if len(columns) > MOST_FILLED + len(block.text):
+                raise DataFileError(
+                    self._header.path,
+                    f"values left out of sparse rows may fill {MOST_FILLED} places for each block "
+                    f"of rows, but {len(self._left_out)} nominal attributes, whose first value is "
+                    "not 0, fill more; declare 0 first, or leave them out with ignore (--ignore on "
+                    "the command line).",
+                    line=number,
+                )
         parts = (np.array(data, float), np.array(columns, np.int32), np.array(ends, np.int32))
         values = sparse.csr_array(parts, shape=(len(ends) - 1, len(self._header.attributes)))
         values.sort_indices()

@@ -5,7 +5,7 @@ a number in between, and what such a number is. That a block obeys is decided fo
 once by one look at a table; a block that does not is left to whoever reads line by line.
 """
 
-import warnings
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,6 +19,8 @@ _DOT = ord(".")
 _ODD = b"+-.eE"  # what a number may have besides digits
 _POWERS = 10.0 ** np.arange(23)  # all of them exact
 _EXACT = 1 << 53
+# Numbers between blanks, and nothing else. Possessive: whatever the text, it is gone through once.
+_NUMBERS = re.compile(rb"(?:\s|[+-]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+(?:\s|\Z))*+")
 
 
 @dataclass(frozen=True)
@@ -144,10 +146,16 @@ class Grammar:
 
 
 def _signs_have_digits(text: np.ndarray) -> bool:
-    """Whether a digit follows each sign; NumPy would read a lone sign as 0."""
-    after = np.flatnonzero((text == ord("-")) | (text == ord("+"))) + 1
+    """Whether a digit follows each sign, at once or after a point, and none goes before it."""
+    signs = np.flatnonzero((text == ord("-")) | (text == ord("+")))
+    before = text[signs[signs > 0] - 1]
+    after = signs + 1
     after += text[after] == _DOT
-    return bool(((text[after] >= ord("0")) & (text[after] <= ord("9"))).all())
+    return bool(_is_digit(text[after]).all() and not (_is_digit(before) | (before == _DOT)).any())
+
+
+def _is_digit(characters: np.ndarray) -> np.ndarray:
+    return (characters >= ord("0")) & (characters <= ord("9"))
 
 
 def _ones_at(characters: bytes) -> bytes:
@@ -159,13 +167,14 @@ def _mask(block: bytes, table: bytes) -> np.ndarray:
 
 
 def _parse(text: bytes, dtype: type) -> np.ndarray | None:
-    """The blank-separated numbers; None if something else stands among them."""
+    """The blank-separated numbers; None if something else stands among them.
+
+    NumPy would stop at what is no number and say so by a warning. Warnings are the whole process's:
+    another thread would hear of it if it were caught here. So NumPy never gets to see such a text.
+    For integers `scan` has seen to it: digits, blanks, and signs between the two.
+    """
     if not text or text.isspace():
         return np.empty(0, dtype=dtype)
-    with warnings.catch_warnings():
-        # Of input that is no number NumPy 2 warns only.
-        warnings.simplefilter("error")
-        try:
-            return np.fromstring(text, dtype=dtype, sep=" ")
-        except (DeprecationWarning, ValueError, OverflowError):
-            return None
+    if dtype is not np.int64 and _NUMBERS.fullmatch(text) is None:
+        return None
+    return np.fromstring(text, dtype=dtype, sep=" ")

@@ -13,13 +13,19 @@ from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.embedded import load_embedded
 from compactlearn.datasets.entries import check_counts, read_files, vary
 from compactlearn.datasets.folders import data_folder, find, obtain
-from compactlearn.datasets.registry import Entry, describe, registry
+from compactlearn.datasets.own import own_entry, own_files, own_folder, own_names, read_own
+from compactlearn.datasets.registry import Entry, known_entry, registry, unknown
 
-__all__ = ["data_folder", "fetch", "is_available", "list_datasets", "load"]
+__all__ = ["data_folder", "describe", "fetch", "folder_of", "is_available", "list_datasets", "load"]
 
 
-def list_datasets() -> list[str]:
+def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[str]:
     """Every name that `load` knows, in alphabetical order.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        As in `load`. The sets that were added there under names of the user's own are listed too.
 
     Returns
     -------
@@ -29,10 +35,45 @@ def list_datasets() -> list[str]:
 
     Examples
     --------
-    >>> list_datasets()[:5]
-    ['bibtex', 'bibtex-paper', 'bookmarks', 'bookmarks-paper', 'cal500']
+    >>> [name for name in list_datasets() if name.startswith("b")]
+    ['bibtex', 'bibtex-paper', 'bookmarks', 'bookmarks-paper']
     """
-    return sorted(registry())
+    return sorted([*registry(), *own_names(data_home)])
+
+
+def describe(name: str, data_home: str | os.PathLike[str] | None = None) -> Entry:
+    """What is known of a data set, without reading it.
+
+    Parameters
+    ----------
+    name : str
+        A name or an alias; case does not matter.
+    data_home : path, optional
+        As in `load`, for the sets of the user's own.
+
+    Returns
+    -------
+    Entry
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown; the sentence lists the names and the nearest one.
+
+    Examples
+    --------
+    >>> entry = describe("langlog")
+    >>> entry.name, entry.expected.labels, entry.files[0].name
+    ('llog', 75, 'langlog.arff')
+    """
+    # The library's names come first: nobody's set can stand in for one of them.
+    entry = known_entry(name) or own_entry(name, data_home)
+    return entry if entry is not None else unknown(name, own_names(data_home))
+
+
+def folder_of(name: str, data_home: str | os.PathLike[str] | None = None) -> Path:
+    """The folder in which the files of a set lie, or would."""
+    return _folder(_base(describe(name, data_home)), data_home)
 
 
 def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> bool:
@@ -41,9 +82,9 @@ def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     >>> is_available("enron")
     True
     """
-    entry = _base(describe(name))
-    folder = data_folder(data_home) / entry.name
-    if entry.packaged:
+    entry = _base(describe(name, data_home))
+    folder = _folder(entry, data_home)
+    if entry.packaged or entry.own:
         return True
     if not entry.files:
         return was_added(folder)
@@ -61,7 +102,8 @@ def load(
     Parameters
     ----------
     name : str
-        One of `list_datasets()`, or an alias; case does not matter.
+        One of `list_datasets()`, an alias, or a name that was given to files of one's own by `add`;
+        case does not matter.
     data_home : path, optional
         The folder described at the top of this module. By default what the environment variable
         COMPACTLEARN_DATA names, otherwise the folder "compactlearn" in the user's cache. "enron"
@@ -85,8 +127,10 @@ def load(
     >>> load("enron")
     Dataset 'enron': 1702 rows, 1001 features (sparse), 53 labels, 3.38 labels per row
     """
-    entry = describe(name)
+    entry = describe(name, data_home)
     base = _base(entry)
+    if base.own:
+        return read_own(base.name, data_home)
     if base.packaged:
         data = load_embedded(base.name)
     else:
@@ -115,12 +159,21 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None) -> list[Pa
     ValueError, FileNotFoundError
         As in `load`.
     """
-    entry = _base(describe(name))
-    folder = data_folder(data_home) / entry.name
+    entry = _base(describe(name, data_home))
+    folder = _folder(entry, data_home)
+    if entry.own:
+        return own_files(entry.name, data_home)
     if not entry.files:
         read_added(entry, folder)
     return [obtain(file, entry, folder) for file in entry.files]
 
 
 def _base(entry: Entry) -> Entry:
-    return entry if entry.of is None else describe(entry.of)
+    base = None if entry.of is None else known_entry(entry.of)
+    return entry if base is None else base
+
+
+def _folder(entry: Entry, data_home: str | os.PathLike[str] | None) -> Path:
+    if entry.own:
+        return own_folder(entry.name, data_home)
+    return data_folder(data_home) / entry.name

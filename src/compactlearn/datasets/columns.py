@@ -10,7 +10,7 @@ from compactlearn.core.params import nearest
 from compactlearn.datasets.errors import DataFileError
 from compactlearn.datasets.label_file import read_label_names
 
-__all__ = ["Labels", "split_columns"]
+__all__ = ["Labels", "is_xml", "split_columns"]
 
 Labels = str | os.PathLike[str] | int | Sequence[str] | None
 _PACKED = (".xz", ".bz2", ".gz")
@@ -62,12 +62,12 @@ def _label_columns(
     if labels is None:
         raise DataFileError(
             path,
-            "it does not say which columns are labels. Pass labels: a prefix of their names, a "
-            "list of names, a count, or a Mulan XML file.",
+            "it does not say which columns are labels. Pass labels (--labels on the command line): "
+            "a list of names, a prefix of their names, a count, or a Mulan XML file.",
         )
     if isinstance(labels, int | np.integer) and not isinstance(labels, bool):
         return _counted_columns(path, len(names), int(labels))
-    if isinstance(labels, os.PathLike) or (isinstance(labels, str) and _is_file_name(labels)):
+    if isinstance(labels, os.PathLike) or (isinstance(labels, str) and is_xml(labels)):
         listed = [n if n in known else unescape(n) for n in read_label_names(labels)]
         return _columns_of(path, known, listed, f"labels={os.fspath(labels)!r}")
     if isinstance(labels, str) and labels:
@@ -83,7 +83,8 @@ def _label_columns(
     )
 
 
-def _is_file_name(text: str) -> bool:
+def is_xml(text: str) -> bool:
+    """Whether a string is the name of an XML file, compressed or not."""
     lower = text.lower()
     for ending in _PACKED:
         lower = lower.removesuffix(ending)

@@ -3,6 +3,7 @@
 import csv
 import math
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -90,7 +91,20 @@ def read_csv(
 
 def _names(lines: Lines, delimiter: str | None, header: bool) -> tuple[list[str], str]:
     first = lines.line()
-    if first is None or not first.strip():
+    if first is not None and b"\0" in first:
+        raise DataFileError(
+            lines.path,
+            "a table is text, but its first line holds zero bytes, as no text does. Check that it "
+            "is the right file; of another format, pass format (--format on the command line).",
+            line=1,
+        )
+    if first is None:
+        raise DataFileError(
+            lines.path,
+            "a table starts with a line of names or of numbers, but the file is empty. Check that "
+            "it is the right one.",
+        )
+    if not first.strip():
         raise DataFileError(
             lines.path,
             "a table starts with a line of names or of numbers, but the first line is empty. "
@@ -110,7 +124,7 @@ def _names(lines: Lines, delimiter: str | None, header: bool) -> tuple[list[str]
         raise DataFileError(
             lines.path,
             f"a table has features and labels, so two columns at least, but splitting the first "
-            f"line at {delimiter!r} gives one. Pass delimiter=...",
+            f"line at {delimiter!r} gives one. Pass delimiter (--delimiter on the command line).",
             line=1,
         )
     return (cells if header else [str(j) for j in range(len(cells))]), delimiter
@@ -188,7 +202,9 @@ def _by_lines(
                     raise DataFileError(
                         lines.path,
                         f"the column {names[column]!r} must hold finite numbers, got "
-                        f"{short(cell)!r}. Correct that line, or name the column in ignore.",
+                        f"{short(cell)!r}. Correct that line, or leave the column out with "
+                        f"ignore=[{names[column]!r}] (--ignore {shlex.quote(names[column])} on "
+                        "the command line).",
                         line=number,
                     )
         yield values, [number for number, _ in batch].__getitem__

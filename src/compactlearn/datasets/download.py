@@ -86,12 +86,14 @@ def fetch_file(file: File, folder: Path, patience: Patience | None = None) -> Pa
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder) as alone:
-            if target.exists():  # another process was faster
+            if target.is_file():  # another process was faster
                 verify(target, file)
                 return target
             # Where locks do not work, each process has a name of its own and continues nothing.
             part = folder / f".{file.name}{'' if alone else f'.{os.getpid()}'}.part"
             try:
+                if part.is_symlink() or (part.exists() and not part.is_file()):
+                    part.unlink()  # nothing of ours: writing to it would be writing elsewhere
                 _from_first(file, part, patience)
                 os.replace(part, target)
             finally:
@@ -182,7 +184,7 @@ def _transfer(address: str, file: File, part: Path, timeout: float) -> None:
     with _opener().open(request, timeout=timeout) as response:
         if not _continues(response, start):
             start = 0
-        with part.open("ab" if start else "wb") as sink:
+        with _opened(part, afresh=not start) as sink:
             # read1 hands over what has arrived, so that nothing is lost when the rest does not.
             chunks = track(
                 iter(lambda: response.read1(_CHUNK), b""),
@@ -200,6 +202,13 @@ def _transfer(address: str, file: File, part: Path, timeout: float) -> None:
             os.fsync(sink.fileno())
     if length < file.bytes:
         raise OSError(f"the transfer ended after {length} of {file.bytes} bytes")
+
+
+def _opened(part: Path, *, afresh: bool) -> IO[bytes]:
+    """The file for writing, itself and not what a link of its name leads to."""
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if afresh else os.O_APPEND)
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(part, flags, 0o666), "wb" if afresh else "ab")
 
 
 def _continues(response: http.client.HTTPResponse, start: int) -> bool:

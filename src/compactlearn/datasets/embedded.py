@@ -1,5 +1,7 @@
 """The two data sets that ship inside the package; `data/README.md` says where they came from."""
 
+import json
+from functools import cache
 from importlib.resources import as_file, files
 
 import numpy as np
@@ -10,7 +12,10 @@ from compactlearn.datasets.dataset import Dataset
 __all__ = ["EMBEDDED", "load_embedded"]
 
 EMBEDDED = ("emotions", "enron")
-_SOURCE = "inside compactlearn; values of the Python package scikit-multilearn 0.0.1 (BSD licence)"
+_SOURCE = (
+    "inside compactlearn; values of the Python package scikit-multilearn 0.0.1 (BSD licence), "
+    "names of the columns as in Mulan's files"
+)
 
 
 def load_embedded(name: str) -> Dataset:
@@ -18,6 +23,8 @@ def load_embedded(name: str) -> Dataset:
 
     >>> load_embedded("enron")
     Dataset 'enron': 1702 rows, 1001 features (sparse), 53 labels, 3.38 labels per row
+    >>> load_embedded("emotions").label_names[:3]
+    ('amazed-suprised', 'happy-pleased', 'relaxing-calm')
     """
     resource = files("compactlearn.datasets") / "data" / f"{name}.npz"
     with as_file(resource) as path, np.load(path, allow_pickle=False) as arrays:
@@ -27,7 +34,14 @@ def load_embedded(name: str) -> Dataset:
             X = _ones(arrays["x_indices"], arrays["x_indptr"], arrays["x_shape"], np.float64)
             Y = _ones(arrays["y_indices"], arrays["y_indptr"], arrays["y_shape"], np.int64)
         n_train = int(arrays["n_train"])
-    return Dataset(X, Y, name=name, source=_SOURCE, n_train=n_train)
+    features, labels = (tuple(_names()[name][of]) for of in ("features", "labels"))
+    return Dataset(X, Y, features, labels, name, _SOURCE, n_train)
+
+
+@cache
+def _names() -> dict[str, dict[str, list[str]]]:
+    resource = files("compactlearn.datasets") / "data" / "names.json"
+    return json.loads(resource.read_text(encoding="utf-8"))
 
 
 def _ones(

@@ -6,12 +6,23 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files as resources
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from compactlearn.core.params import nearest
 from compactlearn.datasets.dataset import Dataset
 
-__all__ = ["Copy", "Entry", "Expected", "File", "Subset", "describe", "parse_registry", "registry"]
+__all__ = [
+    "Copy",
+    "Entry",
+    "Expected",
+    "File",
+    "Subset",
+    "describe",
+    "known_entry",
+    "parse_registry",
+    "registry",
+    "unknown",
+]
 
 
 @dataclass(frozen=True)
@@ -130,6 +141,10 @@ class Entry:
         The customary training part is the first `n_train` rows.
     packaged : bool
         Whether the set ships inside the package too.
+    own : bool
+        Whether it is a set of the user's own, see `add`.
+    content : str
+        Of such a set, the SHA-256 of its values.
     of, drop_labels, subset : str, tuple of str and Subset, or None
         The set is a variant of another one, without these labels or with these rows only.
     citation, licence, note : str
@@ -145,6 +160,8 @@ class Entry:
     ignore: tuple[str, ...] = ()
     n_train: int | None = None
     packaged: bool = False
+    own: bool = False
+    content: str = ""
     of: str | None = None
     drop_labels: tuple[str, ...] = ()
     subset: Subset | None = None
@@ -194,37 +211,33 @@ def registry() -> Mapping[str, Entry]:
     return parse_registry(text)
 
 
+def known_entry(name: str) -> Entry | None:
+    """The set that a name or an alias means here, in whatever case; None if there is none."""
+    if not isinstance(name, str):
+        return None
+    return next((e for e in registry().values() if name.lower() in (e.name, *e.aliases)), None)
+
+
 def describe(name: str) -> Entry:
-    """What is known of a data set, without reading it.
-
-    Parameters
-    ----------
-    name : str
-        A name or an alias; case does not matter.
-
-    Returns
-    -------
-    Entry
+    """The set that a name or an alias means here.
 
     Raises
     ------
     ValueError
-        If the name is unknown; the sentence lists the names and the nearest one.
-
-    Examples
-    --------
-    >>> entry = describe("langlog")
-    >>> entry.name, entry.expected.labels, entry.files[0].name
-    ('llog', 75, 'langlog.arff')
+        If the name is unknown.
     """
-    entries = registry()
-    spellings = {word: e for e in entries.values() for word in (e.name, *e.aliases)}
-    if isinstance(name, str) and name.lower() in spellings:
-        return spellings[name.lower()]
-    hint = nearest(name, sorted(spellings)) if isinstance(name, str) else ""
+    entry = known_entry(name)
+    return entry if entry is not None else unknown(name, ())
+
+
+def unknown(name: str, others: Iterable[str]) -> NoReturn:
+    """Refuse a name, with those that there are: the registry's and some others."""
+    words = {word for e in registry().values() for word in (e.name, *e.aliases)} | set(others)
+    hint = nearest(name, sorted(words)) if isinstance(name, str) else ""
     raise ValueError(
-        f"A data set must be asked for by one of the names {', '.join(sorted(entries))}; got "
-        f"{name!r}. Use one of these, or read a file of your own with read.{hint}"
+        f"A data set must be asked for by one of the names "
+        f"{', '.join(sorted({*registry(), *others}))}; got {name!r}. Use one of these, read a file "
+        f"of your own with read, or give it a name with add.{hint}"
     )
 
 

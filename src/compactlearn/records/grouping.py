@@ -11,6 +11,7 @@ from compactlearn.records.record import Record, Selection
 __all__ = ["grouped", "incomplete"]
 
 _NAMED = 20  # so many missing folds are named
+_CONTENT = "data_sha256"  # in the settings of a cell about data of the user's own
 _STOPPED = {"failed": "failed", "timeout": "ran out of time", "memory": "ran out of memory"}
 
 
@@ -47,7 +48,9 @@ def _question(record: Record) -> dict[str, str]:
     whole = record.cell.as_dict()
     parts = {name: whole[name] for name in ("n_folds", "seed", "rows")}
     text = {name: json.dumps(value, sort_keys=True) for name, value in parts.items()}
-    return text | {"settings": json.dumps(whole["settings"], sort_keys=True)}
+    settings = {k: v for k, v in whole["settings"].items() if k != _CONTENT}
+    text["the data themselves"] = str(whole["settings"].get(_CONTENT))
+    return text | {"settings": json.dumps(settings, sort_keys=True)}
 
 
 def _one_answer(known: Record | None, new: Record) -> Record:
@@ -67,6 +70,12 @@ def _check_same_folds(groups: Mapping[tuple[str, str], Sequence[Record]]) -> Non
     first: dict[str, Record] = {}
     for (dataset, method), group in groups.items():
         known = first.setdefault(dataset, group[0])
+        if known.cell.settings.get(_CONTENT) != group[0].cell.settings.get(_CONTENT):
+            raise ValueError(
+                f"Methods are compared on the same data, and the file of {dataset} was another for "
+                f"{method} than for {known.cell.method}. Report on each alone: keep the records of "
+                "one of them in the store."
+            )
         if known.cell.split_seed != group[0].cell.split_seed:
             raise ValueError(
                 f"Methods are compared on the same folds, and on {dataset} those of {method} and "

@@ -13,7 +13,7 @@ import errno
 import itertools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
@@ -39,6 +39,8 @@ class Store:
     Parameters
     ----------
     folder : path
+    tell : callable, optional
+        Receives a sentence about each file that is no record; by default it is a warning.
 
     Examples
     --------
@@ -50,8 +52,11 @@ class Store:
     (None, 'done', 'done', 1)
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], tell: Callable[[str], None] = warn_user
+    ) -> None:
         self.folder = Path(folder)
+        self._tell = tell
         self.cells = self.folder / "cells"
         self.claims = self.folder / "claims"
         self.quarantine = self.folder / "quarantine"
@@ -90,7 +95,7 @@ class Store:
 
     def status(self, cell: Cell) -> str | None:
         """How a cell ended; None if it has no record that can be read. Changes nothing."""
-        record = _peeked(self.path(cell))
+        record = _peeked(self.path(cell), self._tell)
         return None if record is None else record.status
 
     def records(self) -> Iterator[Record]:
@@ -173,9 +178,9 @@ class Store:
                     return _parsed(path)
                 except RecordError as error:
                     where = self._set_aside(path) if mine else None
-                    _tell(path, error, where)
+                    self._tell(_refusal(path, error, where))
         except OSError:  # records on a medium that cannot be written are still read
-            _tell(path, reason, None)
+            self._tell(_refusal(path, reason, None))
         return None
 
     def _set_aside(self, path: Path) -> Path | None:
@@ -203,12 +208,19 @@ class Store:
                             part.unlink()
 
 
-def open_records(path: str | os.PathLike[str], *, limits: Growth | None = None) -> Iterator[Record]:
+def open_records(
+    path: str | os.PathLike[str],
+    tell: Callable[[str], None] = warn_user,
+    *,
+    limits: Growth | None = None,
+) -> Iterator[Record]:
     """Every record of a store's folder or of a packed file.
 
     Parameters
     ----------
     path : path
+    tell : callable, optional
+        Receives a sentence about each file of a folder that is no record; by default a warning.
     limits : Growth, optional
         How far a packed file may expand.
 
@@ -227,7 +239,7 @@ def open_records(path: str | os.PathLike[str], *, limits: Growth | None = None) 
                 f"The folder {path} holds no records: it has no folder 'cells' in it; name the "
                 "folder that 'compactlearn bench --store' was given, or a packed file."
             )
-        return _readable(path / "cells")
+        return _readable(path / "cells", tell)
     if not path.exists():
         raise FileNotFoundError(
             f"There are no records at {path}; name a folder that 'compactlearn bench' wrote, or a "
@@ -236,19 +248,19 @@ def open_records(path: str | os.PathLike[str], *, limits: Growth | None = None) 
     return read_packed(path, limits)
 
 
-def _readable(cells: Path) -> Iterator[Record]:
+def _readable(cells: Path, tell: Callable[[str], None]) -> Iterator[Record]:
     for path in sorted(cells.glob("*.json")):
-        record = _peeked(path)
+        record = _peeked(path, tell)
         if record is not None:
             yield record
 
 
-def _peeked(path: Path) -> Record | None:
-    """The record, if there is one; a file that is none stays where it is, with a warning."""
+def _peeked(path: Path, tell: Callable[[str], None]) -> Record | None:
+    """The record, if there is one; a file that is none stays where it is, and is told of."""
     try:
         return _parsed(path)
     except RecordError as error:
-        _tell(path, error, None)
+        tell(_refusal(path, error, None))
         return None
 
 
@@ -278,9 +290,9 @@ def _parsed(path: Path) -> Record | None:
     return record
 
 
-def _tell(path: Path, error: Exception, where: Path | None) -> None:
+def _refusal(path: Path, error: Exception, where: Path | None) -> str:
     fate = f"it was moved to {where}" if where is not None else "it was left where it is"
-    warn_user(
+    return (
         f"The file {path} is not a record that can be used: {error}; {fate}, and its cell counts "
         "as not done."
     )

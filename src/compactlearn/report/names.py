@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from compactlearn.core.plain import python_value
 from compactlearn.metrics import METRICS, get_metric
 from compactlearn.records import Selection
 
@@ -149,12 +150,14 @@ def configuration(given: Mapping[str, Any]) -> str:
     """A configuration on one line.
 
     >>> configuration({"beta": 1.0, "n_label_components": 0.30000000000000004})
-    'beta=1, n_label_components=0.3'
+    'beta=1.0, n_label_components=0.3'
     """
-    return ", ".join(
-        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in given.items()
-    )
+    return ", ".join(f"{name}={python_value(_tidy(value))}" for name, value in given.items())
+
+
+def _tidy(value: Any) -> Any:
+    """A number without the last digits, which are rounding; a ratio stays a ratio."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def slug(*parts: str) -> str:
