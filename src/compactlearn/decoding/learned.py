@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.ridge import RidgePath
 
@@ -49,7 +50,7 @@ class CodeSums:
         Uc = (codes - mean) * np.sqrt(w)[:, None]
         cross = np.asarray(Y.T @ (Uc * np.sqrt(w)[:, None])).T
         energy = float(_square_sum(Y, w) - count * (ybar @ ybar))
-        return cls(count, mean, ybar, Uc.T @ Uc, cross, energy)
+        return cls(count, mean, ybar, self_product(Uc.T), cross, energy)
 
     @classmethod
     def of_moments(cls, moments: Moments) -> CodeSums:

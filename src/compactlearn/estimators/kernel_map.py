@@ -26,7 +26,8 @@ from compactlearn.core.params import (
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import check_features, unchanged_on_error
 from compactlearn.estimators.kernels import NAMED, Kernel, centre, double, mean_distance, tiles
-from compactlearn.linalg.eigen import leading_eigenpairs
+from compactlearn.linalg.dense import EIGEN_LIMIT
+from compactlearn.linalg.eigen import leading_eigenpairs, too_many_for_krylov
 from compactlearn.linalg.pairs import peak_signs
 
 Array = NDArray[np.float64]
@@ -268,6 +269,14 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """E S^(-1/2) (L, r): what kernel values are multiplied by."""
         size = self.landmarks_.shape[0]
         self._require_room(4 * size * size, f"Factoring the kernel matrix of {size} rows")
+        if size > EIGEN_LIMIT and too_many_for_krylov(size, self._count):
+            raise ValueError(
+                f"The features of a kernel map need the eigenvectors of its kernel matrix, and "
+                f"more than half of them are computed up to {EIGEN_LIMIT} rows; {self._count} were "
+                f"asked for of {size} rows. Use method='nystroem' with n_components well below "
+                "the number of rows, or give a classifier the map without scale and regressor: it "
+                "then needs no features."
+            )
         roots = None if self._roots is None else self._roots[:, None]
         kernel = self.gram()
         if roots is not None:  # features do not depend on weights, but their axes do
