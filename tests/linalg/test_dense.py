@@ -274,7 +274,7 @@ FIT = """
 import numpy as np
 from compactlearn import CMLLClassifier
 rng = np.random.default_rng(0)
-X = rng.standard_normal((16_000, 400))
+X = rng.standard_normal((16_000, 384))
 Y = X[:, :8] + 0.1 * rng.standard_normal((16_000, 8)) > 1.0
 fit = lambda solver: CMLLClassifier(n_label_components=5, solver=solver).fit(X, Y)
 dual, moments = (fit(solver).decision_function(X[:50]) for solver in ("dual", "moments"))

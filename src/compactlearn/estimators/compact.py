@@ -34,6 +34,7 @@ from compactlearn.core.params import (
     Seed,
     check_parameters,
 )
+from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -251,7 +252,7 @@ class CompactClassifier(
             Rows that belong together are held out together where decoder or threshold are learnt.
             Without groups, equal rows are.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             embedding = self._checked_embedding()
             held = self._hold(embedding, X, labels_given(y, Y), sample_weight, groups)
             self._learn(embedding, held, embedding._solve(held.pair))
@@ -324,7 +325,7 @@ class CompactClassifier(
         classes : array-like, optional
             For a vector y: all the classes that will ever appear, at the first call.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             embedding = self._checked_embedding()
             first = not hasattr(self, "embedding_")
             if not first and self._moments is None:
@@ -375,7 +376,7 @@ class CompactClassifier(
             ``decoder="learned"`` needs two or more: each part is a fold, whose codes are predicted
             from the others, as by ``fit`` with one of ``groups`` for each fold.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             embedding = self._checked_embedding()
             folds, moments = check_folds(moments)
             if self.decoder == "learned" and len(folds) < 2:

@@ -24,6 +24,7 @@ from compactlearn.core.params import (
     check_parameters,
 )
 from compactlearn.core.seeds import seeded
+from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import check_features, unchanged_on_error
 from compactlearn.estimators.kernels import NAMED, Kernel, centre, double, mean_distance, tiles
 from compactlearn.linalg.dense import EIGEN_LIMIT
@@ -187,7 +188,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _fit(self, X: Any, weights: Array | None) -> Self:
         """``fit`` for rows that count by their weights."""
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             X = self._begin(X, weights)
             if self.method == "fourier":
                 self._draw_features(X)
@@ -209,7 +210,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Positive; a row of weight 2 counts as that row twice in the kernel's width and in the
             choice of axes for the features.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             X = self._begin(X, sample_weight)
             if self.method == "fourier":
                 raise ValueError(

@@ -29,6 +29,7 @@ from compactlearn.core.params import (
     check_parameters,
 )
 from compactlearn.core.seeds import seeded
+from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -230,7 +231,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             Handed to the estimator, and used in frequencies and performance. A row of weight 0
             counts as absent. The validation rows are drawn whatever their weights.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             labels = labels_given(y, Y)

@@ -1,12 +1,12 @@
 """From the values of rows to one number: which rows count, and what is said when none does."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from compactlearn.core.warn import warn_at
 from compactlearn.metrics.places import Places
 
 __all__ = ["KNOWN", "PRESENT", "RANKABLE", "Measure", "Rule", "Sums", "average", "warn_undefined"]
@@ -104,7 +104,7 @@ def average(name: str, measure: Measure, blocks: Iterable[Places], n_rows: int) 
 
 def warn_undefined(names: str, rule: Rule, n_rows: int, stacklevel: int) -> None:
     """Say that a metric has no row to stand on."""
-    warnings.warn(
+    warn_at(
         f"{names} need a row with {rule.wanted}, but none of the {n_rows} rows has "
         f"{rule.pronoun}; the result is NaN. Evaluate on other rows.",
         UndefinedMetricWarning,

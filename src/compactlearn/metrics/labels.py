@@ -3,12 +3,12 @@
 Cells whose truth is unknown are not counted; rows of which nothing is known neither.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from compactlearn.core.warn import warn_at
 from compactlearn.metrics.averages import KNOWN, warn_undefined
 from compactlearn.metrics.checks import Convention, check_convention, check_labels
 from compactlearn.metrics.counts import Counts, count
@@ -189,7 +189,7 @@ def micro_f1_of(counts: Counts, convention: Any, *, stacklevel: int) -> float:
     # 2 TP + FP + FN is the number of present labels plus the number of predicted ones.
     hits, marks = int(counts.hits.sum()), int((counts.present + counts.predicted).sum())
     if marks == 0 and convention != "mulan":
-        warnings.warn(
+        warn_at(
             "micro_f1 needs a present or a predicted label, but there is neither; the result is "
             "0. Evaluate on other rows or lower the threshold.",
             UndefinedMetricWarning,
