@@ -39,7 +39,7 @@ def undecided(monkeypatch):
     """A process with four threads and four cores to itself, whose user has said nothing."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(threads, "cpu_count", lambda: 4)
+    monkeypatch.setattr(threads, "own_cores", lambda: 4)
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     monkeypatch.setattr(threads, "_others_running", lambda: 0)
     before = numbers()

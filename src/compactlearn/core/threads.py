@@ -72,13 +72,27 @@ def free_cores() -> int:
             break
         time.sleep(0.001)
         others = min(others, _others_running())
-    return max(1, min(cpu_count(), (os.cpu_count() or 1) - others))
+    return max(1, min(own_cores(), (os.cpu_count() or 1) - others))
+
+
+def own_cores() -> int:
+    """How many cores this process may use at all."""
+    if not hasattr(os, "sched_getaffinity"):
+        return _allowed_cores()
+    return min(_allowed_cores(), len(os.sched_getaffinity(0)))  # which may change at any time
+
+
+@cache
+def _allowed_cores() -> int:
+    return cpu_count()  # with the limits of control groups, whose files take a while to read
 
 
 def _others_running() -> int:
     """How many tasks of other processes have, or wait for, a core at this moment."""
     try:
         total = int(_bytes(f"{_PROC}/loadavg").split()[3].split(b"/")[0])
+        if total <= 1:  # that is the one who asks
+            return 0
         own = os.listdir(f"{_PROC}/self/task")
     except (OSError, ValueError, IndexError):
         return 0
@@ -166,7 +180,7 @@ class _Shared:
     def _set(self) -> None:
         if self.active:
             sharing = max(1, sum(entry.counted for entry in self.active))
-            wanted = min(cpu_count() // sharing, *(entry.wanted for entry in self.active))
+            wanted = min(own_cores() // sharing, *(entry.wanted for entry in self.active))
             self.changed = self.changed or _Changed(_libraries(per_thread=False))
             self.changed.lower(max(1, wanted))
         elif self.changed is not None:
