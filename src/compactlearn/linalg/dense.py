@@ -1,23 +1,24 @@
 """Products and factorisations of dense symmetric matrices of every order: one place for all.
 
-The threaded symmetric product (syrk) of OpenBLAS writes beyond its own buffer of 32 MB, and the
-process dies. A thread packs up to n / sqrt(threads) columns of at most 384 entries (``GEMM_Q`` of
-the Skylake kernels): with two threads there is no more room from order 15,400 on, with more threads
-from somewhat later on. LAPACK's Cholesky factorisation is made of such products; its LU
-factorisation packs n / threads columns, and general products are cut to the buffer. What was
-tried with two threads (NumPy 2.4.6 with OpenBLAS 0.3.31, SciPy 1.17.1 with OpenBLAS 0.3.30):
+The threaded symmetric product (syrk) of OpenBLAS brings the process down from some order on. The
+orders fit a buffer of 32 MB that is written beyond its end: a thread packs some n / sqrt(threads)
+columns of up to 384 entries (``GEMM_Q`` of the Skylake kernels), for which with two threads there
+is no room from order 15,400 on, with more threads from somewhat later on. LAPACK's Cholesky
+factorisation is made of such products; general products are cut to the buffer. What was tried
+with two threads (NumPy 2.4.6 with OpenBLAS 0.3.31, SciPy 1.17.1 with OpenBLAS 0.3.30):
 
-==========================  =========================  ======================================
-call                        passes at order            dies at order
-==========================  =========================  ======================================
-``A @ A.T``, 384 columns    15,000                     15,600 (both ways round)
-``A @ A.T``, 64 columns     15,600
-``A @ B.T``, 384 columns    16,000
-Cholesky                    12,000                     16,000 (NumPy, SciPy), 17,710 (SciPy)
-LU: ``solve``               16,000
-LU: ``inv``                 EDIT
-``eigh``, all pairs         EDIT
-==========================  =========================  ======================================
+==========================  ===============  ====================================
+call                        passes at order  dies at order
+==========================  ===============  ====================================
+``A @ A.T``, 384 columns    15,000           15,600 (and ``A.T @ A``)
+``A @ A.T``, 64 columns     15,600           (does not fill the buffer)
+``A @ B.T``, 384 columns    16,000           (cut to the buffer)
+Cholesky factorisation      12,000           16,000 (NumPy, SciPy), 17,710 (SciPy)
+LU, ``solve``               16,000           (not tried beyond)
+syr2k of 32 columns, symv   20,000           (what ``eigh`` calls, step by step)
+here: ``self_product``      16,000
+here: ``solve_definite``    17,710
+==========================  ===============  ====================================
 
 Hence above ``PROVEN`` products are made strip by strip of different operands, which is a general
 product, and a Cholesky factorisation from small ones and such products. Limiting the threads would
@@ -40,7 +41,9 @@ Array = NDArray[np.float64]
 # bound found is 15,400; kernels for other processors pack less at a time.
 PROVEN = 12_000
 
-# Largest order of which eigenpairs are computed: see the table.
+# Largest order of which eigenpairs are computed. No call that ``eigh`` is made of was seen to fail
+# (see the table), but a whole one of such an order takes a quarter of an hour or more and 6 GB, so
+# none is in the tests; above this, where symmetric products die, it is not trusted.
 EIGEN_LIMIT = 15_000
 
 # Strips of a large product: wide enough for full speed, and one of them is a small part of it.
