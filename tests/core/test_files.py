@@ -34,3 +34,11 @@ def test_a_failure_leaves_what_was_there(tmp_path, error):
         half()
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a.bin"]
+
+
+def test_the_umask_of_the_process_is_not_touched(tmp_path, monkeypatch):
+    """Learning it means setting it, and what other threads make meanwhile all may write."""
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask was set"))
+    with atomic(tmp_path / "a.bin") as stream:
+        stream.write(b"new")
+    assert (tmp_path / "a.bin").read_bytes() == b"new"

@@ -916,3 +916,21 @@ def test_tags():
         assert tags.input_tags.sparse
         assert tags.target_tags.required
     assert not get_tags(POPClassifier(LinearDiscriminantAnalysis())).input_tags.sparse
+
+
+def test_a_seeded_fit_leaves_numpy_s_common_generator_alone():
+    X, Y = make_data()
+    before = np.random.get_state()  # noqa: NPY002
+    POPClassifier(random_state=0).fit(X, Y)
+    after = np.random.get_state()  # noqa: NPY002
+    assert before[2] == after[2]
+    np.testing.assert_array_equal(before[1], after[1])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_features_whose_squares_vanish_are_refused(form):
+    """LIBLINEAR never comes back from them."""
+    X, Y = make_data()
+    with pytest.raises(ValueError, match=r"at least 1e-150.*and is \d.*e-300; multiply"):
+        POPClassifier(random_state=0).fit(form(X * 1e-300), Y)
+    assert POPClassifier(random_state=0).fit(form(X * 0.0), Y).n_parameters_ == 0

@@ -2,7 +2,7 @@
 
 import glob
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,23 +19,26 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     name in one step. If the block raises, the temporary file is removed, and what stood under
     the final name stays as it was.
 
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
     ...     with atomic(Path(folder, "note.txt")) as stream:
     ...         _ = stream.write(b"whole")
     ...     os.listdir(folder)
     ['note.txt']
     """
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    temporary = path.with_name(f".{path.name}.{secrets.token_urlsafe(6)}.part")
+    # Opened plainly, since mkstemp makes a file that only its owner may read, and the permissions
+    # that others usually get can be learnt only by changing the umask of the whole process.
+    stream = open(temporary, "xb")  # noqa: SIM115, closed below, before it is renamed or removed
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, _usual_mode())
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -48,10 +51,3 @@ def clear_leftovers(path: str | os.PathLike[str]) -> None:
     for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
         with suppress(OSError):
             part.unlink()
-
-
-def _usual_mode() -> int:
-    # mkstemp makes a file that only its owner may read; a plain open() asks the umask.
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

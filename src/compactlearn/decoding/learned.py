@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
+from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.ridge import RidgePath
 
@@ -58,7 +59,7 @@ class CodeSums:
         Uc = (codes - mean) * np.sqrt(w)[:, None]
         cross = np.asarray(Y.T @ (Uc * np.sqrt(w)[:, None])).T
         energy = float(_square_sum(Y, w) - count * (ybar @ ybar))
-        return cls(count, mean, ybar, Uc.T @ Uc, cross, energy)
+        return cls(count, mean, ybar, self_product(Uc.T), cross, energy)
 
     @classmethod
     def of_moments(cls, moments: Moments) -> CodeSums:

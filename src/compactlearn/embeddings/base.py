@@ -22,6 +22,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Constraint, check_parameters
+from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
     check_features,
     check_targets,
@@ -145,7 +146,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
             Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"

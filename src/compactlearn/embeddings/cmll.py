@@ -40,6 +40,7 @@ from compactlearn.embeddings.sizes import (
     default_label_size,
     left_noun,
 )
+from compactlearn.linalg.dense import svd
 from compactlearn.linalg.pairs import Codes, Pair
 from compactlearn.linalg.regimes import REGIMES
 
@@ -469,7 +470,7 @@ def accelerated_ascent(
         if best_P.shape != P.shape:
             P, ahead, momentum = best_P, best_P, 1.0  # the start had too few directions
             continue
-        U, _, Wt = np.linalg.svd(pair.inner(best_P, P))
+        U, _, Wt = svd(pair.inner(best_P, P))
         aligned = best_P @ (U @ Wt)
         small = gain <= tol * value
         if small and plain:

@@ -311,7 +311,9 @@ class C2AEClassifier(
                 self.scale_ = 1.0 / factors
                 examples = replace(examples, X=scale_columns(examples.X, factors))
             torch = torch_module()
-            with torch.inference_mode(False), torch.enable_grad():
+            # Whatever the caller is within: numbers of another type would not be those of dtype.
+            own_types = torch.autocast(self.device_, enabled=False)
+            with torch.inference_mode(False), torch.enable_grad(), own_types:
                 self._train(examples)
         return self
 
@@ -334,7 +336,7 @@ class C2AEClassifier(
             n_features, n_labels, self.n_components_, self.feature_hidden, self.label_hidden
         )
         n_held = int(self.validation_fraction * examples.X.shape[0])
-        self._require_room(layout, n_held)
+        self._require_room(layout, n_held, examples.X.shape[0])
         training = self._training(layout, examples, n_held)
         progress = self._begun(training, layout, seed)
         order = np.random.default_rng([progress.seed, 0]).permutation(examples.X.shape[0])
@@ -351,20 +353,21 @@ class C2AEClassifier(
                 UndefinedMetricWarning,
             )
 
-    def _require_room(self, layout: Layout, n_held: int) -> None:
+    def _require_room(self, layout: Layout, n_held: int, n_rows: int) -> None:
         # Measured: state, penalty, gradient, temporaries, snapshots; a file is made of more.
         copies = 11 if self.checkpoint is None else 15
         size = np.dtype(self.dtype).itemsize
         n_features, n_labels = layout.features[0], layout.labels[0]
         needed = copies * layout.total * size + 12 * n_held * n_labels
-        needed += self.batch_size * (n_features + 4 * n_labels) * size
+        needed += min(self.batch_size, n_rows) * (n_features + 4 * n_labels) * size
         require_memory(
             needed,
             what=(
                 f"Training C2AE networks of {layout.total} parameters, with {n_held} validation "
                 f"rows of {n_labels} labels,"
             ),
-            remedy="Use narrower feature_hidden and label_hidden, or fewer validation rows.",
+            remedy="Use narrower feature_hidden and label_hidden, a smaller batch_size, or fewer "
+            "validation rows.",
         )
 
     def _training(self, layout: Layout, examples: Examples, n_held: int) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from compactlearn.core.params import (
     check_parameters,
 )
 from compactlearn.core.progress import announce
+from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -281,7 +282,7 @@ default="auto"
             Rows that belong together are held out together where decoder or threshold are learnt.
             Without groups, equal rows are.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             embedding = self._checked_embedding()
             held = self._hold(embedding, X, labels_given(y, Y), sample_weight, groups)
             self._learn(embedding, held, embedding._solve(held.pair))
@@ -360,7 +361,7 @@ default="auto"
         classes : array-like, optional
             For a vector y: all the classes that will ever appear, at the first call.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             embedding = self._checked_embedding()
             first = not hasattr(self, "embedding_")
             if not first and self._moments is None and "moments" in self.embedding_.solver_:
@@ -422,7 +423,7 @@ default="auto"
             ``decoder="learned"`` needs two or more: each part is a fold, whose codes are predicted
             from the others, as by ``fit`` with one of ``groups`` for each fold.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             embedding = self._checked_embedding()
             folds, moments = check_folds(moments)
             if self.decoder == "learned" and len(folds) < 2:

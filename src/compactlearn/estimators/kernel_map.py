@@ -24,10 +24,12 @@ from compactlearn.core.params import (
     check_parameters,
 )
 from compactlearn.core.seeds import seeded
+from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import check_features, unchanged_on_error
 from compactlearn.core.weight import owned
 from compactlearn.estimators.kernels import NAMED, Kernel, centre, double, mean_distance, tiles
-from compactlearn.linalg.eigen import leading_eigenpairs
+from compactlearn.linalg.dense import EIGEN_LIMIT
+from compactlearn.linalg.eigen import leading_eigenpairs, too_many_for_krylov
 from compactlearn.linalg.pairs import peak_signs
 
 Array = NDArray[np.float64]
@@ -187,7 +189,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _fit(self, X: Any, weights: Array | None) -> Self:
         """``fit`` for rows that count by their weights."""
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             X = self._begin(X, weights)
             if self.method == "fourier":
                 self._draw_features(X)
@@ -209,7 +211,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Positive; a row of weight 2 counts as that row twice in the kernel's width and in the
             choice of axes for the features.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             X = self._begin(X, sample_weight)
             if self.method == "fourier":
                 raise ValueError(
@@ -269,6 +271,14 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """E S^(-1/2) (L, r): what kernel values are multiplied by."""
         size = self.landmarks_.shape[0]
         self._require_room(4 * size * size, f"Factoring the kernel matrix of {size} rows")
+        if size > EIGEN_LIMIT and too_many_for_krylov(size, self._count):
+            raise ValueError(
+                f"The features of a kernel map need the eigenvectors of its kernel matrix, and "
+                f"more than half of them are computed up to {EIGEN_LIMIT} rows; {self._count} were "
+                f"asked for of {size} rows. Use method='nystroem' with n_components well below "
+                "the number of rows, or give a classifier the map without scale and regressor: it "
+                "then needs no features."
+            )
         roots = None if self._roots is None else self._roots[:, None]
         kernel = self.gram()
         if roots is not None:  # features do not depend on weights, but their axes do

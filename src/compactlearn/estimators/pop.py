@@ -31,6 +31,7 @@ from compactlearn.core.params import (
 )
 from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
+from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -50,6 +51,7 @@ _CUTOFFS = (1, 3, 5)  # the k of the P@k whose mean is the performance
 # The score of a label that all training rows have, or with the other sign none. sigmoid(1e6) is 1
 # and sigmoid(-1e6) is 0, so no threshold strictly between them can turn the answer around; and it
 # is finite, because metrics refuse to rank infinity.
+_SMALLEST = 1e-150  # of the largest feature: its square is far from underflow
 _CERTAIN = 1e6
 _FEWEST_LABELS = 4  # with fewer the search has nowhere to go, see _bisect
 # Points of performance. Hits that sum to the same mean may differ in the last digit.
@@ -241,7 +243,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             Handed to the estimator, and used in frequencies and performance. A row of weight 0
             counts as absent. The validation rows are drawn whatever their weights.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             labels = labels_given(y, Y)
@@ -250,6 +252,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = without_zero_weights(X, targets, weights)
             self._describe(targets)
+            _refuse_vanishing(X)
             self._fit_rows(_Rows(_training_form(X), targets.matrix.tocsc(), weights))
         return self
 
@@ -292,7 +295,10 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     def _make_base(self, rng: np.random.RandomState, *, weighted: bool) -> Any:
         """The classifier whose clones are fitted, with a seed if it lacks one."""
         if self.estimator is None:
-            return LogisticRegression(solver="liblinear", C=0.1, fit_intercept=False)
+            # The seed changes no weight, but without one NumPy's common generator would go on.
+            return LogisticRegression(
+                solver="liblinear", C=0.1, fit_intercept=False, random_state=0
+            )
         base = clone(self.estimator)
         if not (hasattr(base, "__sklearn_tags__") and is_classifier(base)):
             # A regressor has weights too, but the boundary of its scores is not 0.
@@ -412,6 +418,18 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _refuse_vanishing(X: Any) -> None:
+    """Refuse features whose squares are all zero to the machine: LIBLINEAR would never end."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if 0.0 < largest < _SMALLEST:
+        raise ValueError(
+            f"The largest magnitude among the features must be 0 or at least {_SMALLEST:g}, so "
+            f"that its square is a number, and is {largest:g}; multiply the features by a common "
+            "factor, for example by 1 / np.abs(X).max()."
+        )
 
 
 def _is_logistic(estimator: Any) -> bool:

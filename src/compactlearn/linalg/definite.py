@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.linalg.dense import eigenvalues
 from compactlearn.linalg.eigen import EPS
 
 Array = NDArray[np.float64]
@@ -26,7 +27,7 @@ def eigenvalue_range(matrix: Array) -> tuple[float, float]:
     (-1.0, 3.0)
     """
     exact = matrix.shape[0] <= EXACT_UP_TO
-    values = np.linalg.eigvalsh(matrix) if exact else _ritz_values(matrix)
+    values = eigenvalues(matrix) if exact else _ritz_values(matrix)
     return float(values[0]), float(values[-1])
 
 
@@ -51,4 +52,4 @@ def _ritz_values(matrix: Array) -> Array:
         w -= basis @ (basis.T @ w)  # once is not enough to stay orthogonal
         T[: size + 1, size] = T[size, : size + 1] = h
         size += 1
-    return np.asarray(np.linalg.eigvalsh(T[:size, :size]), dtype=np.float64)
+    return eigenvalues(T[:size, :size])

@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
+
+from compactlearn.linalg import dense
 
 Array = NDArray[np.float64]
 
@@ -30,11 +31,6 @@ EPS = float(np.finfo(np.float64).eps)
 # Residuals relative to the largest eigenvalue. The span of the leading vectors is off by about
 # residual / gap, so this keeps it to 1e-8 wherever the relative gap is above 1e-6.
 TOLERANCE = 16 * EPS
-
-
-# NumPy's eigh holds two more matrices of the input's size than SciPy's, which works in place.
-# From this order on that memory counts for more than a change of thread pools.
-IN_PLACE_ABOVE = 1_200
 
 
 # An operator up to this order is multiplied out when the Krylov iteration does not converge.
@@ -131,13 +127,13 @@ def leading_eigenpairs(
     if route == "auto":
         route = "krylov" if krylov_pays(n, count, is_array) else "dense"
     if route == "dense" or too_many_for_krylov(n, count):
-        dense = matrix if isinstance(matrix, np.ndarray) else _multiplied_out(matrix)
-        values, vectors = _dense(dense, count, overwrite=overwrite or not is_array)
+        array = matrix if isinstance(matrix, np.ndarray) else _multiplied_out(matrix)
+        values, vectors = _dense(array, count, overwrite=overwrite or not is_array)
         status, stats = Status.CONVERGED, {"route": "dense"}
     else:
         values, vectors, converged, stats = _block_lanczos(matrix, n, count, scale)
         status = Status.CONVERGED if converged else Status.MAX_ITER
-        if not converged and (is_array or n <= DENSE_FALLBACK):
+        if not converged and n <= (dense.EIGEN_LIMIT if is_array else DENSE_FALLBACK):
             return leading_eigenpairs(
                 matrix, count, route="dense", rank_size=rank_size, scale=scale, overwrite=overwrite
             )
@@ -166,10 +162,10 @@ def leading_range(columns: Array, scale: float = 0.0) -> tuple[Array, Array]:
     >>> basis.shape, np.round(squares, 12)
     ((3, 1), array([45.]))
     """
-    Q, R = np.linalg.qr(columns)
-    squares, U = all_eigenpairs(R @ R.T, overwrite=True)
+    Q, R = dense.qr(columns)
+    squares, U = all_eigenpairs(dense.self_product(R), overwrite=True)
     if numerical_rank(squares, columns.shape[0], scale) < squares.size:
-        U, singular, _ = np.linalg.svd(R, full_matrices=False)
+        U, singular, _ = dense.svd(R)
         squares = singular**2
         rank = numerical_rank(squares, columns.shape[0], scale)
         U, squares = U[:, :rank], squares[:rank]
@@ -180,11 +176,11 @@ def _multiplied_out(matrix: Product, width: int = 128) -> Array:
     """An operator as a symmetric array, some columns at a time: what its products hold on the way
     may be taller than the matrix itself."""
     n = matrix.shape[0]
-    dense = np.empty((n, n))
+    array = np.empty((n, n))
     for start in range(0, n, width):
         columns = slice(start, min(start + width, n))
-        dense[:, columns] = matrix @ np.eye(n, columns.stop - start, -start)
-    return _symmetric(dense)
+        array[:, columns] = matrix @ np.eye(n, columns.stop - start, -start)
+    return _symmetric(array)
 
 
 def _symmetric(matrix: Array) -> Array:
@@ -206,7 +202,9 @@ def many_wanted(n: int, count: int) -> bool:
 
 
 def krylov_pays(n: int, count: int, is_array: bool) -> bool:
-    """Whether products with the matrix are the faster way."""
+    """Whether products with the matrix are the faster way, or the only one that is proven."""
+    if n > dense.EIGEN_LIMIT:
+        return not too_many_for_krylov(n, count)
     # Measured on two cores: tridiagonalisation of a dense matrix of order n costs about as much
     # as a few hundred products with it, so Lanczos wins only for a small share of a large matrix.
     return n >= 300 and count * 40 <= n if is_array else count * 4 <= n
@@ -217,26 +215,15 @@ def _dense(matrix: Array, count: int, *, overwrite: bool) -> tuple[Array, Array]
     if n == 0 or count == 0:
         return np.empty(0), np.empty((n, 0))
     if many_wanted(n, count):
-        if n > IN_PLACE_ABOVE and overwrite:
-            values, vectors = scipy.linalg.eigh(
-                matrix, driver="evd", overwrite_a=True, check_finite=False
-            )
-        else:
-            values, vectors = np.linalg.eigh(matrix)
+        values, vectors = dense.all_pairs(matrix, overwrite=overwrite)
     else:
-        values, vectors = scipy.linalg.eigh(
-            matrix,
-            driver="evx",
-            subset_by_index=(n - count, n - 1),
-            overwrite_a=overwrite,
-            check_finite=False,
-        )
+        values, vectors = dense.largest_pairs(matrix, count, overwrite=overwrite)
     return values[::-1][:count], np.ascontiguousarray(vectors[:, ::-1][:, :count])
 
 
 def _small(matrix: Array) -> tuple[Array, Array]:
     """All pairs of a small matrix; NumPy's wrapper costs a tenth of SciPy's."""
-    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = dense.all_pairs(matrix)
     return values[::-1], vectors[:, ::-1]
 
 
@@ -261,7 +248,7 @@ def _block_lanczos(
     rng = np.random.default_rng(0)  # the start is a detail: the same input gives the same answer
     Q = np.empty((n, cap + b), order="F")
     T = np.zeros((cap + b, cap + b))
-    Q[:, :b] = np.linalg.qr(rng.standard_normal((n, b)))[0]
+    Q[:, :b] = dense.qr(rng.standard_normal((n, b)))[0]
     size, next_check = b, count + b
     stats: dict[str, Any] = {"route": "krylov", "products": 0, "restarts": 0}
     while True:
@@ -292,7 +279,7 @@ def _block_lanczos(
                 T[:] = 0.0
                 T[np.arange(keep), np.arange(keep)] = theta[:keep]
                 block = _orthogonalise(block, Q[:, :keep])[0]
-                block = np.linalg.qr(block)[0]
+                block = dense.qr(block)[0]
                 stats["restarts"] += 1
                 size, next_check = keep, min(keep + 2 * b, cap)
         Q[:, size : size + b] = block
@@ -340,7 +327,7 @@ def _orthogonalise(W: Array, Q: Array) -> tuple[Array, Array]:
 
 def _next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> tuple[Array, Array]:
     """Orthonormal basis of W and its factor; exhausted directions are replaced by random ones."""
-    block, R = np.linalg.qr(W)
+    block, R = dense.qr(W)
     remaining = np.abs(np.diag(R))
     exhausted = remaining <= Q.shape[0] * EPS * scale
     if not exhausted.any() and remaining.min() > 1e-2 * np.linalg.norm(R, axis=0).max():
@@ -352,5 +339,5 @@ def _next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> t
     block[:, exhausted] = rng.standard_normal((Q.shape[0], int(exhausted.sum())))
     for _ in range(2):
         block, _ = _orthogonalise(block, Q)
-        block = np.linalg.qr(block)[0]
+        block = dense.qr(block)[0]
     return block, R

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.linalg.dense import cholesky, self_product, solve
 from compactlearn.linalg.eigen import (
     EPS,
     all_eigenpairs,
@@ -97,6 +98,9 @@ class KernelPair(RowsPair):
     def _narrow(self) -> bool:
         return False
 
+    def _iterates(self, penalty: float) -> bool:
+        return False  # the kernel is at hand, and products with it are no cheaper
+
     @property
     def left_energy(self) -> float:  # type: ignore[override]
         return float(np.trace(self.kernel))
@@ -142,7 +146,7 @@ class KernelPair(RowsPair):
         rank = self._rank(squares, C)
         if rank < C.shape[1]:
             return C @ (U[:, :rank] / np.sqrt(squares[:rank]))
-        return np.asarray(np.linalg.solve(np.linalg.cholesky(gram), C.T).T, dtype=np.float64)
+        return solve(cholesky(gram), C.T).T
 
     def orthonormal(self, C: Array) -> Array:
         return self.extension(np.empty((self.n_left, 0)), C)
@@ -169,7 +173,7 @@ class KernelPair(RowsPair):
         if krylov_pays(self.kernel.shape[0], size, is_array=False):
             matrix = Sum(((1.0, Plain(self.kernel)), (-1.0, Gram(Plain(seen.T)))))
         else:  # all at once: multiplying the operator out would be a product of order N
-            matrix = seen @ seen.T
+            matrix = self_product(seen)
             matrix = np.subtract(self.kernel, matrix, out=matrix).T  # as LAPACK works in place
         found = leading_eigenpairs(matrix, size, scale=self.rounding_scale, overwrite=True)
         coefficients = found.vectors - avoid @ (seen.T @ found.vectors)

@@ -20,6 +20,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.linalg.dense import add_self_product
+
 Array = NDArray[np.float64]
 
 # Rows are visited in blocks of about this many bytes: they fit in a second-level cache share and
@@ -331,7 +333,7 @@ def _sparse_gram(left: Any, out: Array) -> None:
     out[:] = 0.0
     for rows in row_blocks(n_rows, n_left):
         block = left[rows].toarray()
-        out += block.T @ block
+        add_self_product(out, block.T)
 
 
 def _dense_left(
@@ -390,7 +392,7 @@ def _shifted_sums(
         else:
             total += weights[rows] @ block
             block = block * np.sqrt(weights[rows])[:, None]
-        gram += block.T @ block
+        add_self_product(gram, block.T)
     offset = total / count
     cross -= count * np.outer(mean_right, offset)
     _add_outer(gram, offset, -count)

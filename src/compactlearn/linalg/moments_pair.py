@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg import eigen
+from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Codes, LearnedPath, Pair, recoded_energy
@@ -98,7 +99,7 @@ class MomentsPair(Pair):
         return basis[:, :size], squares[:size]
 
     def cross_gram(self) -> Array:
-        return self.moments.left_right.T @ self.moments.left_right
+        return self_product(self.moments.left_right.T)
 
     def right_gram(self, *, centre: bool) -> Array:
         if not centre:

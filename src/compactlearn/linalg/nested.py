@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.linalg.dense import solve
 from compactlearn.linalg.pairs import Codes, LearnedPath, Pair
 from compactlearn.linalg.ridge import RidgePath, solve_ridge
 
@@ -87,7 +88,7 @@ class NestedRows:
                 coordinates -= self.tail[:, block] @ scaled.T
                 done = count
             if alpha > 0:
-                B = np.linalg.solve(schur + alpha * np.eye(r), target)
+                B = solve(schur + alpha * np.eye(r), target)
             else:
                 B = solve_ridge((schur + schur.T) / 2, target, 0.0, float(np.trace(self.gram)))
             yield coordinates @ B

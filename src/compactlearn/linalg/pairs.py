@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg import eigen
+from compactlearn.linalg import dense, eigen
 from compactlearn.linalg.eigen import EPS, Status, leading_eigenpairs
 from compactlearn.linalg.moments import row_blocks
 from compactlearn.linalg.operators import Deflated
@@ -155,7 +155,7 @@ class Pair(ABC):
 
     def orthonormal(self, C: Array) -> Array:
         """Orthonormal basis of the span of C, in the order of columns that are independent."""
-        return np.linalg.qr(C)[0]
+        return dense.qr(C)[0]
 
     def extension(self, basis: Array, C: Array) -> Array:
         """Orthonormal basis of what C has outside the span of ``basis``."""
@@ -379,7 +379,7 @@ def orthonormal_extension(basis: Array, columns: Array) -> Array:
     """Orthonormal basis of what ``columns`` have outside the span of ``basis``."""
     for _ in range(2 if columns.shape[1] else 0):  # once leaves rounding, twice does not
         columns = columns - basis @ (basis.T @ columns)
-        columns, R = np.linalg.qr(columns)
+        columns, R = dense.qr(columns)
         columns = columns * np.where(np.diag(R) < 0, -1.0, 1.0)
     return columns
 

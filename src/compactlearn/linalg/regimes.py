@@ -12,6 +12,7 @@ from typing import Any
 
 import scipy.sparse
 
+from compactlearn.linalg.dense import EIGEN_LIMIT
 from compactlearn.linalg.eigen import krylov_pays, many_wanted, too_many_for_krylov
 
 REGIMES = ("moments", "dual", "krylov")
@@ -203,6 +204,9 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
 def choose(shape: Shape, demand: Demand, available: int | None) -> str:
     """The fastest regime that fits in the memory; the leanest where none fits.
 
+    Moments and kernels of an order whose eigenvalues LAPACK is not trusted with (``EIGEN_LIMIT``)
+    are for those who ask for them.
+
     >>> tall = Shape(10_000, 20, 5, 200_000, 15_000, left_sparse=False)
     >>> choose(tall, Demand(5), None)
     'moments'
@@ -213,5 +217,7 @@ def choose(shape: Shape, demand: Demand, available: int | None) -> str:
     'krylov'
     """
     needs, costs = needed_bytes(shape, demand), seconds(shape, demand)
-    fitting = [r for r in REGIMES if available is None or needs[r] <= available]
-    return min(fitting or REGIMES, key=costs.get if fitting else needs.get)  # type: ignore[arg-type]
+    orders = {"moments": shape.n_left + shape.n_right, "dual": shape.n_rows, "krylov": 0}
+    safe = [r for r in REGIMES if orders[r] <= EIGEN_LIMIT]
+    fitting = [r for r in safe if available is None or needs[r] <= available]
+    return min(fitting or safe, key=costs.get if fitting else needs.get)  # type: ignore[arg-type]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from compactlearn.linalg.dense import inverse_definite, solve_definite
 from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg.operators import Operator
 
@@ -22,11 +22,6 @@ Array = NDArray[np.float64]
 # Eight digits are left of the rounding of a cross product when it is divided by this much of the
 # trace.
 SMALL_PENALTY = 1e-8
-
-# NumPy and SciPy bring a BLAS each, with threads that go on spinning for some time after a call.
-# A small Cholesky factorisation by SciPy just after NumPy's products waits a tenth of a second for
-# a core (measured on two), so up to this order NumPy's LU, twice the operations, is taken instead.
-LU_UP_TO = 4_000
 
 
 def solve_ridge(gram: Array, cross: Array, alpha: float, scale: float = 0.0) -> Array:
@@ -46,10 +41,7 @@ def solve_ridge(gram: Array, cross: Array, alpha: float, scale: float = 0.0) -> 
         return RidgePath.from_gram(gram, scale).coefficients(cross, alpha)
     shifted = gram.copy()
     shifted[np.diag_indices_from(shifted)] += alpha
-    if gram.shape[0] <= LU_UP_TO:
-        return np.asarray(np.linalg.solve(shifted, cross), dtype=np.float64)
-    factor = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-    return scipy.linalg.cho_solve(factor, cross, check_finite=False)
+    return solve_definite(shifted, cross, overwrite=True)
 
 
 def ridge_inverse(gram: Array, alpha: float, scale: float = 0.0) -> tuple[Array, float]:
@@ -67,9 +59,7 @@ def ridge_inverse(gram: Array, alpha: float, scale: float = 0.0) -> tuple[Array,
         return (path.vectors * shrunk) @ path.vectors.T, float(shrunk @ path.values)
     shifted = gram.copy()
     shifted[np.diag_indices_from(shifted)] += alpha
-    inverse: Array = np.asarray(np.linalg.inv(shifted), dtype=np.float64)
-    inverse += inverse.T.copy()
-    inverse /= 2
+    inverse = inverse_definite(shifted, overwrite=True)
     return inverse, float(size - alpha * np.trace(inverse))
 
 

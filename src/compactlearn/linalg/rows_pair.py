@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
+from compactlearn.linalg.dense import EIGEN_LIMIT, qr, self_product, symmetrise
 from compactlearn.linalg.eigen import (
     EPS,
     EigenSolution,
@@ -40,6 +41,7 @@ from compactlearn.linalg.operators import (
 from compactlearn.linalg.pairs import Codes, LearnedPath, Pair, code_rows, recoded_energy
 from compactlearn.linalg.regimes import CROSS_LIMIT, GRAM_LIMIT
 from compactlearn.linalg.ridge import (
+    SMALL_PENALTY,
     RidgePath,
     mean_share,
     ridge_inverse,
@@ -182,7 +184,7 @@ class RowsPair(Pair):
             return basis[:, :size], squares[:size]
         solution = leading_eigenpairs(Gram(self._cross_operator), size, scale=self._cross_rounding)
         images = self._cross_times(solution.vectors / np.sqrt(solution.values))
-        return np.linalg.qr(images)[0], solution.values
+        return qr(images)[0], solution.values
 
     def cross_gram(self) -> Operator:
         return Gram(self._cross_operator)
@@ -229,9 +231,10 @@ class RowsPair(Pair):
 
     def hat(self, kind: str, ridge: float) -> HatMatrix:
         n_rows = self.right.shape[0]
-        if self.regime == "krylov" and self._narrow:
+        iterates = self._iterates(ridge)
+        if self.regime == "krylov" and self._narrow and not iterates:
             hat = self._hat_from_gram(kind, ridge)
-        elif n_rows <= GRAM_LIMIT:
+        elif n_rows <= GRAM_LIMIT and not iterates:
             hat = self._hat_from_kernel(kind, ridge)
         else:
             Z = self._hat_rows(kind)
@@ -276,13 +279,11 @@ class RowsPair(Pair):
             if kernel.shape[0] > SPECTRAL_HAT:
                 inverse, trace = ridge_inverse(kernel, ridge, self.rounding_scale)
                 hat = kernel @ inverse
-                hat += hat.T.copy()
-                hat /= 2
-                return HatMatrix(hat, trace)
+                return HatMatrix(symmetrise(hat), trace)
             path = RidgePath.from_gram(kernel, self.rounding_scale)
         shrinkage = (path.inverse(ridge) * path.values)[: path.rank]
         root = path.vectors[:, : path.rank] * np.sqrt(shrinkage)
-        return HatMatrix(root @ root.T, float(shrinkage.sum()))
+        return HatMatrix(self_product(root), float(shrinkage.sum()))
 
     def _spectrum_at_hand(self, kind: str) -> RidgePath | None:
         """That of the kernel whose hat matrix is meant, where the learner needed it before."""
@@ -323,7 +324,7 @@ class RowsPair(Pair):
     def _left_kernel(self) -> Array:
         """XcXc', formed once in the dual regime and shared by every balance."""
         if not scipy.sparse.issparse(self.left):
-            return self._dense_Xc @ self._dense_Xc.T
+            return self_product(self._dense_Xc)
         kernel = np.asarray((self.left @ self.left.T).todense())
         shift = self.left @ self.mean_left
         kernel -= shift
@@ -426,8 +427,8 @@ class RowsPair(Pair):
 
     @property
     def has_leverages(self) -> bool:
-        """Whether the smaller Gram matrix of the left block fits."""
-        return min(self.Xc.shape) <= GRAM_LIMIT
+        """Whether the smaller Gram matrix of the left block can be decomposed."""
+        return min(self.Xc.shape) <= EIGEN_LIMIT
 
     def leverages(self, alpha: float, bias: str = "free") -> Array:
         """How much each row's own code enters its prediction by a ridge on all of the left block:
@@ -467,7 +468,7 @@ class RowsPair(Pair):
 
     def projected_gram(self, projection: Array) -> Array:
         XcP = self.Xc @ projection
-        return XcP.T @ XcP
+        return self_product(XcP.T)
 
     def gram_images(self, projection: Array) -> Array:
         return self.Xc.T @ (self.Xc @ projection)
@@ -485,19 +486,26 @@ class RowsPair(Pair):
     def _solve_kept(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
         share = mean_share(bias, alpha, self.count)
         mean = self.mean_left
-        if not self._narrow and self.right.shape[0] <= GRAM_LIMIT:
+        iterates = self._iterates(alpha)
+        if not self._narrow and self.right.shape[0] <= GRAM_LIMIT and not iterates:
             c = self._dual_coefficients(codes, alpha, bias)
             return self.Xc.T @ c + np.sqrt(share) * np.outer(mean, self.ones @ c), True
         cross = codes.left
         if share and bias != "target":
             cross = cross + share * np.outer(mean, codes.total)
-        if self._narrow:
+        if self._narrow and not iterates:
             gram = self._left_gram
             if share:
                 gram = gram + share * self.count * np.outer(mean, mean)
             return solve_ridge(gram, cross, alpha), True
         rows = Updated(self.Xc, np.sqrt(share) * self.ones, mean) if share else self.Xc
         return solve_ridge_iteratively(rows, cross, alpha)
+
+    def _iterates(self, penalty: float) -> bool:
+        """Whether a penalty asks for eigenvalues (see :func:`solve_ridge`) of an order at which
+        they are refused: conjugate gradients then take the factorisation's place."""
+        trace = self.left_energy + self.count * self._mean_square
+        return min(self.Xc.shape) > EIGEN_LIMIT and penalty <= SMALL_PENALTY * trace
 
     def _centred_codes(self, codes: Codes) -> Array:
         """The rows of V, weighted, less their mean."""

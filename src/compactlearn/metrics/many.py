@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
+from compactlearn.core.warn import quiet
 from compactlearn.metrics.averages import Measure
 from compactlearn.metrics.counts import count_block
 from compactlearn.metrics.labels import (
@@ -153,8 +152,7 @@ class Judges:
         """The metrics that read labels, of a boolean array; NaN for the others."""
         values = np.full((len(labels), len(self.metrics)), np.nan)
         wanted = [(k, m) for k, m in enumerate(self.metrics) if m.needs == "labels"]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with quiet():  # a metric that is not defined is NaN, and that is all there is to say
             for row, predicted in zip(values, labels if wanted else (), strict=bool(wanted)):
                 # It changes what it is given where labels are unknown.
                 own = predicted if self.truth.unknown is None else predicted.copy()
@@ -216,6 +214,5 @@ def _measure_of(metric: Metric, options: Mapping[str, Any], n_labels: int) -> Me
 
 
 def _one_by_one(metric: Metric, Y: Any, given: Any, options: Mapping[str, Any]) -> np.ndarray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with quiet():
         return np.array([metric.function(Y, answer, **options) for answer in given])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -16,10 +15,11 @@ import scipy.sparse
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
-from threadpoolctl import ThreadpoolController
 
 from compactlearn.core.progress import track
+from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import Targets, take_rows
+from compactlearn.core.warn import quiet
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.metrics.many import TOGETHER, Judge
 from compactlearn.metrics.scoring import Scorer
@@ -115,8 +115,8 @@ def cross_validate_grid(
     jobs = effective_n_jobs(n_jobs)
     interrupted = False
     alone = jobs > 1 or _is_small(problem.shape)
-    with warnings.catch_warnings(), _blas_threads(1 if alone else None):
-        warnings.simplefilter("ignore")  # each fold would repeat what one fit says once
+    # Quiet, since each fold would repeat what the last fit says once.
+    with quiet(), blas_threads(1 if alone else None):
         try:
             parts = rounds if racing else [chain.from_iterable(rounds)]
             n_rounds = len(problem.splits) if racing else 1
@@ -140,15 +140,6 @@ def _is_small(shape: tuple[int, int, int]) -> bool:
     bring: measured on two cores, half the time on llog and yeast, a third more on corel5k."""
     _, n_features, n_labels = shape
     return n_features + n_labels <= 1200 and n_labels <= 256
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # looking for them takes as long as a small search
-
-
-def _blas_threads(limit: int | None) -> AbstractContextManager[Any]:
-    return nullcontext() if limit is None else _libraries().limit(limits=limit, user_api="blas")
 
 
 def _drop_the_last(going: NDArray[np.bool_], scores: Array) -> None:
@@ -296,7 +287,8 @@ def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
             for task in tasks:
-                pending.add(pool.submit(task))
+                # In this context: a thread of the pool has one of its own, which is not quiet.
+                pending.add(pool.submit(copy_context().run, task))
                 while len(pending) > n_jobs:
                     done, pending = wait(pending, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in done)

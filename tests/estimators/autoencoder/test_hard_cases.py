@@ -666,6 +666,29 @@ def test_who_switches_gradients_off_can_train_all_the_same(name):
     same(model, C2AEClassifier(**SMALL).fit(X, Y))
 
 
+def test_who_computes_in_another_type_can_train_all_the_same():
+    X, Y = problem()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        model = C2AEClassifier(**SMALL).fit(X, Y)
+    same(model, C2AEClassifier(**SMALL).fit(X, Y))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_learning_rate_that_no_number_holds_diverges_in_words(dtype):
+    X, Y = problem()
+    with pytest.raises(ValueError, match=r"diverged in its first epoch.*lower learning_rate"):
+        C2AEClassifier(**{**SMALL, "learning_rate": 1e308, "dtype": dtype}).fit(X, Y)
+
+
+def test_a_batch_of_more_rows_than_there_are_needs_no_room_for_them():
+    X, Y = problem()
+    every = {**SMALL, "validation_fraction": 0.0}
+    same(
+        C2AEClassifier(**{**every, "batch_size": 10**12}).fit(X, Y),
+        C2AEClassifier(**{**every, "batch_size": len(X)}).fit(X, Y),
+    )
+
+
 # ---- checkpoints --------------------------------------------------------------------------------
 
 
@@ -928,6 +951,30 @@ def test_a_path_that_cannot_be_written_is_said_before_training(path, monkeypatch
     monkeypatch.setattr(training.Trainer, "epoch", trained)
     with pytest.raises((ValueError, OSError), match=r"checkpoint.*another path"):
         C2AEClassifier(**SMALL, checkpoint=path).fit(X, Y)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_what_is_no_file_is_refused_before_it_is_read(tmp_path):
+    """Reading a pipe would wait for someone to write, for ever."""
+    X, Y = problem()
+    os.mkfifo(tmp_path / "c2ae.npz")
+    with pytest.raises(OSError, match=r"cannot be written .*something else than a file"):
+        C2AEClassifier(**SMALL, checkpoint=tmp_path / "c2ae.npz").fit(X, Y)
+
+
+def test_a_link_stays_and_the_file_it_points_to_is_written(tmp_path):
+    """The small disk of a home folder may hold the link, and a large one the file."""
+    X, Y = problem()
+    (tmp_path / "large").mkdir()
+    link, target = tmp_path / "c2ae.npz", tmp_path / "large" / "c2ae.npz"
+    link.symlink_to(target)
+    part = C2AEClassifier(**{**SMALL, "max_epochs": 2}, checkpoint=link).fit(X, Y)
+    assert part.n_epochs_ == 2
+    assert link.is_symlink()
+    assert target.is_file()
+    whole = C2AEClassifier(**SMALL, checkpoint=link).fit(X, Y)
+    same(whole, C2AEClassifier(**SMALL).fit(X, Y))
+    assert os.listdir(target.parent) == ["c2ae.npz"]
 
 
 def test_the_history_of_a_million_epochs_can_be_read(tmp_path):

@@ -95,7 +95,7 @@ def save(path: str | os.PathLike[str], progress: Progress, training: Mapping[str
     if progress.best is not None:
         arrays["best"] = progress.best
     try:
-        with atomic(path) as stream:
+        with atomic(os.path.realpath(path)) as stream:  # a link stays one
             np.savez(stream, **arrays)
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -105,9 +105,11 @@ def check_place(path: str | os.PathLike[str]) -> None:
     """Refuse a path that cannot be written, before anything is trained, and clear away what
     killed trainings left beside it."""
     try:
-        clear_leftovers(path)
-        Path(path).exists()
-        with tempfile.NamedTemporaryFile(dir=Path(path).parent, prefix=f".{Path(path).name}."):
+        place = Path(os.path.realpath(path))
+        clear_leftovers(place)
+        if place.exists() and not place.is_file():
+            raise OSError(errno.EEXIST, "there is something else than a file")
+        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name}."):
             pass
     except (OSError, ValueError, TypeError) as error:
         raise _unwritable(path, error) from error

@@ -230,7 +230,9 @@ class Trainer:
         """
         self.total.zero_()
         self.previous.copy_(self.parameters)
-        self.rate.fill_(self.descent.rate(number))
+        rate = self.descent.rate(number)
+        # Beyond what the type can hold it is infinite, and the training diverges like any other.
+        self.rate.fill_(rate if rate <= torch_module().finfo(self.dtype).max else math.inf)
         for place, rows in enumerate(batches(order, self.X.shape[0])):
             for block, out in self.held:
                 block.fill(rows, out)

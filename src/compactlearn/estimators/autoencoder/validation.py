@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
+from compactlearn.core.warn import quiet
 from compactlearn.estimators.autoencoder.examples import Examples
 from compactlearn.estimators.autoencoder.training import Trainer
 from compactlearn.metrics.registry import get_metric
@@ -52,8 +51,7 @@ class Validation:
         answer: Any = scores
         if self.metric.needs == "labels":
             answer = self._labels(scores)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with quiet():
             value = float(self.metric.function(self.Y, answer, mask=self.mask, **self.options))
         return value if self.metric.greater_is_better else -value
 

@@ -1,0 +1,314 @@
+"""The number of BLAS threads during a fit: lowered on a busy machine, shared, and given back."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from compactlearn import CMLLClassifier
+from compactlearn.core import threads
+from compactlearn.core.threads import VARIABLES, blas_threads, free_cores
+
+BLAS = ThreadpoolController().select(user_api="blas").lib_controllers
+rng = np.random.default_rng(0)
+X, Y = rng.standard_normal((60, 5)), rng.random((60, 4)) < 0.4
+
+
+def numbers():
+    return [library.get_num_threads() for library in BLAS]
+
+
+def set_one(library, number):
+    library.set_num_threads(number)
+    getattr(library, "clear_controlling_thread", bool)()
+
+
+def set_all(number):
+    for library in BLAS:
+        set_one(library, number)
+
+
+@pytest.fixture
+def undecided(monkeypatch):
+    """A process with four threads and four cores to itself, whose user has said nothing."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(threads, "own_cores", lambda: 4)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(threads, "_others_running", lambda: 0)
+    before = numbers()
+    set_all(4)
+    yield
+    for library, number in zip(BLAS, before, strict=True):
+        set_one(library, number)
+
+
+class Watching(RegressorMixin, BaseEstimator):
+    """A learner that notes the number of threads it is fitted with."""
+
+    seen: list = []  # noqa: RUF012, shared by clones on purpose
+
+    def fit(self, X, y):
+        type(self).seen.append(numbers())
+        self.width_ = np.ndim(y) == 2 and y.shape[1]
+        return self
+
+    def predict(self, X):
+        return np.zeros((len(X), self.width_) if self.width_ else len(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def threads_of_a_fit():
+    Watching.seen.clear()
+    CMLLClassifier(regressor=Watching()).fit(X, Y)
+    (seen,) = Watching.seen
+    return seen
+
+
+@pytest.mark.parametrize(("others", "expected"), [(0, 4), (1, 3), (3, 1), (9, 1)])
+def test_a_fit_takes_the_cores_that_are_free(others, expected, undecided, monkeypatch):
+    monkeypatch.setattr(threads, "_others_running", lambda: others)
+    assert threads_of_a_fit() == [expected] * len(BLAS)
+    assert numbers() == [4] * len(BLAS)
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_what_the_user_has_set_is_left_alone(name, undecided, monkeypatch):
+    monkeypatch.setattr(threads, "_others_running", lambda: 9)
+    monkeypatch.setenv(name, "4")
+    assert threads_of_a_fit() == [4] * len(BLAS)
+
+
+def test_a_number_is_never_raised(undecided):
+    with threadpool_limits(2, user_api="blas"):
+        assert threads_of_a_fit() == [2] * len(BLAS)
+        assert numbers() == [2] * len(BLAS)
+
+
+def test_a_limit_that_the_user_holds_in_another_thread_is_kept(undecided):
+    with threadpool_limits(2, user_api="blas"):
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(threads_of_a_fit()))
+        thread.start()
+        thread.join()
+        assert seen == [[2] * len(BLAS)]
+        assert numbers() == [2] * len(BLAS)
+    assert numbers() == [4] * len(BLAS)
+
+
+def test_others_may_set_the_number_afterwards_from_any_thread(undecided):
+    """threadpoolctl leaves the say with the thread that was first to set it."""
+    thread = threading.Thread(target=threads_of_a_fit)
+    thread.start()
+    thread.join()
+    threads_of_a_fit()
+    seen = []
+
+    def limit():
+        with threadpool_limits(1, user_api="blas"):
+            seen.append(numbers())
+
+    thread = threading.Thread(target=limit)
+    thread.start()
+    thread.join()
+    assert seen == [[1] * len(BLAS)]
+
+
+def test_a_number_that_someone_else_sets_meanwhile_stays(undecided):
+    with blas_threads(2):
+        set_all(3)
+    assert numbers() == [3] * len(BLAS)
+
+
+def test_something_that_runs_for_a_moment_is_no_rival(undecided, monkeypatch):
+    seen = iter([3, 0])
+    monkeypatch.setattr(threads, "_others_running", lambda: next(seen))
+    assert free_cores() == 4
+
+
+def test_blocks_that_overlap_share_the_cores_and_the_last_one_gives_them_back(undecided):
+    """Begun first, ended first: with a saved number each, the second would restore the first's."""
+    first_in, second_in, first_out = (threading.Event() for _ in range(3))
+    during = []
+
+    def first():
+        with blas_threads(1):
+            first_in.set()
+            second_in.wait(10)
+        first_out.set()
+
+    def second():
+        first_in.wait(10)
+        with blas_threads():
+            during.append(numbers())
+            second_in.set()
+            first_out.wait(10)
+            during.append(numbers())
+
+    both = [threading.Thread(target=work) for work in (first, second)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert during == [[1] * len(BLAS), [4] * len(BLAS)]
+    assert numbers() == [4] * len(BLAS)
+
+
+def test_two_computations_have_half_the_cores_each_and_an_inner_block_is_none(undecided):
+    entered, leave = threading.Event(), threading.Event()
+
+    def other():
+        with blas_threads():
+            entered.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=other)
+    with blas_threads(), blas_threads():
+        assert numbers() == [4] * len(BLAS)
+        thread.start()
+        entered.wait(10)
+        assert numbers() == [2] * len(BLAS)
+        leave.set()
+        thread.join()
+        with blas_threads(1):
+            assert numbers() == [1] * len(BLAS)
+        assert numbers() == [4] * len(BLAS)
+    assert numbers() == [4] * len(BLAS)
+
+
+def test_the_number_comes_back_after_an_error(undecided):
+    with pytest.raises(ZeroDivisionError), blas_threads(1):
+        raise ZeroDivisionError
+    assert numbers() == [4] * len(BLAS)
+
+
+FORKED = """
+import os, threading
+from threadpoolctl import ThreadpoolController, threadpool_info
+import compactlearn
+from compactlearn.core.threads import blas_threads
+
+def numbers():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+for one in ThreadpoolController().select(user_api="blas").lib_controllers:
+    one.set_num_threads(3)
+    getattr(one, "clear_controlling_thread", bool)()
+inside, done = threading.Event(), threading.Event()
+def other():
+    with blas_threads(1):
+        inside.set()
+        done.wait()
+thread = threading.Thread(target=other)
+thread.start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    ok = numbers() == {3}
+    with blas_threads(1):
+        ok = ok and numbers() == {1}
+    os._exit(0 if ok and numbers() == {3} else 1)
+status = os.waitpid(child, 0)[1]
+done.set()
+thread.join()
+assert status == 0, status
+assert numbers() == {3}
+"""
+
+
+def unset():
+    return {name: value for name, value in os.environ.items() if name not in VARIABLES}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_has_nothing_under_way():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=unset(),
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/loadavg"), reason="only Linux says what is running")
+def test_processes_that_keep_the_cores_busy_are_seen():
+    hogs = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        until = time.monotonic() + 30
+        while free_cores() > 1 and time.monotonic() < until:
+            time.sleep(0.05)  # they are starting
+        assert free_cores() == 1
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+
+
+def test_a_system_that_does_not_say_leaves_all_cores(monkeypatch, tmp_path):
+    monkeypatch.setattr(threads, "_PROC", str(tmp_path))
+    assert threads._others_running() == 0
+
+
+def test_tasks_of_this_process_are_no_others(monkeypatch, tmp_path):
+    (tmp_path / "loadavg").write_text("0.0 0.0 0.0 5/100 1234\n")
+    states = {"1": "R", "2": "S", "3": "R"}
+    for task, state in states.items():
+        folder = tmp_path / "self" / "task" / task
+        folder.mkdir(parents=True)
+        (folder / "stat").write_text(f"{task} (odd) name R) {state} 0 0\n")
+    monkeypatch.setattr(threads, "_PROC", str(tmp_path))
+    assert threads._others_running() == 3
+
+
+class PerThread:
+    """A BLAS that runs on OpenMP: each thread has a number of its own."""
+
+    threading_layer = "openmp"
+
+    def __init__(self):
+        self.own = threading.local()
+
+    def get_num_threads(self):
+        return getattr(self.own, "number", 4)
+
+    def set_num_threads(self, number):
+        self.own.number = number
+
+
+def test_a_number_that_is_each_thread_s_own_is_lowered_in_each(undecided, monkeypatch):
+    library = PerThread()
+    monkeypatch.setattr(threads, "_libraries", lambda per_thread: [library] if per_thread else [])
+    entered, leave, seen = threading.Event(), threading.Event(), []
+
+    def other():
+        with blas_threads(2):
+            seen.append(library.get_num_threads())
+            entered.set()
+            leave.wait(10)
+        seen.append(library.get_num_threads())
+
+    thread = threading.Thread(target=other)
+    with blas_threads(1):
+        thread.start()
+        entered.wait(10)
+        assert library.get_num_threads() == 1
+    assert library.get_num_threads() == 4
+    leave.set()
+    thread.join()
+    assert seen == [2, 4]

@@ -1,0 +1,288 @@
+"""Large symmetric products and factorisations against NumPy's, in blocks and by real orders.
+
+The threaded symmetric product of OpenBLAS brings the process down from some order on. What is said
+of blocks is tested with small blocks on small matrices; that nothing dies, at the orders where it
+did, in processes of their own.
+"""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compactlearn import CMLLClassifier
+from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.linalg import dense, eigen, rows_pair
+from compactlearn.linalg.regimes import Demand, Shape, choose
+from compactlearn.linalg.rows_pair import RowsPair
+
+PACKAGE = Path(dense.__file__).resolve().parents[1]
+EPS = np.finfo(np.float64).eps
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """As if every matrix were large, and blocks seven wide."""
+    for name, value in {"PROVEN": 0, "LU_UP_TO": 0, "STRIP": 7, "BLOCK": 7}.items():
+        monkeypatch.setattr(dense, name, value)
+
+
+def definite(n, condition=1e3, seed=0):
+    Q = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, n)))[0]
+    A = (Q * np.logspace(0, -np.log10(condition), n)) @ Q.T
+    return (A + A.T) / 2
+
+
+@pytest.mark.parametrize("n", [1, 6, 7, 8, 14, 40])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_products_in_strips_are_the_product(n, transposed, small_blocks):
+    A = np.random.default_rng(0).standard_normal((n, 5))
+    given = np.asfortranarray(A.T).T if transposed else A
+    product = dense.self_product(given)
+    np.testing.assert_allclose(product, np.einsum("ik,jk->ij", A, A), atol=1e-13)
+    assert np.array_equal(product, product.T)
+    out = np.ones((n, n))
+    dense.add_self_product(out, given)
+    np.testing.assert_allclose(out, product + 1.0, atol=1e-13)
+    assert np.array_equal(out, out.T)
+
+
+def test_strips_of_a_large_product_are_of_different_operands(small_blocks, monkeypatch):
+    """NumPy calls the symmetric routine where one operand is the transpose of the other."""
+    orders = []
+
+    class Watched(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, **options):
+            plain = [np.asarray(part) for part in inputs]
+            if ufunc is np.matmul and plain[0].shape == plain[1].shape[::-1]:
+                same = plain[0].ctypes.data == plain[1].ctypes.data
+                orders.append(plain[0].shape[0] if same else 0)
+            return getattr(ufunc, method)(*plain, **options)
+
+    A = np.random.default_rng(0).standard_normal((40, 5)).view(Watched)
+    dense.self_product(A)
+    dense.self_product(np.ascontiguousarray(A.T).view(Watched).T)
+    assert orders
+    assert max(orders) <= 7
+
+
+@pytest.mark.parametrize("n", [1, 6, 7, 8, 14, 40])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_definite_systems_and_inverses_in_blocks(n, overwrite, small_blocks):
+    A = definite(n)
+    right = np.random.default_rng(1).standard_normal((n, 3))
+    given = A.copy()
+    found = dense.solve_definite(given, right, overwrite=overwrite)
+    np.testing.assert_allclose(found, np.linalg.solve(A, right), rtol=1e-9, atol=1e-9)
+    assert overwrite or np.array_equal(given, A)
+    inverse = dense.inverse_definite(A.copy(), overwrite=overwrite)
+    np.testing.assert_allclose(inverse, np.linalg.inv(A), rtol=1e-9, atol=1e-9)
+    assert np.array_equal(inverse, inverse.T)
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e8, 1e13])
+def test_blocks_leave_no_larger_residual_than_lapack(condition, small_blocks):
+    """Rounding must not grow with the condition of the blocks on the diagonal."""
+    n = 60
+    A, right = definite(n, condition), np.random.default_rng(2).standard_normal((n, 4))
+    B = dense.solve_definite(A, right)
+    residual = np.linalg.norm(A @ B - right)
+    assert residual <= 4 * n * EPS * np.linalg.norm(A, 2) * np.linalg.norm(B)
+
+
+def test_what_is_not_definite_is_refused(small_blocks):
+    with pytest.raises(np.linalg.LinAlgError):
+        dense.solve_definite(np.diag([1.0, -1.0, 2.0]), np.ones((3, 1)))
+
+
+def test_symmetrise_is_the_mean_with_the_transpose(small_blocks):
+    A = np.random.default_rng(0).standard_normal((40, 40))
+    expected = (A + A.T) / 2
+    assert np.array_equal(dense.symmetrise(A), expected)
+
+
+# ---- orders at which eigenvalues are refused ----------------------------------------------------
+
+
+def limit_to(order, monkeypatch):
+    for module in (dense, rows_pair):
+        monkeypatch.setattr(module, "EIGEN_LIMIT", order)
+
+
+@pytest.fixture
+def low_limit(monkeypatch):
+    limit_to(100, monkeypatch)
+
+
+def test_eigenvalues_of_an_unproven_order_are_refused_in_words(low_limit):
+    A = definite(101)
+    for call in (dense.all_pairs, dense.eigenvalues, lambda M: dense.largest_pairs(M, 2)):
+        with pytest.raises(ValueError, match=r"order 100 at most.*order 101 was asked for; use"):
+            call(A)
+
+
+def test_a_part_of_the_pairs_of_a_large_matrix_needs_no_lapack_of_that_order(low_limit):
+    A = definite(200, condition=1e6)
+    found = eigen.leading_eigenpairs(A, 12)
+    assert found.stats["route"] == "krylov"
+    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(A)[::-1][:12], rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(220, 160), (160, 220)])
+@pytest.mark.parametrize("alpha", [1e-9, 1e-4])
+def test_a_small_penalty_on_many_features_needs_no_eigenvalues(shape, alpha, monkeypatch):
+    """A penalty of 1 is small beside features in large units: such a fit is no rarity."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal(shape), rng.random((shape[0], 4)) < 0.4
+
+    def scores():
+        model = CMLLClassifier(
+            alpha=alpha, n_label_components=2, n_feature_components=None, solver="krylov"
+        )
+        return model.fit(X, Y).decision_function(X)
+
+    expected = scores()
+    limit_to(100, monkeypatch)
+    np.testing.assert_allclose(scores(), expected, atol=1e-7)
+
+
+def test_automatic_choices_form_nothing_of_an_unproven_order():
+    limit = dense.EIGEN_LIMIT
+    wide = Shape(10**6, limit, 10, 10**9, 10**7, left_sparse=False)
+    tall = Shape(limit + 1, 10**6, 10, 10**10, 10**5, left_sparse=False)
+    for problem in ("joint", "right", "left", "hat"):
+        for shape in (wide, tall):
+            assert choose(shape, Demand(5, problem=problem), None) == "krylov"
+
+
+def test_features_of_an_exact_kernel_are_refused_with_the_way_out(monkeypatch):
+    monkeypatch.setattr("compactlearn.estimators.kernel_map.EIGEN_LIMIT", 30)
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    with pytest.raises(ValueError, match=r"up to 30 rows; 40 were asked for of 40 rows. Use meth"):
+        KernelMap().fit(X)
+
+
+def test_leverages_are_not_sought_where_they_need_refused_eigenvalues(low_limit):
+    pair = RowsPair(np.zeros((140, 105)), np.zeros((140, 1)))
+    assert not pair.has_leverages
+
+
+# ---- nothing else calls these -------------------------------------------------------------------
+
+FACTORISATIONS = {
+    *("eigh", "eigvalsh", "eig", "eigvals", "inv", "pinv", "solve", "cholesky", "svd", "qr"),
+    *("lstsq", "cho_factor", "cho_solve", "solve_triangular", "lu_factor", "matrix_rank", "sqrtm"),
+}
+# Calls elsewhere, and why they may be there.
+EXCEPTIONS = {
+    ("datasets/synthetic.py", "qr"): "tall columns, as many as the user asked factors for",
+    ("bench/controls.py", "qr"): "tall columns, as many as a method has codes",
+    ("linalg/moments.py", "rooted_right.T @ rooted_right"): "sparse",
+    ("linalg/moments.py", "left.T @ left"): "sparse",
+    ("linalg/rows_pair.py", "Y.T @ Y"): "sparse",
+    ("linalg/rows_pair.py", "self.left @ self.left.T"): "sparse",
+    ("linalg/rows_pair.py", "self.right @ self.right.T"): "sparse",
+    ("estimators/autoencoder/training.py", "C.T @ C"): "PyTorch, of the order of the code",
+}
+
+
+def transposed(node):
+    return node.value if isinstance(node, ast.Attribute) and node.attr == "T" else None
+
+
+def dangerous_calls(source):
+    """Factorisations, and products of something with its own transpose, in a source text."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr in FACTORISATIONS:
+            if ast.unparse(node.value).split(".")[-1] in ("linalg", "sl", "la", "lapack"):
+                yield node.attr
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").endswith(
+            ("numpy.linalg", "scipy.linalg", "scipy.linalg.lapack", "scipy.linalg.blas")
+        ):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            left, right = node.left, node.right
+            for one, other in ((left, transposed(right)), (transposed(left), right)):
+                if one is not None and other is not None and ast.dump(one) == ast.dump(other):
+                    yield ast.unparse(node)
+
+
+def test_the_walk_sees_what_it_looks_for():
+    source = "np.linalg.eigh(A); scipy.linalg.cho_factor(A); self.A.T @ self.A; B @ B.T; A.T @ B"
+    assert sorted(dangerous_calls(source)) == ["B @ B.T", "cho_factor", "eigh", "self.A.T @ self.A"]
+
+
+def test_dense_is_the_only_module_that_factorises():
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), call)
+        for path in PACKAGE.rglob("*.py")
+        if path != PACKAGE / "linalg" / "dense.py"
+        for call in dangerous_calls(path.read_text())
+    }
+    assert found == set(EXCEPTIONS)
+
+
+# ---- real orders, two threads -----------------------------------------------------------------
+
+
+def in_a_process_with_two_threads(code):
+    """Run it, and say how it ended; a crash of the BLAS must not end the tests."""
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
+        env=environment | {"PYTHONPATH": str(PACKAGE.parent)},
+    )
+    assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-2000:]}"
+
+
+PRODUCT = """
+import numpy as np
+from compactlearn.linalg.dense import self_product
+rng = np.random.default_rng(0)
+A = rng.standard_normal((16_000, 384))
+v = rng.standard_normal((16_000, 2))
+expected = A @ (A.T @ v)
+assert np.allclose(self_product(A) @ v, expected, atol=1e-8)
+columns = np.ascontiguousarray(A.T)
+assert np.allclose(self_product(columns.T) @ v, expected, atol=1e-8)
+"""
+
+FACTOR = """
+import numpy as np
+from compactlearn.linalg.dense import solve_definite
+rng = np.random.default_rng(0)
+n = 17_710
+G = rng.standard_normal((n, 40))
+A = np.empty((n, n))
+for start in range(0, n, 1000):
+    A[start : start + 1000] = G[start : start + 1000] @ G.T
+A[np.diag_indices(n)] += 5.0
+v = rng.standard_normal((n, 3))
+found = solve_definite(A, G @ (G.T @ v) + 5.0 * v, overwrite=True)
+assert np.allclose(found, v, atol=1e-8)
+"""
+
+FIT = """
+import numpy as np
+from compactlearn import CMLLClassifier
+rng = np.random.default_rng(0)
+X = rng.standard_normal((16_000, 384))
+Y = X[:, :8] + 0.1 * rng.standard_normal((16_000, 8)) > 1.0
+fit = lambda solver: CMLLClassifier(n_label_components=5, solver=solver).fit(X, Y)
+dual, moments = (fit(solver).decision_function(X[:50]) for solver in ("dual", "moments"))
+assert np.allclose(dual, moments, atol=1e-6)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [PRODUCT, FACTOR, FIT], ids=["product", "factor", "fit"])
+def test_no_order_brings_the_process_down(code):
+    in_a_process_with_two_threads(code)

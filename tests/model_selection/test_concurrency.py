@@ -1,0 +1,158 @@
+"""Searches and fits in several threads: nothing of the process is left changed or mixed up."""
+
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, method
+from compactlearn.core import threads
+from compactlearn.core.warn import quiet, warn_user
+from compactlearn.metrics.many import Judge
+from compactlearn.model_selection import GridSearchMoments, crossval
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((80, 6))
+Y = X[:, :4] + rng.standard_normal((80, 4)) > 0.3
+GRID = {"alpha": [0.1, 10.0], "n_label_components": [2, 3]}
+
+
+def process_state():
+    return (
+        list(warnings.filters),
+        warnings.showwarning,
+        [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"],
+    )
+
+
+@pytest.fixture
+def undecided(monkeypatch):
+    for name in threads.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+class Steps:
+    """Holds each search inside its work until it is told to go on."""
+
+    def __init__(self, monkeypatch):
+        self.inside = {name: threading.Event() for name in "ab"}
+        self.go_on = {name: threading.Event() for name in "ab"}
+        completed = crossval._completed
+
+        def held(*arguments):
+            name = threading.current_thread().name
+            if name in self.inside:
+                self.inside[name].set()
+                self.go_on[name].wait(30)
+            yield from completed(*arguments)
+
+        monkeypatch.setattr(crossval, "_completed", held)
+
+    def start(self, name, n_jobs=None):
+        search = GridSearchMoments(CMLLClassifier(), GRID, cv=2, n_jobs=n_jobs)
+        thread = threading.Thread(target=search.fit, args=(X, Y), name=name)
+        thread.start()
+        assert self.inside[name].wait(30)
+        return thread
+
+    def end(self, name, thread):
+        self.go_on[name].set()
+        thread.join()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_searches_that_overlap_leave_the_process_as_it_was(n_jobs, undecided, monkeypatch):
+    """Begun first, ended first: what the second had saved is the first one's doing."""
+    before, steps = process_state(), Steps(monkeypatch)
+    first = steps.start("a", n_jobs)
+    second = steps.start("b", n_jobs)
+    steps.end("a", first)
+    steps.end("b", second)
+    assert process_state() == before
+
+
+def test_a_warning_of_another_thread_is_heard_during_a_search(monkeypatch):
+    steps = Steps(monkeypatch)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        search = steps.start("a")
+        warnings.warn("from elsewhere", UserWarning, stacklevel=1)
+        steps.end("a", search)
+    assert [str(one.message) for one in heard] == ["from elsewhere"]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_search_says_once_what_every_fold_would_repeat(n_jobs):
+    """More components than there are: each fold, and the last fit, have fewer."""
+    twice = np.hstack([Y, Y])
+    search = GridSearchMoments(
+        CMLLClassifier(n_label_components=8, beta=0.0, decoder="learned"),
+        {"alpha": [0.1, 10.0]},
+        cv=2,
+        n_jobs=n_jobs,
+        refit=False,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.fit(X, twice)
+    with pytest.warns(UserWarning, match="label components were asked for"):
+        CMLLClassifier(n_label_components=8, beta=0.0).fit(X, twice)
+
+
+def test_quiet_is_for_one_thread():
+    heard_elsewhere = []
+
+    def elsewhere():
+        with pytest.warns(UserWarning, match="heard") as caught:
+            warn_user("heard")
+        heard_elsewhere.extend(caught)
+
+    with quiet():
+        warn_user("not heard")
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+    assert len(heard_elsewhere) == 1
+
+
+def test_a_metric_that_is_not_defined_says_so_by_its_value_alone():
+    before = list(warnings.filters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        value = Judge("micro_f1", np.zeros((3, 2)))(
+            np.zeros((1, 3, 2)), np.zeros((1, 3, 2), dtype=bool)
+        )
+    assert value == 0
+    assert list(warnings.filters) == before
+
+
+MODELS = {
+    "cmll": lambda: CMLLClassifier(n_label_components=3),
+    "dual": lambda: CMLLClassifier(n_label_components=2, solver="dual"),
+    "learned": lambda: CMLLClassifier(n_label_components=3, decoder="learned", threshold="f1"),
+    "logistic": lambda: CMLLClassifier(n_label_components=3, decoder="logistic"),
+    "plst": lambda: method("PLST"),
+    "faie": lambda: method("k-FaIE"),
+    "original": lambda: CompactClassifier(),
+    "search": lambda: CMLLClassifierCV(cv=2, random_state=0),
+}
+
+
+def test_fits_in_many_threads_give_what_they_give_one_by_one(undecided):
+    before = process_state()
+    jobs = [(name, seed) for seed in range(3) for name in MODELS]
+
+    def scores(job):
+        name, seed = job
+        order = np.random.default_rng(seed).permutation(len(X))
+        return MODELS[name]().fit(X[order], Y[order]).decision_function(X)
+
+    alone = [scores(job) for job in jobs]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(scores, jobs))
+    for job, one, other in zip(jobs, alone, together, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10, err_msg=str(job))
+    assert process_state() == before
