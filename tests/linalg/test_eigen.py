@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactlearn.linalg.eigen import (
@@ -68,6 +68,86 @@ def test_a_search_that_has_settled_looks_for_copies_it_missed():
 
     solution = leading_eigenpairs(Diagonal(), 40, route="krylov")
     np.testing.assert_allclose(solution.values, Diagonal.values[:40], atol=1e-12)
+
+
+class Diagonal:
+    """A matrix known by its products, with the given eigenvalues in a random order."""
+
+    def __init__(self, values, seed=0):
+        self.values = np.random.default_rng(seed).permutation(values)
+        self.shape = (self.values.size, self.values.size)
+        self.columns = 0
+
+    def __matmul__(self, block):
+        self.columns += block.shape[1]
+        return self.values[:, None] * block
+
+
+def levels(kind, how_many, rng):
+    """Distinct eigenvalues, largest first: spread, close together, or falling fast."""
+    spread = {
+        "uniform": rng.random(how_many),
+        "close": 1 + 1e-3 * rng.random(how_many),
+        "steep": 10.0 ** np.linspace(0, -8, how_many),
+    }[kind]
+    return np.sort(spread)[::-1]
+
+
+def assert_nothing_is_missed(values, count, seed):
+    """The trace is the largest there is wherever the search says that it has converged."""
+    matrix = Diagonal(values, seed)
+    solution = leading_eigenpairs(matrix, count, route="krylov")
+    assert solution.status is Status.CONVERGED
+    expected = np.sort(values)[::-1][:count]
+    np.testing.assert_allclose(solution.values.sum(), expected.sum(), rtol=1e-10)
+    V = solution.vectors
+    np.testing.assert_allclose(V.T @ V, np.eye(count), atol=1e-11)
+    np.testing.assert_allclose(matrix @ V, V * solution.values, atol=1e-12 * expected[0])
+
+
+@pytest.mark.parametrize("kind", ["uniform", "close", "steep"])
+@pytest.mark.parametrize("copies", [5, 12, 40])
+@pytest.mark.parametrize("count", [6, 15, 60])
+def test_every_value_many_times_over(kind, copies, count):
+    """Each eigenvalue more often than a block has columns: residuals are small long before every
+    copy of the leading ones has been seen."""
+    rng = np.random.default_rng(copies)
+    values = np.repeat(levels(kind, 800 // copies, rng), copies)
+    assert_nothing_is_missed(values, count, seed=1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    repeats=st.lists(st.integers(1, 40), min_size=30, max_size=50),
+    kind=st.sampled_from(["uniform", "close"]),
+    count=st.integers(1, 30),
+    seed=st.integers(0, 1000),
+)
+def test_values_repeated_as_may_be(repeats, kind, count, seed):
+    rng = np.random.default_rng(seed)
+    values = np.repeat(levels(kind, len(repeats), rng), repeats)
+    if values.size < 4 * count + 100:  # as large as matrices that are searched by products
+        values = np.concatenate([values, np.zeros(4 * count + 100 - values.size)])
+    assert_nothing_is_missed(values, min(count, sum(repeats)), seed)
+
+
+def test_looking_for_copies_costs_little_where_there_are_none():
+    """Distinct eigenvalues: the second look takes four half blocks at most."""
+    matrix = Diagonal(0.97 ** np.arange(1000))
+    solution = leading_eigenpairs(matrix, 60, route="krylov")
+    assert solution.stats["products"] == matrix.columns
+    assert matrix.columns <= 3 * 60 + 48
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_values_whose_squares_are_no_numbers(unit):
+    """Residuals are compared with the largest value, whatever the units of either."""
+    values = unit * 0.97 ** np.arange(600)
+    matrix = Diagonal(values)
+    solution = leading_eigenpairs(matrix, 20, route="krylov")
+    assert solution.stats["route"] == "krylov"
+    np.testing.assert_allclose(solution.values, values[:20], rtol=1e-12)
+    assert matrix.columns < 300
 
 
 @pytest.mark.parametrize("route", ROUTES)

@@ -185,3 +185,33 @@ def test_without_each_of_two_is_the_other():
     first, second = module.without_each(parts)
     check(first, X[15:], Y[15:], atol=1e-12)
     check(second, X[:15], Y[:15], atol=1e-12)
+
+
+def stored_twice(matrix, form):
+    """The same matrix with every cell in two halves."""
+    half = sp.coo_array(matrix / 2)
+    row, column = np.r_[half.row, half.row], np.r_[half.col, half.col]
+    data = np.r_[half.data, half.data]
+    if form == "coo":
+        return sp.coo_array((data, (row, column)), shape=matrix.shape)
+    major, minor = (row, column) if form == "csr" else (column, row)
+    order = np.argsort(major, kind="stable")
+    starts = np.r_[0, np.cumsum(np.bincount(major, minlength=matrix.shape[form == "csc"]))]
+    kind = sp.csr_array if form == "csr" else sp.csc_array
+    return kind((data[order], minor[order], starts), shape=matrix.shape)
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_cell_stored_twice_counts_as_its_sum(form, weighted):
+    rng = np.random.default_rng(0)
+    left = rng.random((12, 4)) * (rng.random((12, 4)) < 0.6)
+    right = (rng.random((12, 3)) < 0.5).astype(float)
+    weights = rng.uniform(0.5, 2, 12) if weighted else None
+    twice = stored_twice(left, form), stored_twice(right, form)
+    stored = [block.nnz for block in twice]
+    found = Moments.from_arrays(*twice, weights)
+    expected = Moments.from_arrays(left, right, weights)
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(found.scatter, expected.scatter, rtol=1e-12, atol=1e-13)
+    assert [block.nnz for block in twice] == stored  # the caller's are as they were

@@ -615,3 +615,27 @@ def test_bases_in_the_space_of_a_kernel(weighted):
 
 def pair_mean(X, w):
     return np.average(X, axis=0, weights=w)
+
+
+@pytest.mark.parametrize("kind", ["moments", "dual", "krylov"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("offset", [0.0, 1.0, 100.0, 1e4])
+@pytest.mark.parametrize("copies", [1, 4])
+@pytest.mark.parametrize("n_left", [10, 60])
+def test_there_are_no_more_codes_than_distinct_rows(kind, form, offset, copies, n_left):
+    """Whatever is taken off the rows to centre them: the rounding of that is no direction."""
+    rng = np.random.default_rng(1)
+    X = np.repeat((rng.random((15, n_left)) + offset).round(3), copies, axis=0)
+    Y = sp.csr_array(np.repeat((rng.random((15, 50)) < 0.3).astype(float), copies, axis=0))
+    if kind == "moments":
+        parts = [slice(0, 7 * copies), slice(7 * copies, None)]
+        whole = Moments.from_arrays(form(X), Y)
+        sums = Moments.from_blocks((form(X[rows]), Y[rows]) for rows in parts)
+        held = [MomentsPair(whole), MomentsPair(sums), MomentsPair(sums.rescaled(np.ones(n_left)))]
+    else:
+        held = [RowsPair(form(X), Y, regime=kind)]
+    for pair in held:
+        balance = 0.1 * pair.right_energy / pair.left_energy
+        codes = pair.leading_codes(40, balance)
+        assert codes.size == 15
+        assert pair.leading_range(codes.left)[0].shape[1] == min(n_left, 14)

@@ -171,6 +171,25 @@ def test_scores_in_every_form(form, weighted, solver, sparse_labels):
     assert_as_refitted(estimator, grid, form(X), labels, folds(36), weights)
 
 
+@pytest.mark.parametrize("shape", [(60, 9), (24, 30)])
+@pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
+@pytest.mark.parametrize(
+    ("unit", "feature_sizes"), [(1e4, [2, 3, 6, None]), (1e6, [None]), (1e8, [None])]
+)
+def test_scores_in_any_units(unit, feature_sizes, solver, shape):
+    """A column in large units: one decomposition for all penalties would lose the others. Beyond
+    1e4 principal directions follow that column and the rounding of the rest."""
+    X, Y = make_data(*shape, 5, seed=2)
+    X = X * np.where(np.arange(shape[1]) == 1, unit, 1.0)
+    grid = {
+        "n_feature_components": feature_sizes,
+        "n_label_components": [2, None],
+        "alpha": [1e-3, 1.0],
+    }
+    estimator = CMLLClassifier(solver=solver, completion="variance")
+    assert_as_refitted(estimator, grid, X, Y, folds(len(X)), atol=1e-6)
+
+
 def test_penalty_zero_where_it_is_defined():
     """The least squares limit, on all features and on a projection with and without a tail."""
     X, Y = make_data(60, 6, 4)

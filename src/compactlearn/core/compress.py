@@ -1,4 +1,4 @@
-"""Dense matrices that are mostly zero, compressed by rows in one pass."""
+"""Matrices compressed by rows: dense ones in one pass, sparse ones with every cell stored once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+
+
+def with_cells_once(matrix: Any) -> Any:
+    """A sparse matrix in CSR form in which a cell that was stored twice is stored as its sum.
+
+    The matrix that was given stays as it is; where it has that form already, it is returned.
+
+    >>> twice = scipy.sparse.csr_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1))
+    >>> with_cells_once(twice).data, twice.data
+    (array([3.]), array([1., 2.]))
+    """
+    rows = scipy.sparse.csr_array(matrix) if matrix.format != "csr" else matrix
+    if rows.has_canonical_format:
+        return rows
+    rows = rows.copy()
+    rows.sum_duplicates()
+    return rows
+
 
 _BLOCK_ENTRIES = 1 << 19  # four megabytes of float64: read twice, the second time from cache
 

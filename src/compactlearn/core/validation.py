@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples, check_array, validate_data
 
-from compactlearn.core.compress import compress_rows
+from compactlearn.core.compress import compress_rows, with_cells_once
 from compactlearn.core.forms import (
     continuous_labels,
     named_labels,
@@ -37,6 +37,8 @@ from compactlearn.core.memory import require_memory
 from compactlearn.core.warn import warn_user
 
 Array = NDArray[np.float64]
+
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,8 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
             raise TypeError(f"{str(error).rstrip('.')}: {reason}") from error
         raise ValueError(reason) from error
     _refuse_not_finite(X)
-    if scipy.sparse.issparse(X) and not X.has_canonical_format:
-        X = X.copy()  # entries given twice count once, as their sum, in every product
-        X.sum_duplicates()
-    return X
+    # Squares and counts of cells would take one that is stored twice for two.
+    return with_cells_once(X) if scipy.sparse.issparse(X) else X
 
 
 def n_rows_of(X: Any) -> int:
@@ -145,7 +145,7 @@ def check_mapped(X: Any, feature_map: Any) -> Any:
         _refuse_not_finite(X)
     except ValueError as error:
         raise ValueError(f"feature_map={feature_map!r} returned this: {error}") from error
-    return X
+    return with_cells_once(X) if scipy.sparse.issparse(X) else X
 
 
 # What scikit-learn's messages leave out: what to do.
@@ -279,10 +279,7 @@ def check_partial_targets(
             )
         return check_targets(Y, n_rows, owner=owner, features=features), None
     if scipy.sparse.issparse(labels):
-        filled, unknown = scipy.sparse.csr_array(labels), None
-        if not filled.has_canonical_format:
-            filled = filled.copy()
-            filled.sum_duplicates()  # a cell stored twice is one cell
+        filled, unknown = scipy.sparse.csr_array(with_cells_once(labels)), None
         empty = np.isnan(filled.data)
         if empty.any():
             unknown = filled.astype(np.float64)  # a copy: Y itself stays as it is
@@ -424,6 +421,13 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
             "All sample_weight are zero, so no row would count; give at least one row a positive "
             "weight."
         )
+    largest = float(weights.max())
+    if not SMALLEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"The largest sample_weight must lie between {SMALLEST_WEIGHT:g} and "
+            f"{LARGEST_WEIGHT:g}, so that squares of sums remain numbers, and is {largest:g}; "
+            "divide all weights by it, and penalties with them."
+        )
     return weights
 
 
@@ -453,10 +457,7 @@ def _check_rows(given: int, expected: int, n_columns: int | None = None) -> None
 
 
 def _check_sparse(Y: Any) -> Any:
-    Y = scipy.sparse.csr_array(Y, copy=False)
-    if not Y.has_canonical_format:
-        Y = Y.copy()
-        Y.sum_duplicates()
+    Y = with_cells_once(scipy.sparse.csr_array(Y, copy=False))
     data = Y.data.astype(np.float64)
     _refuse_other_values(data[data != 0])
     matrix = scipy.sparse.csr_array((data, Y.indices, Y.indptr), shape=Y.shape)

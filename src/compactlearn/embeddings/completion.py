@@ -42,7 +42,12 @@ def krylov_directions(pair: Pair, P: Array, count: int) -> Array:
     basis, block = P, P
     while basis.shape[1] - P.shape[1] < count and block.shape[1]:
         images = pair.gram_images(block)
+        images = images / (np.abs(images).max(initial=0.0) or 1.0)
         size = float(np.sqrt(np.trace(pair.inner(images, images))))
+        # As long as the rows are: squares of squares need not be finite, and rounding is judged
+        # by that length.
+        images *= float(np.sqrt(pair.left_energy)) / (size or 1.0)
+        size = float(np.sqrt(pair.left_energy))
         outside = images
         for _ in range(2):  # once leaves rounding, twice does not
             outside = outside - basis @ pair.inner(basis, outside)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core.validation import Targets
+from compactlearn.linalg.graded import column_floor
 from compactlearn.linalg.moments import Moments
 
 Array = NDArray[np.float64]
@@ -72,6 +73,5 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[Any
 
 def inverse_deviations(means: Array, variances: Array, count: float) -> Array:
     """1 / standard deviation; 1 for a column that is constant but for rounding."""
-    eps = np.finfo(np.float64).eps
-    varies = variances > (max(count, 1.0) * eps * means) ** 2
+    varies = count * variances > column_floor(means, count)
     return np.divide(1.0, np.sqrt(variances), out=np.ones_like(variances), where=varies)

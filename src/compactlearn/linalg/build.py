@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
@@ -15,6 +16,8 @@ from compactlearn.linalg.regimes import Demand, Shape, choose, needed_bytes
 from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
+
+SMALLEST_ENERGY = 1e-300
 
 
 def build_pair(
@@ -59,7 +62,18 @@ def build_pair(
             "The sum of squares of the features must be a finite number, and overflows; divide "
             "the features by a common factor, for example by np.abs(X).max()."
         )
+    if energy < SMALLEST_ENERGY and 0 < _largest(left) < np.sqrt(SMALLEST_ENERGY):
+        raise ValueError(
+            f"The sum of squares of features that are not all zero must be at least "
+            f"{SMALLEST_ENERGY:g}, below which numbers lose digits, and is {energy:g}; divide "
+            "the features by a common factor, for example by np.abs(X).max()."
+        )
     return pair
+
+
+def _largest(matrix: Any) -> float:
+    entries = matrix.data if scipy.sparse.issparse(matrix) else matrix
+    return float(np.abs(entries).max(initial=0.0))
 
 
 def require_room_for_moments(n_left: int, n_right: int) -> None:

@@ -30,6 +30,7 @@ Up to ``PROVEN`` nothing changes: the library's own routine is called.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -157,6 +158,24 @@ def inverse_definite(matrix: Array, *, overwrite: bool = False) -> Array:
     return inverse
 
 
+def reciprocal_condition(matrix: Array) -> float:
+    """An estimate of 1 over the condition of a symmetric matrix; 0 where it is not definite."""
+    n = matrix.shape[0]
+    if n == 0:
+        return 1.0
+    if n <= PROVEN:
+        factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=1, clean=0)
+        if failed:
+            return 0.0
+    else:
+        try:
+            factor = factorise(matrix.copy())
+        except np.linalg.LinAlgError:
+            return 0.0
+    norm = float(np.abs(matrix).sum(axis=0).max())
+    return float(scipy.linalg.lapack.dpocon(factor, norm, uplo="L")[0])
+
+
 def factorise(matrix: Array) -> Array:
     """Put the lower Cholesky factor in the lower half of a matrix; what is above stays.
 
@@ -215,6 +234,19 @@ def qr(columns: Array) -> tuple[Array, Array]:
     """Orthonormal columns and the triangular factor: general products only, at every order."""
     Q, R = np.linalg.qr(columns)
     return Q, R
+
+
+def pivoted_qr(columns: Array, *, overwrite: bool = False) -> tuple[Array, Array, Any]:
+    """The same with the longest remaining column first; also the places the columns came from."""
+    Q, R, places = scipy.linalg.qr(
+        columns, mode="economic", pivoting=True, overwrite_a=overwrite, check_finite=False
+    )
+    return Q, R, places
+
+
+def solve_upper(R: Array, right: Array) -> Array:
+    """``R^-1 right`` for an upper triangular R."""
+    return scipy.linalg.solve_triangular(R, right, check_finite=False)
 
 
 def svd(matrix: Array) -> tuple[Array, Array, Array]:

@@ -16,6 +16,7 @@ and SciPy bring a BLAS each, and where calls alternate their threads compete for
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg import dense
+from compactlearn.linalg.operators import Deflated
 
 Array = NDArray[np.float64]
 
@@ -236,84 +238,161 @@ def _block_size(count: int) -> int:
 def _block_lanczos(
     matrix: Array | Product, n: int, count: int, scale: float = 0.0, max_restarts: int = 60
 ) -> tuple[Array, Array, bool, dict[str, Any]]:
-    """Thick-restart block Lanczos with full orthogonalisation.
+    """Leading pairs by rounds of :func:`_search`, until a fresh look finds none that was missed.
 
-    The basis Q (n, size) holds kept Ritz vectors and Krylov blocks; T = Q'AQ is filled column
-    block by column block from the orthogonalisation coefficients. After a Rayleigh-Ritz step
-    the residual norms of the Ritz pairs are those of R S_last, where R is the triangular factor
-    of the block that did not fit in the basis and S_last the last rows of the Ritz coefficients.
+    Each round goes on from the pairs of the last and from what the fresh look found, with the
+    number of restarts that is left.
     """
     b = _block_size(count)
-    cap = min(n - b, max(3 * count + 2 * b, count + 12 * b))
     rng = np.random.default_rng(0)  # the start is a detail: the same input gives the same answer
+    stats: dict[str, Any] = {"route": "krylov", "products": 0, "restarts": 0}
+    found, vectors = np.empty(0), np.empty((n, 0))
+    block = rng.standard_normal((n, b))
+
+    def settled(theta: Array, residuals: Array) -> bool:
+        return bool(residuals.max() <= TOLERANCE * max(theta[0], scale))
+
+    while True:
+        size = min(n - b, max(3 * count + 2 * b, count + 12 * b))
+        limit = max_restarts - stats["restarts"]
+        ritz = _search(matrix, count, (found, vectors), block, size, settled, limit, rng)
+        stats["products"] += ritz.products
+        stats["restarts"] += ritz.restarts
+        found, vectors = ritz.values[:count], ritz.basis @ ritz.coefficients[:, :count]
+        largest = max(found[0], scale)
+        missed = _missed_copy(matrix, ritz.values, vectors, n * EPS * largest, b, rng, stats)
+        if missed is None or stats["restarts"] >= max_restarts:
+            residual = float(ritz.residuals.max())
+            stats["residual"] = residual / found[0] if found[0] > 0 else 0.0
+            return found, vectors, ritz.settled and missed is None, stats
+        block = missed
+        stats["restarts"] += 1
+
+
+@dataclass(frozen=True)
+class _Ritz:
+    """Where a search stands: an orthonormal basis and the Rayleigh-Ritz pairs in it."""
+
+    basis: Array  # (n, size)
+    values: Array  # (size,), largest first
+    coefficients: Array  # (size, size)
+    residuals: Array  # (count,) norms, of the wanted pairs
+    settled: bool
+    products: int
+    restarts: int
+
+
+def _search(
+    matrix: Array | Product,
+    count: int,
+    known: tuple[Array, Array],
+    block: Array,
+    cap: int,
+    settled: Callable[[Array, Array], bool],
+    max_restarts: int,
+    rng: np.random.Generator,
+) -> _Ritz:
+    """Thick-restart block Lanczos with full orthogonalisation, until ``settled`` says so of the
+    Ritz values and the residual norms of the ``count`` wanted ones.
+
+    The basis Q (n, size) holds known eigenvectors, kept Ritz vectors and Krylov blocks;
+    T = Q'AQ is filled column block by column block from the orthogonalisation coefficients. After
+    a Rayleigh-Ritz step the residual norms of the Ritz pairs are those of R S_last, where R is the
+    triangular factor of the block that did not fit in the basis and S_last the last rows of the
+    Ritz coefficients.
+    """
+    n, b = block.shape
+    values, vectors = known
+    keep = values.size
     Q = np.empty((n, cap + b), order="F")
     T = np.zeros((cap + b, cap + b))
-    Q[:, :b] = dense.qr(rng.standard_normal((n, b)))[0]
-    size, next_check = b, count + b
-    stats: dict[str, Any] = {"route": "krylov", "products": 0, "restarts": 0}
+    Q[:, :keep] = vectors
+    T[np.arange(keep), np.arange(keep)] = values
+    block, _ = _next_block(_orthogonalise(block, Q[:, :keep])[0], Q[:, :keep], 0.0, rng)
+    size = keep
+    next_check = min(keep + 2 * b, cap) if keep else count + b
+    products = restarts = 0
     while True:
+        Q[:, size : size + b] = block
+        size += b
         active = slice(size - b, size)
         W, H = _orthogonalise(matrix @ Q[:, active], Q[:, :size])
         T[:size, active] = H
         T[active, :size] = H.T
         block, R = _next_block(W, Q[:, :size], np.abs(H).max(initial=0.0), rng)
-        stats["products"] += b
+        products += b
         full = size + b > cap
-        if size >= next_check or full:
-            theta, S = _small(_symmetric(T[:size, :size]))
-            residual = np.linalg.norm(R @ S[active, :count], axis=0).max()
-            converged = bool(residual <= TOLERANCE * max(theta[0], scale))
-            exhausted = stats["restarts"] >= max_restarts
-            if converged or (full and exhausted):
-                vectors = Q[:, :size] @ S[:, :count]
-                smallest = max(theta[count - 1], n * EPS * max(theta[0], scale))
-                missed = _missed_copy(matrix, vectors, smallest, b, rng)
-                if missed is None or exhausted:
-                    stats["residual"] = float(residual / theta[0]) if theta[0] > 0 else 0.0
-                    return theta[:count], vectors, converged and missed is None, stats
-                block, full = missed, True  # go on from there, with what was found kept
-            next_check = size + max(2 * b, size // 5)
-            if full:
-                keep = min(count + (size - count) // 2, cap - b)
-                Q[:, :keep] = Q[:, :size] @ S[:, :keep]
-                T[:] = 0.0
-                T[np.arange(keep), np.arange(keep)] = theta[:keep]
-                block = _orthogonalise(block, Q[:, :keep])[0]
-                block = dense.qr(block)[0]
-                stats["restarts"] += 1
-                size, next_check = keep, min(keep + 2 * b, cap)
-        Q[:, size : size + b] = block
-        size += b
+        if size < next_check and not full:
+            continue
+        theta, S = _small(_symmetric(T[:size, :size]))
+        residuals = _lengths(R @ S[active, :count])
+        done = settled(theta, residuals)
+        if done or (full and restarts >= max_restarts):
+            return _Ritz(Q[:, :size], theta, S, residuals, done, products, restarts)
+        next_check = size + max(2 * b, size // 5)
+        if full:
+            keep = min(count + (size - count) // 2, cap - b)
+            Q[:, :keep] = Q[:, :size] @ S[:, :keep]
+            T[:] = 0.0
+            T[np.arange(keep), np.arange(keep)] = theta[:keep]
+            block = dense.qr(_orthogonalise(block, Q[:, :keep])[0])[0]
+            restarts += 1
+            size, next_check = keep, min(keep + 2 * b, cap)
 
 
 def _missed_copy(
-    matrix: Array | Product, vectors: Array, smallest: float, b: int, rng: np.random.Generator
+    matrix: Array | Product,
+    theta: Array,
+    vectors: Array,
+    rounding: float,
+    b: int,
+    rng: np.random.Generator,
+    stats: dict[str, Any],
 ) -> Array | None:
-    """Look for an eigenvalue above ``smallest`` that the search has not seen.
+    """Look for an eigenvalue above the smallest one found that the search has not seen.
 
-    An eigenvalue repeated more often than the block is wide shows only as many copies as the
-    block has columns. A few Lanczos steps from a fresh random block, kept orthogonal to what
-    was found, would show the others: Ritz values never exceed eigenvalues, so one above
-    ``smallest`` proves a miss. Returns a block to continue from, or None.
+    A search from one block shows an eigenvalue no more often than the block has columns. Another
+    from a fresh random block, kept orthogonal to what was found, would show the other copies:
+    Ritz values never exceed eigenvalues, so one above the smallest proves a miss. Where as many
+    values as the block has columns lie together, copies may well be missing, and the second search
+    goes on until its largest Ritz value is known to stay below; elsewhere four steps are enough
+    of a check. Returns a block to continue from, or None.
     """
-    n, found = vectors.shape
-    width, steps = b // 2, 4
-    if n < found + width * steps:
+    n, count = vectors.shape
+    smallest = max(theta[count - 1], rounding)
+    crowded = _lie_together(theta[: count + b], b, rounding)
+    width, steps = (b, 12) if crowded else (b // 2, 4)
+    if n < count + width * (steps + 1):
         return None  # so small a matrix is never searched by products
-    Q = np.empty((n, found + width * steps))
-    Q[:, :found] = vectors
-    images = np.empty((n, width * steps))
-    block, size = rng.standard_normal((n, width)), found
-    for step in range(steps):
-        block, _ = _next_block(_orthogonalise(block, Q[:, :size])[0], Q[:, :size], smallest, rng)
-        Q[:, size : size + width] = block
-        size += width
-        block = images[:, step * width : (step + 1) * width] = matrix @ block
-    basis = Q[:, found:]
-    values, S = _small(_symmetric(basis.T @ images))
-    if values[0] <= smallest * (1 + 1e-9):
+
+    def settled(values: Array, residuals: Array) -> bool:
+        if values[0] > smallest * (1 + 1e-9):
+            return True
+        # A vector with a share of a missed one in it has a residual of that share times a gap.
+        return bool(residuals[0] <= max(0.1 * (smallest - values[0]), 1e-9 * smallest))
+
+    nothing = np.empty(0), np.empty((n, 0))
+    block = _orthogonalise(rng.standard_normal((n, width)), vectors)[0]
+    rest = Deflated(matrix, vectors)
+    ritz = _search(rest, 1, nothing, block, width * steps, settled, 20 if crowded else 0, rng)
+    stats["products"] += ritz.products
+    if ritz.values[0] <= smallest * (1 + 1e-9):
         return None
-    return basis @ S[:, :b]
+    return ritz.basis @ ritz.coefficients[:, :b]
+
+
+def _lie_together(theta: Array, b: int, rounding: float) -> bool:
+    """Whether ``b`` values, or more, are equal but for what a search can hardly tell apart."""
+    theta = theta[theta > rounding]
+    return bool(
+        np.any(theta[: max(0, theta.size - b + 1)] - theta[b - 1 :] <= 1e-6 * theta[b - 1 :])
+    )
+
+
+def _lengths(columns: Array) -> Array:
+    """Norms of the columns, whose squares need be neither finite nor more than 0."""
+    unit = float(np.abs(columns).max(initial=0.0)) or 1.0
+    return unit * np.linalg.norm(columns / unit, axis=0)
 
 
 def _orthogonalise(W: Array, Q: Array) -> tuple[Array, Array]:
@@ -330,7 +409,7 @@ def _next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> t
     block, R = dense.qr(W)
     remaining = np.abs(np.diag(R))
     exhausted = remaining <= Q.shape[0] * EPS * scale
-    if not exhausted.any() and remaining.min() > 1e-2 * np.linalg.norm(R, axis=0).max():
+    if not exhausted.any() and remaining.min() > 1e-2 * _lengths(R).max():
         return block, R
     # Columns of W that nearly depend on each other leave a small remainder, which normalising
     # blows up together with its rounding; what comes out is no longer orthogonal to the basis.

@@ -110,6 +110,10 @@ class KernelPair(RowsPair):
         return KERNEL_ROUNDING * self._raw_energy
 
     @property
+    def variances(self) -> None:  # type: ignore[override]
+        return None
+
+    @property
     def has_variance(self) -> bool:
         return self.left_energy > self.n_left * EPS * self.rounding_scale
 

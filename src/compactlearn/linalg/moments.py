@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.compress import with_cells_once
 from compactlearn.linalg.dense import add_self_product
 
 Array = NDArray[np.float64]
@@ -51,6 +52,10 @@ class Moments:
         Sum over the rows of ``w (z - mean)(z - mean)'``.
     n_left : int
         How many of the columns belong to the left block (features).
+    rounding : float
+        The size of what was taken off uncentred sums of the left block to centre them: their
+        rounding is in the scatter. 0 where the rows were centred before they were summed, as dense
+        ones are.
 
     Examples
     --------
@@ -69,6 +74,7 @@ class Moments:
     mean: Array
     scatter: Array
     n_left: int
+    rounding: float = 0.0
 
     @classmethod
     def from_arrays(cls, left: Any, right: Any, sample_weight: Array | None = None) -> Moments:
@@ -162,7 +168,7 @@ class Moments:
         mean = self.mean + shift * (other.count / count)
         scatter = self.scatter + other.scatter
         _add_outer(scatter, shift, self.count * other.count / count)
-        return Moments(count, mean, scatter, self.n_left)
+        return Moments(count, mean, scatter, self.n_left, self.rounding + other.rounding)
 
     def __sub__(self, other: Moments) -> Moments:
         """The moments of the rows of ``self`` that are not in ``other``."""
@@ -183,14 +189,18 @@ class Moments:
         # Rounding may leave a constant column a negative variance; none can be.
         diagonal = np.einsum("ii->i", scatter)
         np.maximum(diagonal, 0.0, out=diagonal)
-        return Moments(count, mean, scatter, self.n_left)
+        return Moments(count, mean, scatter, self.n_left, self.rounding)
 
     def rescaled(self, factors: Array) -> Moments:
         """The moments after the left columns are multiplied by ``factors``."""
         full = np.concatenate([factors, np.ones(self.n_right)])
         scatter = np.outer(full, full)
         scatter *= self.scatter
-        return Moments(self.count, self.mean * full, scatter, self.n_left)
+        rounding = self.rounding
+        if rounding:
+            own = self.mean_left
+            rounding *= float(np.sum((factors * own) ** 2) / (own @ own))
+        return Moments(self.count, self.mean * full, scatter, self.n_left, rounding)
 
     def mapped(self, coefficients: Array, intercept: Array) -> Moments:
         """The moments after every left row x has become ``x @ coefficients + intercept``.
@@ -206,7 +216,7 @@ class Moments:
         scatter[width:, :width] = scatter[:width, width:].T
         scatter[width:, width:] = self.scatter[self.n_left :, self.n_left :]
         mean = np.concatenate([self.mean_left @ A + intercept, self.mean_right])
-        return Moments(self.count, mean, scatter, width)
+        return Moments(self.count, mean, scatter, width, self.rounding * float(np.sum(A * A)))
 
     def _check_same_columns(self, other: Moments) -> None:
         if (self.n_left, self.n_right) != (other.n_left, other.n_right):
@@ -232,7 +242,7 @@ def without_each(parts: Sequence[Moments]) -> Iterator[Moments]:
 
 
 def _two_dimensional(block: Any, side: str) -> Any:
-    block = block if scipy.sparse.issparse(block) else np.asarray(block)
+    block = with_cells_once(block) if scipy.sparse.issparse(block) else np.asarray(block)
     if block.ndim != 2:
         raise ValueError(
             f"The {side} block of Moments must be a matrix, and has {block.ndim} dimension(s); "
@@ -268,7 +278,8 @@ def _sum_rows(left: Any, right: Any, weights: Array | None) -> Moments:
     sum_left = _sparse_left if scipy.sparse.issparse(left) else _dense_left
     mean_left = sum_left(left, weighted_right, weights, count, mean_right, scatter)
     scatter[n_left:, :n_left] = scatter[:n_left, n_left:].T
-    return Moments(count, np.concatenate([mean_left, mean_right]), scatter, n_left)
+    rounding = count * float(mean_left @ mean_left) if scipy.sparse.issparse(left) else 0.0
+    return Moments(count, np.concatenate([mean_left, mean_right]), scatter, n_left, rounding)
 
 
 def _sparse_left(

@@ -12,8 +12,14 @@ from compactlearn.linalg import eigen
 from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.moments import Moments
-from compactlearn.linalg.pairs import Codes, LearnedPath, Pair, recoded_energy
-from compactlearn.linalg.ridge import RidgePath, mean_share, solve_ridge, with_ones
+from compactlearn.linalg.pairs import Codes, LearnedPath, Pair, offset_scale, recoded_energy
+from compactlearn.linalg.ridge import (
+    PenaltyPath,
+    mean_share,
+    ridge_path,
+    solve_ridge,
+    with_ones,
+)
 
 Array = NDArray[np.float64]
 
@@ -63,6 +69,15 @@ class MomentsPair(Pair):
     def cross_energy(self) -> float:
         return float(np.sum(self.moments.left_right**2))
 
+    @property
+    def rounding_scale(self) -> float:
+        moments = self.moments
+        return moments.rounding + self.left_energy if moments.rounding else 0.0
+
+    @property
+    def variances(self) -> Array:
+        return np.diag(self.moments.left_left)
+
     def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
         Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
         P, root = projection, float(np.sqrt(balance))
@@ -75,9 +90,9 @@ class MomentsPair(Pair):
         G[inner:, :inner] = G[:inner, inner:].T
         G[inner:, inner:] = Syy
         # Transposed, a C-ordered symmetric matrix is the Fortran-ordered one LAPACK works in.
-        solution = leading_eigenpairs(
-            G.T, size, rank_size=self.n_left + self.n_right, overwrite=True
-        )
+        order = self.n_left + self.n_right
+        scale = offset_scale(balance * self.moments.rounding, order)
+        solution = leading_eigenpairs(G.T, size, rank_size=order, scale=scale, overwrite=True)
         del G
         q = solution.vectors / np.sqrt(solution.values)
         a = root * q[:inner]
@@ -95,7 +110,8 @@ class MomentsPair(Pair):
         ).oriented()
 
     def cross_range(self, size: int) -> tuple[Array, Array]:
-        basis, squares = eigen.leading_range(self.moments.left_right)
+        scale = 16 * eigen.EPS * self.rounding_scale * self.right_energy
+        basis, squares = eigen.leading_range(self.moments.left_right, scale=scale)
         return basis[:, :size], squares[:size]
 
     def cross_gram(self) -> Array:
@@ -113,6 +129,10 @@ class MomentsPair(Pair):
             self.mean_left, self.mean_left
         )
 
+    def _floor_with_mean(self, convention: str) -> Array | float:
+        """What rounding leaves of a column without variance, unless its mean takes part."""
+        return self.floor if mean_share(convention, 0.0, self.count) == 0 else 0.0
+
     def hat(self, kind: str, ridge: float) -> HatFactor:
         mean, count = self.mean_left, self.count
         if kind in ("centred", "intercept"):
@@ -121,12 +141,8 @@ class MomentsPair(Pair):
             Z = self._gram_with_mean(1.0)
             if kind == "penalised":
                 Z = with_ones(Z, mean, count)
-            path = RidgePath.from_gram(Z)
-        # Directions without variance are no part of a hat matrix; their rounding would be.
-        kept = path.rank
-        shrunk = path.inverse(ridge)[:kept]
-        root = path.vectors[:, :kept] * np.sqrt(shrunk)
-        squares = path.values[:kept] * shrunk
+            path = ridge_path(Z)
+        root, squares = path.hat_root(ridge)
         if kind == "intercept":
             columns = np.hstack([np.zeros((self.n_left, 1)), root])
             constants = np.zeros(root.shape[1] + 1)
@@ -141,7 +157,7 @@ class MomentsPair(Pair):
     def hat_gram(self, kind: str, ridge: float) -> Array:
         Sxy = self.moments.left_right
         gram = self._gram_with_mean(mean_share(kind, ridge, self.count))
-        S = Sxy.T @ solve_ridge(gram, Sxy, ridge)
+        S = Sxy.T @ solve_ridge(gram, Sxy, ridge, floor=self._floor_with_mean(kind))
         return (S + S.T) / 2
 
     def hat_codes(
@@ -216,24 +232,25 @@ class MomentsPair(Pair):
         return self.moments.left_left @ projection
 
     def ridge_directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
-        return solve_ridge(self.moments.left_left, codes.left, alpha), True
+        return solve_ridge(self.moments.left_left, codes.left, alpha, floor=self.floor), True
 
     def _solve_kept(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
         share = mean_share(bias, alpha, self.count)
         cross = codes.left
         if share and bias != "target":
             cross = cross + share * np.outer(self.mean_left, codes.total)
-        return solve_ridge(self._gram_with_mean(share), cross, alpha), True
+        floor = self._floor_with_mean(bias)
+        return solve_ridge(self._gram_with_mean(share), cross, alpha, floor=floor), True
 
     @cached_property
-    def _left_path(self) -> RidgePath:
-        """The spectrum of Xc'Xc, shared by every balance, hat matrix and penalty."""
-        return RidgePath.from_gram(self.moments.left_left)
+    def _left_path(self) -> PenaltyPath:
+        """The path of Xc'Xc, shared by every balance, hat matrix and penalty."""
+        return ridge_path(self.moments.left_left, floor=self.floor)
 
     def _kept_path(self, codes: Codes) -> LearnedPath:
         path = self._left_path
-        inside = path.vectors.T @ codes.left
-        return LearnedPath(path, path.vectors, inside, self.mean_left, codes.total / self.count)
+        inside = path.inside(codes.left)
+        return LearnedPath(path, path.outside, inside, self.mean_left, codes.total / self.count)
 
     def principal_directions(
         self, size: int, avoid: Array, *, fill: bool = True

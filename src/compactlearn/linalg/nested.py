@@ -20,11 +20,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg.dense import solve
 from compactlearn.linalg.pairs import Codes, LearnedPath, Pair
-from compactlearn.linalg.ridge import RidgePath, solve_ridge
+from compactlearn.linalg.ridge import PenaltyPath, solve_ridge
 
 Array = NDArray[np.float64]
 
@@ -33,18 +34,21 @@ Array = NDArray[np.float64]
 class RowsOnPath:
     """Rows in the coordinates of a :class:`LearnedPath`, less the mean of the training rows."""
 
-    spectrum: RidgePath
+    spectrum: PenaltyPath
     inside: Array  # (r, k) products of the targets
     rows: Array  # (n, r)
 
     @classmethod
     def of(cls, path: LearnedPath, rows: Any) -> RowsOnPath:
-        coordinates = np.asarray(rows @ path.outside) - path.mean_left @ path.outside
+        if path.outside is None:
+            coordinates = _dense(rows) - path.mean_left
+        else:
+            coordinates = np.asarray(rows @ path.outside) - path.mean_left @ path.outside
         return cls(path.spectrum, path.inside, coordinates)
 
     def codes(self, alpha: float) -> Array:
         """(n, k) predicted codes, less their mean in training."""
-        return (self.rows * self.spectrum.inverse(alpha)) @ self.inside
+        return self.rows @ self.spectrum.shrunk(self.inside, alpha)
 
     def with_inside(self, inside: Array) -> RowsOnPath:
         """The same rows and spectrum for other targets, given by their products."""
@@ -92,6 +96,10 @@ class NestedRows:
             else:
                 B = solve_ridge((schur + schur.T) / 2, target, 0.0, float(np.trace(self.gram)))
             yield coordinates @ B
+
+
+def _dense(rows: Any) -> Array:
+    return rows.toarray() if scipy.sparse.issparse(rows) else rows
 
 
 def projected_target(pair: Pair, head: Array, codes: Codes, decoder: Array | None) -> Array:

@@ -258,7 +258,7 @@ class Updated(Operator):
 class Deflated(Operator):
     """``(I - PP') A (I - PP')`` for a symmetric A and orthonormal columns P."""
 
-    inner: Operator
+    inner: Any  # an operator or a matrix
     basis: Array
 
     @property

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,21 @@ from numpy.typing import NDArray
 
 from compactlearn.linalg import dense, eigen
 from compactlearn.linalg.eigen import EPS, Status, leading_eigenpairs
+from compactlearn.linalg.graded import (
+    badly_scaled,
+    column_floor,
+    direction_floor,
+    graded_rotation,
+)
 from compactlearn.linalg.moments import row_blocks
 from compactlearn.linalg.operators import Deflated
-from compactlearn.linalg.ridge import RidgePath, mean_share, solve_ridge
+from compactlearn.linalg.ridge import (
+    SMALL_PENALTY,
+    PenaltyPath,
+    mean_share,
+    ridge_path,
+    solve_ridge,
+)
 
 Array = NDArray[np.float64]
 
@@ -142,6 +155,22 @@ class Pair(ABC):
     def has_variance(self) -> bool:
         """Whether the left block varies by more than rounding."""
         return self.left_energy > 1e-24 * self.count * float(self.mean_left @ self.mean_left)
+
+    @property
+    def variances(self) -> Array | None:
+        """Squared lengths of the columns of Xc; None where there are no columns to speak of."""
+        return None
+
+    @cached_property
+    def floor(self) -> Array:
+        """What rounding leaves of the squared length of a column that is constant."""
+        return column_floor(self.mean_left, self.count)
+
+    @cached_property
+    def graded(self) -> bool:
+        """Whether columns of the left block are in units so different that what is accurate
+        relative to the largest has lost the smallest."""
+        return self.variances is not None and badly_scaled(self.variances, self.floor)
 
     # ---- the space of the left block ----------------------------------------------------------
 
@@ -260,14 +289,18 @@ class Pair(ABC):
             B, solved = self._solve_kept(codes, alpha, bias)
             mean = self.mean_left @ B
         else:
-            centre = self.mean_left @ self.expressed(projection)
+            turn, floor, P = None, np.zeros(1), projection
+            if alpha <= SMALL_PENALTY * self.left_energy and self.graded:
+                turn, P, floor = self._turned(projection)
+            centre = self.mean_left @ self.expressed(P)
             share = mean_share(bias, alpha, self.count)
-            gram = self.projected_gram(projection) + share * self.count * np.outer(centre, centre)
-            cross = self.inner(projection, codes.left)
+            gram = self.projected_gram(P) + share * self.count * np.outer(centre, centre)
+            cross = self.inner(P, codes.left)
             if bias != "target":
                 cross = cross + share * np.outer(centre, codes.total)
-            B = solve_ridge(gram, cross, alpha)
+            B = solve_ridge(gram, cross, alpha, floor=floor)
             mean = centre @ B
+            B = B if turn is None else turn @ B
         return Learned(B, self._intercept(codes.total, mean, alpha, bias), solved)
 
     def _intercept(self, total: Array, mean: Array, alpha: float, bias: str) -> Array:
@@ -282,10 +315,22 @@ class Pair(ABC):
         """The ridge with a free intercept for every penalty, from one decomposition."""
         if projection is None:
             return self._kept_path(codes)
-        path = RidgePath.from_gram(self.projected_gram(projection))
-        inside = path.vectors.T @ self.inner(projection, codes.left)
+        turn, floor, P = None, np.zeros(1), projection
+        if self.graded:
+            turn, P, floor = self._turned(projection)
+        path = ridge_path(self.projected_gram(P), floor=floor)
+        inside = path.inside(self.inner(P, codes.left))
         centre = self.mean_left @ self.expressed(projection)
-        return LearnedPath(path, path.vectors, inside, centre, codes.total / self.count)
+        outside = path.outside
+        if turn is not None:
+            outside = turn if outside is None else turn @ outside
+        return LearnedPath(path, outside, inside, centre, codes.total / self.count)
+
+    def _turned(self, projection: Array) -> tuple[Array, Array, Array]:
+        """A rotation T, PT, and what rounding leaves of XcPT, where columns are ``graded``."""
+        assert self.variances is not None
+        turn, P = graded_rotation(projection, self.variances)
+        return turn, P, direction_floor(P, self.variances)
 
     @abstractmethod
     def _kept_path(self, codes: Codes) -> LearnedPath:
@@ -335,17 +380,19 @@ class Pair(ABC):
 
 @dataclass(frozen=True)
 class LearnedPath:
-    """A ridge learner for every penalty: ``B = outside (values + alpha)^-1 inside``."""
+    """A ridge learner for every penalty: ``B = outside (S + alpha I)^-1 inside``, where S is
+    diagonal if the path is a spectrum."""
 
-    spectrum: RidgePath
-    outside: Array  # (d, r)
+    spectrum: PenaltyPath
+    outside: Array | None  # (d, r); None: the identity
     inside: Array  # (r, k)
     mean_left: Array  # (d,) of the rows the coefficients act on
     mean_code: Array  # (k,)
 
     def at(self, alpha: float) -> Learned:
         """Coefficients and intercept for one penalty."""
-        B = self.outside @ (self.spectrum.inverse(alpha)[:, None] * self.inside)
+        B = self.spectrum.shrunk(self.inside, alpha)
+        B = B if self.outside is None else self.outside @ B
         return Learned(B, self.mean_code - self.mean_left @ B)
 
 
@@ -366,6 +413,16 @@ def code_rows(codes: Codes, X: Any, Y: Any, mean_left: Array) -> Any:
     for rows in row_blocks(*X.shape):  # centred first, so that a large offset costs no digits
         V[rows] += (X[rows] - mean_left) @ a
     return V
+
+
+def offset_scale(taken: float, order: int) -> float:
+    """The ``scale`` of an eigenproblem of that order, off whose matrix centring took ``taken``.
+
+    A rank tolerance is the order times what one rounding makes of the scale, as if all errors had
+    one sign. Those of a rank-one matrix are spread over its entries, and some sixteen roundings of
+    its norm are more than they ever add up to.
+    """
+    return taken * min(1.0, 16.0 / max(order, 1))
 
 
 def recoded_energy(pair: Pair, scale: float, shift: Array | None) -> float:

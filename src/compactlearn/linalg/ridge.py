@@ -8,14 +8,18 @@ smoothers, v_-i = (v_i - h_i t_i) / (1 - h_i)).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg.dense import inverse_definite, solve_definite
 from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
-from compactlearn.linalg.operators import Operator
+from compactlearn.linalg.graded import badly_scaled, graded_system
+from compactlearn.linalg.moments import row_blocks
+from compactlearn.linalg.operators import ColumnScaled, Operator
 
 Array = NDArray[np.float64]
 
@@ -24,27 +28,41 @@ Array = NDArray[np.float64]
 SMALL_PENALTY = 1e-8
 
 
-def solve_ridge(gram: Array, cross: Array, alpha: float, scale: float = 0.0) -> Array:
+def solve_ridge(
+    gram: Array, cross: Array, alpha: float, scale: float = 0.0, floor: Array | float = 0.0
+) -> Array:
     """Solve ``(gram + alpha I) B = cross`` for one penalty.
 
     The cross products lie in the range of the Gram matrix but for rounding, which a small penalty
     would divide by. Below ``SMALL_PENALTY`` times the trace, directions without variance are
     therefore left out; for ``alpha = 0`` that is the solution of least norm. ``scale`` is the size
     of what the Gram matrix was computed from, where rounding is to be judged against that.
+    Otherwise columns whose units differ by orders of magnitude are weighed one against the other
+    first (:mod:`compactlearn.linalg.graded`), less those with no more variance than ``floor``.
 
     >>> solve_ridge(np.array([[3.0]]), np.array([[8.0]]), alpha=1.0)
     array([[2.]])
     >>> solve_ridge(np.zeros((1, 1)), np.zeros((1, 1)), alpha=0.0)
     array([[0.]])
     """
+    graded = scale == 0 and badly_scaled(np.diag(gram), floor)
     if alpha <= SMALL_PENALTY * max(np.trace(gram), scale):
+        if graded:
+            return graded_system(gram, alpha, floor).solve(cross)
         return RidgePath.from_gram(gram, scale).coefficients(cross, alpha)
     shifted = gram.copy()
     shifted[np.diag_indices_from(shifted)] += alpha
+    if graded:
+        # Pivots are to be compared in equal units.
+        roots = np.sqrt(np.diag(shifted))
+        shifted /= np.outer(roots, roots)
+        return solve_definite(shifted, cross / roots[:, None], overwrite=True) / roots[:, None]
     return solve_definite(shifted, cross, overwrite=True)
 
 
-def ridge_inverse(gram: Array, alpha: float, scale: float = 0.0) -> tuple[Array, float]:
+def ridge_inverse(
+    gram: Array, alpha: float, scale: float = 0.0, floor: Array | float = 0.0
+) -> tuple[Array, float]:
     """``(gram + alpha I)^-1`` as a matrix, for callers who multiply with it many times, and the
     trace of ``gram`` times it. Directions without variance count as in :func:`solve_ridge`.
 
@@ -53,6 +71,8 @@ def ridge_inverse(gram: Array, alpha: float, scale: float = 0.0) -> tuple[Array,
     (array([0.33333333, 0.        ]), 1.0)
     """
     size = gram.shape[0]
+    if scale == 0 and badly_scaled(np.diag(gram), floor):
+        return graded_system(gram, alpha, floor).inverse()
     if alpha <= SMALL_PENALTY * max(np.trace(gram), scale):
         path = RidgePath.from_gram(gram, scale)
         shrunk = path.inverse(alpha)
@@ -90,47 +110,46 @@ def mean_share(convention: str, penalty: float, count: float) -> float:
     return penalty / (count + penalty) if convention == "penalised" else 1.0
 
 
-@dataclass(frozen=True)
-class RidgePath:
-    """An eigendecomposition of a Gram matrix, from which every penalty is cheap.
+class PenaltyPath(ABC):
+    """A Gram matrix, prepared so that one penalty after the other can be solved for.
 
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> Z, T = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
-    >>> path = RidgePath.from_gram(Z.T @ Z)
-    >>> for alpha in (0.1, 10.0):
-    ...     B = path.coefficients(Z.T @ T, alpha)
-    ...     assert np.allclose((Z.T @ Z + alpha * np.eye(3)) @ B, Z.T @ T)
+    Coefficients are found in coordinates of the path's own, in which ``outside`` says what they
+    are: :meth:`inside` and :meth:`turned` go there, :meth:`shrunk` solves.
     """
 
-    values: Array  # (p,), largest first
-    vectors: Array  # (p, p)
-    scale: float = 0.0  # of what the Gram matrix was computed from; see solve_ridge
-
-    @classmethod
-    def from_gram(cls, gram: Array, scale: float = 0.0) -> RidgePath:
-        values, vectors = all_eigenpairs(gram)
-        return cls(np.maximum(values, 0.0), vectors, scale)
-
     @property
-    def rank(self) -> int:
-        """How many directions have variance."""
-        return numerical_rank(self.values, self.values.size, self.scale)
+    @abstractmethod
+    def outside(self) -> Array | None:
+        """(p, r) the directions of the coordinates; None where they are those given."""
 
-    def inverse(self, alpha: float) -> Array:
-        """``1 / (values + alpha)``; 0 for directions without variance where alpha is small."""
-        size = self.values.size
-        kept = size
-        if alpha <= SMALL_PENALTY * max(self.values.sum(), self.scale):
-            kept = self.rank
-        inverse = np.zeros_like(self.values)
-        inverse[:kept] = 1.0 / (self.values[:kept] + alpha)
-        return inverse
+    def inside(self, cross: Array) -> Array:
+        """Cross products, in these coordinates."""
+        return cross if self.outside is None else self.outside.T @ cross
+
+    def turned(self, rows: Any) -> Array:
+        """Rows (an array or an operator), in these coordinates."""
+        if self.outside is not None:
+            return rows @ self.outside
+        return rows if isinstance(rows, np.ndarray) else rows @ np.eye(rows.shape[1])
+
+    @abstractmethod
+    def shrunk(self, inside: Array, alpha: float) -> Array:
+        """Coefficients for cross products, both in these coordinates."""
+
+    @abstractmethod
+    def own_shares(self, rows: Any, alpha: float) -> Array:
+        """``diag(Z (S + alpha I)^-1 Z')`` of rows Z, an array or an operator."""
+
+    @abstractmethod
+    def hat_root(self, alpha: float) -> tuple[Array, Array]:
+        """R with ``ZRR'Z'`` the hat matrix of the rows Z, and the squared lengths of the columns
+        of ZR, which are orthogonal. Directions without variance have no part in it: their rounding
+        would be."""
 
     def coefficients(self, cross: Array, alpha: float) -> Array:
         """``(S + alpha I)^-1 cross``, or the least-norm solution for ``alpha = 0``."""
-        return self.vectors @ (self.inverse(alpha)[:, None] * (self.vectors.T @ cross))
+        found = self.shrunk(self.inside(cross), alpha)
+        return found if self.outside is None else self.outside @ found
 
     def leverages(
         self, rows: Array, alpha: float, count: float, weights: Array | None = None
@@ -139,8 +158,7 @@ class RidgePath:
 
         ``rows`` are centred; ``count`` is the total weight; a weighted row counts ``w`` times.
         """
-        rotated = rows @ self.vectors
-        leverages = 1.0 / count + np.einsum("ij,ij,j->i", rotated, rotated, self.inverse(alpha))
+        leverages = 1.0 / count + self.own_shares(rows, alpha)
         return leverages if weights is None else leverages * weights
 
     def leave_one_out(
@@ -165,14 +183,131 @@ class RidgePath:
         return (fitted - h * targets) / (1.0 - h)
 
 
+def ridge_path(gram: Array, scale: float = 0.0, floor: Array | float = 0.0) -> PenaltyPath:
+    """The path of a Gram matrix: its spectrum, or where columns are in very different units,
+    whose small ones a spectrum would lose, the matrix itself, factorised for every penalty."""
+    if scale == 0 and badly_scaled(np.diag(gram), floor):
+        return GradedPath(gram, floor)
+    return RidgePath.from_gram(gram, scale)
+
+
+@dataclass(frozen=True)
+class GradedPath(PenaltyPath):
+    """A Gram matrix whose columns differ in size by orders of magnitude."""
+
+    gram: Array
+    floor: Array | float = 0.0
+
+    @property
+    def outside(self) -> None:
+        return None
+
+    def shrunk(self, inside: Array, alpha: float) -> Array:
+        return graded_system(self.gram, alpha, self.floor).solve(inside)
+
+    def own_shares(self, rows: Any, alpha: float) -> Array:
+        root, _ = self.hat_root(alpha)
+        return np.sum((rows @ root) ** 2, axis=1)
+
+    def hat_root(self, alpha: float) -> tuple[Array, Array]:
+        return graded_system(self.gram, alpha, self.floor).hat_root()
+
+
+@dataclass(frozen=True)
+class RidgePath(PenaltyPath):
+    """An eigendecomposition of a Gram matrix, from which every penalty is cheap.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> Z, T = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
+    >>> path = RidgePath.from_gram(Z.T @ Z)
+    >>> for alpha in (0.1, 10.0):
+    ...     B = path.coefficients(Z.T @ T, alpha)
+    ...     assert np.allclose((Z.T @ Z + alpha * np.eye(3)) @ B, Z.T @ T)
+    """
+
+    values: Array  # (p,), largest first
+    vectors: Array  # (p, p)
+    scale: float = 0.0  # of what the Gram matrix was computed from; see solve_ridge
+
+    @classmethod
+    def from_gram(cls, gram: Array, scale: float = 0.0) -> RidgePath:
+        values, vectors = all_eigenpairs(gram)
+        return cls(np.maximum(values, 0.0), vectors, scale)
+
+    @property
+    def outside(self) -> Array:
+        return self.vectors
+
+    @property
+    def rank(self) -> int:
+        """How many directions have variance."""
+        return numerical_rank(self.values, self.values.size, self.scale)
+
+    def inverse(self, alpha: float) -> Array:
+        """``1 / (values + alpha)``; 0 for directions without variance where alpha is small."""
+        size = self.values.size
+        kept = size
+        if alpha <= SMALL_PENALTY * max(self.values.sum(), self.scale):
+            kept = self.rank
+        inverse = np.zeros_like(self.values)
+        inverse[:kept] = 1.0 / (self.values[:kept] + alpha)
+        return inverse
+
+    def shrunk(self, inside: Array, alpha: float) -> Array:
+        return self.inverse(alpha)[:, None] * inside
+
+    def own_shares(self, rows: Any, alpha: float) -> Array:
+        inverse = self.inverse(alpha)
+        shares = np.zeros(rows.shape[0])
+        for columns in row_blocks(self.values.size, rows.shape[0]):
+            shares += (rows @ self.vectors[:, columns]) ** 2 @ inverse[columns]
+        return shares
+
+    def hat_root(self, alpha: float) -> tuple[Array, Array]:
+        kept = self.rank
+        shrunk = self.inverse(alpha)[:kept]
+        return self.vectors[:, :kept] * np.sqrt(shrunk), self.values[:kept] * shrunk
+
+
 def solve_ridge_iteratively(
-    rows: Operator, cross: Array, alpha: float, *, tol: float = 1e-13, max_iter: int = 2000
+    rows: Operator,
+    cross: Array,
+    alpha: float,
+    *,
+    variances: Array | None = None,
+    tol: float = 1e-13,
+    max_iter: int = 2000,
 ) -> tuple[Array, bool]:
     """Conjugate gradients on ``(Z'Z + alpha I) B = cross``, all columns side by side.
 
     For shapes where neither Gram matrix fits. Returns the coefficients and whether every
-    column's residual fell below ``tol`` times its right-hand side.
+    column's residual fell below ``tol`` times its right-hand side. ``variances`` are the squared
+    lengths of Z's columns: where these differ by orders of magnitude, all are scaled to one length
+    on the way. Not so without a penalty and with more columns than rows: of many solutions the one
+    of least norm is meant, and scaled coefficients would have another.
     """
+    unique = alpha > 0 or rows.shape[0] >= rows.shape[1]
+    if variances is not None and unique and (badly_scaled(variances) or _far_from_one(variances)):
+        sizes = variances + alpha
+        roots = np.sqrt(np.where(sizes > 0, sizes, 1.0))
+        scaled = ColumnScaled(rows, 1.0 / roots)
+        penalties = (alpha / roots**2)[:, None]
+        B, solved = _conjugate_gradients(scaled, cross / roots[:, None], penalties, tol, max_iter)
+        return B / roots[:, None], solved
+    return _conjugate_gradients(rows, cross, alpha, tol, max_iter)
+
+
+def _far_from_one(variances: Array) -> bool:
+    """Whether squares of what is multiplied by the rows twice may leave the range of numbers."""
+    largest = float(variances.max(initial=0.0))
+    return largest > 0 and not 1e-50 < largest < 1e50
+
+
+def _conjugate_gradients(
+    rows: Operator, cross: Array, penalties: Array | float, tol: float, max_iter: int
+) -> tuple[Array, bool]:
     B = np.zeros_like(cross)
     residual = cross.copy()
     direction = residual.copy()
@@ -181,7 +316,7 @@ def solve_ridge_iteratively(
     for _ in range(max_iter):
         if np.all(energy <= target):
             return B, True
-        image = rows.T @ (rows @ direction) + alpha * direction
+        image = rows.T @ (rows @ direction) + penalties * direction
         curvature = np.einsum("ij,ij->j", direction, image)
         step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0)
         B += step * direction

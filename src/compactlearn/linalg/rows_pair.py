@@ -19,10 +19,11 @@ from compactlearn.linalg.eigen import (
     leading_eigenpairs,
     leading_range,
 )
+from compactlearn.linalg.graded import direction_floor, graded_coordinates
 from compactlearn.linalg.moments import (
     Moments,
-    row_blocks,
     scale_rows,
+    sparse_squared_deviations,
     weighted_sum,
 )
 from compactlearn.linalg.operators import (
@@ -38,13 +39,22 @@ from compactlearn.linalg.operators import (
     centred,
     weighted,
 )
-from compactlearn.linalg.pairs import Codes, LearnedPath, Pair, code_rows, recoded_energy
+from compactlearn.linalg.pairs import (
+    Codes,
+    LearnedPath,
+    Pair,
+    code_rows,
+    offset_scale,
+    recoded_energy,
+)
 from compactlearn.linalg.regimes import CROSS_LIMIT, GRAM_LIMIT
 from compactlearn.linalg.ridge import (
     SMALL_PENALTY,
+    PenaltyPath,
     RidgePath,
     mean_share,
     ridge_inverse,
+    ridge_path,
     solve_ridge,
     solve_ridge_iteratively,
     with_ones,
@@ -72,13 +82,14 @@ class IterativeInverse(Operator):
 
     rows: Operator
     alpha: float
+    variances: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
         return self.rows.shape[1], self.rows.shape[1]
 
     def _multiply(self, block: Array) -> Array:
-        return solve_ridge_iteratively(self.rows, block, self.alpha)[0]
+        return solve_ridge_iteratively(self.rows, block, self.alpha, variances=self.variances)[0]
 
     _multiply_transposed = _multiply
 
@@ -127,6 +138,12 @@ class RowsPair(Pair):
             return float(np.vdot(self._dense_Xc, self._dense_Xc))
         squares = _weighted_square_sum(self.left, self.weights)
         return float(squares - self.count * (self.mean_left @ self.mean_left))
+
+    @cached_property
+    def variances(self) -> Array | None:  # type: ignore[override]
+        if not scipy.sparse.issparse(self.left):
+            return np.einsum("ij,ij->j", self._dense_Xc, self._dense_Xc)
+        return sparse_squared_deviations(self.left, self.mean_left, self.weights, self.count)
 
     @cached_property
     def right_energy(self) -> float:  # type: ignore[override]
@@ -229,16 +246,65 @@ class RowsPair(Pair):
         nothing = scipy.sparse.csr_array((self.right.shape[0], 0))
         return Moments.from_arrays(self.left, nothing, self.weights).left_left
 
+    # Few rows of columns in very different units: their kernel matrix has lost the small ones. As
+    # the rows lie in a space of no more dimensions than there are of them, they are turned into
+    # coordinates of it, in which they are narrow, and everything of the ridge is asked of these.
+
+    def _condensed(self, convention: str) -> tuple[Array, _CondensedPair] | None:
+        """Orthonormal directions, and the pair of the rows' coordinates; None where not needed.
+
+        The mean of the rows has coordinates, too, where the convention for the intercept leaves
+        it in the problem.
+        """
+        if self._narrow or not self.graded:
+            return None
+        n_rows, n_left = self.Xc.shape
+        free = memory.available_bytes()
+        if n_rows > GRAM_LIMIT or (free is not None and 8 * 4 * n_rows * n_left > free):
+            return None
+        centred = mean_share(convention, 0.0, self.count) == 0 and convention != "penalised"
+        if centred not in self._condensations:
+            self._condensations[centred] = self._condense(centred)
+        return self._condensations[centred]
+
+    @cached_property
+    def _condensations(self) -> dict[bool, tuple[Array, _CondensedPair]]:
+        return {}
+
+    def _condense(self, centred: bool) -> tuple[Array, _CondensedPair]:
+        n_rows, n_left = self.Xc.shape
+        rows = np.empty((n_rows + (not centred), n_left))
+        if scipy.sparse.issparse(self.left):
+            rows[:n_rows] = self.left.toarray() - self.mean_left
+            if self.roots is not None:
+                rows[:n_rows] *= self.roots[:, None]
+        else:
+            rows[:n_rows] = self._dense_Xc
+        variances = self.variances
+        assert variances is not None
+        if not centred:
+            rows[n_rows] = self.mean_left
+        Q, coordinates = graded_coordinates(rows)
+        own = coordinates[:n_rows]
+        own = own if self.roots is None else own / self.roots[:, None]
+        if not centred:
+            own = own + coordinates[n_rows]
+        squares = variances if centred else variances + self.count * self.mean_left**2
+        return Q, _CondensedPair(own, self.right, self.weights, direction_floor(Q, squares))
+
     def hat(self, kind: str, ridge: float) -> HatMatrix:
         n_rows = self.right.shape[0]
+        condensed = self._condensed(kind)
+        if condensed is not None:
+            return condensed[1].hat(kind, ridge)
         iterates = self._iterates(ridge)
-        if self.regime == "krylov" and self._narrow and not iterates:
+        if self._narrow and (self.regime == "krylov" or self.graded) and not iterates:
             hat = self._hat_from_gram(kind, ridge)
         elif n_rows <= GRAM_LIMIT and not iterates:
             hat = self._hat_from_kernel(kind, ridge)
         else:
             Z = self._hat_rows(kind)
-            operator = Sandwich(Z.T, IterativeInverse(Z, ridge))
+            operator = Sandwich(Z.T, IterativeInverse(Z, ridge, self._squares_of_rows(kind)))
             # An unbiased estimate (Hutchinson 1990); the trace only scales an automatic balance.
             probes = np.random.default_rng(0).choice([-1.0, 1.0], (n_rows, 16))
             hat = HatMatrix(operator, float(np.vdot(probes, operator @ probes)) / 16)
@@ -256,6 +322,18 @@ class RowsPair(Pair):
         raw = Updated(self.Xc, self.ones, self.mean_left)
         return raw if kind == "raw" else Stacked((Plain(self.ones[:, None]), raw))
 
+    def _squares_of_rows(self, kind: str) -> Array | None:
+        """Squared lengths of these rows' columns."""
+        squares = self.variances
+        if squares is None or kind in ("centred", "intercept"):
+            return squares
+        squares = squares + self.count * self.mean_left**2
+        return squares if kind == "raw" else np.append(self.count, squares)
+
+    def _floor_of_rows(self, kind: str) -> Array | float:
+        """What rounding leaves of those columns of theirs that are nothing else."""
+        return self.floor if kind in ("free", "centred", "intercept") else 0.0
+
     def _gram_of_rows(self, kind: str) -> Array:
         """``Z'Z`` of these rows, but for the free intercept."""
         gram = self._left_gram
@@ -269,7 +347,10 @@ class RowsPair(Pair):
         return kernel + np.outer(self.ones, self.ones) if kind == "penalised" else kernel
 
     def _hat_from_gram(self, kind: str, ridge: float) -> HatMatrix:
-        inverse, trace = ridge_inverse(self._gram_of_rows(kind), ridge)
+        gram, floor = self._gram_of_rows(kind), self._floor_of_rows(kind)
+        if kind == "penalised" and np.ndim(floor):
+            floor = np.append(0.0, floor)
+        inverse, trace = ridge_inverse(gram, ridge, floor=floor)
         return HatMatrix(Sandwich(self._hat_rows(kind).T, Plain(inverse)), trace)
 
     def _hat_from_kernel(self, kind: str, ridge: float) -> HatMatrix:
@@ -281,11 +362,12 @@ class RowsPair(Pair):
                 hat = kernel @ inverse
                 return HatMatrix(symmetrise(hat), trace)
             path = RidgePath.from_gram(kernel, self.rounding_scale)
+        assert isinstance(path, RidgePath)
         shrinkage = (path.inverse(ridge) * path.values)[: path.rank]
         root = path.vectors[:, : path.rank] * np.sqrt(shrinkage)
         return HatMatrix(self_product(root), float(shrinkage.sum()))
 
-    def _spectrum_at_hand(self, kind: str) -> RidgePath | None:
+    def _spectrum_at_hand(self, kind: str) -> PenaltyPath | None:
         """That of the kernel whose hat matrix is meant, where the learner needed it before."""
         if kind not in ("centred", "intercept") or self._narrow or "_left_path" not in vars(self):
             return None
@@ -340,18 +422,25 @@ class RowsPair(Pair):
         scaled = ColumnScaled(self.Xc if XcP is None else Plain(XcP), root)
         Z = Stacked((scaled, self.Y))
         if Z.shape[0] <= Z.shape[1]:
-            return self._from_rows(self._pairs(Gram(Z.T), size))
-        solution = self._pairs(Gram(Z), size)
+            return self._from_rows(self._pairs(Gram(Z.T), size, scale=self._offset(balance)))
+        solution = self._pairs(Gram(Z), size, scale=self._offset(balance))
         return self._from_columns(solution, root, projection)
 
     def _kernel_pairs(self, size: int, balance: float) -> EigenSolution:
         """Leading eigenpairs of ``balance XcXc' + YY'`` from the kernel of order N."""
         if krylov_pays(self._left_kernel.shape[0], size, is_array=True):
             matrix = Sum(((balance, Plain(self._left_kernel)), (1.0, Gram(self.Y.T))))
-            return self._pairs(matrix, size)
+            return self._pairs(matrix, size, scale=self._offset(balance))
         kernel = balance * self._left_kernel
         kernel += _row_weighted(np.asarray((self.right @ self.right.T).todense()), self.roots)
-        return self._pairs(kernel, size, overwrite=True)
+        return self._pairs(kernel, size, scale=self._offset(balance), overwrite=True)
+
+    def _offset(self, balance: float) -> float:
+        """What the rounding of codes is judged by where rows are multiplied before centring."""
+        if not scipy.sparse.issparse(self.left):
+            return 0.0
+        taken = balance * self.count * float(self.mean_left @ self.mean_left)
+        return offset_scale(taken, self.n_left + self.n_right)
 
     def _pairs(
         self, matrix: Any, size: int, *, scale: float = 0.0, overwrite: bool = False
@@ -383,7 +472,8 @@ class RowsPair(Pair):
         # [root Xc'V; Y'V] = Z'V = q w costs nothing, but where a block hardly takes part in a code
         # its rounding would be magnified.
         share = np.einsum("ij,ij->j", q[:inner], q[:inner])
-        if projection is None and share.size and 1e-6 < share.min() <= share.max() < 1 - 1e-6:
+        balanced = share.size and 1e-6 < share.min() <= share.max() < 1 - 1e-6
+        if projection is None and balanced and not self.graded:
             left, right = q[:inner] * (w / root), q[inner:] * w
         else:
             V = self.Xc @ a + self.Y @ b
@@ -437,27 +527,28 @@ class RowsPair(Pair):
         The mean that "target" takes off the codes beforehand does not count.
         """
         kind = {"free": "intercept", "penalised": "penalised"}.get(bias, "raw")
+        condensed = self._condensed(bias)
+        if condensed is not None:
+            return condensed[1].leverages(alpha, bias)
         own = self.ones**2 / self.count if kind == "intercept" else np.zeros_like(self.ones)
         if kind == "penalised" and self._narrow:
             # The intercept profiled out, as by the fit: a large mean would cost the digits of X'X.
             share, mean = mean_share(bias, alpha, self.count), self.mean_left
             own = self.ones**2 / (self.count + alpha)
             gram = self._left_gram + share * self.count * np.outer(mean, mean)
-            path, Z = RidgePath.from_gram(gram), Updated(self.Xc, share * self.ones, mean)
-        else:
-            path, Z = self._path_of_rows(kind), self._hat_rows(kind) if self._narrow else None
-        shrunk = path.inverse(alpha)
-        if Z is None:
-            return own + path.vectors**2 @ (shrunk * path.values)
-        for columns in row_blocks(path.values.size, self.right.shape[0]):
-            own = own + (Z @ path.vectors[:, columns]) ** 2 @ shrunk[columns]
-        return own
+            path = ridge_path(gram, floor=self._floor_of_rows("raw"))
+            return own + path.own_shares(Updated(self.Xc, share * self.ones, mean), alpha)
+        path = self._path_of_rows(kind)
+        if self._narrow:
+            return own + path.own_shares(self._hat_rows(kind), alpha)
+        assert isinstance(path, RidgePath)  # of a kernel
+        return own + path.vectors**2 @ (path.inverse(alpha) * path.values)
 
-    def _path_of_rows(self, kind: str) -> RidgePath:
+    def _path_of_rows(self, kind: str) -> PenaltyPath:
         if kind == "intercept":
             return self._left_path
         if self._narrow:
-            return RidgePath.from_gram(self._gram_of_rows(kind))
+            return ridge_path(self._gram_of_rows(kind), floor=self._floor_of_rows(kind))
         return RidgePath.from_gram(self._kernel_of_rows(kind), self.rounding_scale)
 
     def right_codes(self, *, dense: bool = True) -> Codes:
@@ -487,7 +578,14 @@ class RowsPair(Pair):
         share = mean_share(bias, alpha, self.count)
         mean = self.mean_left
         iterates = self._iterates(alpha)
-        if not self._narrow and self.right.shape[0] <= GRAM_LIMIT and not iterates:
+        few_rows = not self._narrow and self.right.shape[0] <= GRAM_LIMIT and not iterates
+        careful = few_rows and alpha <= SMALL_PENALTY * self.left_energy and self.graded
+        condensed = self._condensed(bias) if careful else None
+        if condensed is not None:
+            Q, pair = condensed
+            B, solved = pair._solve_kept(pair.codes_of(self.code_rows(codes)), alpha, bias)
+            return Q @ B, solved
+        if few_rows and not (careful and alpha > 0):
             c = self._dual_coefficients(codes, alpha, bias)
             return self.Xc.T @ c + np.sqrt(share) * np.outer(mean, self.ones @ c), True
         cross = codes.left
@@ -497,9 +595,12 @@ class RowsPair(Pair):
             gram = self._left_gram
             if share:
                 gram = gram + share * self.count * np.outer(mean, mean)
-            return solve_ridge(gram, cross, alpha), True
+            return solve_ridge(gram, cross, alpha, floor=self._floor_of_rows(bias)), True
         rows = Updated(self.Xc, np.sqrt(share) * self.ones, mean) if share else self.Xc
-        return solve_ridge_iteratively(rows, cross, alpha)
+        squares = self.variances
+        if squares is not None and share:
+            squares = squares + share * self.count * mean**2
+        return solve_ridge_iteratively(rows, cross, alpha, variances=squares)
 
     def _iterates(self, penalty: float) -> bool:
         """Whether a penalty asks for eigenvalues (see :func:`solve_ridge`) of an order at which
@@ -521,10 +622,10 @@ class RowsPair(Pair):
         return solve_ridge(self._kernel(share), V, alpha, self.rounding_scale)
 
     @cached_property
-    def _left_path(self) -> RidgePath:
-        """The spectrum of Xc'Xc, or of XcXc' where that is smaller, shared by every balance."""
+    def _left_path(self) -> PenaltyPath:
+        """The path of Xc'Xc, or of XcXc' where that is smaller, shared by every balance."""
         if self._narrow:
-            return RidgePath.from_gram(self._left_gram)
+            return ridge_path(self._left_gram, floor=self.floor)
         n_rows = self.right.shape[0]
         memory.require_memory(
             8 * 3 * n_rows**2,
@@ -534,10 +635,18 @@ class RowsPair(Pair):
         return RidgePath.from_gram(self._left_kernel, self.rounding_scale)
 
     def _kept_path(self, codes: Codes) -> LearnedPath:
-        mean_code, path = codes.total / self.count, self._left_path
+        mean_code = codes.total / self.count
+        condensed = self._condensed("free")
+        if condensed is not None:
+            Q, pair = condensed
+            own = pair._kept_path(pair.codes_of(self.code_rows(codes)))
+            outside = Q if own.outside is None else Q @ own.outside
+            return LearnedPath(own.spectrum, outside, own.inside, self.mean_left, mean_code)
+        path = self._left_path
         if self._narrow:
-            inside = path.vectors.T @ codes.left
-            return LearnedPath(path, path.vectors, inside, self.mean_left, mean_code)
+            inside = path.inside(codes.left)
+            return LearnedPath(path, path.outside, inside, self.mean_left, mean_code)
+        assert isinstance(path, RidgePath)
         inside = path.vectors.T @ self._centred_codes(codes)
         outside = self.expressed(self.Xc.T @ path.vectors)
         return LearnedPath(path, outside, inside, self.mean_left, mean_code)
@@ -546,6 +655,22 @@ class RowsPair(Pair):
         self, size: int, avoid: Array, *, fill: bool = True
     ) -> tuple[Array, Array]:
         return self._principal_directions(Gram(self.Xc), size, avoid, fill)
+
+
+class _CondensedPair(RowsPair):
+    """Rows in coordinates of the space they span, which are no more than the rows and their mean.
+
+    ``floor`` is what cancellation has left of a coordinate that no row has.
+    """
+
+    _narrow = True  # type: ignore[assignment]
+
+    def __init__(self, left: Array, right: Any, weights: Array | None, floor: Array) -> None:
+        super().__init__(left, right, weights)
+        self.floor = floor
+
+    def _floor_of_rows(self, kind: str) -> Array:
+        return self.floor
 
 
 def _weighted_square_sum(matrix: Any, weights: Array | None) -> float:

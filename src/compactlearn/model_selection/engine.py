@@ -144,12 +144,18 @@ class _Solved:
         """Projections with the same head, and more and more columns beside it."""
         P = members[0][0].columns
         assert P is not None
-        target = projected_target(self.pair, P, result.codes, result.decoder)
         extra = max(head.extra for head, _ in members)
         if extra <= 0:
             wanted = [w for _, group in members for w in group]
-            yield from self._on_path(P, result, target, wanted)
+            yield from self._on_path(P, result, wanted)
             return
+        if self.pair.graded:  # principal directions are uncorrelated but for rounding: too much
+            more = self.pair.principal_directions(extra, P, fill=False)[0]
+            for head, group in members:
+                own = np.hstack([P, more[:, : max(head.extra, 0)]])
+                yield from self._on_path(own, result, group)
+            return
+        target = projected_target(self.pair, P, result.codes, result.decoder)
         rows = NestedRows.of(self.pair, P, extra, self.fold.rows)
         by_extra: dict[int, list[Wanted]] = {}
         for head, group in members:
@@ -161,12 +167,11 @@ class _Solved:
                 group = [w for w in by_extra[count] if w.alpha == alpha]
                 yield from self._finished(scores, P.shape[1] + count, result, group)
 
-    def _on_path(
-        self, P: Array, result: Embedded, target: Array, wanted: list[Wanted]
-    ) -> Iterator[Scored]:
+    def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
         learned = self.pair.path(P, result.codes)
         rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.expressed(P))
-        rows = rows.with_inside(learned.outside.T @ target)
+        if result.decoder is not None:
+            rows = rows.with_inside(learned.inside @ result.decoder)
         for alpha, group in self._by_penalty(wanted):
             yield from self._finished(rows.codes(alpha), P.shape[1], result, group)
 
@@ -178,8 +183,7 @@ class _Solved:
             own = _with(own, n_label_components=label_size)
         result = own._solve(self.pair)
         assert result.projection is not None
-        target = projected_target(self.pair, result.projection, result.codes, result.decoder)
-        yield from self._on_path(result.projection, result, target, wanted)
+        yield from self._on_path(result.projection, result, wanted)
 
     def _finished(
         self, deviations: Array, n_features: int | None, result: Embedded, wanted: list[Wanted]

@@ -1,0 +1,292 @@
+"""The ridge in any units: columns of 1e8 beside columns of 1, against exact rational arithmetic."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from compactlearn.linalg import rows_pair
+from compactlearn.linalg.graded import badly_scaled, graded_system
+from compactlearn.linalg.moments import Moments
+from compactlearn.linalg.moments_pair import MomentsPair
+from compactlearn.linalg.pairs import BIASES, HATS
+from compactlearn.linalg.ridge import ridge_inverse, ridge_path, solve_ridge
+from compactlearn.linalg.rows_pair import RowsPair
+
+exact = np.vectorize(Fraction, otypes=[object])
+
+
+def rational(values):
+    return exact(np.asarray(values, dtype=float))
+
+
+def solved(A, C):
+    """A^-1 C by elimination over the rational numbers."""
+    n = len(A)
+    M = np.hstack([A, C])
+    for k in range(n):
+        pivot = next(i for i in range(k, n) if M[i, k] != 0)
+        M[[k, pivot]] = M[[pivot, k]]
+        M[k] = M[k] / M[k, k]
+        for i in range(n):
+            if i != k and M[i, k] != 0:
+                M[i] = M[i] - M[i, k] * M[k]
+    return M[:, n:]
+
+
+def identity(n):
+    return rational(np.eye(n))
+
+
+def means(Z, w):
+    return (w @ Z) / w.sum()
+
+
+def exact_ridge(Z, T, w, alpha, bias):
+    """Coefficients and intercept of the ridge with one of the biases, as definitions have it."""
+    p, a = Z.shape[1], Fraction(alpha)
+    zbar, tbar = means(Z, w), means(T, w)
+    if bias == "free":
+        Zc, Tc = Z - zbar, T - tbar
+        if len(Z) <= p and alpha == 0:  # least norm: coefficients are combinations of the rows
+            ones = rational(np.ones((len(Z), len(Z))))
+            B = Zc.T @ solved(Zc @ Zc.T + ones, Tc)
+        else:
+            B = solved((Zc.T * w) @ Zc + a * identity(p), (Zc.T * w) @ Tc)
+        return B, tbar - zbar @ B
+    if bias == "penalised":
+        Z = np.hstack([rational(np.ones((len(Z), 1))), Z])
+    target = T - tbar if bias == "target" else T
+    B = solved((Z.T * w) @ Z + a * identity(Z.shape[1]), (Z.T * w) @ target)
+    if bias == "penalised":
+        return B[1:], B[0]
+    return B, tbar if bias == "target" else 0 * tbar
+
+
+def exact_hat(Z, w, kind, alpha):
+    """The hat matrix between rows that are not multiplied by the roots of their weights, times
+    the weights of the columns."""
+    Zc = Z - means(Z, w) if kind in ("intercept", "centred") else Z
+    if kind == "penalised":
+        Zc = np.hstack([rational(np.ones((len(Z), 1))), Z])
+    inverse = solved((Zc.T * w) @ Zc + Fraction(alpha) * identity(Zc.shape[1]), Zc.T * w)
+    hat = Zc @ inverse
+    return hat + w / w.sum() if kind == "intercept" else hat
+
+
+UNITS = {
+    "one large": [1e8, 1, 1, 1, 1],
+    "all kinds": [1e8, 1e4, 1, 1e-3, 1e-6],
+    "two large, one small": [1e7, 1e7, 1, 1, 1e-3],
+}
+FORMS = [np.asarray, sp.csr_array]
+DIRECT = [(regime, form) for regime in ("moments", "dual", "krylov") for form in FORMS]
+WITH_ROWS = [case for case in DIRECT if case[0] != "moments"]
+
+
+@pytest.fixture(params=list(UNITS))
+def units(request):
+    return np.array(UNITS[request.param])
+
+
+@pytest.fixture(params=[(14, True), (4, False), (4, True)], ids=str)
+def data(request, units):
+    """Rows in these units, more or fewer of them than columns, with weights or without."""
+    n, weighted = request.param
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 5)) + rng.normal(size=5)
+    Y = np.where(X[:, :3] + 0.3 * rng.normal(size=(n, 3)) > 0, 1.0, 0.0)
+    Y[0], Y[1] = 0.0, 1.0
+    w = rng.integers(1, 5, size=n).astype(float) if weighted else None
+    return X * units, Y, w, rng.normal(size=(6, 5)) * units
+
+
+def held(regime, X, Y, w, form):
+    Y = sp.csr_array(Y)
+    if regime == "moments":
+        return MomentsPair(Moments.from_arrays(form(X), Y, w))
+    return RowsPair(form(X), Y, w, regime=regime)
+
+
+@pytest.fixture(params=DIRECT, ids=str)
+def pair(request, data):
+    return held(request.param[0], *data[:3], request.param[1])
+
+
+@pytest.fixture(params=WITH_ROWS, ids=str)
+def pair_with_rows(request, data):
+    return held(request.param[0], *data[:3], request.param[1])
+
+
+@pytest.fixture(params=FORMS)
+def iterative(request, data, monkeypatch):
+    """No Gram matrix fits."""
+    monkeypatch.setattr(rows_pair, "GRAM_LIMIT", 0)
+    return held("krylov", *data[:3], request.param)
+
+
+def exact_data(data):
+    X, Y, w, _ = data
+    return rational(X), rational(Y), rational(np.ones(len(X)) if w is None else w)
+
+
+def assert_scores(learned, expected, data, P=None, tolerance=1e-10):
+    """Scores of the rows and of new ones, relative to the largest."""
+    X, _, _, new = data
+    B, intercept = expected
+    A = learned.coefficients if P is None else P @ learned.coefficients
+    for rows in (X, new):
+        scores = np.asarray(rational(rows) @ B + intercept, dtype=float)
+        error = np.abs(rows @ A + learned.intercept - scores).max()
+        assert error <= tolerance * max(1.0, np.abs(scores).max())
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_the_ridge_on_all_columns(pair, data, bias):
+    for alpha in (1e-3, 1.0, 1e3):
+        learned = pair.learn(None, pair.right_codes(), alpha, bias)
+        assert_scores(learned, exact_ridge(*exact_data(data), alpha, bias), data)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_the_ridge_on_all_columns_by_conjugate_gradients(iterative, data, bias):
+    for alpha in (1e-3, 1.0, 1e3):
+        learned = iterative.learn(None, iterative.right_codes(), alpha, bias)
+        assert learned.solved
+        expected = exact_ridge(*exact_data(data), alpha, bias)
+        assert_scores(learned, expected, data, tolerance=1e-8)
+
+
+def test_a_path_over_all_columns(pair, data):
+    """Without a penalty, and with fewer rows than columns, the solution of least norm."""
+    path = pair.path(None, pair.right_codes())
+    for alpha in (0.0, 1e-3, 1.0, 1e12):
+        expected = exact_ridge(*exact_data(data), alpha, "free")
+        assert_scores(path.at(alpha), expected, data)
+        assert_scores(pair.learn(None, pair.right_codes(), alpha), expected, data)
+
+
+def test_the_ridge_on_projected_columns(pair, data, units):
+    """Directions that mix small and large columns a little, as those of a method do."""
+    Z, T, w = exact_data(data)
+    rng = np.random.default_rng(3)
+    P = np.linalg.qr((rng.normal(size=(5, 3)) + 2 * np.eye(5, 3)) * units[:, None])[0]
+    codes, Q = pair.right_codes(), rational(P)
+    for alpha in (0.0, 1.0):
+        B, intercept = exact_ridge(Z @ Q, T, w, alpha, "free")
+        for learned in (pair.learn(P, codes, alpha), pair.path(P, codes).at(alpha)):
+            assert_scores(learned, (Q @ B, intercept), data, P, tolerance=1e-8)
+
+
+def assert_hat(pair, data, kind, alpha, tolerance):
+    X = data[0]
+    Z, T, w = exact_data(data)
+    roots = np.sqrt(w.astype(float))
+    outer = roots[:, None] / roots
+    expected = exact_hat(Z, w, kind, alpha).astype(float) * outer
+    hat = pair.hat(kind, alpha)
+    if isinstance(pair, MomentsPair):
+        rows = ((X - means(Z, w).astype(float)) @ hat.columns + hat.constants) * roots[:, None]
+        found = rows @ rows.T
+        np.testing.assert_allclose(np.sum(rows**2, axis=0), hat.squares, atol=1e-9)
+    else:
+        found = hat.matrix @ np.eye(len(X))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+    Yc = (T - means(T, w)).astype(float) * roots[:, None]
+    kind_of_gram = "centred" if kind == "intercept" else kind
+    gram = pair.hat_gram(kind, alpha)
+    gram = gram if isinstance(gram, np.ndarray) else gram @ np.eye(3)
+    literal = exact_hat(Z, w, kind_of_gram, alpha).astype(float) * outer
+    np.testing.assert_allclose(gram, Yc.T @ literal @ Yc, rtol=0, atol=100 * tolerance)
+    return hat.trace, np.trace(expected)
+
+
+@pytest.mark.parametrize("kind", HATS)
+def test_hat_matrices(pair, data, kind):
+    for alpha in (1e-3, 1.0):
+        trace, expected = assert_hat(pair, data, kind, alpha, 1e-10)
+        np.testing.assert_allclose(trace, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", HATS)
+def test_hat_matrices_by_conjugate_gradients(iterative, data, kind):
+    assert_hat(iterative, data, kind, 1.0, 1e-8)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_leverages(pair_with_rows, data, bias):
+    Z, _, w = exact_data(data)
+    kind = {"free": "intercept", "penalised": "penalised"}.get(bias, "raw")
+    for alpha in (1e-3, 1.0):
+        expected = np.diag(exact_hat(Z, w, kind, alpha)).astype(float)
+        np.testing.assert_allclose(pair_with_rows.leverages(alpha, bias), expected, atol=1e-9)
+
+
+def test_rows_that_do_not_fit_in_coordinates_are_solved_by_conjugate_gradients(data, monkeypatch):
+    """Few rows, many sparse columns, no room for the rows' dense form."""
+    monkeypatch.setattr(rows_pair.memory, "available_bytes", lambda: 100)
+    X, Y, w, _ = data
+    pair = RowsPair(sp.csr_array(X), sp.csr_array(Y), w)
+    learned = pair.learn(None, pair.right_codes(), 1.0)
+    expected = exact_ridge(*exact_data(data), 1.0, "free")
+    assert_scores(learned, expected, data, tolerance=1e-8)
+
+
+# --- the systems themselves ----------------------------------------------------------------------
+
+
+def test_dependent_columns_of_different_size_share_as_the_least_norm_has_it():
+    """Copies of a large and of a small column: two null directions that differ by 1e8 in length."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(20, 3)) * [1e8, 1.0, 1e4]
+    copies = np.hstack([Z, Z[:, :2]])
+    T = rng.normal(size=(20, 2))
+    B = solve_ridge(copies.T @ copies, copies.T @ T, 0.0)
+    Z, T = rational(Z), rational(T)
+    alone = np.asarray(solved(Z.T @ Z, Z.T @ T), dtype=float)
+    expected = np.vstack([alone[:2] / 2, alone[2:], alone[:2] / 2])
+    np.testing.assert_allclose(B, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_the_inverse_and_the_path_of_dependent_columns(alpha):
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(20, 3)) * [1e7, 1.0, 1e3]
+    Z = np.hstack([Z, Z[:, :2]])
+    gram, cross = Z.T @ Z, Z.T @ rng.normal(size=(20, 2))
+    inverse, trace = ridge_inverse(gram, alpha)
+    B = solve_ridge(gram, cross, alpha)
+    np.testing.assert_allclose(Z @ inverse @ cross, Z @ B, atol=1e-9)
+    np.testing.assert_allclose(ridge_path(gram).coefficients(cross, alpha), B, rtol=1e-9)
+    root, squares = ridge_path(gram).hat_root(alpha)
+    np.testing.assert_allclose((Z @ root) @ (Z @ root).T, Z @ inverse @ Z.T, atol=1e-9)
+    np.testing.assert_allclose(squares.sum(), trace, rtol=1e-9)
+    if alpha == 0:
+        assert trace == pytest.approx(3)
+
+
+def test_a_constant_column_is_none_whatever_its_size():
+    """What centring leaves of a column of 1e8 is rounding, not a feature in small units."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(30, 3)) * [1e5, 1, 1], np.full((30, 1), 1e8 + 0.1)])
+    Y = np.where(X[:, 1:3] > 0, 1.0, 0.0)
+    for regime in ("moments", "dual", "krylov"):
+        learned = held(regime, X, Y, None, np.asarray).learn(
+            None, held(regime, X, Y, None, np.asarray).right_codes(), 0.0
+        )
+        np.testing.assert_allclose(learned.coefficients[3], 0, atol=1e-20)
+        without = held(regime, X[:, :3], Y, None, np.asarray)
+        alone = without.learn(None, without.right_codes(), 0.0)
+        np.testing.assert_allclose(learned.coefficients[:3], alone.coefficients, rtol=1e-9)
+
+
+def test_well_scaled_columns_go_the_ordinary_way():
+    assert not badly_scaled(np.array([1.0, 900.0, 0.0]))
+    assert badly_scaled(np.array([1.0, 1e13, 0.0]))
+    assert not badly_scaled(np.zeros(3))
+    assert not badly_scaled(np.empty(0))
+
+
+def test_a_system_without_columns():
+    assert graded_system(np.zeros((2, 2)), 0.0).solve(np.zeros((2, 3))).shape == (2, 3)
