@@ -116,6 +116,14 @@ def test_every_value_many_times_over(kind, copies, count):
     assert_nothing_is_missed(values, count, seed=1)
 
 
+@pytest.mark.parametrize("count", [4, 20, 30])
+@pytest.mark.parametrize("n", [80, 120])
+def test_many_copies_in_a_small_matrix(n, count):
+    """As small as matrices that are searched by products may be."""
+    values = np.concatenate([np.full(40, 3.0), np.zeros(n - 40)])
+    assert_nothing_is_missed(values, count, seed=2)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     repeats=st.lists(st.integers(1, 40), min_size=30, max_size=50),

@@ -362,7 +362,8 @@ def _missed_copy(
     smallest = max(theta[count - 1], rounding)
     crowded = _lie_together(theta[: count + b], b, rounding)
     width, steps = (b, 12) if crowded else (b // 2, 4)
-    if n < count + width * (steps + 1):
+    steps = min(steps, (n - count) // width - 1)  # a block must fit beside them
+    if steps < 2:
         return None  # so small a matrix is never searched by products
 
     def settled(values: Array, residuals: Array) -> bool:
