@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from compactlearn.datasets import Dataset
+from compactlearn.datasets import Dataset, load
 from compactlearn.datasets.registry import (
     Copy,
     Expected,
@@ -76,13 +76,14 @@ def test_entries_are_whole(entry):
     assert entry.expected.labels
     assert entry.licence
     assert entry.citation or entry.name == "msra"
-    assert entry.format in ("arff", "mat", "any")
+    assert entry.format in ("arff", "mat", "xmlrepo", "any")
     if entry.files:
         assert entry.row_files
         assert entry.expected.samples
         assert entry.expected.distinct
         assert entry.expected.cardinality is not None
-        assert entry.label_file or entry.label_columns or entry.variables
+        says_itself = entry.format == "xmlrepo"
+        assert entry.label_file or entry.label_columns or entry.variables or says_itself
         assert abs(entry.label_columns or entry.expected.labels) == entry.expected.labels
     elif entry.of is None:
         assert "compactlearn datasets add" in entry.note
@@ -137,3 +138,13 @@ COUNTS = Expected(3, 2, 2, Decimal("1.333"), 2)
 )
 def test_counts_are_compared_to_the_digits_given(change, difference):
     assert replace(COUNTS, **change).differences(DATA) == difference
+
+
+def test_names_of_wordnet(shared_datasets):
+    """Lists of names belong to their columns, and equal names are told apart."""
+    data = load("wordnet", data_home=shared_datasets, download=False)
+    assert data.feature_names[:3] == ("aa", "aaron", "ab")
+    assert data.label_names[0] == "thing (00002452)"  # there is another thing
+    assert data.label_names[2] == "animal"
+    assert len(set(data.label_names)) == data.Y.shape[1] == 8821
+    assert data.n_train == 65041

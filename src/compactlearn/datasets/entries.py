@@ -1,6 +1,7 @@
 """From the files of a registry entry to a data set with the counts it must have."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,10 @@ from scipy import sparse
 
 from compactlearn.datasets.arff import read_arff
 from compactlearn.datasets.dataset import Dataset, Matrix
+from compactlearn.datasets.files import Lines
 from compactlearn.datasets.matlab import read_mat
 from compactlearn.datasets.registry import Entry
+from compactlearn.datasets.xmlrepo import read_xmlrepo
 
 __all__ = ["check_counts", "read_files", "stack", "vary"]
 
@@ -25,7 +28,25 @@ def read_files(entry: Entry, paths: Sequence[Path]) -> Dataset:
         for file, path in by_role
         if file.role == "rows"
     ]
-    return stack(parts, name=entry.name, n_train=entry.n_train)
+    data = stack(parts, name=entry.name, n_train=entry.n_train)
+    names = {file.role: _names(path) for file, path in by_role if file.role.endswith(" names")}
+    if not names:
+        return data
+    return replace(
+        data,
+        feature_names=names.get("feature names", data.feature_names),
+        label_names=names.get("label names", data.label_names),
+    )
+
+
+def _names(path: Path) -> tuple[str, ...]:
+    """The names in a list, one in a line; what follows a tab tells equal ones apart."""
+    with Lines(path) as lines:
+        listed = []
+        while (line := lines.line()) is not None:
+            listed.append(line.decode("utf-8").rstrip("\r").partition("\t")[::2])
+    seen = Counter(name for name, _ in listed)
+    return tuple(name if seen[name] == 1 else f"{name} ({more})" for name, more in listed)
 
 
 def stack(parts: Sequence[Dataset], *, name: str, n_train: int | None = None) -> Dataset:
@@ -101,6 +122,10 @@ def _without_labels(data: Dataset, unwanted: Sequence[str]) -> Dataset:
 
 
 def _read(entry: Entry, path: Path, labels: str | os.PathLike[str] | int | None) -> Dataset:
+    if entry.format == "xmlrepo":
+        return read_xmlrepo(
+            path, n_features=entry.expected.features, n_labels=entry.expected.labels
+        )
     if entry.variables is not None:
         features, targets = entry.variables
         return read_mat(path, features=features, labels=targets)

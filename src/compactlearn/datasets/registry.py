@@ -42,8 +42,9 @@ class File:
     ----------
     name : str
         Under which it lies in the folder of its set.
-    role : "rows" or "labels"
-        Rows of data, or the XML file that names the labels among its columns.
+    role : "rows", "labels", "label names" or "feature names"
+        Rows of data, the XML file that names the labels among its columns, or a list with one
+        name in each line.
     bytes, sha256 : int and str
         Size and checksum of the original.
     addresses : tuple of str
@@ -54,7 +55,7 @@ class File:
     """
 
     name: str
-    role: Literal["rows", "labels"]
+    role: Literal["rows", "labels", "label names", "feature names"]
     bytes: int
     sha256: str
     addresses: tuple[str, ...] = ()
@@ -127,8 +128,8 @@ class Entry:
     name : str
     expected : Expected
     aliases : tuple of str
-    format : "arff", "mat" or "any"
-        "any": the form of the file is not known; a user brings it (`compactlearn datasets add`).
+    format : "arff", "mat", "xmlrepo" or "any"
+        "xmlrepo" is the text of the Extreme Classification Repository. "any": the form of the file is not known; a user brings it (`compactlearn datasets add`).
     files : tuple of File
         In the order in which their rows are stacked.
     label_columns : int or None
@@ -153,7 +154,7 @@ class Entry:
     name: str
     expected: Expected
     aliases: tuple[str, ...] = ()
-    format: Literal["arff", "mat", "any"] = "any"
+    format: Literal["arff", "mat", "xmlrepo", "any"] = "any"
     files: tuple[File, ...] = ()
     label_columns: int | None = None
     variables: tuple[str, str] | None = None
