@@ -129,7 +129,8 @@ class Entry:
     expected : Expected
     aliases : tuple of str
     format : "arff", "mat", "xmlrepo" or "any"
-        "xmlrepo" is the text of the Extreme Classification Repository. "any": the form of the file is not known; a user brings it (`compactlearn datasets add`).
+        "xmlrepo" is the text of the Extreme Classification Repository. "any": the form of the
+        file is not known; a user brings it (`compactlearn datasets add`).
     files : tuple of File
         In the order in which their rows are stacked.
     label_columns : int or None
