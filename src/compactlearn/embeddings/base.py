@@ -50,6 +50,7 @@ class Plan:
     extra_directions: int = 0  # columns of P beyond those that the codes ask for
     regime: str = "auto"
     problem: str = "joint"  # whose eigenproblem: see linalg.regimes.PROBLEMS
+    hat: bool = False  # whether a hat matrix is formed
 
     def demand(self, *, learns: bool) -> Demand:
         """The same in the words of the regimes; a foreign learner solves nothing here."""
@@ -59,6 +60,7 @@ class Plan:
             self.n_codes,
             self.extra_directions,
             self.problem,
+            self.hat,
         )
 
 

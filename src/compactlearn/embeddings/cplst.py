@@ -11,10 +11,11 @@ Hat = Z (Z'Z + ridge I)^-1 Z', so O are the leading eigenvectors of Yc' Hat Yc. 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from compactlearn.core.params import Choice, Constraint, Real
-from compactlearn.embeddings.base import shared_ridge
+from compactlearn.embeddings.base import Plan, shared_ridge
 from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem
 from compactlearn.embeddings.sizes import COUNTS
 from compactlearn.linalg.pairs import HATS, Pair
@@ -97,6 +98,9 @@ solver_, n_features_in_, feature_names_in_
         self.ridge = ridge
         self.hat = hat
         self.solver = solver
+
+    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        return replace(super()._plan(n_features, n_labels, given_features), hat=True)
 
     def _matrix(self, pair: Pair) -> Problem:
         ridge = shared_ridge(self.ridge)

@@ -55,6 +55,7 @@ from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import LearnsDecisions
 from compactlearn.estimators.held import Held, require_room_for_kernel
+from compactlearn.estimators.honest import N_FOLDS
 from compactlearn.estimators.inputs import (
     check_folds,
     check_groups,
@@ -71,7 +72,13 @@ from compactlearn.linalg.kernel_pair import KernelPair
 from compactlearn.linalg.moments import Moments, column_moments
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import BIASES, Learned, Pair
-from compactlearn.linalg.regimes import Shape, kernel_seconds, seconds
+from compactlearn.linalg.regimes import (
+    Shape,
+    kernel_refit_bytes,
+    kernel_seconds,
+    refit_bytes,
+    seconds,
+)
 
 Array = NDArray[np.float64]
 
@@ -308,12 +315,14 @@ default="auto"
         if self._kernel_rows:
             plan = embedding._plan(X.shape[0], Y.shape[1], given_features)
             require_room_for_kernel(X.shape[0], plan)
-            takes = kernel_seconds(X.shape[0], plan.demand(learns=True))
+            demand = plan.demand(learns=True)
+            takes = kernel_seconds(X.shape[0], demand)
             announce(f"{type(self).__name__}: the embedding", takes, self.verbose)
             self.feature_map_ = self._fresh_map().fit_rows(X, weights)
             kernel = self.feature_map_.gram()
             pair: Pair = KernelPair(kernel, Y, weights, given_left=given_features)
-            return Held(pair, None, weights, given=given, groups=groups, seconds=takes)
+            refit = kernel_refit_bytes(X.shape[0], demand, N_FOLDS)
+            return Held(pair, None, weights, given=given, groups=groups, seconds=takes, refit=refit)
         if self.feature_map is not None:
             mapping = self._fresh_map()
             fitted = mapping._fit(X, weights) if isinstance(mapping, KernelMap) else mapping.fit(X)
@@ -329,14 +338,16 @@ default="auto"
             X, features = scale_columns(X, factors), scale_columns(features, factors)
             self.scale_ = 1.0 / factors
         demand = plan.demand(learns=self.regressor is None)
-        estimates = seconds(Shape.of(X, Y), demand)
+        shape = Shape.of(X, Y)
+        estimates = seconds(shape, demand)
         takes = estimates.get(plan.regime, min(estimates.values()))
         announce(f"{type(self).__name__}: the embedding", takes, self.verbose)
         pair = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
         pair.given_left = given_features
         if isinstance(pair, MomentsPair) and self.feature_map is None and self.regressor is None:
             self._moments = pair.moments.rescaled(self.scale_) if self.scale else pair.moments
-        return Held(pair, features, weights, (X, Y), given, groups, seconds=takes)
+        refit = refit_bytes(shape, demand, pair.regime, N_FOLDS)
+        return Held(pair, features, weights, (X, Y), given, groups, seconds=takes, refit=refit)
 
     @available_if(_fits_in_parts)
     def partial_fit(

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core import memory
 from compactlearn.core.progress import Steps, announce
+from compactlearn.core.warn import warn_user
 from compactlearn.decoding.learned import (
     CodeDecoder,
     CodeSums,
@@ -141,6 +143,8 @@ class LearnsDecisions(ABC):
             self._rescore()
             return
         n_rows = held.given.shape[0]
+        if not self._has_room(held, n_rows):
+            return
         count = 0 if strategy is None else self._folds_to_score(n_rows)
         work = Work.of(self.decoder, count, (n_rows, *result_shape(result)), held.seconds)
         announce(f"{type(self).__name__}: {work.what}", work.seconds, self.verbose)
@@ -162,6 +166,19 @@ class LearnsDecisions(ABC):
             self._set_threshold(threshold)
             self._rescore()
 
+    def _has_room(self, held: Held, n_rows: int) -> bool:
+        """Whether refits fit in the memory; if not, only the default threshold does without."""
+        what = f"Fitting {n_rows} rows again without each fold, for decoder and threshold,"
+        remedy = "Use threshold=0.5 and decoder='linear', which need no second fit, or fewer rows."
+        try:
+            memory.require_memory(held.refit, what=what, remedy=remedy)
+        except MemoryError as error:
+            if self.decoder != "linear" or self.threshold != "auto":
+                raise
+            warn_user(f"{error} The threshold is 0.5 here, and not tuned.")
+            return False
+        return True
+
     def _folds_to_score(self, n_rows: int) -> int:
         """All folds; for "auto", no more than it takes to score enough rows."""
         if self.threshold != "auto":
@@ -181,6 +198,7 @@ class LearnsDecisions(ABC):
             bias=self.bias,
             closed_form=held.groups is None,
             moments=ridge and isinstance(held.pair, MomentsPair),
+            rehearses=self.decoder != "linear",
             note=note,
         )
 

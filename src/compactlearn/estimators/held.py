@@ -12,6 +12,7 @@ from compactlearn.core import memory
 from compactlearn.embeddings.base import Plan
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.regimes import kernel_copies
 from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
@@ -29,6 +30,7 @@ class Held:
     groups: Any = None
     folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
     seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
+    refit: int = 0  # bytes that doing so again for a part of the rows is estimated to need
 
     def with_rows(self, *, as_given: bool = False) -> RowsPair:
         """The pair, or where that has moments only, one that holds the rows.
@@ -46,14 +48,10 @@ class Held:
 
 
 def require_room_for_kernel(n_rows: int, plan: Plan) -> None:
-    """Refuse a kernel matrix that, with what the method makes of it, would not fit in the memory.
-
-    The matrix itself, and once more where a system of its order is solved; a hat matrix is made of
-    two others.
-    """
-    copies = 4 if plan.problem == "hat" else 2 if plan.keeps_features else 1
+    """Refuse a kernel matrix that, with what is made of it, would not fit in the memory."""
+    copies = kernel_copies(n_rows, plan.demand(learns=True))
     memory.require_memory(
-        8 * copies * n_rows**2,
+        8 * int(copies * n_rows**2),
         what=f"Fitting an exact kernel of {n_rows} rows",
         remedy="Use KernelMap(method='nystroem') with n_components well below that, or fewer rows.",
     )

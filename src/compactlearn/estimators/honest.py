@@ -73,8 +73,10 @@ class _Model:
 
     decoder: Any  # (m, M)
     offset: Array
-    codes: dict[int, Array]  # what it predicts for the folds that were left out
-    V: Array | None  # its own codes of its rows, where a rehearsal will need them
+    predicted: dict[int, Array]  # the codes that it gives the folds that were left out
+    codes: Codes | None  # its own, where a rehearsal will need them
+    mean_left: Array  # of its rows, about which these were found
+    mean_code: Array
 
 
 class CrossFit:
@@ -82,7 +84,8 @@ class CrossFit:
 
     ``member`` (N,) numbers the rows that are held out together. ``alpha`` is the penalty of a
     ridge learner, None for a foreign one. With ``moments`` models of some of the folds are solved
-    from sums of each instead of from rows. ``note`` is called after each refit.
+    from sums of each instead of from rows. Without ``rehearses`` there will be scores only, and
+    less is kept. ``note`` is called after each refit.
     """
 
     def __init__(
@@ -97,6 +100,7 @@ class CrossFit:
         bias: str = "free",
         closed_form: bool = True,
         moments: bool = False,
+        rehearses: bool = True,
         note: Callable[[], None] = lambda: None,
     ) -> None:
         self.pair, self.result, self.embedding = pair, result, embedding
@@ -108,7 +112,7 @@ class CrossFit:
         self.numbers = np.unique(self.folds).tolist()
         self.labels_are_codes = result.codes.right is None and result.codes.right_weights is None
         self._note = note
-        self._from_moments = moments and not self.labels_are_codes
+        self._from_moments, self._rehearses = moments, rehearses
         self._fold_moments: dict[int, Moments] = {}
         self._models: dict[tuple[int, ...], _Model] = {}
         self._codes: tuple[Array, str] | None = None
@@ -125,35 +129,74 @@ class CrossFit:
 
     def _predicted(self) -> tuple[Array, str]:
         if self._codes is None:
-            V = self.pair.code_rows(self.result.codes)
-            self._codes = self._unseen(self.pair, self.result.codes, V, self.member)
+            every = np.arange(self.member.size)
+            self._codes = self._unseen(self.result.codes, self.pair.mean_left, every)
         return self._codes
 
-    def _unseen(self, pair: RowsPair, codes: Codes, V: Array, member: Folds) -> tuple[Array, str]:
-        """Every row's codes, and how; equal entries of ``member`` are left out together.
+    def _unseen(
+        self, codes: Codes, mean: Array, rows: Folds, left_out: tuple[int, ...] = ()
+    ) -> tuple[Array, str]:
+        """The codes of ``rows``, each by a learner that has not seen it, and how.
 
-        Leave-one-out where the learner is a ridge on all the features, there are no groups of rows
-        that differ, and no row decides its own prediction alone.
+        ``rows`` are all but those of the folds ``left_out``, and ``mean`` is the one about which
+        their codes were found. Leave-one-out where the learner is a ridge on all the features,
+        there are no groups of rows that differ, and no row decides its own prediction alone.
         """
+        member = self.member[rows]
         several = member.size > 0 and member.min() < member.max()
-        if self.closed_form and several and pair.has_leverages:
-            assert self.alpha is not None
-            numbers = np.unique(member, return_inverse=True)[1]  # of a part: without gaps
-            left_out = leave_one_out(pair, codes, V, numbers, self.alpha, self.bias)
-            if left_out is not None:
-                return left_out, "leave-one-out"
-        predicted = np.empty_like(V)
-        folds = member % N_FOLDS
-        for fold in np.unique(folds):
-            held, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            if rest.size:
-                part, rows = pair.part(rest, held)
-                own = part.right_codes() if self.labels_are_codes else part.codes_of(V[rest])
-                P = self.embedding._project(part, own, self.d)
-                predicted[held] = self.fit_learner(part, P, own)(rows)
-            else:  # one group of rows only: nothing is known of others
-                predicted[held] = _mean_code(V, pair.weights)
+        if self.closed_form and several:
+            predicted = self._left_out(codes, rows, left_out)
+            if predicted is not None:
+                return predicted, "leave-one-out"
+        if self._from_moments:
+            return self._by_sums(codes, mean, rows, left_out), "cross-fitted"
+        pair, V = self._rows_pair(rows, left_out), None
+        if not self.labels_are_codes:
+            V = pair.code_rows(codes)
+        predicted = np.empty((rows.size, codes.size))
+        for held, rest in self._divided(rows):
+            if not rest.size:  # one group of rows only: nothing is known of others
+                predicted[held] = codes.total / pair.count
+                continue
+            part, new = pair.part(rest, held)
+            own = part.right_codes() if V is None else part.codes_of(V[rest])
+            P = self.embedding._project(part, own, self.d)
+            predicted[held] = self.fit_learner(part, P, own)(new)
         return predicted, "cross-fitted"
+
+    def _divided(self, rows: Folds) -> Iterator[tuple[Folds, Folds]]:
+        """Places of each fold among these rows, and those of the others."""
+        folds = self.folds[rows]
+        for fold in np.unique(folds):
+            yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+
+    def _rows_pair(self, rows: Folds, left_out: tuple[int, ...]) -> RowsPair:
+        return self.pair.part(rows, np.arange(0))[0] if left_out else self.pair
+
+    def _left_out(self, codes: Codes, rows: Folds, left_out: tuple[int, ...]) -> Array | None:
+        """Leave-one-out in closed form, or None where that does not hold."""
+        assert self.alpha is not None
+        pair = self._rows_pair(rows, left_out)
+        if not pair.has_leverages:
+            return None
+        numbers = np.unique(self.member[rows], return_inverse=True)[1]  # of a part: without gaps
+        V = pair.code_rows(codes)
+        own = pair.codes_of(V) if left_out and not self.labels_are_codes else codes
+        return leave_one_out(pair, own, V, numbers, self.alpha, self.bias)
+
+    def _by_sums(self, codes: Codes, mean: Array, rows: Folds, left_out: tuple[int, ...]) -> Array:
+        """Cross-fitted codes by learners from the sums of the other folds."""
+        predicted = np.empty((rows.size, codes.size))
+        for held, rest in self._divided(rows):
+            fold = int(self.folds[rows[held[0]]])
+            if not rest.size:
+                predicted[held] = codes.total / self._weights[rows].sum()
+                continue
+            part = self._sums_without((*left_out, fold))
+            own = part.codes_like(codes, mean)
+            P = self.embedding._project(part, own, self.d)
+            predicted[held] = self.fit_learner(part, P, own)(self.pair.left[rows[held]])
+        return predicted
 
     # ---- scores -------------------------------------------------------------------------------
 
@@ -170,23 +213,19 @@ class CrossFit:
             nothing = np.zeros(self.pair.n_right)
             return HeldOut(rows.size, ((slice(None), self.codes()[rows], same, nothing),))
         if len(self.numbers) == 1:  # nothing is known of others
-            codes = np.tile(self._mean(), (rows.size, 1))
-            return HeldOut(rows.size, ((slice(None), codes, *self._own_decoder()),))
+            mean = self.result.codes.total / self.pair.count
+            codes = np.tile(mean, (rows.size, 1))
+            own = (slice(None), codes, self.result.decoder, self.result.offset)
+            return HeldOut(rows.size, (own,))
         folds = self.folds[rows]
         return HeldOut(
             rows.size,
             tuple(
-                (folds == fold, model.codes[fold], model.decoder, model.offset)
+                (folds == fold, model.predicted[fold], model.decoder, model.offset)
                 for fold in self.numbers[:count]
                 for model in [self._model(fold)]
             ),
         )
-
-    def _mean(self) -> Array:
-        return _mean_code(self.pair.code_rows(self.result.codes), self.pair.weights)
-
-    def _own_decoder(self) -> tuple[Any, Array]:
-        return self.result.decoder, self.result.offset
 
     def _model(self, *left_out: int) -> _Model:
         """The model of all folds but these, embedding included."""
@@ -203,23 +242,28 @@ class CrossFit:
         with quiet():  # what is to be said of the data is said of the model of all rows
             result = fitting(self.embedding, part)._solve(part)
         predicted = self.fit_learner(part, result.projection, result.codes)(rows)
-        codes = {fold: predicted[self.folds[held] == fold] for fold in left_out}
-        V = None
-        if len(left_out) == 1:
-            at_hand = part if isinstance(part, RowsPair) else self.pair.part(rest, held)[0]
-            V = at_hand.code_rows(result.codes)
-        return _Model(result.decoder, result.offset, codes, V)
+        return _Model(
+            result.decoder,
+            result.offset,
+            {fold: predicted[self.folds[held] == fold] for fold in left_out},
+            result.codes if self._rehearses and len(left_out) == 1 else None,
+            part.mean_left,
+            result.codes.total / part.count,
+        )
 
     def _part(self, left_out: tuple[int, ...], held: Folds, rest: Folds) -> tuple[Pair, Any]:
         """The folds that are kept as a pair, and the rows of the others as it knows them."""
-        if not self._from_moments:
-            return self.pair.part(rest, held)
+        if self._from_moments:
+            return self._sums_without(left_out), self.pair.left[held]
+        return self.pair.part(rest, held)
+
+    def _sums_without(self, left_out: tuple[int, ...]) -> MomentsPair:
         if not self._fold_moments:
             self._fold_moments = {fold: self._moments_of(fold) for fold in self.numbers}
         kept = [self._fold_moments[fold] for fold in self.numbers if fold not in left_out]
         part = MomentsPair(sum(kept[1:], kept[0]))
         part.given_left = self.pair.given_left
-        return part, self.pair.left[held]
+        return part
 
     def _moments_of(self, fold: int) -> Moments:
         rows = np.flatnonzero(self.folds == fold)
@@ -245,39 +289,41 @@ class CrossFit:
 
     def _rehearsal(self, fold: int) -> Rehearsal:
         held, rest = np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
-        part, rows = self.pair.part(rest, held)
         if self.labels_are_codes:
-            own, V, decoder = part.right_codes(), part.right.toarray(), None
+            part, new = self._part((fold,), held, rest)
+            own, mean, decoder = part.right_codes(), part.mean_left, None
             P = self.embedding._project(part, own, self.d)
-            new_codes = self.fit_learner(part, P, own)(rows)
+            new_codes = self.fit_learner(part, P, own)(new)
         else:
             model = self._model(fold)
-            assert model.V is not None
-            decoder, V, new_codes = model.decoder, model.V, model.codes[fold]
-            own = part.codes_of(V)
-        codes = self._unseen(part, own, V, self.member[rest])[0]
-        mean, weights = _mean_code(V, part.weights), self._weights
+            assert model.codes is not None
+            own, mean, decoder = model.codes, model.mean_left, model.decoder
+            new_codes = model.predicted[fold]
+        codes = self._unseen(own, mean, rest, (fold,))[0]
+        weights = self._weights
 
         def scores(labels: slice) -> Array:  # the ridge decoder needs none: made when asked for
             if self.labels_are_codes:
                 return codes[:, labels]
-            return self._scores_without(fold, rest, mean).columns(labels)
+            return self._scores_without(fold, rest).columns(labels)
 
-        train = DecoderData(codes, part.right, weights[rest], self._dense(decoder), scores)
+        train = DecoderData(
+            codes, self.pair.right[rest], weights[rest], self._dense(decoder), scores
+        )
         return Rehearsal(train, held, new_codes, self.pair.right[held], weights[held])
 
-    def _scores_without(self, fold: int, rest: Folds, mean: Array) -> HeldOut:
+    def _scores_without(self, fold: int, rest: Folds) -> HeldOut:
         """Scores of the rows of the other folds, by models that have not met this one either."""
         folds = self.folds[rest]
         others = [other for other in self.numbers if other != fold]
         if len(others) == 1:
             model = self._model(fold)
-            codes = np.tile(mean, (rest.size, 1))
+            codes = np.tile(model.mean_code, (rest.size, 1))
             return HeldOut(rest.size, ((slice(None), codes, model.decoder, model.offset),))
         parts = []
         for other in others:
             model = self._model(fold, other)
-            parts.append((folds == other, model.codes[other], model.decoder, model.offset))
+            parts.append((folds == other, model.predicted[other], model.decoder, model.offset))
         return HeldOut(rest.size, tuple(parts))
 
     @property
@@ -294,11 +340,6 @@ def fitting(embedding: Embedding, part: Pair) -> Embedding:
     if isinstance(asked, (int, np.integer)) and asked > part.n_left:
         return copy(embedding).set_params(n_feature_components=part.n_left)
     return embedding
-
-
-def _mean_code(V: Array, weights: Array | None) -> Array:
-    w = np.ones(len(V)) if weights is None else weights
-    return (w @ V) / w.sum()
 
 
 def leave_one_out(

@@ -65,6 +65,7 @@ class Demand:
     n_codes: int = 0  # targets of that ridge; at least the components
     extra_directions: int = 0  # principal directions of the left block beside the codes'
     problem: str = "joint"  # one of PROBLEMS
+    hat: bool = False  # a hat matrix is formed, whatever the eigenproblem
 
 
 def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
@@ -181,13 +182,14 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
     codes, extra = max(k, demand.n_codes), demand.extra_directions
     model = 8 * (3 * codes * D + 3 * k * M + 4 * extra * D)
     centred_copy = 0 if shape.left_sparse else 8 * N * D
-    own_gram = 2 * 8 * min(D, N) ** 2 if demand.keeps_left and min(D, N) <= GRAM_LIMIT else 0
+    square = 8 * min(D, N) ** 2
+    own_gram = 2 * square if demand.keeps_left and min(D, N) <= GRAM_LIMIT else 0
     if extra and too_many_for_krylov(D, extra):  # they are sought in the whole matrix
         own_gram += 4 * 8 * D * D
     order = {"joint": min(N, D + M), "right": M, "left": 0, "hat": N}[demand.problem]
     basis = 8 * order * (4 * k + 64) + 8 * D * 4 * extra
     rows = 8 * N * 2 * codes
-    if demand.problem == "hat":
+    if demand.hat or demand.problem == "hat":
         own_gram = max(own_gram, 4 * 8 * min(D, N, GRAM_LIMIT) ** 2)
     cross = 0
     if demand.problem in ("right", "left"):
@@ -196,9 +198,55 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
             cross += 8 * 2 * N * min(M, 128) + 8 * 3 * M * M * too_many_for_krylov(M, k)
     return {
         "moments": 8 * 4 * (D + M) ** 2 + model,
-        "dual": 8 * 4 * N * N + cross + centred_copy + model + rows + own_gram,
+        "dual": 8 * int(kernel_copies(N, demand) * N * N) + cross + centred_copy + model + rows,
         "krylov": basis + cross + centred_copy + model + rows + own_gram,
     }
+
+
+def kernel_copies(n_rows: int, demand: Demand) -> float:
+    """How many matrices of the kernel's size are held at once, the kernel among them.
+
+    Products with it need little besides. All its eigenvectors need three more; a system of its
+    order itself and its factors; a hat matrix the inverse, their product and its transpose.
+    """
+    copies = 1.3
+    if demand.problem == "joint" and not krylov_pays(n_rows, demand.components, is_array=True):
+        copies = 4.0
+    if demand.keeps_left:
+        copies = max(copies, 3.2)
+    if demand.hat or demand.problem == "hat":
+        copies = max(copies, 5.2)
+    return copies
+
+
+def refit_bytes(shape: Shape, demand: Demand, regime: str, n_folds: int) -> int:
+    """Estimated peak bytes of fits without one of the folds, beyond the data and the first fit.
+
+    Rows are copied, those that are left out too; moments are summed fold by fold, and only the
+    rows of one fold are copied at a time.
+    """
+    kept = 1.0 - 1.0 / n_folds
+    part = Shape(
+        int(kept * shape.n_rows),
+        shape.n_left,
+        shape.n_right,
+        int(kept * shape.left_entries),
+        int(kept * shape.right_entries),
+        left_sparse=shape.left_sparse,
+    )
+    own = needed_bytes(part, demand)[regime]
+    data = (12 if shape.left_sparse else 8) * shape.left_entries
+    if regime != "moments":
+        return own + data
+    sums = 8 * n_folds * (shape.n_left + shape.n_right) ** 2
+    return own + sums + data // n_folds
+
+
+def kernel_refit_bytes(n_rows: int, demand: Demand, n_folds: int) -> int:
+    """The same through a kernel matrix: that of a part, and its rows against those left out."""
+    kept = 1.0 - 1.0 / n_folds
+    copies = kernel_copies(n_rows, demand) * kept**2 + kept * (1.0 - kept)
+    return 8 * int(copies * n_rows**2)
 
 
 def choose(shape: Shape, demand: Demand, available: int | None) -> str:

@@ -22,6 +22,7 @@ from compactlearn.linalg.eigen import (
 from compactlearn.linalg.graded import direction_floor, graded_coordinates
 from compactlearn.linalg.moments import (
     Moments,
+    row_blocks,
     scale_rows,
     sparse_squared_deviations,
     weighted_sum,
@@ -106,18 +107,34 @@ class RowsPair(Pair):
         self._take_right(right, weights)
         self.mean_left = weighted_sum(left, weights) / self.count
         if not scipy.sparse.issparse(left):
-            # A dense block is centred once: the copy costs one pass and saves a correction,
-            # and the digits that a large offset would take, in every later product.
-            left = left - self.mean_left
-            drift = weighted_sum(left, weights) / self.count  # the mean was rounded once
-            left -= drift
-            self.mean_left = self.mean_left + drift
-            if self.roots is not None:
-                left *= self.roots[:, None]
-            self._dense_Xc = left
-            self.Xc: Operator = Plain(left)
-        else:
-            self.Xc = centred(left, self.mean_left, self.roots)
+            self._rounded_mean = self.mean_left
+            self._drift = self._mean_of_centred()  # the mean was rounded once
+            self.mean_left = self.mean_left + self._drift
+
+    def _mean_of_centred(self) -> Array:
+        total = np.zeros(self.n_left)
+        for rows in row_blocks(*self.left.shape):
+            block = self.left[rows] - self._rounded_mean
+            total += block.sum(axis=0) if self.weights is None else self.weights[rows] @ block
+        return total / self.count
+
+    @cached_property
+    def _dense_Xc(self) -> Array:
+        """A dense block is centred once: the copy costs one pass and saves a correction, and the
+        digits that a large offset would take, in every later product. It is made when it is
+        needed: rows that are only there to be divided into parts need none."""
+        Xc = self.left - self._rounded_mean
+        Xc -= self._drift
+        if self.roots is not None:
+            Xc *= self.roots[:, None]
+        return Xc
+
+    @cached_property
+    def Xc(self) -> Operator:
+        """The centred rows, times the roots of their weights."""
+        if scipy.sparse.issparse(self.left):
+            return centred(self.left, self.mean_left, self.roots)
+        return Plain(self._dense_Xc)
 
     def _take_right(self, right: Any, weights: Array | None) -> None:
         self.right, self.n_right = right, right.shape[1]
@@ -126,6 +143,11 @@ class RowsPair(Pair):
         self.count = float(right.shape[0]) if weights is None else float(weights.sum())
         self.mean_right = weighted_sum(right, weights) / self.count
         self.Y: Operator = weighted(right, self.roots)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the left block: how many rows, and how many directions."""
+        return self.right.shape[0], self.n_left
 
     @property
     def ones(self) -> Array:
@@ -238,7 +260,7 @@ class RowsPair(Pair):
     @property
     def _narrow(self) -> bool:
         """Whether the left block's own Gram matrix is the smaller one, and fits."""
-        n_rows, n_left = self.Xc.shape
+        n_rows, n_left = self.shape
         return n_left <= min(n_rows, GRAM_LIMIT)
 
     @cached_property
@@ -258,7 +280,7 @@ class RowsPair(Pair):
         """
         if self._narrow or not self.graded:
             return None
-        n_rows, n_left = self.Xc.shape
+        n_rows, n_left = self.shape
         free = memory.available_bytes()
         if n_rows > GRAM_LIMIT or (free is not None and 8 * 4 * n_rows * n_left > free):
             return None
@@ -272,7 +294,7 @@ class RowsPair(Pair):
         return {}
 
     def _condense(self, centred: bool) -> tuple[Array, _CondensedPair]:
-        n_rows, n_left = self.Xc.shape
+        n_rows, n_left = self.shape
         rows = np.empty((n_rows + (not centred), n_left))
         if scipy.sparse.issparse(self.left):
             rows[:n_rows] = self.left.toarray() - self.mean_left
@@ -518,7 +540,7 @@ class RowsPair(Pair):
     @property
     def has_leverages(self) -> bool:
         """Whether the smaller Gram matrix of the left block can be decomposed."""
-        return min(self.Xc.shape) <= EIGEN_LIMIT
+        return min(self.shape) <= EIGEN_LIMIT
 
     def leverages(self, alpha: float, bias: str = "free") -> Array:
         """How much each row's own code enters its prediction by a ridge on all of the left block:
@@ -606,7 +628,7 @@ class RowsPair(Pair):
         """Whether a penalty asks for eigenvalues (see :func:`solve_ridge`) of an order at which
         they are refused: conjugate gradients then take the factorisation's place."""
         trace = self.left_energy + self.count * self._mean_square
-        return min(self.Xc.shape) > EIGEN_LIMIT and penalty <= SMALL_PENALTY * trace
+        return min(self.shape) > EIGEN_LIMIT and penalty <= SMALL_PENALTY * trace
 
     def _centred_codes(self, codes: Codes) -> Array:
         """The rows of V, weighted, less their mean."""
