@@ -572,6 +572,9 @@ default="auto"
             U = held.features if P is None else pair.projected_rows(P)
             self.regressor_, self._code_scale = self._fit_foreign(pair, U, codes)
             self._keep_embedding(embedding, pair, result)
+        if self.decoder == "linear":  # scores are all that will be asked of refits
+            result = replace(result, codes=result.codes.without_products())
+        del P, codes
         self._learn_decisions(held, result)
 
     def _keep_embedding(self, embedding: Embedding, pair: Pair, result: Embedded) -> None:

@@ -159,7 +159,7 @@ class CrossFit:
                 predicted[held] = codes.total / pair.count
                 continue
             part, new = pair.part(rest, held)
-            own = part.right_codes() if V is None else part.codes_of(V[rest])
+            own = self._labels_of(part) if V is None else part.codes_of(V[rest])
             P = self.embedding._project(part, own, self.d)
             predicted[held] = self.fit_learner(part, P, own)(new)
         return predicted, "cross-fitted"
@@ -169,6 +169,10 @@ class CrossFit:
         folds = self.folds[rows]
         for fold in np.unique(folds):
             yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+
+    def _labels_of(self, part: Pair) -> Codes:
+        """Labels as codes; a projection needs no products of all features with them."""
+        return part.right_codes(dense=self.d == 0)
 
     def _rows_pair(self, rows: Folds, left_out: tuple[int, ...]) -> RowsPair:
         return self.pair.part(rows, np.arange(0))[0] if left_out else self.pair
@@ -291,7 +295,7 @@ class CrossFit:
         held, rest = np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
         if self.labels_are_codes:
             part, new = self._part((fold,), held, rest)
-            own, mean, decoder = part.right_codes(), part.mean_left, None
+            own, mean, decoder = self._labels_of(part), part.mean_left, None
             P = self.embedding._project(part, own, self.d)
             new_codes = self.fit_learner(part, P, own)(new)
         else:

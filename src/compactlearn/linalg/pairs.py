@@ -91,6 +91,13 @@ class Codes:
         """Every column times its factor."""
         return replace(self, **{name: part * factors for name, part in self._columns().items()})
 
+    def without_products(self) -> Codes:
+        """Their number and sums alone, where nothing else will be asked: the rest may be large."""
+        if self.right is None and self.right_weights is None:
+            return self  # the labels themselves, which are at hand anyway
+        nothing = np.empty((0, self.size))
+        return Codes(nothing, nothing, self.total, self.status, values=self.values)
+
     def leading(self, count: int) -> Codes:
         """The first ``count`` columns."""
         first = {name: part[..., :count] for name, part in self._columns().items()}

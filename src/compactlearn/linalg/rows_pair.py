@@ -68,6 +68,10 @@ Array = NDArray[np.float64]
 # an inverse, four times faster, whose rounding grows with the condition.
 SPECTRAL_HAT = 1_000
 
+# Sparse rows of up to so many cells (64 MB) may be made dense where their columns are in very
+# different units.
+DENSE_ROWS = 1 << 23
+
 
 @dataclass(frozen=True)
 class HatMatrix:
@@ -272,15 +276,20 @@ class RowsPair(Pair):
     # the rows lie in a space of no more dimensions than there are of them, they are turned into
     # coordinates of it, in which they are narrow, and everything of the ridge is asked of these.
 
-    def _condensed(self, convention: str) -> tuple[Array, _CondensedPair] | None:
+    def _condensed(
+        self, convention: str, penalty: float = 0.0
+    ) -> tuple[Array, _CondensedPair] | None:
         """Orthonormal directions, and the pair of the rows' coordinates; None where not needed.
 
+        A penalty that is no small part of the rows' squares outweighs what the kernel has lost.
         The mean of the rows has coordinates, too, where the convention for the intercept leaves
-        it in the problem.
+        it in the problem. Sparse rows are not made dense, unless there are few of them.
         """
-        if self._narrow or not self.graded:
+        if self._narrow or penalty > SMALL_PENALTY * self.left_energy or not self.graded:
             return None
         n_rows, n_left = self.shape
+        if scipy.sparse.issparse(self.left) and n_rows * n_left > DENSE_ROWS:
+            return None
         free = memory.available_bytes()
         if n_rows > GRAM_LIMIT or (free is not None and 8 * 4 * n_rows * n_left > free):
             return None
@@ -316,7 +325,7 @@ class RowsPair(Pair):
 
     def hat(self, kind: str, ridge: float) -> HatMatrix:
         n_rows = self.right.shape[0]
-        condensed = self._condensed(kind)
+        condensed = self._condensed(kind, ridge)
         if condensed is not None:
             return condensed[1].hat(kind, ridge)
         iterates = self._iterates(ridge)
@@ -549,7 +558,7 @@ class RowsPair(Pair):
         The mean that "target" takes off the codes beforehand does not count.
         """
         kind = {"free": "intercept", "penalised": "penalised"}.get(bias, "raw")
-        condensed = self._condensed(bias)
+        condensed = self._condensed(bias, alpha)
         if condensed is not None:
             return condensed[1].leverages(alpha, bias)
         own = self.ones**2 / self.count if kind == "intercept" else np.zeros_like(self.ones)
@@ -602,7 +611,7 @@ class RowsPair(Pair):
         iterates = self._iterates(alpha)
         few_rows = not self._narrow and self.right.shape[0] <= GRAM_LIMIT and not iterates
         careful = few_rows and alpha <= SMALL_PENALTY * self.left_energy and self.graded
-        condensed = self._condensed(bias) if careful else None
+        condensed = self._condensed(bias, alpha) if careful else None
         if condensed is not None:
             Q, pair = condensed
             B, solved = pair._solve_kept(pair.codes_of(self.code_rows(codes)), alpha, bias)
