@@ -64,6 +64,20 @@ def defaults(record: Record) -> str:
     return _markdown(lines)
 
 
+def thresholds(record: Record) -> str:
+    """What each threshold decides, set by set."""
+    keys = ("micro_f1", "macro_f1", "exact", "empty", "never")
+    titles = ("micro-F1", "macro-F1", "rows exactly right", "rows empty", "labels never predicted")
+    lines = [["data", "threshold", *titles, "cost"]]
+    for row in record["measurements"]:
+        first = row["threshold"] == record["measurements"][0]["threshold"]
+        figures = [f"{row[key]:.3f}" for key in keys]
+        lines.append(
+            [row["data"] if first else "", f"{row['threshold']}", *figures, f"{row['cost']:.1f}"]
+        )
+    return _markdown(lines)
+
+
 def speed(record: Record) -> str:
     """Fits and predictions as ratios."""
     names = {
@@ -466,7 +480,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
         c2ae_differences,
         c2ae_speed,
     ),
-    ROOT / "docs" / "DECODERS.md": (decoders, reliability, logistic),
+    ROOT / "docs" / "DECODERS.md": (decoders, reliability, logistic, thresholds),
     ROOT / "docs" / "SELECTION.md": (selection, sweeps, balances, splits),
 }
 

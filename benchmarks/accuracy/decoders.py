@@ -47,7 +47,7 @@ INNER = 3
 def settings(name: str) -> list[Any]:
     """Six unfitted estimators."""
     if name == "ORI":
-        return [CompactClassifier(Original(), alpha=10.0**k) for k in range(-1, 5)]
+        return [CompactClassifier(Original(), alpha=10.0**k, threshold=0.5) for k in range(-1, 5)]
     if name == "one-vs-rest":
         return [
             OneVsRestClassifier(LogisticRegression(solver="liblinear", C=10.0**k))
@@ -55,7 +55,7 @@ def settings(name: str) -> list[Any]:
         ]
     decoder = name.split()[1]
     return [
-        CMLLClassifier(None, m, alpha=alpha, decoder=decoder)
+        CMLLClassifier(None, m, alpha=alpha, decoder=decoder, threshold=0.5)
         for m, alpha in (
             (0.25, 100.0),
             (0.5, 300.0),

@@ -83,7 +83,7 @@ def test_paper_values_of_the_recommended_protocol(name):
     task = make_task("paper", settings)
     answer = ENTRIES[name].answer(task)
     for configuration, values in zip(answer.configurations, answer.values, strict=True):
-        given = fixed(name, "krylov") | configuration
+        given = fixed(name, "krylov") | configuration | {"threshold": 0.5}
         model = method(name, protocol="recommended", **given).fit(task.X_train, task.Y_train)
         np.testing.assert_allclose(values, judged(model, task), atol=1e-9, rtol=0)
 

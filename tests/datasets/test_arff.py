@@ -338,7 +338,7 @@ def test_ignore_wants_a_list(write):
 
 def test_labels_must_be_known_to_the_header_and_be_current(write):
     bare = HEADER.replace("toy: -C 2", "toy")
-    with pytest.raises(ValueError, match=r"but it is 'toy'; pass labels: a Mulan XML file"):
+    with pytest.raises(ValueError, match=r"but it is 'toy'; pass labels \(--labels\): a Mulan"):
         read_arff(write(bare + "1,0,1,1,1\n"))
     moved = HEADER.replace("-C 2", "-C 2-weka.filters.unsupervised.attribute.Reorder-R3-last,1-2")
     with pytest.raises(ValueError, match=r"'-C 2', but also that the columns were filtered since"):

@@ -111,11 +111,12 @@ def test_the_protocol_of_the_paper(name):
         {
             key: repr(value)
             for key, value in model.get_params(deep=False).items()
-            if key not in ("embedding", "beta", "offset")
+            if key not in ("embedding", "beta", "offset", "threshold")
         }
         for model in (paper, ours)
     ]
     assert outer[0] == outer[1]
+    assert ours.threshold == "auto"
 
 
 @pytest.mark.parametrize("name", COMPACT)

@@ -720,6 +720,7 @@ def test_public_name_and_signature():
         "threshold": 0.5,
         "n_jobs": None,
         "random_state": None,
+        "verbose": 0,
     }
     kinds = [p.kind for p in parameters.values()]
     assert kinds[0] is inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -279,7 +279,12 @@ def test_hard_data(problem, beta, m, completion, scale, offset):
         if m is not None and Y[train].any():
             assume(code_gap(X[train], Y[train], beta, count) > 1e-6)
     estimator = CMLLClassifier(
-        n_label_components=m, beta=beta, completion=completion, scale=scale, offset=offset
+        n_label_components=m,
+        beta=beta,
+        completion=completion,
+        scale=scale,
+        offset=offset,
+        threshold=0.5,
     )
     sizes = ["auto", None] if completion == "none" else ["auto", 1.0, None]
     grid = {"n_feature_components": sizes, "alpha": [0.3, 30.0]}
@@ -301,7 +306,7 @@ def test_hard_data_for_other_methods(problem, method):
         assume(s[0] > 0)
         assume(len(s) == 1 or s[0] - s[1] > 1e-3 * s[0])
     grid = {"alpha": [0.3, 30.0]}
-    assert_as_refitted(CompactClassifier(method), grid, X, Y, splits)
+    assert_as_refitted(CompactClassifier(method, threshold=0.5), grid, X, Y, splits)
 
 
 @pytest.fixture(scope="module")

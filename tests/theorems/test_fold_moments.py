@@ -60,7 +60,7 @@ def test_every_embedding(name, weighted, n_folds):
     rng = np.random.default_rng(200)
     groups = rng.permutation(60) % n_folds
     w = rng.uniform(0.2, 3.0, size=60) if weighted else None
-    model = CompactClassifier(EMBEDDINGS[name], alpha=2.0, decoder="learned")
+    model = CompactClassifier(EMBEDDINGS[name], alpha=2.0, decoder="learned", threshold=0.5)
     by_rows = clone(model).fit(X, Y, sample_weight=w, groups=groups)
     by_sums = clone(model).fit_moments(gathered(X, Y, groups, w))
     assert_same_decoder(by_sums, by_rows, new_rows(X))
@@ -75,7 +75,7 @@ def test_every_embedding(name, weighted, n_folds):
 def test_every_convention(embedding, scale, bias):
     X, Y = problem(50, 7, 5, seed=201)
     groups = np.arange(50) % 3
-    model = CompactClassifier(embedding, bias=bias, scale=scale, decoder="learned")
+    model = CompactClassifier(embedding, bias=bias, scale=scale, decoder="learned", threshold=0.5)
     by_rows = clone(model).fit(X, Y, groups=groups)
     by_sums = clone(model).fit_moments(tuple(gathered(X, Y, groups)))
     assert_same_decoder(by_sums, by_rows, new_rows(X))
@@ -94,7 +94,7 @@ def test_every_shape(n, n_features, n_labels, n_folds, keep, seed):
     X, Y = problem(n, n_features, n_labels, seed)
     m = max(1, n_labels // 2)
     groups = np.random.default_rng(seed).permutation(n) % n_folds
-    model = CMLLClassifier(None if keep else "auto", m, decoder="learned")
+    model = CMLLClassifier(None if keep else "auto", m, decoder="learned", threshold=0.5)
     by_rows = clone(model).fit(X, Y, groups=groups)
     assume(is_well_posed(X, Y, by_rows.embedding_.beta_, m, min(m, n_features)))
     by_sums = clone(model).fit_moments(gathered(X, Y, groups))
@@ -104,7 +104,7 @@ def test_every_shape(n, n_features, n_labels, n_folds, keep, seed):
 def test_folds_of_uneven_size_and_a_far_origin():
     X, Y = problem(60, 6, 5, seed=202)
     groups = np.minimum(np.arange(60) // 5, 3)
-    model = CMLLClassifier(4, 3, decoder="learned")
+    model = CMLLClassifier(4, 3, decoder="learned", threshold=0.5)
     near = clone(model).fit_moments(gathered(X, Y, groups))
     far = clone(model).fit_moments(gathered(X + 1e5, Y, groups))
     assert_scores(far.decision_function(X + 1e5), near.decision_function(X), atol=1e-6)
@@ -116,7 +116,7 @@ def test_a_list_is_the_sum_where_nothing_is_held_out():
     listed = CMLLClassifier(4, 3).fit_moments(parts)
     whole = CMLLClassifier(4, 3).fit_moments(sum(parts))
     assert_scores(listed.decision_function(X), whole.decision_function(X))
-    learned = CMLLClassifier(4, 3, decoder="learned").fit_moments(parts)
+    learned = CMLLClassifier(4, 3, decoder="learned", threshold=0.5).fit_moments(parts)
     assert_scores(learned.predict_codes(X), whole.predict_codes(X))
     learned.set_params(decoder="linear").partial_fit(X[:9], Y[:9])  # goes on from the sum
     again = CMLLClassifier(4, 3).fit_moments(sum(parts)).partial_fit(X[:9], Y[:9])
@@ -126,7 +126,7 @@ def test_a_list_is_the_sum_where_nothing_is_held_out():
 def test_refusals():
     X, Y = problem(40, 6, 5, seed=204)
     whole = Moments.from_arrays(X, Y)
-    model = CMLLClassifier(decoder="learned")
+    model = CMLLClassifier(decoder="learned", threshold=0.5)
     for too_few in (whole, [whole]):
         with pytest.raises(ValueError, match="pass a list of moments, one for each fold"):
             model.fit_moments(too_few)

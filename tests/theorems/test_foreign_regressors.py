@@ -66,7 +66,7 @@ def test_answers_are_scaled_back_and_decoded(offset):
 def test_foreign_ridge_is_the_built_in_ridge(shape, d, alpha):
     X, Y = problem(*shape, seed=112)
     X_new = new_rows(X)
-    options = {"n_feature_components": d, "n_label_components": 4}
+    options = {"n_feature_components": d, "n_label_components": 4, "threshold": 0.5}
     ours = CMLLClassifier(**options, alpha=alpha).fit(X, Y)
     foreign = CMLLClassifier(**options, regressor=Ridge(alpha=alpha, solver="svd")).fit(X, Y)
     assert_scores(foreign.decision_function(X_new), ours.decision_function(X_new))

@@ -47,6 +47,8 @@ def fit_path(
 
     Notes
     -----
+    A threshold of "auto" is 0.5 here: set another on the model that is chosen, and fit that.
+
     Codes are nested for every method here but CMLL where fewer feature than label components are
     asked for; that case is solved anew for every size. CPLST and FaIE with ``ridge="shared"`` are
     solved anew for every penalty, because it is part of their problem.
@@ -112,6 +114,8 @@ def _fit_path(
                 solutions[ridge] = _Solution(embedding, held, ridge)
             fitted = copy(model)
             changes = clone(model).get_params(deep=False) | {"alpha": alpha}
+            if isinstance(model.threshold, str):
+                changes["threshold"] = 0.5  # "auto" would be tuned, for some refits of each model
             if count is not None:
                 changes |= _resized(model, size)
             fitted.set_params(**changes)

@@ -47,10 +47,12 @@ def sort_candidates(
     shape: tuple[int, int, int],
     *,
     needs_labels: bool,
+    vector: bool = False,
 ) -> tuple[list[Group], list[Single]]:
     """The groups that the engine takes, and the settings that it cannot.
 
-    Every value is checked here, against the ``shape`` (N, D, M) of the data, before any work.
+    ``vector``: of a vector y "auto" is a threshold of 0.5, and need not be found by a fit. Every
+    value is checked here, against the ``shape`` (N, D, M) of the data, before any work.
     """
     own = "n_label_components" in estimator.get_params(deep=False)
     prefix = "" if own else "embedding__"
@@ -71,7 +73,7 @@ def sort_candidates(
                 groups[key] = _group(estimator, {**outer, "alpha": inner["alpha"]}, inner)
             group = groups[key]
         _check(group, inner, shape, checked, key)
-        if _engine_takes(group, needs_labels=needs_labels):
+        if _engine_takes(group, needs_labels=needs_labels, vector=vector):
             group.wanted.append(_wanted(group, inner, index))
         else:
             singles.append(Single(index, clone(estimator).set_params(**params)))
@@ -104,13 +106,14 @@ def _mark(value: Any) -> Any:
     return (type(value).__name__, value) if plain else id(value)
 
 
-def _engine_takes(group: Group, *, needs_labels: bool) -> bool:
+def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
     model = group.model
+    tunes = isinstance(model.threshold, str) and not (vector and model.threshold == "auto")
     return (
         model.regressor is None
         and model.bias == "free"
         and model.decoder == "linear"
-        and not (needs_labels and isinstance(model.threshold, str))
+        and not (needs_labels and tunes)
         and getattr(group.embedding, "solver", "") != "alternating"
     )
 

@@ -106,7 +106,11 @@ def cross_validate_grid(
     # Of two classes the scores are taken from the boundary on, so it matters like labels.
     needs_labels = judges[0].judge.metric.needs == "labels" or problem.targets.kind == "binary"
     groups, singles = sort_candidates(
-        estimator, candidates, problem.shape, needs_labels=needs_labels
+        estimator,
+        candidates,
+        problem.shape,
+        needs_labels=needs_labels,
+        vector=problem.targets.kind != "multilabel",
     )
     scores = np.full((len(candidates), len(problem.splits)), np.nan)
     going = np.ones(len(candidates), dtype=bool)
