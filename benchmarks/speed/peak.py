@@ -24,7 +24,7 @@ from compactlearn import CMLLClassifier
 
 
 def increase_of_a_fit(X: Any, Y: Any, *, threads: int = 2) -> dict[str, Any]:
-    """Bytes that `CMLLClassifier(n_label_components=0.5).fit(X, Y)` adds over the loaded data.
+    """Bytes that `CMLLClassifier(n_label_components=0.5, threshold=0.5).fit(X, Y)` adds over the loaded data.
 
     Returns
     -------
@@ -52,10 +52,10 @@ def _child(path: str) -> None:
         X, Y = _matrix("x", stored), _matrix("y", stored)
     rng = np.random.default_rng(0)
     small = rng.normal(size=(200, 20)), rng.integers(0, 2, size=(200, 8))
-    CMLLClassifier(n_label_components=0.5).fit(*small)
+    CMLLClassifier(n_label_components=0.5, threshold=0.5).fit(*small)
     method = "VmHWM after clear_refs" if reset_memory_mark() else "getrusage without a reset"
     before = memory_mark()
-    model = CMLLClassifier(n_label_components=0.5).fit(X, Y)
+    model = CMLLClassifier(n_label_components=0.5, threshold=0.5).fit(X, Y)
     after = memory_mark()
     data, size = matrix_bytes(X) + matrix_bytes(Y), len(pickle.dumps(model, protocol=5))
     # Matrices of order D + M belong to the moments regime only.

@@ -7,7 +7,7 @@ and mediamill (``benchmarks/speed``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import scipy.sparse
@@ -48,6 +48,15 @@ class Shape:
     left_entries: int  # stored entries: n_rows * n_left where dense
     right_entries: int
     left_sparse: bool
+
+    def part(self, share: float) -> Shape:
+        """That of a share of the rows."""
+        return replace(
+            self,
+            n_rows=int(share * self.n_rows),
+            left_entries=int(share * self.left_entries),
+            right_entries=int(share * self.right_entries),
+        )
 
     @classmethod
     def of(cls, left: Any, right: Any) -> Shape:
@@ -144,14 +153,7 @@ def seconds_of_folds(
     products with them made, anew for each part. A single fold is a training part by itself.
     """
     share = (n_folds - 1) / n_folds if n_folds > 1 else 1.0
-    part = Shape(
-        int(share * shape.n_rows),
-        shape.n_left,
-        shape.n_right,
-        int(share * shape.left_entries),
-        int(share * shape.right_entries),
-        left_sparse=shape.left_sparse,
-    )
+    part = shape.part(share)
     one = seconds(part, demand)
     cross = shape.right_entries * shape.n_left * _SPARSE
     adding = 3 * n_folds * (shape.n_left + shape.n_right) ** 2 * _THIN
@@ -225,16 +227,7 @@ def refit_bytes(shape: Shape, demand: Demand, regime: str, n_folds: int) -> int:
     Rows are copied, those that are left out too; moments are summed fold by fold, and only the
     rows of one fold are copied at a time.
     """
-    kept = 1.0 - 1.0 / n_folds
-    part = Shape(
-        int(kept * shape.n_rows),
-        shape.n_left,
-        shape.n_right,
-        int(kept * shape.left_entries),
-        int(kept * shape.right_entries),
-        left_sparse=shape.left_sparse,
-    )
-    own = needed_bytes(part, demand)[regime]
+    own = needed_bytes(shape.part(1.0 - 1.0 / n_folds), demand)[regime]
     data = (12 if shape.left_sparse else 8) * shape.left_entries
     if regime != "moments":
         return own + data
