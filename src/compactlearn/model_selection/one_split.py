@@ -74,7 +74,8 @@ def scores_on_split(
     >>> from compactlearn.datasets import load
     >>> data = load("emotions")
     >>> grid = [{"alpha": alpha} for alpha in (1.0, 100.0)]
-    >>> found = scores_on_split(CMLLClassifier(), grid, data.X[:400], data.Y[:400], data.X[400:])
+    >>> model = CMLLClassifier(threshold=0.5)
+    >>> found = scores_on_split(model, grid, data.X[:400], data.Y[:400], data.X[400:])
     >>> [(part.indices, part.scores.shape) for part in found]
     [([1], (193, 6)), ([0], (193, 6))]
     """
