@@ -24,7 +24,7 @@ from compactlearn import CMLLClassifier
 
 
 def increase_of_a_fit(X: Any, Y: Any, *, threads: int = 2) -> dict[str, Any]:
-    """Bytes that `CMLLClassifier(n_label_components=0.5, threshold=0.5).fit(X, Y)` adds over the loaded data.
+    """Bytes that a fit with half of the labels as components adds over the loaded data.
 
     Returns
     -------
