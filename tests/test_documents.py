@@ -192,8 +192,10 @@ def page_files(page, folder):
 
 
 def shell(line, folder):
+    """Run a line; the folder of data is one inside, so that nobody's own is written to."""
+    environment = clean_environment(COMPACTLEARN_DATA=str(folder / "data"))
     done = subprocess.run(
-        line, shell=True, cwd=folder, env=clean_environment(), capture_output=True, text=True
+        line, shell=True, cwd=folder, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -251,6 +253,7 @@ def test_the_commands_run(chain, tmp_path):
     specs.mkdir(parents=True)
     for source in (ROOT / "benchmarks" / "paper").glob("*.toml"):
         (specs / source.name).write_text(cut_down(source), encoding="utf-8")
+    page_files(chain[0].page, tmp_path)
     for block in chain:
         words = dict(re.findall(r"(\S+) = ([^,]+)", block.told.get("where", "")))
         for line in block.text.splitlines():
