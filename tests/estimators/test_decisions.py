@@ -470,6 +470,31 @@ def test_a_default_threshold_takes_no_more_refits_than_it_needs(n_rows, n_refits
     assert tuned[0] >= 70 or n_refits == 5
 
 
+@pytest.mark.parametrize("solver", ["moments", "krylov"])
+@pytest.mark.parametrize(("n_rows", "n_refits"), [(60, 5), (200, 2), (400, 1)])
+def test_labels_that_are_kept_take_no_more_refits_either(n_rows, n_refits, solver, monkeypatch):
+    X, Y = make_data(n_rows, seed=23)
+    monkeypatch.setattr(decisions, "ENOUGH_ROWS", 70)
+    projected, tuned = [], []
+    project, tune = MDDM._project, decisions.tune
+    monkeypatch.setattr(
+        MDDM, "_project", lambda own, *args: projected.append(1) or project(own, *args)
+    )
+    monkeypatch.setattr(
+        decisions,
+        "tune",
+        lambda s, c, Y, w: tuned.append(c(slice(0, Y.shape[1]))) or tune(s, c, Y, w),
+    )
+    groups, model = np.arange(n_rows), CompactClassifier(MDDM(3, solver=solver))
+    model.fit(X, Y, groups=groups)
+    assert len(projected) == n_refits
+    rows = np.flatnonzero(groups % 5 < n_refits)
+    out = groups % 5 == 0
+    other = CompactClassifier(MDDM(3), threshold=0.5).fit(X[~out], Y[~out])
+    expected = other.decision_function(X[out])
+    np.testing.assert_allclose(tuned[0][out[rows]], expected, atol=1e-8)
+
+
 def test_a_part_of_the_rows_scores_as_all_of_them_do(honest_of):
     X, Y = make_data(seed=24)
     honest = honest_of(CMLLClassifier(4, 3, decoder="learned"), X, Y)

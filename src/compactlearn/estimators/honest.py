@@ -22,7 +22,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -134,12 +134,18 @@ class CrossFit:
         return self._codes
 
     def _unseen(
-        self, codes: Codes, mean: Array, rows: Folds, left_out: tuple[int, ...] = ()
+        self,
+        codes: Codes,
+        mean: Array,
+        rows: Folds,
+        left_out: tuple[int, ...] = (),
+        count: int | None = None,
     ) -> tuple[Array, str]:
         """The codes of ``rows``, each by a learner that has not seen it, and how.
 
         ``rows`` are all but those of the folds ``left_out``, and ``mean`` is the one about which
-        their codes were found. Leave-one-out where the learner is a ridge on all the features,
+        their codes were found. With a ``count``, only those of so many folds are sure to be there.
+        Leave-one-out where the learner is a ridge on all the features,
         there are no groups of rows that differ, and no row decides its own prediction alone.
         """
         member = self.member[rows]
@@ -149,12 +155,12 @@ class CrossFit:
             if predicted is not None:
                 return predicted, "leave-one-out"
         if self._from_moments:
-            return self._by_sums(codes, mean, rows, left_out), "cross-fitted"
+            return self._by_sums(codes, mean, rows, left_out, count), "cross-fitted"
         pair, V = self._rows_pair(rows, left_out), None
         if not self.labels_are_codes:
             V = pair.code_rows(codes)
         predicted = np.empty((rows.size, codes.size))
-        for held, rest in self._divided(rows):
+        for held, rest in islice(self._divided(rows), count):
             if not rest.size:  # one group of rows only: nothing is known of others
                 predicted[held] = codes.total / pair.count
                 continue
@@ -188,10 +194,17 @@ class CrossFit:
         own = pair.codes_of(V) if left_out and not self.labels_are_codes else codes
         return leave_one_out(pair, own, V, numbers, self.alpha, self.bias)
 
-    def _by_sums(self, codes: Codes, mean: Array, rows: Folds, left_out: tuple[int, ...]) -> Array:
+    def _by_sums(
+        self,
+        codes: Codes,
+        mean: Array,
+        rows: Folds,
+        left_out: tuple[int, ...],
+        count: int | None,
+    ) -> Array:
         """Cross-fitted codes by learners from the sums of the other folds."""
         predicted = np.empty((rows.size, codes.size))
-        for held, rest in self._divided(rows):
+        for held, rest in islice(self._divided(rows), count):
             fold = int(self.folds[rows[held[0]]])
             if not rest.size:
                 predicted[held] = codes.total / self._weights[rows].sum()
@@ -215,12 +228,17 @@ class CrossFit:
         if self.labels_are_codes:
             same = scipy.sparse.eye_array(self.pair.n_right, format="csc")
             nothing = np.zeros(self.pair.n_right)
-            return HeldOut(rows.size, ((slice(None), self.codes()[rows], same, nothing),))
+            if self._codes is None and count is not None:
+                every = np.arange(self.member.size)
+                own = self._unseen(self.result.codes, self.pair.mean_left, every, (), count)[0]
+            else:
+                own = self.codes()
+            return HeldOut(rows.size, ((slice(None), own[rows], same, nothing),))
         if len(self.numbers) == 1:  # nothing is known of others
             mean = self.result.codes.total / self.pair.count
             codes = np.tile(mean, (rows.size, 1))
-            own = (slice(None), codes, self.result.decoder, self.result.offset)
-            return HeldOut(rows.size, (own,))
+            decoder, offset = self.result.decoder, self.result.offset
+            return HeldOut(rows.size, ((slice(None), codes, decoder, offset),))
         folds = self.folds[rows]
         return HeldOut(
             rows.size,
