@@ -105,3 +105,11 @@ def test_results_are_frozen(result):
         result.seed = 3
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.rows[0].method = "other"
+
+
+@pytest.mark.parametrize("protocol", ["paper", "fair"])
+@pytest.mark.parametrize("method", ["ORI", "CMLL_y", "CMLL"])
+def test_labels_are_read_off_at_one_half(method, protocol):
+    """As the demo says of both protocols: nobody's threshold is tuned."""
+    setting = {"alpha": 1.0, "beta": 1.0, "label_ratio": 0.5}
+    assert comparison._model(method, protocol, setting).threshold == 0.5

@@ -282,10 +282,10 @@ def _paper_settings(method: str, grid: Grid) -> Iterator[Setting]:
 def _model(method: str, protocol: Protocol, setting: Setting) -> CompactClassifier:
     alpha = setting["alpha"]
     if method == "ORI":
-        return CompactClassifier(Original(), alpha=alpha)
+        return CompactClassifier(Original(), alpha=alpha, threshold=0.5)
     d = None if method == "CMLL_y" else "auto"
     if protocol == "fair":
-        return CMLLClassifier(n_feature_components=d, alpha=alpha)
+        return CMLLClassifier(n_feature_components=d, alpha=alpha, threshold=0.5)
     return CMLLClassifier(
         n_feature_components=d,
         n_label_components=setting["label_ratio"],

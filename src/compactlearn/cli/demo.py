@@ -115,7 +115,8 @@ def _fair_table(result: Comparison) -> Table:
         f"Penalty chosen from {len(alphas)} values from {python_value(min(alphas))} to "
         f"{python_value(max(alphas))} by "
         f"{result.grid.inner_folds} inner folds of the training rows, by average precision; the "
-        "test rows play no part. Everything else is the library's default, threshold 0.5 included.",
+        "test rows play no part. Everything else is the library's default, but for a threshold of "
+        "0.5.",
     )
     rows = [result.row(method, "fair") for method in _METHODS]
     for metric in METRICS:

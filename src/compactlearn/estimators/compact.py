@@ -165,9 +165,9 @@ class CompactClassifier(
     decoder : {"linear", "learned", "logistic"}, default="linear"
         "linear" is the embedding's own decoder and offset. The others are learnt from codes
         predicted for rows that the learner had not seen: "learned" is a ridge that pulls towards
-        the embedding's decoder, its penalty by generalised cross-validation; "logistic" is one
-        logistic regression per label, its penalty by inner folds: scores are then log-odds, and
-        ``predict_proba`` exists.
+        the embedding's decoder; "logistic" is one logistic regression per label: scores are then
+        log-odds, and ``predict_proba`` exists. The penalty of either is the one that serves rows
+        best whose labels nothing had met.
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its score is strictly above; with ``decoder="logistic"`` a
