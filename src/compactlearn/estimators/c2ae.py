@@ -59,7 +59,7 @@ from compactlearn.estimators.autoencoder.training import (
 )
 from compactlearn.estimators.autoencoder.validation import Validation
 from compactlearn.estimators.inputs import inverse_deviations
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels
+from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.moments import column_moments
 from compactlearn.metrics.registry import get_metric
@@ -302,7 +302,10 @@ class C2AEClassifier(
                 owner=f"{type(self).__name__}.fit",
                 features=X,
             )
-            self._describe(LabelSpace.of(targets))
+            labels = LabelSpace.of(targets)
+            describe(self, labels)
+            threshold = labels.checked_threshold(self.threshold)
+            self.threshold_, self._boundary = labels.placed(threshold)
             examples = Examples.of(X, targets.matrix, unknown)
             self.__dict__.pop("scale_", None)
             if self.scale:
@@ -315,10 +318,6 @@ class C2AEClassifier(
             with torch.inference_mode(False), torch.enable_grad(), own_types:
                 self._train(examples)
         return self
-
-    def _describe(self, labels: LabelSpace) -> None:
-        super()._describe(labels)
-        self.threshold_, self._boundary = labels.placed(labels.checked_threshold(self.threshold))
 
     def _train(self, examples: Examples) -> None:
         rng = seeded(self.random_state)

@@ -16,7 +16,6 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,8 +41,6 @@ from compactlearn.core.validation import (
     labels_given,
     unchanged_on_error,
 )
-from compactlearn.core.warn import warn_user
-from compactlearn.core.weight import owned
 from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
@@ -51,8 +48,8 @@ from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import Decided, Decisions, given_threshold
 from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels
-from compactlearn.estimators.learner import CodeRidge, ForeignLearner, Learner, RidgeLearner
+from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.estimators.parts import (
     RunningSums,
     fits_from_moments,
@@ -64,14 +61,14 @@ from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
-from compactlearn.linalg.pairs import BIASES, Learned, Pair
+from compactlearn.linalg.pairs import BIASES, Pair
 
 Array = NDArray[np.float64]
 
 
 def _gives_probabilities(classifier: CompactClassifier) -> bool:
     fitted = hasattr(classifier, "embedding_")
-    decoder = classifier._decoder if fitted else classifier.decoder  # it may have changed since
+    decoder = classifier._decoder if fitted else classifier.decoder
     if decoder != "logistic":
         again = " and fit again" if fitted else ""
         raise AttributeError(
@@ -192,6 +189,10 @@ default="auto"
         "random_state": (Seed(),),
         "verbose": (Integer(0), Flag()),
     }
+
+    _model: FittedModel
+    _sums: RunningSums
+    _decoder: str  # the one of the last fit: the parameter may have changed since
 
     def __init__(
         self,
@@ -374,11 +375,11 @@ default="auto"
     ) -> None:
         """Fit embedding, learner, decoder and threshold, and keep everything."""
         pair, result = training.pair, embedding.solve(training.pair)
-        asked = _learner(self)
+        asked = learner_of(self)
         learner = asked.for_codes(result.codes)
         if isinstance(learner, RidgeLearner):
             learned, scale = learner.fit(pair, result.projection, result.codes), 1.0
-            regressor: Any = kept_ridge(learned, learner.alpha)
+            regressor: Any = CodeRidge.of(learned, learner.alpha)
         else:
             pair, P = training.with_rows(), result.projection
             U = training.features if P is None else pair.projected_rows(P)
@@ -483,24 +484,6 @@ default="auto"
         return tags
 
 
-def _learner(classifier: CompactClassifier) -> Learner:
-    ridge = RidgeLearner(float(classifier.alpha), classifier.bias)
-    if classifier.regressor is None:
-        return ridge
-    return ForeignLearner(classifier.regressor, classifier.n_jobs, ridge)
-
-
-def kept_ridge(learned: Learned, alpha: float) -> CodeRidge:
-    """A ridge in arrays of its own; warns where its solver did not get there."""
-    if not learned.solved:
-        warn_user(
-            "The conjugate gradients of the ridge learner stopped before their residual was "
-            "small; raise alpha, project the features, or scale them.",
-            ConvergenceWarning,
-        )
-    return CodeRidge(owned(learned.coefficients).T, owned(learned.intercept), alpha)
-
-
 def keep_embedding(
     classifier: CompactClassifier,
     labels: LabelSpace,
@@ -542,7 +525,7 @@ def install(
         decided.threshold,
         labels,
     )
-    classifier._describe(labels)
+    describe(classifier, labels)
     optional = {
         "feature_map_": row_map.feature_map,
         "scale_": row_map.scale,

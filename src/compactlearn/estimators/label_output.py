@@ -88,6 +88,7 @@ class RanksLabels(Evaluated, Weighed):
 
     classes_: NDArray[Any]
     n_labels_: int
+    label_names_: list[str]
     threshold_: Any
     _labels: LabelSpace
 
@@ -98,14 +99,6 @@ class RanksLabels(Evaluated, Weighed):
     @abstractmethod
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """The scores of a few rows at a time, with 0 as the boundary of two classes."""
-
-    def _describe(self, labels: LabelSpace) -> None:
-        """Keep what predictions need to know about the labels."""
-        self._labels = labels
-        self.classes_, self.n_labels_ = labels.classes, labels.n_labels
-        self.__dict__.pop("label_names_", None)
-        if labels.names is not None:
-            self.label_names_ = labels.names
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
@@ -141,3 +134,12 @@ class RanksLabels(Evaluated, Weighed):
         for rows, scores in self._score_blocks(X):
             indices[rows], best[rows] = top_labels(scores, k)
         return as_stored(indices, best, self.n_labels_) if sparse else (indices, best)
+
+
+def describe(classifier: RanksLabels, labels: LabelSpace) -> None:
+    """Let a classifier keep what its predictions need to know about the labels."""
+    classifier._labels = labels
+    classifier.classes_, classifier.n_labels_ = labels.classes, labels.n_labels
+    vars(classifier).pop("label_names_", None)
+    if labels.names is not None:
+        classifier.label_names_ = labels.names

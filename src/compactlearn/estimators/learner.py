@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from compactlearn.core.warn import warn_user
+from compactlearn.core.weight import owned
 from compactlearn.linalg.pairs import Codes, Learned, Pair
 from compactlearn.linalg.rows_pair import RowsPair
 
@@ -26,6 +29,17 @@ class CodeRidge:
     coef_: Array  # (m, d)
     intercept_: Array  # (m,)
     alpha: float
+
+    @classmethod
+    def of(cls, learned: Learned, alpha: float) -> CodeRidge:
+        """In arrays of its own; warns where the solver did not get there."""
+        if not learned.solved:
+            warn_user(
+                "The conjugate gradients of the ridge learner stopped before their residual was "
+                "small; raise alpha, project the features, or scale them.",
+                ConvergenceWarning,
+            )
+        return cls(owned(learned.coefficients).T, owned(learned.intercept), alpha)
 
     def predict(self, U: Any) -> Array:
         """Codes of rows of projected features."""
@@ -87,6 +101,14 @@ class ForeignLearner:
 
 
 Learner = RidgeLearner | ForeignLearner
+
+
+def learner_of(classifier: Any) -> Learner:
+    """The learner that the parameters of a ``CompactClassifier`` ask for."""
+    ridge = RidgeLearner(float(classifier.alpha), classifier.bias)
+    if classifier.regressor is None:
+        return ridge
+    return ForeignLearner(classifier.regressor, classifier.n_jobs, ridge)
 
 
 def fit_foreign(

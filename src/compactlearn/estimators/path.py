@@ -17,7 +17,6 @@ from compactlearn.estimators.compact import (
     CompactClassifier,
     install,
     keep_embedding,
-    kept_ridge,
 )
 from compactlearn.estimators.decisions import Decided, given_threshold
 from compactlearn.estimators.inputs import check_training
@@ -135,6 +134,7 @@ class _Solution:
             self.embedding = self.embedding.sharing(ridge)
         self.largest = self.embedding.solve(training.pair)
         self.results: dict[int | None, Embedded] = {None: self.largest}
+        self.nested: set[int | None] = {None}  # whose learner is a part of the largest one's
         self.paths: dict[int | None, LearnedPath] = {}
         self.learned: dict[tuple[int | None, float], Learned] = {}
 
@@ -150,8 +150,7 @@ class _Solution:
         if count not in self.results:
             self.results[count] = self._resolve(count)
         result = self.results[count]
-        nested = result.projection is None and self.largest.projection is None
-        key = None if nested and result.codes.size <= self.largest.codes.size else count
+        key = None if count in self.nested else count
         if key not in self.paths:
             source = self.results[key]
             self.paths[key] = self.training.pair.path(source.projection, source.codes)
@@ -162,13 +161,15 @@ class _Solution:
             self.learned[key, alpha] = self.paths[key].at(alpha)
         learned = self.learned[key, alpha].leading(result.codes.size)
         keep_embedding(model, labels, embedding, self.training.pair, result)
-        return embedding, kept_ridge(learned, alpha)
+        return embedding, CodeRidge.of(learned, alpha)
 
     def _resolve(self, count: int | None) -> Embedded:
         assert count is not None
         pair = self.training.pair
         nested = self.embedding.leading(pair, self.largest, count)
         if nested is not None:
+            if nested.projection is None and self.largest.projection is None:
+                self.nested.add(count)
             return nested
         return clone(self.embedding).set_params(n_label_components=count).solve(pair)
 

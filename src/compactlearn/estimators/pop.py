@@ -41,7 +41,7 @@ from compactlearn.core.validation import (
 )
 from compactlearn.decoding import top_labels
 from compactlearn.estimators.inputs import without_zero_weights
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels
+from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -250,15 +250,13 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             targets = check_targets(labels, X.shape[0], owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = without_zero_weights(X, targets, weights)
-            self._describe(LabelSpace.of(targets))
+            labels = LabelSpace.of(targets)
+            describe(self, labels)
+            self._logistic = _is_logistic(self.estimator)
+            self.threshold_, self._boundary = labels.placed(float(logit(self.threshold)))
             _refuse_vanishing(X)
             self._fit_rows(_Rows(_training_form(X), targets.matrix.tocsc(), weights))
         return self
-
-    def _describe(self, labels: LabelSpace) -> None:
-        super()._describe(labels)
-        self._logistic = _is_logistic(self.estimator)
-        self.threshold_, self._boundary = labels.placed(float(logit(self.threshold)))
 
     def _fit_rows(self, rows: _Rows) -> None:
         rng = seeded(self.random_state)

@@ -80,19 +80,20 @@ class _Solved:
         return component_count(size, self.pair.n_right, name, "labels", default_label_size)
 
     def for_label_size(self, count: int | None, wanted: list[Wanted]) -> Iterator[Scored]:
-        embedding = self.embedding
-        if count is None:
-            embedding = _with(embedding, n_label_components=None)
-            result = embedding.unprojected(self.pair)
-        else:
+        embedding, result = _with(self.embedding, n_label_components=count), None
+        if count is not None:
             assert self.largest is not None
-            whole = _with(embedding, n_feature_components=None)
+            whole = _with(self.embedding, n_feature_components=None)
             result = whole.leading(self.pair, self.largest, count)
-            assert result is not None, "codes of a method with kept features are nested"
+        nested = result is not None
+        if result is None:
+            result = embedding.unprojected(self.pair)
         projected: list[tuple[Any, list[Wanted]]] = []
         for feature_size, group in _grouped(wanted, lambda w: w.feature_size):
-            if feature_size is None:
-                yield from self._on_all_features(result, count, group)
+            if feature_size is None and result.projection is not None:  # always projects
+                yield from self._on_path(result.projection, result, group)
+            elif feature_size is None:
+                yield from self._on_all_features(result, nested, group)
             else:
                 projected.append((feature_size, group))
         sizes = [feature_size for feature_size, _ in projected]
@@ -102,7 +103,7 @@ class _Solved:
             if head is None:
                 yield from self._alone(count, feature_size, group)
             elif head.columns is None:
-                yield from self._on_all_features(result, count, group)
+                yield from self._on_all_features(result, nested, group)
             else:
                 together.setdefault(head.columns.shape[1], []).append((head, group))
         for members in together.values():
@@ -116,10 +117,10 @@ class _Solved:
                 yield alpha, group
 
     def _on_all_features(
-        self, result: Embedded, count: int | None, wanted: list[Wanted]
+        self, result: Embedded, nested: bool, wanted: list[Wanted]
     ) -> Iterator[Scored]:
-        """The learner sees everything: its decomposition is shared by all codes of the fold."""
-        nested = count is not None and self.largest is not None
+        """The learner sees everything: its decomposition is shared by all codes of the fold, and
+        its solution by codes that are nested."""
         source = self.largest.codes if nested and self.largest is not None else result.codes
         path = None
         for alpha, group in self._by_penalty(wanted):
