@@ -20,8 +20,8 @@ from compactlearn.core.params import Constraint, Seed
 from compactlearn.core.seeds import seeded
 from compactlearn.embeddings import CMLL, CPLST, MDDM
 from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan, Traits
+from compactlearn.embeddings.components import COUNTS, feature_count
 from compactlearn.embeddings.encoders import ROUTES
-from compactlearn.embeddings.sizes import COUNTS, feature_count
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.linalg.pairs import Pair
 

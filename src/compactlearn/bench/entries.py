@@ -31,7 +31,7 @@ from compactlearn.bench.grids import RIDGES
 from compactlearn.bench.single_fits import SingleFits
 from compactlearn.estimators import METHODS, ThresholdTuner, method
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.estimators.sizes import numbers_of
+from compactlearn.estimators.model_size import numbers_of
 
 __all__ = ["ENTRIES"]
 

@@ -35,7 +35,7 @@ from compactlearn.embeddings.base import (
     note_shortfall,
 )
 from compactlearn.embeddings.completion import COMPLETIONS, complete, krylov_directions
-from compactlearn.embeddings.sizes import (
+from compactlearn.embeddings.components import (
     COUNTS_OR_NONE,
     component_count,
     default_label_size,

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.core.params import Choice
 from compactlearn.core.validation import check_targets
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
-from compactlearn.embeddings.sizes import label_count
+from compactlearn.embeddings.components import label_count
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Codes, Pair, peak_signs
 from compactlearn.linalg.regimes import REGIMES

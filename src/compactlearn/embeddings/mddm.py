@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from compactlearn.core.params import Choice, Constraint, Real, Seed
 from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan, Traits
 from compactlearn.embeddings.completion import COMPLETIONS, complete
+from compactlearn.embeddings.components import COUNTS, feature_count
 from compactlearn.embeddings.encoders import ROUTES
-from compactlearn.embeddings.sizes import COUNTS, feature_count
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Codes, Pair, peak_signs
 

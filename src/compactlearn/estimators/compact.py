@@ -50,14 +50,14 @@ from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
-from compactlearn.estimators.parts import (
+from compactlearn.estimators.preparation import Preparation, Training
+from compactlearn.estimators.running_sums import (
     RunningSums,
     fits_from_moments,
     fits_in_parts,
     refuse_other_labels,
     refuse_to_go_on,
 )
-from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments

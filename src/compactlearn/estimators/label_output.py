@@ -14,7 +14,7 @@ from compactlearn.core.params import Integer
 from compactlearn.core.validation import Targets
 from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.estimators.any_classifier import Evaluated
-from compactlearn.estimators.sizes import Weighed
+from compactlearn.estimators.model_size import Weighed
 
 Array = NDArray[np.float64]
 Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores

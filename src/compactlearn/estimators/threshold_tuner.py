@@ -40,7 +40,7 @@ from compactlearn.core.validation import (
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.any_classifier import Evaluated, RanksScores
-from compactlearn.estimators.sizes import Weighed, numbers_of
+from compactlearn.estimators.model_size import Weighed, numbers_of
 
 Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from compactlearn.embeddings.base import Embedded, Embedding, Head
-from compactlearn.embeddings.sizes import component_count, default_label_size
+from compactlearn.embeddings.components import component_count, default_label_size
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.model_selection.folds import Fold
 

@@ -39,7 +39,7 @@ from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.label_output import LabelSpace
-from compactlearn.estimators.sizes import Weighed
+from compactlearn.estimators.model_size import Weighed
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.crossval import Outcome, Problem, cross_validate_grid
 from compactlearn.model_selection.folds import Data, Split
