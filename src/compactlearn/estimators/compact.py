@@ -69,9 +69,10 @@ from compactlearn.estimators.sizes import mapped_numbers
 from compactlearn.linalg.arrays import scale_columns, working_form
 from compactlearn.linalg.build import build_pair, require_room_for_moments
 from compactlearn.linalg.kernel_pair import KernelPair
+from compactlearn.linalg.learner import learn
 from compactlearn.linalg.moments import Moments, column_moments
 from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.pairs import BIASES, Learned, Pair
+from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.regimes import (
     Shape,
     kernel_refit_bytes,
@@ -79,6 +80,7 @@ from compactlearn.linalg.regimes import (
     refit_bytes,
     seconds,
 )
+from compactlearn.linalg.ridge import BIASES, Learned
 
 Array = NDArray[np.float64]
 
@@ -342,8 +344,9 @@ default="auto"
         estimates = seconds(shape, demand)
         takes = estimates.get(plan.regime, min(estimates.values()))
         announce(f"{type(self).__name__}: the embedding", takes, self.verbose)
-        pair = build_pair(X, Y, weights, demand=demand, regime=plan.regime)
-        pair.given_left = given_features
+        pair = build_pair(
+            X, Y, weights, demand=demand, regime=plan.regime, given_left=given_features
+        )
         if isinstance(pair, MomentsPair) and self.feature_map is None and self.regressor is None:
             self._moments = pair.moments.rescaled(self.scale_) if self.scale else pair.moments
         refit = refit_bytes(shape, demand, pair.regime, N_FOLDS)
@@ -564,7 +567,7 @@ default="auto"
         P, codes = result.projection, result.codes
         self.__dict__.pop("decoding_", None)
         if self.regressor is None or codes.size == 0:
-            learned = held.pair.learn(P, codes, float(self.alpha), self.bias)
+            learned = learn(held.pair, P, codes, float(self.alpha), self.bias)
             self._keep_ridge(embedding, held.pair, result, learned)
         else:
             pair = held.with_rows()

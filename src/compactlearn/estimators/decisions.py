@@ -37,9 +37,11 @@ from compactlearn.estimators.honest import (
     row_groups,
 )
 from compactlearn.estimators.learner import fit_foreign, predict_foreign
+from compactlearn.linalg.codes import Codes
+from compactlearn.linalg.learner import learn
 from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.pairs import Codes, Pair
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
 
@@ -107,7 +109,7 @@ class LearnsDecisions(ABC):
     def _set_threshold(self, threshold: float | Array) -> None:
         """Keep a threshold, in the units of the scores."""
 
-    def _fit_foreign(self, pair: RowsPair, U: Any, codes: Codes) -> tuple[Any, float]:
+    def _fit_foreign(self, pair: RowwisePair, U: Any, codes: Codes) -> tuple[Any, float]:
         """A foreign regressor on codes of unit mean square, and the factor that makes them so."""
         V = pair.code_rows(codes)
         energy = np.sum(V**2 if pair.weights is None else pair.weights[:, None] * V**2)
@@ -246,11 +248,11 @@ class LearnsDecisions(ABC):
         """The learner fitted to a part of the rows, as a function from other rows to codes."""
         expressed = None if P is None else pair.expressed(P)
         if self.regressor is None or codes.size == 0:
-            learned = pair.learn(P, codes, float(self.alpha), self.bias)
+            learned = learn(pair, P, codes, float(self.alpha), self.bias)
             B = learned.coefficients
             A = B if expressed is None else expressed @ B
             return lambda rows: rows @ A + learned.intercept
-        assert isinstance(pair, RowsPair)  # moments serve the built-in ridge only
+        assert isinstance(pair, RowwisePair)  # moments serve the built-in ridge only
         U = pair.left if P is None else pair.projected_rows(P)
         model, scale = self._fit_foreign(pair, U, codes)
 

@@ -14,6 +14,7 @@ from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.regimes import kernel_copies
 from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg.rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
 
@@ -32,19 +33,18 @@ class Held:
     seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
     refit: int = 0  # bytes that doing so again for a part of the rows is estimated to need
 
-    def with_rows(self, *, as_given: bool = False) -> RowsPair:
+    def with_rows(self, *, as_given: bool = False) -> RowwisePair:
         """The pair, or where that has moments only, one that holds the rows.
 
         ``as_given``: with the features in the form they came, for a learner that will see them all
         and may not take the one we work on.
         """
-        if isinstance(self.pair, RowsPair) and not as_given:
+        if isinstance(self.pair, RowwisePair) and not as_given:
             return self.pair
         assert self.rows is not None
         X, Y = self.rows
-        pair = RowsPair(self.features if as_given else X, Y, self.weights)
-        pair.given_left = self.pair.given_left
-        return pair
+        X = self.features if as_given else X
+        return RowsPair(X, Y, self.weights, given_left=self.pair.given_left)
 
 
 def require_room_for_kernel(n_rows: int, plan: Plan) -> None:

@@ -16,7 +16,8 @@ from compactlearn.embeddings.cmll import CMLL
 from compactlearn.embeddings.sizes import label_count
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.held import Held
-from compactlearn.linalg.pairs import Learned, LearnedPath
+from compactlearn.linalg.learner import learn_path
+from compactlearn.linalg.ridge import Learned, LearnedPath
 
 
 def fit_path(
@@ -144,7 +145,7 @@ class _Solution:
         key = None if nested and result.codes.size <= self.largest.codes.size else count
         if key not in self.paths:
             source = self.results[key]
-            self.paths[key] = self.held.pair.path(source.projection, source.codes)
+            self.paths[key] = learn_path(self.held.pair, source.projection, source.codes)
         embedding = clone(self.embedding)
         if count is not None:
             embedding.set_params(n_label_components=size)

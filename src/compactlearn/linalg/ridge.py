@@ -9,7 +9,7 @@ smoothers, v_-i = (v_i - h_i t_i) / (1 - h_i)).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,11 @@ Array = NDArray[np.float64]
 # Eight digits are left of the rounding of a cross product when it is divided by this much of the
 # trace.
 SMALL_PENALTY = 1e-8
+
+# How the intercept of a learner is treated, and what else the rows of a hat matrix may be; see
+# :func:`mean_share`.
+BIASES = ("free", "none", "penalised", "target")
+HATS = ("intercept", "centred", "raw", "penalised")
 
 
 def solve_ridge(
@@ -269,6 +274,39 @@ class RidgePath(PenaltyPath):
         kept = self.rank
         shrunk = self.inverse(alpha)[:kept]
         return self.vectors[:, :kept] * np.sqrt(shrunk), self.values[:kept] * shrunk
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A ridge from the left block, projected or not, to codes."""
+
+    coefficients: Array  # (d, k); where nothing was projected, acting on rows as they came
+    intercept: Array  # (k,)
+    solved: bool = True
+
+    def leading(self, count: int) -> Learned:
+        """The same for the first ``count`` codes."""
+        return replace(
+            self, coefficients=self.coefficients[:, :count], intercept=self.intercept[:count]
+        )
+
+
+@dataclass(frozen=True)
+class LearnedPath:
+    """A ridge learner for every penalty: ``B = outside (S + alpha I)^-1 inside``, where S is
+    diagonal if the path is a spectrum."""
+
+    spectrum: PenaltyPath
+    outside: Array | None  # (d, r); None: the identity
+    inside: Array  # (r, k)
+    mean_left: Array  # (d,) of the rows the coefficients act on
+    mean_code: Array  # (k,)
+
+    def at(self, alpha: float) -> Learned:
+        """Coefficients and intercept for one penalty."""
+        B = self.spectrum.shrunk(self.inside, alpha)
+        B = B if self.outside is None else self.outside @ B
+        return Learned(B, self.mean_code - self.mean_left @ B)
 
 
 def solve_ridge_iteratively(
