@@ -25,9 +25,8 @@ from compactlearn import (
 from compactlearn.datasets import load
 from compactlearn.estimators import decisions
 from compactlearn.estimators.honest import N_FOLDS, N_REHEARSALS, CrossFit, row_groups
-from compactlearn.linalg import rows_pair
-from compactlearn.linalg.pairs import BIASES
-from compactlearn.linalg.ridge import RidgePath
+from compactlearn.linalg import rows_ridge
+from compactlearn.linalg.ridge import BIASES, RidgePath
 from compactlearn.metrics import average_precision, micro_f1
 
 GAMMA = 0.07
@@ -290,7 +289,7 @@ def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, honest_of, m
         X = np.hstack([X, np.eye(40)[:, [7]]])
         model.set_params(alpha=0.0)
     elif why == "too many":
-        monkeypatch.setattr(rows_pair, "EIGEN_LIMIT", 5)
+        monkeypatch.setattr(rows_ridge, "EIGEN_LIMIT", 5)
     else:
         X = np.tile(X[:1], (40, 1))
     assert honest_of(model, X, Y, **options).how() == "cross-fitted"

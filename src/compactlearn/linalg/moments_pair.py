@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,12 +13,49 @@ from compactlearn.linalg.codes import Codes, offset_scale
 from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.graded import column_floor
-from compactlearn.linalg.gram_system import GramSystem
+from compactlearn.linalg.hats import HatFactor
 from compactlearn.linalg.moments import Moments
-from compactlearn.linalg.moments_ridge import MomentsRidge
-from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.pairs import KeptRidge, Pair
+from compactlearn.linalg.ridge import GramSystem, LearnedPath
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MomentsRidge(KeptRidge):
+    """Ridge regressions on all of the left block, from moments."""
+
+    moments: Moments
+    system: GramSystem
+
+    def solve(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
+        total = None if bias == "target" else codes.total
+        return self.system.solve(codes.left, alpha, bias, total), True
+
+    def directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
+        return self.solve(codes, alpha, "free")
+
+    def path(self, codes: Codes) -> LearnedPath:
+        return self.system.learned(codes.left, codes.total / self.moments.count)
+
+    def hat(self, kind: str, ridge: float) -> HatFactor:
+        moments = self.moments
+        root, squares = self.system.path_of(kind).hat_root(ridge)
+        if kind == "intercept":
+            columns = np.hstack([np.zeros((moments.n_left, 1)), root])
+            constants = np.zeros(root.shape[1] + 1)
+            constants[0] = 1.0 / np.sqrt(moments.count)
+            return HatFactor(moments, columns, constants, np.append(1.0, squares))
+        columns = root[1:] if kind == "penalised" else root
+        constants = np.zeros(root.shape[1]) if kind == "centred" else moments.mean_left @ columns
+        if kind == "penalised":
+            constants = constants + root[0]
+        return HatFactor(moments, columns, constants, squares)
+
+    def hat_gram(self, kind: str, ridge: float) -> Array:
+        Sxy = self.moments.left_right
+        S = Sxy.T @ self.system.solve(Sxy, ridge, kind)
+        return (S + S.T) / 2
 
 
 class MomentsPair(Pair):

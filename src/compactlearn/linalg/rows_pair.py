@@ -15,7 +15,6 @@ from compactlearn.linalg.condensed import coordinates
 from compactlearn.linalg.dense import EIGEN_LIMIT, qr, self_product
 from compactlearn.linalg.eigen import EPS, krylov_pays, leading_eigenpairs, leading_range
 from compactlearn.linalg.graded import column_floor
-from compactlearn.linalg.gram_system import GramSystem
 from compactlearn.linalg.moments import (
     Moments,
     row_blocks,
@@ -25,7 +24,7 @@ from compactlearn.linalg.moments import (
 )
 from compactlearn.linalg.operators import Gram, Operator, Plain, Product, centred
 from compactlearn.linalg.regimes import CROSS_LIMIT, GRAM_LIMIT
-from compactlearn.linalg.ridge import SMALL_PENALTY
+from compactlearn.linalg.ridge import SMALL_PENALTY, GramSystem
 from compactlearn.linalg.rows_ridge import RowsRidge
 from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted, weighted_square_sum
 

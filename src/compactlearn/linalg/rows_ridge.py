@@ -132,11 +132,9 @@ class RowsRidge(KeptRidge):
             found = own.ridge.path(own.codes_of(pair.code_rows(codes)))
             outside = Q if found.outside is None else Q @ found.outside
             return LearnedPath(found.spectrum, outside, found.inside, mean_left, mean_code)
-        path = pair.spectrum
         if pair.narrow:
-            inside = path.inside(codes.left)
-            return LearnedPath(path, path.outside, inside, mean_left, mean_code)
-        assert isinstance(path, RidgePath)  # of a kernel
+            return pair.gram_system.learned(codes.left, mean_code)
+        path = pair.spectrum
         inside = path.vectors.T @ self._centred_codes(codes)
         outside = pair.expressed(pair.Xc.T @ path.vectors)
         return LearnedPath(path, outside, inside, mean_left, mean_code)
@@ -195,7 +193,7 @@ class RowsRidge(KeptRidge):
 
     def _hat_from_kernel(self, kind: str, ridge: float) -> HatMatrix:
         pair = self.pair
-        if kind in ("centred", "intercept") and pair.knows_spectrum and not pair.narrow:
+        if kind in ("centred", "intercept") and pair.knows_spectrum:
             path = pair.spectrum
         else:
             kernel = self._kernel_of(kind)
@@ -203,7 +201,6 @@ class RowsRidge(KeptRidge):
                 inverse, trace = ridge_inverse(kernel, ridge, pair.rounding_scale)
                 return HatMatrix(pair, symmetrise(kernel @ inverse), trace)
             path = RidgePath.from_gram(kernel, pair.rounding_scale)
-        assert isinstance(path, RidgePath)
         shrinkage = (path.inverse(ridge) * path.values)[: path.rank]
         root = path.vectors[:, : path.rank] * np.sqrt(shrinkage)
         return HatMatrix(pair, self_product(root), float(shrinkage.sum()))
@@ -239,5 +236,4 @@ class RowsRidge(KeptRidge):
             path = pair.spectrum
         else:
             path = RidgePath.from_gram(self._kernel_of(kind), pair.rounding_scale)
-        assert isinstance(path, RidgePath)  # of a kernel
         return own + path.vectors**2 @ (path.inverse(alpha) * path.values)

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from compactlearn.core import memory
 from compactlearn.linalg.codes import Codes, code_rows
 from compactlearn.linalg.dense import self_product
-from compactlearn.linalg.gram_system import GramSystem
 from compactlearn.linalg.moments import scale_rows, weighted_sum
 from compactlearn.linalg.operators import Gram, Operator, centred, weighted
 from compactlearn.linalg.pairs import Pair
-from compactlearn.linalg.ridge import PenaltyPath, RidgePath
+from compactlearn.linalg.ridge import GramSystem, RidgePath
 
 Array = NDArray[np.float64]
 
@@ -143,10 +142,8 @@ class RowwisePair(Pair):
         raise NotImplementedError
 
     @cached_property
-    def spectrum(self) -> PenaltyPath:
-        """The path of Xc'Xc, or of XcXc' where that is smaller, shared by every balance."""
-        if self.narrow:
-            return self.gram_system.path
+    def spectrum(self) -> RidgePath:
+        """Of the kernel, shared by every balance, hat matrix and penalty."""
         n_rows = self.right.shape[0]
         memory.require_memory(
             8 * 3 * n_rows**2,
