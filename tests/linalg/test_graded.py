@@ -1,6 +1,7 @@
 """The ridge in any units: columns of 1e8 beside columns of 1, against exact rational arithmetic."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -272,12 +273,14 @@ def test_a_constant_column_is_none_whatever_its_size():
     rng = np.random.default_rng(0)
     X = np.hstack([rng.normal(size=(30, 3)) * [1e5, 1, 1], np.full((30, 1), 1e8 + 0.1)])
     Y = np.where(X[:, 1:3] > 0, 1.0, 0.0)
-    for regime in ("moments", "dual", "krylov"):
-        pair = held(regime, X, Y, None, np.asarray)
-        learned = learn(pair, None, pair.right_codes(), 0.0)
+    for regime, form, bias in product(
+        ("moments", "dual", "krylov"), (np.asarray, sp.csr_array), ("free", "penalised")
+    ):
+        pair = held(regime, X, Y, None, form)
+        learned = learn(pair, None, pair.right_codes(), 0.0, bias)
         np.testing.assert_allclose(learned.coefficients[3], 0, atol=1e-20)
-        without = held(regime, X[:, :3], Y, None, np.asarray)
-        alone = learn(without, None, without.right_codes(), 0.0)
+        without = held(regime, X[:, :3], Y, None, form)
+        alone = learn(without, None, without.right_codes(), 0.0, bias)
         np.testing.assert_allclose(learned.coefficients[:3], alone.coefficients, rtol=1e-9)
 
 

@@ -116,10 +116,10 @@ class RowsPair(RowwisePair):
     def gram_system(self) -> GramSystem:  # type: ignore[override]
         nothing = scipy.sparse.csr_array((self.right.shape[0], 0))
         gram = Moments.from_arrays(self.left, nothing, self.weights).left_left
-        if self._floor is not None:
-            return GramSystem(gram, self.mean_left, self.count, self._floor, self._floor)
-        floor = column_floor(self.mean_left, self.count)
-        return GramSystem(gram, self.mean_left, self.count, floor)
+        mean, count, floor = self.mean_left, self.count, self._floor
+        if floor is None:
+            return GramSystem(gram, mean, count, column_floor(mean, count))
+        return GramSystem(gram, mean, count, floor, floor)
 
     @cached_property
     def kernel(self) -> Array:  # type: ignore[override]
@@ -134,8 +134,10 @@ class RowsPair(RowwisePair):
         return row_weighted(kernel, self.roots)
 
     def iterates(self, penalty: float) -> bool:
+        if min(self.shape) <= EIGEN_LIMIT:
+            return False
         trace = self.left_energy + self.count * float(self.mean_left @ self.mean_left)
-        return min(self.shape) > EIGEN_LIMIT and penalty <= SMALL_PENALTY * trace
+        return penalty <= SMALL_PENALTY * trace
 
     def combined_rows(self, c: Array, share: float) -> Array:
         return self.Xc.T @ c + np.sqrt(share) * np.outer(self.mean_left, self.ones @ c)

@@ -66,15 +66,15 @@ class RowsRidge(KeptRidge):
 
     def solve(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
         pair = self.pair
-        careful = self._few_rows(alpha) and alpha <= SMALL_PENALTY * pair.left_energy
-        careful = careful and pair.graded
+        few = self._few_rows(alpha)
+        careful = few and alpha <= SMALL_PENALTY * pair.left_energy and pair.graded
         turned = condensed(pair, bias, alpha) if careful else None
         if turned is not None:
             Q, own = turned
             B, solved = own.ridge.solve(own.codes_of(pair.code_rows(codes)), alpha, bias)
             return Q @ B, solved
         share = mean_share(bias, alpha, pair.count)
-        if self._few_rows(alpha) and not (careful and alpha > 0):
+        if few and not (careful and alpha > 0):
             return pair.combined_rows(self._dual_coefficients(codes, alpha, bias), share), True
         total = None if bias == "target" else codes.total
         if pair.narrow and not pair.iterates(alpha):

@@ -32,6 +32,7 @@ class RowwisePair(Pair):
     Xc: Operator  # centred rows, times the roots of their weights
     kernel: Array  # (N, N) XcXc'
     narrow: bool = False
+    gram_system: GramSystem  # of a narrow block
     taken: float = 0.0  # off the squares of Xc by centring, where rows are multiplied before it
 
     def __init__(self, right: Any, weights: Array | None, n_left: int, given_left: int) -> None:
@@ -135,11 +136,6 @@ class RowwisePair(Pair):
         """``Xc mean`` and ``mean'mean``, for kernels of rows that are not wholly centred."""
         mean = self.mean_left
         return (self.Xc @ mean[:, None])[:, 0], float(mean @ mean)
-
-    @property
-    def gram_system(self) -> GramSystem:
-        """Of a ``narrow`` block."""
-        raise NotImplementedError
 
     @cached_property
     def spectrum(self) -> RidgePath:
