@@ -1,9 +1,8 @@
 """Ridge regression from second moments: one decomposition, every penalty.
 
 For centred rows Z (n, p) with Gram matrix S = Z'Z and cross products C = Z'T the coefficients are
-B = (S + alpha I)^-1 C. An eigendecomposition of S serves every alpha, the leverages and the
-leave-one-out predictions (Hoerl and Kennard 1970; the leave-one-out identity is that of linear
-smoothers, v_-i = (v_i - h_i t_i) / (1 - h_i)).
+B = (S + alpha I)^-1 C. An eigendecomposition of S serves every alpha and the leverages (Hoerl and
+Kennard 1970).
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ class PenaltyPath(ABC):
     """A Gram matrix, prepared so that one penalty after the other can be solved for.
 
     Coefficients are found in coordinates of the path's own, in which ``outside`` says what they
-    are: :meth:`inside` and :meth:`turned` go there, :meth:`shrunk` solves.
+    are: :meth:`inside` goes there, :meth:`shrunk` solves.
     """
 
     @property
@@ -131,12 +130,6 @@ class PenaltyPath(ABC):
     def inside(self, cross: Array) -> Array:
         """Cross products, in these coordinates."""
         return cross if self.outside is None else self.outside.T @ cross
-
-    def turned(self, rows: Any) -> Array:
-        """Rows (an array or an operator), in these coordinates."""
-        if self.outside is not None:
-            return rows @ self.outside
-        return rows if isinstance(rows, np.ndarray) else rows @ np.eye(rows.shape[1])
 
     @abstractmethod
     def shrunk(self, inside: Array, alpha: float) -> Array:
@@ -156,37 +149,6 @@ class PenaltyPath(ABC):
         """``(S + alpha I)^-1 cross``, or the least-norm solution for ``alpha = 0``."""
         found = self.shrunk(self.inside(cross), alpha)
         return found if self.outside is None else self.outside @ found
-
-    def leverages(
-        self, rows: Array, alpha: float, count: float, weights: Array | None = None
-    ) -> Array:
-        """How much each row's own target enters its prediction, free intercept included.
-
-        ``rows`` are centred; ``count`` is the total weight; a weighted row counts ``w`` times.
-        """
-        leverages = 1.0 / count + self.own_shares(rows, alpha)
-        return leverages if weights is None else leverages * weights
-
-    def leave_one_out(
-        self,
-        rows: Array,
-        targets: Array,
-        alpha: float,
-        weights: Array | None = None,
-    ) -> Array:
-        """Predict each row's targets from the ridge fitted to all the other rows.
-
-        ``rows`` are centred and ``targets`` are not; the intercept is free. A weighted row is
-        left out whole.
-        """
-        w = np.ones(len(rows)) if weights is None else weights
-        count = float(w.sum())
-        mean = (w @ targets) / count
-        centred = targets - mean
-        cross = rows.T @ (w[:, None] * centred)
-        fitted = mean + rows @ self.coefficients(cross, alpha)
-        h = self.leverages(rows, alpha, count, w)[:, None]
-        return (fitted - h * targets) / (1.0 - h)
 
 
 def ridge_path(gram: Array, scale: float = 0.0, floor: Array | float = 0.0) -> PenaltyPath:
