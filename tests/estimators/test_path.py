@@ -33,7 +33,8 @@ from compactlearn import (
     fit_path,
 )
 from compactlearn.core import memory
-from compactlearn.linalg.learner import learn, learn_path
+from compactlearn.estimators.preparation import Preparation
+from compactlearn.linalg.learning import learn, learn_path
 from compactlearn.linalg.ridge import RidgePath
 from compactlearn.linalg.rows_pair import RowsPair
 
@@ -437,7 +438,7 @@ def counted(monkeypatch):
     ):
         count(module, "leading_eigenpairs", "eigenproblems")
     count(RidgePath, "from_gram", "ridges")
-    count(CompactClassifier, "_hold", "held")
+    count(Preparation, "fit", "held")
     return counts
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from compactlearn.linalg import condensed, rows_pair, rows_ridge
 from compactlearn.linalg.graded import badly_scaled, graded_system
-from compactlearn.linalg.learner import learn, learn_path
+from compactlearn.linalg.learning import learn, learn_path
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.ridge import BIASES, HATS, ridge_inverse, ridge_path, solve_ridge

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from compactlearn.linalg.build import build_pair
-from compactlearn.linalg.learner import learn_path
+from compactlearn.linalg.learning import learn_path
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.linalg.regimes import Demand
 

@@ -11,7 +11,7 @@ from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.codes import peak_signs
 from compactlearn.linalg.kernel_pair import KernelPair
-from compactlearn.linalg.learner import learn, learn_path
+from compactlearn.linalg.learning import learn, learn_path
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.operators import Operator
 from compactlearn.linalg.regimes import (
@@ -548,7 +548,7 @@ def test_fewer_directions_than_codes_take_one_problem_of_the_rows_order(kind, mo
         "kernel_eigenpairs",
         lambda pair, size, balance: asked.append(balance) or whole(pair, size, balance),
     )
-    result = CMLL(n_feature_components=1, n_label_components=3, beta=0.5)._solve(
+    result = CMLL(n_feature_components=1, n_label_components=3, beta=0.5).solve(
         held(kind, X, Y, None)
     )
     assert result.solver.startswith("accelerated")

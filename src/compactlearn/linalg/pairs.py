@@ -13,7 +13,7 @@ Letters: X and Y are the left and right block with rows multiplied by the square
 weights, Xc the centred X, V the codes (:mod:`compactlearn.linalg.codes`), 1 the square roots of the
 weights. Directions in the space of the left block (columns of P, Xc'V) are arrays with ``n_left``
 rows; what they mean is the pair's own business, so their inner products and bases are taken by its
-methods. The ridge learner is not a pair's, but made of one: :mod:`compactlearn.linalg.learner`.
+methods. The ridge learner is not a pair's, but made of one: :mod:`compactlearn.linalg.learning`.
 """
 
 from __future__ import annotations
