@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from compactlearn.linalg.build import build_pair
+from compactlearn.linalg.learning import learn_path
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.linalg.regimes import Demand
 
@@ -100,7 +101,7 @@ def test_rows_on_a_path(regime, alpha):
     codes = pair.leading_codes(3, 0.2)
     V = literal_codes(X, Y, 0.2, 3)
     W = codes.right.T
-    path = pair.path(None, codes)
+    path = learn_path(pair, None, codes)
     rows = RowsOnPath.of(path, new)
     expected = literal_ridge(X, V @ V.T @ Y, alpha, new)
     np.testing.assert_allclose(rows.codes(alpha) @ W, expected, atol=1e-9)
