@@ -25,19 +25,11 @@ from compactlearn.bench.spec_values import (
 )
 from compactlearn.core.params import Integer, Real, nearest
 from compactlearn.datasets import describe, list_datasets
-from compactlearn.metrics import get_metric
+from compactlearn.metrics.registry import PAPER, get_metric
 from compactlearn.records import SELECTIONS, Selection
 
 __all__ = ["Budget", "Data", "Method", "Override", "Spec", "SpecError", "parse_spec", "read_spec"]
 
-_SIX = (
-    "average_precision",
-    "micro_f1",
-    "ranking_loss",
-    "one_error",
-    "precision_at_3",
-    "ndcg_at_3",
-)
 RIDGES = ("paper", "wide")
 _LONGEST = 100
 _KEYS = (
@@ -120,7 +112,7 @@ class Spec:
     folds: int = 5
     selections: tuple[Selection, ...] = ("paper", "nested")
     inner_folds: int = 5
-    metrics: tuple[str, ...] = _SIX
+    metrics: tuple[str, ...] = PAPER
     ridge: str | None = None
     workers: int = 1
     budget: Budget = Budget()
@@ -201,7 +193,7 @@ def _name(value: Any) -> str:
 
 
 def _metrics(found: Mapping[str, Any]) -> tuple[str, ...]:
-    names = list_of(found, "metrics") if "metrics" in found else list(_SIX)
+    names = list_of(found, "metrics") if "metrics" in found else list(PAPER)
     for name in names:
         try:
             get_metric(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,23 +11,8 @@ import numpy as np
 from compactlearn.core.warn import quiet
 from compactlearn.metrics.averages import Measure
 from compactlearn.metrics.counts import count_block
-from compactlearn.metrics.labels import (
-    example_f1_of,
-    hamming_loss_of,
-    macro_f1_of,
-    micro_f1_of,
-    subset_accuracy_of,
-)
 from compactlearn.metrics.places import Places, places_of_block
 from compactlearn.metrics.registry import Metric, get_metric
-from compactlearn.metrics.row_values import (
-    average_precision_measure,
-    coverage_measure,
-    ndcg_measure,
-    one_error_measure,
-    precision_measure,
-    ranking_loss_measure,
-)
 from compactlearn.metrics.scoring import training_options
 from compactlearn.metrics.truth import Truth, read_truth
 
@@ -35,26 +20,6 @@ __all__ = ["Judge", "Judges"]
 
 # Scores ranked together: so many that calls do not count, so few that they stay in the cache.
 TOGETHER = 1 << 18
-
-_BUILDERS: Mapping[str, Callable[..., Measure]] = {
-    "average_precision": average_precision_measure,
-    "ranking_loss": ranking_loss_measure,
-    "one_error": one_error_measure,
-    "coverage": coverage_measure,
-    "precision_at_k": precision_measure,
-    "ndcg_at_k": ndcg_measure,
-}
-_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "precision_at_k": {"k": 5},
-    "ndcg_at_k": {"k": 5, "convention": "zhang"},
-}
-_OF_COUNTS: Mapping[str, Callable[..., float]] = {
-    "micro_f1": partial(micro_f1_of, convention="zhang"),
-    "macro_f1": partial(macro_f1_of, convention="zhang"),
-    "example_f1": partial(example_f1_of, convention="zhang"),
-    "hamming_loss": hamming_loss_of,
-    "subset_accuracy": subset_accuracy_of,
-}
 
 
 class Judge:
@@ -121,12 +86,17 @@ class Judges:
         n_labels = self.truth.shape[1]
         measures = [_measure_of(metric, {}, n_labels) for metric in self.metrics]
         self._measures = {k: measure for k, measure in enumerate(measures) if measure is not None}
+        self._of_counts = {
+            k: partial(metric.measure, **metric.defaults)
+            for k, metric in enumerate(self.metrics)
+            if metric.needs == "labels"
+        }
         self._ranking = _Ranking(self.truth, None)
 
     @property
     def needs_labels(self) -> bool:
         """Whether any of the metrics is about predicted labels."""
-        return any(metric.needs == "labels" for metric in self.metrics)
+        return bool(self._of_counts)
 
     def __call__(self, scores: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
         """(C, n_metrics) of ``scores`` (C, N, M) and of boolean ``labels`` (C, N, M)."""
@@ -151,14 +121,13 @@ class Judges:
     def of_labels(self, labels: np.ndarray) -> np.ndarray:
         """The metrics that read labels, of a boolean array; NaN for the others."""
         values = np.full((len(labels), len(self.metrics)), np.nan)
-        wanted = [(k, m) for k, m in enumerate(self.metrics) if m.needs == "labels"]
         with quiet():  # a metric that is not defined is NaN, and that is all there is to say
-            for row, predicted in zip(values, labels if wanted else (), strict=bool(wanted)):
+            for row, predicted in zip(values, labels, strict=True) if self.needs_labels else ():
                 # It changes what it is given where labels are unknown.
                 own = predicted if self.truth.unknown is None else predicted.copy()
                 counts = count_block(self.truth, own)
-                for k, metric in wanted:
-                    row[k] = _OF_COUNTS[metric.name](counts)
+                for k, measure in self._of_counts.items():
+                    row[k] = measure(counts)
         return values
 
 
@@ -201,16 +170,11 @@ class _Ranking:
 
 def _measure_of(metric: Metric, options: Mapping[str, Any], n_labels: int) -> Measure | None:
     """What is averaged, where rows are ranked; None where the metric is called as it is."""
-    name = metric.name
-    stem, _, number = name.rpartition("_at_")
-    if stem and number.isdigit():
-        name, options = f"{stem}_at_k", {**options, "k": int(number)}
-    if name not in _BUILDERS:
+    options = {**metric.defaults, **options}
+    # The function has a sentence for weights that do not fit, and for more places than labels.
+    if metric.needs == "labels" or "weights" in options or options.get("k", 0) > n_labels:
         return None
-    options = {**_DEFAULTS.get(name, {"convention": "zhang"}), **options}
-    if options.get("k", 0) > n_labels:
-        return None  # the function has a sentence for that
-    return _BUILDERS[name](**options)
+    return metric.measure(**options)
 
 
 def _one_by_one(metric: Metric, Y: Any, given: Any, options: Mapping[str, Any]) -> np.ndarray:
