@@ -56,13 +56,16 @@ class Shape:
     def numbers(self, d: int | None, m: int | None) -> int:
         return linear_numbers(self.n_inputs, self.n_labels, d, m)
 
-    def of_configuration(self, one: Configuration) -> int:
-        """As asked for; where the rank is lower, the fitted model is smaller."""
+    def components(self, one: Configuration) -> tuple[int | None, int | None]:
+        """Of features and labels, as asked for; where the rank is lower, the model has fewer."""
         d, m = (one.get(name) for name in ("n_feature_components", "n_label_components"))
-        inputs, labels = self.n_inputs, self.n_labels
-        d = component_count(d, inputs, "d", "features", min, ratio_of=self.n_features)
-        m = component_count(m, labels, "m", "labels", default_label_size)
-        return self.numbers(d, m)
+        return (
+            component_count(d, self.n_inputs, "d", "features", min, ratio_of=self.n_features),
+            component_count(m, self.n_labels, "m", "labels", default_label_size),
+        )
+
+    def of_configuration(self, one: Configuration) -> int:
+        return self.numbers(*self.components(one))
 
 
 def within(
