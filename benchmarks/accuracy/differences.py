@@ -1,6 +1,6 @@
 """Why some of our figures are not the published ones: the same folds under other conventions.
 
-    python benchmarks/accuracy/differences.py [--data-home DIR] [--jobs N] [--store DIR] [--out FILE]
+    python benchmarks/accuracy/differences.py [--data-home DIR] [--jobs N] [--store DIR]
 
 Each line changes one convention that the paper leaves open and has the harness run the paper's
 protocol again, for the cells of the benchmark whose difference is above 0.03 (docs/METHODS.md).
