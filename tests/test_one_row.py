@@ -11,17 +11,17 @@ from sklearn.datasets import make_multilabel_classification
 
 import compactlearn
 from compactlearn.bench import Task, cells_of, entry_names, parse_spec
-from compactlearn.bench.entries import ENTRIES
-from compactlearn.bench.grids import configurations
+from compactlearn.bench.methods.grids import configurations
+from compactlearn.bench.methods.library_entries import ENTRIES
 from compactlearn.embeddings import PLST
 from compactlearn.method_table import ROWS as METHOD_ROWS
 from compactlearn.method_table import MethodRow
 from compactlearn.metrics import evaluate, scorer
 from compactlearn.metrics.averages import KNOWN, Measure, average
-from compactlearn.metrics.counts import count
-from compactlearn.metrics.places import places
-from compactlearn.metrics.registry import ROWS as METRIC_ROWS
-from compactlearn.metrics.registry import Metric
+from compactlearn.metrics.hit_counts import count
+from compactlearn.metrics.label_ranks import places
+from compactlearn.metrics.table import ROWS as METRIC_ROWS
+from compactlearn.metrics.table import Metric
 from compactlearn.metrics.truth import read_truth
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.records import Cell, Record, aggregate

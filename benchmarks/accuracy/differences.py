@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import common
 
 from compactlearn.bench import Answer, Task, cells_of, parse_spec, run
-from compactlearn.bench.entries import ENTRIES
+from compactlearn.bench.methods.library_entries import ENTRIES
 from compactlearn.records import Store, aggregate
 
 METRIC = "average_precision"

@@ -33,11 +33,11 @@ class MethodRow:
     line : str
         What it is, for the legend of a report; of a kernel version that of the method itself.
     axes : tuple of str
-        The settings that span its grid in a benchmark, see ``bench.grids.AXES``.
+        The settings that span its grid in a benchmark, see ``bench.methods.grids.AXES``.
     options : tuple of str
         Further settings that it takes there.
     defaults : mapping
-        Where these differ from the defaults of ``bench.grids.SETTINGS``.
+        Where these differ from the defaults of ``bench.methods.grids.SETTINGS``.
     fixed : mapping
         Parameters that are part of the method's definition.
     paper : mapping
@@ -181,7 +181,7 @@ _WITH_KERNEL = (
 _LOGISTIC = MethodRow(
     "CMLL+logistic",
     "other",
-    "compactlearn.bench.entries:logistic",
+    "compactlearn.bench.methods.library_entries:logistic",
     "CMLL's label codes, with one logistic regression for each label as the decoder and a tuned "
     "threshold.",
     axes=("betas", "label_ratios", "alphas"),
@@ -200,7 +200,7 @@ def _completed(completion: str, words: str) -> MethodRow:
     return MethodRow(
         f"CMLL/{completion}",
         "other",
-        "compactlearn.bench.entries:completed",
+        "compactlearn.bench.methods.library_entries:completed",
         f"CMLL, with {words}.",
         axes=("betas", "label_ratios", "feature_ratios", "alphas", "label_ridges"),
         options=(*(o for o in _SETTINGS_OF_CMLL if o != "completion"), "trace"),
@@ -211,7 +211,7 @@ _BESIDE = (
     MethodRow(
         "CMLL+f1",
         "other",
-        "compactlearn.bench.entries:tuned",
+        "compactlearn.bench.methods.library_entries:tuned",
         "CMLL, with a threshold that is tuned for F1 on held-out scores.",
         axes=("betas", "label_ratios", "feature_ratios", "alphas"),
         options=_SETTINGS_OF_CMLL,
@@ -237,7 +237,7 @@ _BESIDE = (
     MethodRow(
         "BR-logistic",
         "other",
-        "compactlearn.bench.entries:one_vs_rest_logistic",
+        "compactlearn.bench.methods.library_entries:one_vs_rest_logistic",
         "One logistic regression for each label on all features (one-vs-rest), with a tuned "
         "threshold; nothing is compressed.",
         axes=("Cs",),
@@ -251,14 +251,14 @@ _BESIDE = (
     MethodRow(
         "RRR",
         "other",
-        "compactlearn.bench.entries:reduced_rank_ridge",
+        "compactlearn.bench.methods.library_entries:reduced_rank_ridge",
         "Control: reduced-rank ridge regression, the best few codes for ridge on all features.",
         axes=("label_ratios", "alphas"),
     ),
     MethodRow(
         "PCA+ridge",
         "other",
-        "compactlearn.bench.entries:principal_directions",
+        "compactlearn.bench.methods.library_entries:principal_directions",
         "Control: ridge regression on the features' principal directions, which know nothing of "
         "the labels.",
         axes=("feature_ratios", "alphas"),
@@ -266,14 +266,14 @@ _BESIDE = (
     MethodRow(
         "Random P",
         "other",
-        "compactlearn.bench.entries:random_directions",
+        "compactlearn.bench.methods.library_entries:random_directions",
         "Control: ridge regression on random directions of the features.",
         axes=("feature_ratios", "alphas"),
     ),
     MethodRow(
         "MDDM+CMLL_y",
         "other",
-        "compactlearn.bench.entries:apart",
+        "compactlearn.bench.methods.library_entries:apart",
         "Control: MDDM's features and CMLL_y's codes, neither knowing of the other.",
         axes=("betas", "label_ratios", "feature_ratios", "alphas"),
         options=("completion", "search", "centre"),

@@ -12,9 +12,9 @@ from sklearn.linear_model import Ridge
 from compactlearn import CMLLClassifier
 from compactlearn.bench import Task, cells_of, demo, run
 from compactlearn.bench.demo import demonstrate, specs
-from compactlearn.bench.execute import fold_rows
-from compactlearn.bench.grids import configurations
-from compactlearn.bench.registry import entry
+from compactlearn.bench.harness.execute import fold_rows
+from compactlearn.bench.methods.finding import entry
+from compactlearn.bench.methods.grids import configurations
 from compactlearn.datasets import load
 from compactlearn.decoding.linear import linear_numbers
 from compactlearn.metrics import average_precision

@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from compactlearn.bench import SpecError, cells_of, parse_spec, read_spec
-from compactlearn.bench.spec import Budget, Data
+from compactlearn.bench.spec.reading import Budget, Data
 
 SMALL = {"name": "small", "datasets": ["emotions"], "methods": ["ORI"]}
 

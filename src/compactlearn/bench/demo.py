@@ -1,6 +1,6 @@
 """Plain ridge, CMLL_y and CMLL on one data set, under two protocols that are never mixed.
 
-Each protocol is a spec in ``specs/``, run as any other: the figures are those of the benchmark.
+Each protocol is a spec in ``data/``, run as any other: the figures are those of the benchmark.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any, Literal
 
-from compactlearn.bench.events import OnEvent, RunError
-from compactlearn.bench.plan import cells_of
-from compactlearn.bench.run import run
-from compactlearn.bench.sizes import Shape
-from compactlearn.bench.spec import Override, Spec, parse_spec
+from compactlearn.bench.harness.events import OnEvent, RunError
+from compactlearn.bench.harness.run import run
+from compactlearn.bench.methods.model_numbers import Shape
+from compactlearn.bench.spec.cells import cells_of
+from compactlearn.bench.spec.reading import Override, Spec, parse_spec
 from compactlearn.datasets import load
 from compactlearn.records import Figure, Results, Selection, Store, aggregate
 
@@ -91,7 +91,7 @@ def specs(n_folds: int = 5, seed: int = 0, *, quick: bool = False) -> dict[Proto
     """What is run, by protocol."""
     found: dict[Protocol, Spec] = {}
     for protocol in _SELECTIONS:
-        file = resources.files("compactlearn.bench") / "specs" / f"demo_{protocol}.toml"
+        file = resources.files("compactlearn.bench") / "data" / f"demo_{protocol}.toml"
         spec = parse_spec(tomllib.loads(file.read_text("utf-8")))
         coarse = (Override(_QUICK[protocol]),) if quick else ()
         found[protocol] = replace(

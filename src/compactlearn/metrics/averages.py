@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from compactlearn.core.warn import warn_user
-from compactlearn.metrics.places import Places
+from compactlearn.metrics.label_ranks import Places
 
 __all__ = ["KNOWN", "PRESENT", "RANKABLE", "Measure", "Rule", "Sums", "average", "warn_undefined"]
 

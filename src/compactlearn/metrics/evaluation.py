@@ -15,10 +15,10 @@ from compactlearn.metrics.checks import (
     check_scores,
     row_blocks,
 )
-from compactlearn.metrics.counts import Counts, count, count_block, merge
-from compactlearn.metrics.places import places_of_block
+from compactlearn.metrics.hit_counts import Counts, count, count_block, merge
+from compactlearn.metrics.label_ranks import places_of_block
 from compactlearn.metrics.propensity import inverse_propensities
-from compactlearn.metrics.registry import METRICS, Metric
+from compactlearn.metrics.table import METRICS, Metric
 from compactlearn.metrics.truth import Truth, read_truth
 
 __all__ = ["evaluate"]

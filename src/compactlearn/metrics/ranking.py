@@ -17,7 +17,7 @@ import numpy as np
 
 from compactlearn.metrics.averages import RANKABLE, average
 from compactlearn.metrics.checks import Convention, check_scores
-from compactlearn.metrics.places import places
+from compactlearn.metrics.label_ranks import places
 from compactlearn.metrics.row_values import (
     average_precision_measure,
     coverage_measure,

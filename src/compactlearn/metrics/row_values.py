@@ -10,7 +10,7 @@ import numpy as np
 
 from compactlearn.metrics.averages import KNOWN, PRESENT, RANKABLE, Measure
 from compactlearn.metrics.checks import check_convention
-from compactlearn.metrics.places import Places
+from compactlearn.metrics.label_ranks import Places
 
 __all__ = [
     "average_precision_measure",

@@ -8,7 +8,7 @@ import numpy as np
 
 from compactlearn.core.params import nearest
 from compactlearn.metrics.propensity import inverse_propensities
-from compactlearn.metrics.registry import Metric, get_metric
+from compactlearn.metrics.table import Metric, get_metric
 
 __all__ = ["Scorer", "scorer"]
 

@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.metrics.registry import METRICS, greater_is_better
+from compactlearn.metrics.table import METRICS, greater_is_better
 from compactlearn.records.grouping import grouped, incomplete
 from compactlearn.records.record import SELECTIONS, Record, Selection
 from compactlearn.records.significance import mean_and_std

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compactlearn.core.plain import python_value
-from compactlearn.metrics.registry import METRICS, PAPER, get_metric, greater_is_better
+from compactlearn.metrics.table import METRICS, PAPER, get_metric, greater_is_better
 from compactlearn.records import Selection
 
 __all__ = [

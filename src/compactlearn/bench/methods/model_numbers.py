@@ -16,7 +16,7 @@ from typing import Any
 
 import scipy.sparse
 
-from compactlearn.bench.entry import Task
+from compactlearn.bench.methods.entry import Task
 from compactlearn.decoding.linear import linear_numbers
 from compactlearn.embeddings.sizes import component_count, default_label_size
 

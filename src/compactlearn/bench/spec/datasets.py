@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compactlearn.bench.spec_values import SpecError
+from compactlearn.bench.spec.values import SpecError
 from compactlearn.core.params import nearest
 from compactlearn.datasets import Dataset, fingerprint, load
 from compactlearn.datasets.assemble import stem

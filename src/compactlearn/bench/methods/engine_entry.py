@@ -9,12 +9,12 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from compactlearn.bench.entry import Answer, Task
-from compactlearn.bench.frequency import by_frequency
-from compactlearn.bench.grids import AXES, SETTINGS, complete_settings, configurations
-from compactlearn.bench.judging import Clock, Table
-from compactlearn.bench.sizes import Shape, landmark_numbers, within
-from compactlearn.bench.trace import traced
+from compactlearn.bench.methods.entry import Answer, Task
+from compactlearn.bench.methods.frequency import by_frequency
+from compactlearn.bench.methods.grids import AXES, SETTINGS, complete_settings, configurations
+from compactlearn.bench.methods.judging import Clock, Table
+from compactlearn.bench.methods.model_numbers import Shape, landmark_numbers, within
+from compactlearn.bench.methods.trace import traced
 from compactlearn.core.quiet import quiet
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.model_selection.one_split import scores_on_split

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from compactlearn.bench.data import OwnFile
+from compactlearn.bench.spec.datasets import OwnFile
 from compactlearn.records import Cell, Record
 
 __all__ = ["Job", "written"]

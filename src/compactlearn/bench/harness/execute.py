@@ -25,11 +25,18 @@ from sklearn import config_context
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
-from compactlearn.bench.data import OwnFile, load_data
-from compactlearn.bench.entry import Answer, Task
-from compactlearn.bench.host import accelerator, forget_peak, host, now, peak_bytes, versions
-from compactlearn.bench.job import Job
-from compactlearn.bench.registry import entry_of
+from compactlearn.bench.harness.host import (
+    accelerator,
+    forget_peak,
+    host,
+    now,
+    peak_bytes,
+    versions,
+)
+from compactlearn.bench.harness.job import Job
+from compactlearn.bench.methods.entry import Answer, Task
+from compactlearn.bench.methods.finding import entry_of
+from compactlearn.bench.spec.datasets import OwnFile, load_data
 from compactlearn.records import Cell, Record, Status
 
 __all__ = ["execute", "fold_rows", "unanswered"]

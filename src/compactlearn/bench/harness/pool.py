@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from multiprocessing.connection import wait
 from typing import Any
 
-from compactlearn.bench.events import Event, OnEvent, RunError
-from compactlearn.bench.guard import POLL_S, Launch, Worker, launch
-from compactlearn.bench.job import Job, written
-from compactlearn.bench.spec import Budget
+from compactlearn.bench.harness.events import Event, OnEvent, RunError
+from compactlearn.bench.harness.guard import POLL_S, Launch, Worker, launch
+from compactlearn.bench.harness.job import Job, written
+from compactlearn.bench.spec.reading import Budget
 from compactlearn.records import Record, Store, StoreError
 
 __all__ = ["Pool"]

@@ -16,16 +16,16 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import IO, Any, Protocol
 
-from compactlearn.bench.execute import unanswered
-from compactlearn.bench.host import resident_bytes
-from compactlearn.bench.job import Job
-from compactlearn.bench.spec import Budget
+from compactlearn.bench.harness.execute import unanswered
+from compactlearn.bench.harness.host import resident_bytes
+from compactlearn.bench.harness.job import Job
+from compactlearn.bench.spec.reading import Budget
 from compactlearn.core.memory import human_bytes
 from compactlearn.records import Cell, Record
 
 __all__ = ["Launch", "Process", "Worker", "launch"]
 
-_START = "from compactlearn.bench.worker import main; main()"
+_START = "from compactlearn.bench.harness.worker import main; main()"
 _THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",

@@ -1,7 +1,7 @@
 """What a benchmark shall run, as a TOML file says it; docs/BENCHMARK.md lists the keys.
 
 Whether the names and values mean something is found here, before anything runs. Settings of a
-method are the method's own affair: `plan.py` has its entry judge them.
+method are the method's own affair: `cells.py` has its entry judge them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from compactlearn.bench.data import FILE_KEYS, Data, file_data
-from compactlearn.bench.spec_values import (
+from compactlearn.bench.spec.datasets import FILE_KEYS, Data, file_data
+from compactlearn.bench.spec.values import (
     SpecError,
     bytes_of,
     check_text,
@@ -25,7 +25,7 @@ from compactlearn.bench.spec_values import (
 )
 from compactlearn.core.params import Integer, Real, nearest
 from compactlearn.datasets import describe, list_datasets
-from compactlearn.metrics.registry import PAPER, get_metric
+from compactlearn.metrics.table import PAPER, get_metric
 from compactlearn.records import SELECTIONS, Selection
 
 __all__ = ["Budget", "Data", "Method", "Override", "Spec", "SpecError", "parse_spec", "read_spec"]

@@ -18,7 +18,7 @@ from compactlearn.metrics.checks import (
     check_shape,
     row_blocks,
 )
-from compactlearn.metrics.places import Places, places
+from compactlearn.metrics.label_ranks import Places, places
 from compactlearn.metrics.truth import Truth
 
 __all__ = ["ranked_blocks"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from compactlearn.bench.cluster import run_on_cluster
-from compactlearn.bench.events import Event, OnEvent, Summary, Tally
-from compactlearn.bench.guard import Launch, launch
-from compactlearn.bench.job import Job, written
-from compactlearn.bench.plan import cells_of
-from compactlearn.bench.pool import Pool
-from compactlearn.bench.spec import Spec, SpecError
+from compactlearn.bench.harness.cluster import run_on_cluster
+from compactlearn.bench.harness.events import Event, OnEvent, Summary, Tally
+from compactlearn.bench.harness.guard import Launch, launch
+from compactlearn.bench.harness.job import Job, written
+from compactlearn.bench.harness.pool import Pool
+from compactlearn.bench.spec.cells import cells_of
+from compactlearn.bench.spec.reading import Spec, SpecError
 from compactlearn.core.params import Integer
 from compactlearn.datasets import fetch, is_available
 from compactlearn.records import Cell, Store

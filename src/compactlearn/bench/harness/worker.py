@@ -15,8 +15,8 @@ import threading
 from multiprocessing.connection import Connection
 from typing import Any
 
-from compactlearn.bench.execute import execute
-from compactlearn.bench.job import Job, written
+from compactlearn.bench.harness.execute import execute
+from compactlearn.bench.harness.job import Job, written
 from compactlearn.records import Record, Store, StoreError
 
 __all__ = ["main", "serve"]

@@ -16,9 +16,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
-from compactlearn.bench.entries import ENTRIES
-from compactlearn.bench.entry import Entry
-from compactlearn.bench.generic import ClassifierEntry
+from compactlearn.bench.methods.classifier_entry import ClassifierEntry
+from compactlearn.bench.methods.entry import Entry
+from compactlearn.bench.methods.library_entries import ENTRIES
 from compactlearn.core.params import nearest
 
 __all__ = ["GROUP", "entry", "entry_names", "entry_of", "own_entry"]

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from compactlearn.bench.events import Event, OnEvent, RunError
-from compactlearn.bench.execute import unanswered
-from compactlearn.bench.guard import POLL_S, Worker
-from compactlearn.bench.job import Job, written
-from compactlearn.bench.spec import Budget
+from compactlearn.bench.harness.events import Event, OnEvent, RunError
+from compactlearn.bench.harness.execute import unanswered
+from compactlearn.bench.harness.guard import POLL_S, Worker
+from compactlearn.bench.harness.job import Job, written
+from compactlearn.bench.spec.reading import Budget
 from compactlearn.core.optional import require
 from compactlearn.records import Record, Store
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
-from compactlearn.bench.entry import Task
+from compactlearn.bench.methods.entry import Task
 from compactlearn.metrics import average_precision
-from compactlearn.metrics.many import TOGETHER, Judges
+from compactlearn.metrics.judges import TOGETHER, Judges
 
 __all__ = ["Clock", "Table", "best_place", "inner_means"]
 

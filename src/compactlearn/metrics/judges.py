@@ -10,10 +10,10 @@ import numpy as np
 
 from compactlearn.core.warn import quiet
 from compactlearn.metrics.averages import Measure
-from compactlearn.metrics.counts import count_block
-from compactlearn.metrics.places import Places, places_of_block
-from compactlearn.metrics.registry import Metric, get_metric
+from compactlearn.metrics.hit_counts import count_block
+from compactlearn.metrics.label_ranks import Places, places_of_block
 from compactlearn.metrics.scoring import training_options
+from compactlearn.metrics.table import Metric, get_metric
 from compactlearn.metrics.truth import Truth, read_truth
 
 __all__ = ["Judge", "Judges"]

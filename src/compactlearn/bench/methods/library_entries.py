@@ -5,7 +5,7 @@ The paper's methods, and beside them
 * CMLL with decisions or a decoder that are learnt: "CMLL+f1", "CMLL+logistic", "k-CMLL+logistic",
   and their rival "BR-logistic", one logistic regression for each label;
 * CMLL with each completion: "CMLL/none", "CMLL/variance", "CMLL/random", "CMLL/krylov";
-* the controls of :mod:`compactlearn.bench.controls`: "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y".
+* the controls of `controls`: "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y".
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any
 
 from sklearn.multiclass import OneVsRestClassifier
 
-from compactlearn.bench.controls import (
+from compactlearn.bench.methods.controls import (
     MDDMThenCodes,
     PrincipalDirections,
     RandomDirections,
     one_vs_rest,
     reduced_rank,
 )
-from compactlearn.bench.engine_entry import EngineEntry
-from compactlearn.bench.entry import Entry
-from compactlearn.bench.single_fits import SingleFits
+from compactlearn.bench.methods.engine_entry import EngineEntry
+from compactlearn.bench.methods.entry import Entry
+from compactlearn.bench.methods.single_fits import SingleFits
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators import ThresholdTuner, method
 from compactlearn.estimators.compact import CompactClassifier

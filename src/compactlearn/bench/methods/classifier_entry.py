@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import ParameterGrid
 
-from compactlearn.bench.entry import Answer, Task
-from compactlearn.bench.judging import Clock, best_place, inner_means
+from compactlearn.bench.methods.entry import Answer, Task
+from compactlearn.bench.methods.judging import Clock, best_place, inner_means
 from compactlearn.core.params import Integer, nearest
 from compactlearn.estimators.sizes import numbers_of
 from compactlearn.metrics import get_metric

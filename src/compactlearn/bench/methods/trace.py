@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from compactlearn.bench.entry import Task
+from compactlearn.bench.methods.entry import Task
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.model_selection.balance import balance_curve

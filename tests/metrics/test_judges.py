@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.metrics import many
-from compactlearn.metrics.many import Judge, Judges
-from compactlearn.metrics.registry import METRICS, get_metric
+from compactlearn.metrics import judges
+from compactlearn.metrics.judges import Judge, Judges
+from compactlearn.metrics.table import METRICS, get_metric
 
 from .data import SCORES, TRUTH, problems, random_problem, steady
 
@@ -153,7 +153,7 @@ def test_weights_are_repetitions(seed, name, unknown):
 
 @pytest.mark.parametrize("together", [1, 800, 1 << 18])
 def test_the_size_of_a_batch_does_not_matter(monkeypatch, together):
-    monkeypatch.setattr(many, "TOGETHER", together)
+    monkeypatch.setattr(judges, "TOGETHER", together)
     truth, scores = random_problem(0)
     answers = np.concatenate([several(scores, seed) for seed in range(3)])
     judge = Judge("average_precision", truth)

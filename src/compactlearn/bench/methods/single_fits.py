@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from compactlearn.bench.entry import Answer, Task
-from compactlearn.bench.frequency import by_frequency
-from compactlearn.bench.grids import SETTINGS, complete_settings, configurations
-from compactlearn.bench.judging import Clock, best_place, inner_means
+from compactlearn.bench.methods.entry import Answer, Task
+from compactlearn.bench.methods.frequency import by_frequency
+from compactlearn.bench.methods.grids import SETTINGS, complete_settings, configurations
+from compactlearn.bench.methods.judging import Clock, best_place, inner_means
 from compactlearn.core.quiet import quiet
-from compactlearn.metrics.many import Judges
+from compactlearn.metrics.judges import Judges
 
 __all__ = ["SingleFits"]
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from compactlearn.bench.data import Data
-from compactlearn.bench.entry import Entry
-from compactlearn.bench.registry import entry, own_entry
-from compactlearn.bench.spec import Method, Spec, SpecError
+from compactlearn.bench.methods.entry import Entry
+from compactlearn.bench.methods.finding import entry, own_entry
+from compactlearn.bench.spec.datasets import Data
+from compactlearn.bench.spec.reading import Method, Spec, SpecError
 from compactlearn.records import Cell
 
 __all__ = ["cells_of"]
