@@ -19,7 +19,7 @@ from compactlearn.method_table import MethodRow
 from compactlearn.metrics import evaluate, scorer
 from compactlearn.metrics.averages import KNOWN, Measure, average
 from compactlearn.metrics.hit_counts import count
-from compactlearn.metrics.label_ranks import places
+from compactlearn.metrics.label_ranks import label_ranks
 from compactlearn.metrics.table import ROWS as METRIC_ROWS
 from compactlearn.metrics.table import Metric
 from compactlearn.metrics.truth import read_truth
@@ -44,7 +44,7 @@ def burial_measure(share=1.0):
 def burial(Y_true, scores, *, share=1.0, mask=None):
     """What the row calls its function."""
     truth = read_truth(Y_true, mask)
-    blocks = places(truth, np.asarray(scores, dtype=float))
+    blocks = label_ranks(truth, np.asarray(scores, dtype=float))
     return average("burial", burial_measure(share), blocks, truth.shape[0])
 
 

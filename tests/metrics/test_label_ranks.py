@@ -1,4 +1,4 @@
-"""Places of the present labels: the parts that the values of the metrics do not show."""
+"""LabelRanks of the present labels: the parts that the values of the metrics do not show."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def spied(monkeypatch):
 def test_rows_without_equals_are_sorted_once(monkeypatch, unknown):
     sizes = spied(monkeypatch)
     Y, scores = random_problem(0, levels=0, unknown=unknown)
-    label_ranks.places_of_block(truth.read_truth(Y), scores)
+    label_ranks.ranks_of_block(truth.read_truth(Y), scores)
     assert sizes == []
 
 
@@ -31,7 +31,7 @@ def test_only_rows_in_which_a_present_label_has_an_equal_are_sorted_again(monkey
     sizes = spied(monkeypatch)
     Y = np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1]])
     scores = np.array([[0.1, 0.7, 0.7], [0.7, 0.1, 0.7], [0.1, 0.2, 0.3]])
-    found = label_ranks.places_of_block(truth.read_truth(Y), scores)
+    found = label_ranks.ranks_of_block(truth.read_truth(Y), scores)
     assert sizes == [1]
     np.testing.assert_array_equal(found.above, [2, 0, 0])
     np.testing.assert_array_equal(found.upto, [3, 2, 1])

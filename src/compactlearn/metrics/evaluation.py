@@ -16,7 +16,7 @@ from compactlearn.metrics.checks import (
     row_blocks,
 )
 from compactlearn.metrics.hit_counts import Counts, count, count_block, merge
-from compactlearn.metrics.label_ranks import places_of_block
+from compactlearn.metrics.label_ranks import ranks_of_block
 from compactlearn.metrics.propensity import inverse_propensities
 from compactlearn.metrics.table import METRICS, Metric
 from compactlearn.metrics.truth import Truth, read_truth
@@ -89,7 +89,7 @@ def evaluate(
     asked = _asked(convention, _check_ks(k, truth.shape[1]), train_labels, truth.shape[1])
     sums = Sums({name: row.measure(**given) for name, row, given in asked if row.needs == "scores"})
     for rows in row_blocks(truth.shape):
-        sums.add(places_of_block(truth.rows(rows), S[rows]))
+        sums.add(ranks_of_block(truth.rows(rows), S[rows]))
     ranked = sums.quotients(truth.shape[0])
     if labels is None:
         _doubt_threshold(S, bounds)

@@ -11,7 +11,7 @@ import numpy as np
 from compactlearn.core.warn import quiet
 from compactlearn.metrics.averages import Measure
 from compactlearn.metrics.hit_counts import count_block
-from compactlearn.metrics.label_ranks import Places, places_of_block
+from compactlearn.metrics.label_ranks import LabelRanks, ranks_of_block
 from compactlearn.metrics.scoring import training_options
 from compactlearn.metrics.table import Metric, get_metric
 from compactlearn.metrics.truth import Truth, read_truth
@@ -152,19 +152,19 @@ class _Ranking:
         times, n_rows, n_labels = scores.shape
         if times not in self._tiled:
             self._tiled[times] = self.truth.repeated(times)
-        places = places_of_block(self._tiled[times], scores.reshape(times * n_rows, n_labels))
-        return np.column_stack([self._quotient(places, times, measure) for measure in measures])
+        ranks = ranks_of_block(self._tiled[times], scores.reshape(times * n_rows, n_labels))
+        return np.column_stack([self._quotient(ranks, times, measure) for measure in measures])
 
-    def _quotient(self, places: Places, times: int, measure: Measure) -> np.ndarray:
+    def _quotient(self, ranks: LabelRanks, times: int, measure: Measure) -> np.ndarray:
         n_rows = self.truth.shape[0]
         counted = measure.rule.holds(self.truth.n_present, self.truth.n_known).astype(np.float64)
         if self.weights is not None:
             counted *= self.weights
-        above = measure.numerator(places).reshape(times, n_rows) @ counted
+        above = measure.numerator(ranks).reshape(times, n_rows) @ counted
         if measure.denominator is None:
             below = np.full(times, counted.sum())
         else:
-            below = measure.denominator(places).reshape(times, n_rows) @ counted
+            below = measure.denominator(ranks).reshape(times, n_rows) @ counted
         return np.divide(above, below, out=np.full(times, np.nan), where=below > 0)
 
 

@@ -1,6 +1,6 @@
 """Where the present labels of each row stand among its scores.
 
-Every ranking metric can be read off the places of the present labels alone, and those are few. So
+Every ranking metric can be read off the ranks of the present labels alone, and those are few. So
 rows are sorted by value, not by index (which vector instructions do several times faster), and
 each present label looks up its place by bisection.
 
@@ -18,11 +18,11 @@ import numpy as np
 from compactlearn.metrics.checks import check_finite, row_blocks
 from compactlearn.metrics.truth import Truth
 
-__all__ = ["Places", "places", "places_of_block"]
+__all__ = ["LabelRanks", "label_ranks", "ranks_of_block"]
 
 
 @dataclass(frozen=True)
-class Places:
+class LabelRanks:
     """The present labels of a block of rows and where they stand, 1 for the best.
 
     Unknown labels stand nowhere. One entry per present label that has a score, row by row.
@@ -84,14 +84,14 @@ class Places:
         return keys - self.row * base, position
 
 
-def places(truth: Truth, scores: np.ndarray) -> Iterator[Places]:
-    """The places of each block of rows."""
+def label_ranks(truth: Truth, scores: np.ndarray) -> Iterator[LabelRanks]:
+    """The ranks of each block of rows."""
     for block in row_blocks(truth.shape):
-        yield places_of_block(truth.rows(block), scores[block])
+        yield ranks_of_block(truth.rows(block), scores[block])
 
 
-def places_of_block(truth: Truth, scores: np.ndarray) -> Places:
-    """The places of rows that are few enough to be sorted at once.
+def ranks_of_block(truth: Truth, scores: np.ndarray) -> LabelRanks:
+    """The ranks of rows that are few enough to be sorted at once.
 
     Scores that are not finite are refused here, while the block is in the cache, and not in a
     pass of their own.
@@ -108,7 +108,7 @@ def places_of_block(truth: Truth, scores: np.ndarray) -> Places:
     alone = _alone(rough, row, value, below)
     upto = truth.shape[1] - below
     if alone.all():
-        return Places(truth, row, label, upto - 1, upto, upto, upto)
+        return LabelRanks(truth, row, label, upto - 1, upto, upto, upto)
     ranks = np.stack([upto - 1, upto, upto, upto])
     tied = np.zeros(truth.shape[0], dtype=bool)
     tied[row[~alone]] = True
@@ -116,7 +116,7 @@ def places_of_block(truth: Truth, scores: np.ndarray) -> Places:
     new_row = (np.cumsum(tied) - 1)[row[again]]
     exact = _unknown_last(truth, scores)[tied]
     ranks[:, again] = _ranks_among_equals(exact, new_row, label[again])
-    return Places(truth, row, label, *ranks)
+    return LabelRanks(truth, row, label, *ranks)
 
 
 def _unknown_last(truth: Truth, scores: np.ndarray) -> np.ndarray:

@@ -18,14 +18,14 @@ from compactlearn.metrics.checks import (
     check_shape,
     row_blocks,
 )
-from compactlearn.metrics.label_ranks import Places, places
+from compactlearn.metrics.label_ranks import LabelRanks, label_ranks
 from compactlearn.metrics.truth import Truth
 
 __all__ = ["ranked_blocks"]
 
 
-def ranked_blocks(truth: Truth, scores: Any, k: int) -> Iterator[Places]:
-    """The places of the present labels, for scores in any of the three forms.
+def ranked_blocks(truth: Truth, scores: Any, k: int) -> Iterator[LabelRanks]:
+    """The ranks of the present labels, for scores in any of the three forms.
 
     Parameters
     ----------
@@ -36,13 +36,13 @@ def ranked_blocks(truth: Truth, scores: Any, k: int) -> Iterator[Places]:
         How many labels per row the caller looks at.
     """
     if isinstance(scores, tuple) and len(scores) == 2:
-        return _stored_places(truth, _from_pair(scores, truth.shape, k))
+        return _stored_ranks(truth, _from_pair(scores, truth.shape, k))
     if not sparse.issparse(scores):
-        return places(truth, check_scores(scores, truth.shape))
+        return label_ranks(truth, check_scores(scores, truth.shape))
     stored = as_matrix(scores, "scores")
     check_shape("scores", stored.shape, truth.shape)
     check_finite(stored)
-    return _stored_places(truth, stored)
+    return _stored_ranks(truth, stored)
 
 
 def _from_pair(pair: tuple[Any, Any], shape: tuple[int, int], k: int) -> sparse.csr_array:
@@ -85,15 +85,15 @@ def _extremes(labels: np.ndarray) -> str:
     return f" and run from {labels.min():g} to {labels.max():g}" if labels.size else ""
 
 
-def _stored_places(truth: Truth, stored: Matrix) -> Iterator[Places]:
+def _stored_ranks(truth: Truth, stored: Matrix) -> Iterator[LabelRanks]:
     n_rows = truth.shape[0]
     # As many rows at once as fill a block with stored cells, of the truth or of the scores.
     cells = len(truth.present.columns) + stored.nnz
     for block in row_blocks((n_rows, -(-cells // max(1, n_rows)))):
-        yield _places_of_stored(truth.rows(block), stored[block])
+        yield _ranks_of_stored(truth.rows(block), stored[block])
 
 
-def _places_of_stored(truth: Truth, stored: sparse.csr_array) -> Places:
+def _ranks_of_stored(truth: Truth, stored: sparse.csr_array) -> LabelRanks:
     width = truth.shape[1]
     row = np.repeat(np.arange(truth.shape[0]), np.diff(stored.indptr))
     label, score = stored.indices.astype(np.int64), stored.data
@@ -114,4 +114,4 @@ def _places_of_stored(truth: Truth, stored: sparse.csr_array) -> Places:
     above, upto = stop - run_stop, stop - run_start
     found = truth.present.holds(row, label, width)
     ranks = above, upto, above + 1 + (place - run_start), stop - place
-    return Places(truth, row[found], label[found], *(rank[found] for rank in ranks))
+    return LabelRanks(truth, row[found], label[found], *(rank[found] for rank in ranks))

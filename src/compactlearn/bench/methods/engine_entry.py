@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 from compactlearn.bench.methods.entry import Answer, Task
 from compactlearn.bench.methods.frequency import by_frequency
 from compactlearn.bench.methods.grids import AXES, SETTINGS, complete_settings, configurations
-from compactlearn.bench.methods.judging import Clock, Table
+from compactlearn.bench.methods.judging import Clock, JudgedGrid
 from compactlearn.bench.methods.model_numbers import Shape, landmark_numbers, within
 from compactlearn.bench.methods.trace import traced
 from compactlearn.core.quiet import quiet
@@ -99,7 +99,7 @@ class EngineEntry:
     def _paper(self, task: Task, own: Settings, grid: list[dict[str, Any]], shape: Shape) -> Answer:
         estimator = self.make(own, task.seed)
         solved, places = _solved_together(estimator, grid)
-        table = Table(task, len(grid))
+        judged = JudgedGrid(task, len(grid))
         fitting, judging = Clock(), Clock()
         with fitting:
             parts = scores_on_split(
@@ -120,17 +120,17 @@ class EngineEntry:
                 for index in part.indices:
                     for place, ridge in places[index]:
                         thresholds.setdefault(ridge, []).append(place)
-                table.add(
+                judged.add(
                     part.scores,
                     [(found, part.threshold * (1 + ridge)) for ridge, found in thresholds.items()],
                     shape.numbers(part.n_features, part.n_codes),
                 )
         with judging:
-            table.flush()
+            judged.flush()
         details = self._said(task, own, shape, len(grid))
         if own.get("trace"):
             details |= traced(estimator, grid, task)
-        return Answer(grid, table.values, table.sizes, fitting.seconds, judging.seconds, details)
+        return Answer(grid, judged.values, judged.sizes, fitting.seconds, judging.seconds, details)
 
     def _said(self, task: Task, own: Settings, shape: Shape, n_tried: int) -> dict[str, Any]:
         details: dict[str, Any] = {"n_tried": n_tried}
@@ -155,20 +155,20 @@ class EngineEntry:
         with predicting:
             scores = model.decision_function(task.X_test)
             labels = scores > model.threshold_
-        table = Table(task, 1)
+        judged = JudgedGrid(task, 1)
         embedding = model.embedding_
         d = None if embedding.projection_ is None else embedding.n_feature_components_
-        table.add(
+        judged.add(
             scores, [([0], model.threshold_)], shape.numbers(d, embedding.n_label_components_)
         )
-        table.flush()
+        judged.flush()
         details = self._said(task, own, shape, n_tried) | {
             "inner_score": inner,
             "inner_folds": own["inner_folds"],
             "by_frequency": by_frequency(task.Y_train, task.Y_test, scores, labels),
         }
         return Answer(
-            [chosen], table.values, table.sizes, fitting.seconds, predicting.seconds, details
+            [chosen], judged.values, judged.sizes, fitting.seconds, predicting.seconds, details
         )
 
     def _chosen(

@@ -15,7 +15,7 @@ from compactlearn.bench.methods.entry import Task
 from compactlearn.metrics import average_precision
 from compactlearn.metrics.judges import TOGETHER, Judges
 
-__all__ = ["Clock", "Table", "best_place", "inner_means"]
+__all__ = ["Clock", "JudgedGrid", "best_place", "inner_means"]
 
 
 @dataclass
@@ -36,11 +36,11 @@ class Clock:
 @dataclass(frozen=True, eq=False)
 class _Waiting:
     scores: NDArray[np.float64]
-    # Places in the table, and the threshold that the labels of each are read off with.
+    # Places in the grid, and the threshold that the labels of each are read off with.
     places: Sequence[tuple[Sequence[int], Any]]
 
 
-class Table:
+class JudgedGrid:
     """The metrics of every configuration on the test rows, filled in as scores come.
 
     Small matrices are judged several at a time: a call costs more than ranking a few rows.

@@ -8,8 +8,8 @@ from typing import Any
 
 from compactlearn.bench.methods.entry import Entry
 from compactlearn.bench.methods.finding import entry, own_entry
-from compactlearn.bench.spec.datasets import Data
-from compactlearn.bench.spec.reading import Method, Spec, SpecError
+from compactlearn.bench.spec.datasets import SpecDataset
+from compactlearn.bench.spec.reading import Spec, SpecError, SpecMethod
 from compactlearn.records import Cell
 
 __all__ = ["cells_of"]
@@ -60,7 +60,7 @@ def cells_of(spec: Spec) -> list[Cell]:
     return list({cell.digest: cell for cell in cells}.values())
 
 
-def _check_rows(data: Data, folds: int) -> None:
+def _check_rows(data: SpecDataset, folds: int) -> None:
     there = data.samples
     if there is not None and (data.rows or 0) > there:
         raise SpecError(
@@ -95,7 +95,7 @@ def _check_use(spec: Spec) -> None:
             )
 
 
-def _entry(method: Method, spec: Spec) -> Entry:
+def _entry(method: SpecMethod, spec: Spec) -> Entry:
     try:
         if method.estimator is not None:
             return own_entry(method.estimator, spec.folder)
@@ -104,7 +104,7 @@ def _entry(method: Method, spec: Spec) -> Entry:
         raise SpecError(str(error)) from error
 
 
-def _settings(found: Entry, method: Method, data: Data, spec: Spec) -> dict[str, Any]:
+def _settings(found: Entry, method: SpecMethod, data: SpecDataset, spec: Spec) -> dict[str, Any]:
     given: dict[str, Any] = {"inner_folds": spec.inner_folds}
     if spec.ridge is not None:
         given["ridge"] = spec.ridge

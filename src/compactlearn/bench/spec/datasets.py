@@ -15,7 +15,7 @@ from compactlearn.datasets.columns import is_xml
 from compactlearn.datasets.own import Reading, own_name
 from compactlearn.datasets.reading import FORMATS
 
-__all__ = ["FILE_KEYS", "Data", "OwnFile", "file_data", "load_data"]
+__all__ = ["FILE_KEYS", "OwnFile", "SpecDataset", "file_data", "load_data"]
 
 FILE_KEYS = ("path", "labels", "ignore", "format")
 
@@ -43,7 +43,7 @@ class OwnFile:
 
 
 @dataclass(frozen=True)
-class Data:
+class SpecDataset:
     """A data set that takes part.
 
     Parameters
@@ -75,7 +75,7 @@ class Data:
         return (self.only is None or method in self.only) and method not in self.without
 
 
-def file_data(found: Mapping[str, Any], folder: Path) -> Data:
+def file_data(found: Mapping[str, Any], folder: Path) -> SpecDataset:
     """The data set that a spec names by a path; it is read, and what it holds is what it is."""
     path = found["path"]
     if not isinstance(path, str) or not path:
@@ -94,7 +94,7 @@ def file_data(found: Mapping[str, Any], folder: Path) -> Data:
         data = file.read()
     except (ValueError, TypeError, OSError, ImportError) as error:
         raise SpecError(f"The data set {name!r} cannot be read: {error}") from error
-    return Data(name, file=file, content=fingerprint(data), samples=data.n_samples)
+    return SpecDataset(name, file=file, content=fingerprint(data), samples=data.n_samples)
 
 
 def load_data(

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from compactlearn.bench.spec.datasets import FILE_KEYS, Data, file_data
+from compactlearn.bench.methods.grids import RIDGES
+from compactlearn.bench.spec.datasets import FILE_KEYS, SpecDataset, file_data
 from compactlearn.bench.spec.values import (
     SpecError,
     bytes_of,
@@ -28,9 +29,17 @@ from compactlearn.datasets import describe, list_datasets
 from compactlearn.metrics.table import PAPER, get_metric
 from compactlearn.records import SELECTIONS, Selection
 
-__all__ = ["Budget", "Data", "Method", "Override", "Spec", "SpecError", "parse_spec", "read_spec"]
+__all__ = [
+    "Budget",
+    "Override",
+    "Spec",
+    "SpecDataset",
+    "SpecError",
+    "SpecMethod",
+    "parse_spec",
+    "read_spec",
+]
 
-RIDGES = ("paper", "wide")
 _LONGEST = 100
 _KEYS = (
     "name",
@@ -65,7 +74,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Method:
+class SpecMethod:
     """A method that takes part.
 
     Parameters
@@ -106,8 +115,8 @@ class Spec:
     """A whole benchmark; see docs/BENCHMARK.md."""
 
     name: str
-    datasets: tuple[Data, ...]
-    methods: tuple[Method, ...]
+    datasets: tuple[SpecDataset, ...]
+    methods: tuple[SpecMethod, ...]
     seed: int = 0
     folds: int = 5
     selections: tuple[Selection, ...] = ("paper", "nested")
@@ -218,7 +227,7 @@ def _budget(found: Any) -> Budget:
     return Budget(seconds, bytes_of(found["memory"]) if "memory" in found else None)
 
 
-def _data(item: Any, shown: list[str], folder: Path, data_home: Path | None) -> Data:
+def _data(item: Any, shown: list[str], folder: Path, data_home: Path | None) -> SpecDataset:
     found = {"name": item} if isinstance(item, str) else item
     known_keys(found, ("name", "rows", "only", "without", *FILE_KEYS), "a data set")
     if "path" in found:
@@ -239,7 +248,7 @@ def _data(item: Any, shown: list[str], folder: Path, data_home: Path | None) -> 
     )
 
 
-def _named_data(name: Any, data_home: Path | None) -> Data:
+def _named_data(name: Any, data_home: Path | None) -> SpecDataset:
     try:
         entry = describe(name, data_home)
     except (ValueError, TypeError, AttributeError) as error:
@@ -250,12 +259,12 @@ def _named_data(name: Any, data_home: Path | None) -> Data:
             f'path, as in {{name = "mine", path = "mine.csv", labels = -3}}; got {name!r}. Use one '
             f"of these names, or name a file.{nearest(str(name), list_datasets(data_home))}"
         ) from error
-    return Data(entry.name, content=entry.content or None, samples=entry.expected.samples)
+    return SpecDataset(entry.name, content=entry.content or None, samples=entry.expected.samples)
 
 
-def _check_one_meaning(datasets: Iterable[Data]) -> None:
+def _check_one_meaning(datasets: Iterable[SpecDataset]) -> None:
     """The same set may stand in a spec twice, but a name means one set."""
-    known: dict[str, Data] = {}
+    known: dict[str, SpecDataset] = {}
     for data in datasets:
         other = known.setdefault(data.name, data)
         if other.content != data.content:
@@ -265,7 +274,7 @@ def _check_one_meaning(datasets: Iterable[Data]) -> None:
             )
 
 
-def _method(item: Any) -> Method:
+def _method(item: Any) -> SpecMethod:
     found = {"name": item} if isinstance(item, str) else item
     if not isinstance(found, Mapping) or not isinstance(found.get("name"), str):
         raise SpecError(
@@ -279,7 +288,7 @@ def _method(item: Any) -> Method:
     if estimator is not None:
         fits = re.compile(r"[\w.]+:[\w.]+").fullmatch
         check_text(estimator, "estimator", lambda text: bool(fits(text)), "'package.module:object'")
-    return Method(found["name"], shown, rest, estimator)
+    return SpecMethod(found["name"], shown, rest, estimator)
 
 
 def _override(item: Any, datasets: Iterable[str], shown: Iterable[str]) -> Override:
