@@ -213,7 +213,7 @@ def _metrics(found: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _ridge(found: Mapping[str, Any]) -> str | None:
     value = found.get("ridge")
-    if value is not None and value not in RIDGES:
+    if value is not None and value not in tuple(RIDGES):
         raise SpecError(
             f"The key 'ridge' must be {' or '.join(map(repr, RIDGES))}, the penalties that are "
             f"tried; got {value!r}. Use one of these.{nearest(str(value), RIDGES)}"
