@@ -48,7 +48,7 @@ def make_data(n=36, n_features=7, n_labels=5, seed=0):
 
 
 def embedding_of(model):
-    return model._make_embedding()
+    return model.make_embedding()
 
 
 def base(name):

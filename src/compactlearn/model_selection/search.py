@@ -37,7 +37,9 @@ from compactlearn.core.validation import (
 from compactlearn.core.warn import warn_user
 from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.estimators.sizes import Weighed
+from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.label_output import LabelSpace
+from compactlearn.estimators.model_size import Weighed
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.crossval import Outcome, Problem, cross_validate_grid
 from compactlearn.model_selection.folds import Data, Split
@@ -94,8 +96,8 @@ class Search(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
+        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             For the fits, and for the scores where the metric ranks the labels of rows.
         groups : array-like of shape (n_samples,), optional
@@ -128,9 +130,8 @@ class Search(
     def _check_template(self, targets: Targets) -> None:
         """Refuse at once what every fit would refuse."""
         model = clone(self._template())
-        model._checked_embedding()
-        model._describe(targets)
-        model._take_threshold()
+        model.make_embedding()
+        given_threshold(model.threshold, model.decoder, LabelSpace.of(targets))
 
     def _scorer(self) -> Scorer:
         if isinstance(self.scoring, Scorer):
@@ -240,32 +241,78 @@ class Search(
         return best
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels that the best classifier predicts."""
+        """Return the labels that the best classifier predicts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).predict(X)
 
     def decision_function(self, X: Any) -> Array:
-        """Return the best classifier's scores."""
+        """Return the best classifier's scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).decision_function(X)
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Return the best classifier's probabilities."""
+        """Return the best classifier's probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).predict_proba(X)
 
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
-        """Return the k best labels of each row and their scores; see ``CompactClassifier``."""
+        """Return the k best labels of each row and their scores; see ``CompactClassifier``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        k : int
+            How many labels.
+        sparse : bool, default=False
+            Whether to return one CSR matrix.
+        """
         return self._asked(X).predict_topk(X, k, sparse=sparse)
 
     def predict_codes(self, X: Any) -> Array:
-        """Return predicted codes."""
+        """Return predicted codes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).predict_codes(X)
 
     def transform(self, X: Any) -> Any:
-        """Return the projected features."""
+        """Return the projected features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns that ``transform`` returns."""
+        """Names of the columns that ``transform`` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; by default those that ``fit`` saw.
+        """
         return self._best().get_feature_names_out(input_features)
 
     @property

@@ -14,7 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from compactlearn.bench.methods.entry import Answer, Task
 from compactlearn.bench.methods.judging import Clock, best_place, inner_means
 from compactlearn.core.params import Integer, nearest
-from compactlearn.estimators.sizes import numbers_of
+from compactlearn.estimators.model_size import numbers_of
 from compactlearn.metrics import get_metric
 from compactlearn.metrics.scoring import predicted_labels, predicted_scores, training_options
 

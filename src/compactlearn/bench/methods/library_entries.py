@@ -29,7 +29,7 @@ from compactlearn.bench.methods.single_fits import SingleFits
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators import ThresholdTuner, method
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.estimators.sizes import numbers_of
+from compactlearn.estimators.model_size import numbers_of
 from compactlearn.method_table import ROWS, MethodRow
 
 __all__ = ["ENTRIES"]

@@ -18,7 +18,7 @@ import scipy.sparse
 
 from compactlearn.bench.methods.entry import Task
 from compactlearn.decoding.linear import linear_numbers
-from compactlearn.embeddings.sizes import component_count, default_label_size
+from compactlearn.embeddings.components import component_count, default_label_size
 
 __all__ = ["Shape", "landmark_numbers", "within"]
 
