@@ -141,7 +141,10 @@ PRIVATE = {
     ("compactlearn.core.validation", "_safe_indexing"): "scikit-learn has no public way to do so",
     ("compactlearn.core.validation", "_num_samples"): "scikit-learn has no public way to do so",
     ("compactlearn.core.warn", "_getframe"): "Python's own, for the frame that a warning is about",
-    ("compactlearn.bench.worker", "_exit"): "Python's own, for a process that must not clean up",
+    (
+        "compactlearn.bench.harness.worker",
+        "_exit",
+    ): "Python's own, for a process that must not clean up",
 }
 
 

@@ -126,4 +126,4 @@ def test_no_reader_and_no_command_changes_the_filters_of_the_process():
         for path in (source / folder).rglob("*.py")
         if pattern.search(path.read_text(encoding="utf-8"))
     }
-    assert users == {"bench/execute.py"}
+    assert users == {"bench/harness/execute.py"}

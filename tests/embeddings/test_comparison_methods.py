@@ -20,7 +20,7 @@ from compactlearn import (
     KernelMap,
     Original,
 )
-from compactlearn.bench.controls import PrincipalDirections, RandomDirections
+from compactlearn.bench.methods.controls import PrincipalDirections, RandomDirections
 
 REGIMES = ["moments", "dual", "krylov"]
 every_regime = pytest.mark.parametrize("solver", REGIMES)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compactlearn.bench.entries import ENTRIES
+from compactlearn.bench.methods.library_entries import ENTRIES
 from compactlearn.report import collect, render_html
 from compactlearn.report.legend import describe, is_compact, legend
 from compactlearn.report.verdict import verdict

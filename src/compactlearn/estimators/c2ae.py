@@ -62,7 +62,7 @@ from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.moments import column_moments
-from compactlearn.metrics.registry import get_metric
+from compactlearn.metrics.table import get_metric
 
 Array = NDArray[np.float64]
 

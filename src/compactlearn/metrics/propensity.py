@@ -14,7 +14,7 @@ from compactlearn.core.params import Integer, Real
 from compactlearn.metrics.averages import average
 from compactlearn.metrics.checks import check_k
 from compactlearn.metrics.row_values import psndcg_measure, psp_measure
-from compactlearn.metrics.stored import ranked_blocks
+from compactlearn.metrics.sparse_scores import ranked_blocks
 from compactlearn.metrics.truth import read_truth
 
 __all__ = ["inverse_propensities", "propensities", "psndcg_at_k", "psp_at_k"]

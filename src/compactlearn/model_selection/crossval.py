@@ -21,7 +21,7 @@ from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import Targets, take_rows
 from compactlearn.core.warn import quiet
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.metrics.many import TOGETHER, Judge
+from compactlearn.metrics.judges import TOGETHER, Judge
 from compactlearn.metrics.scoring import Scorer
 from compactlearn.model_selection.candidates import Group, Single, sort_candidates
 from compactlearn.model_selection.engine import scores_of

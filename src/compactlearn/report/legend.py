@@ -5,39 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from compactlearn.method_table import ROWS
 from compactlearn.report.published import family_of, method_order
 
 __all__ = ["describe", "is_compact", "legend"]
 
-_METHODS: Mapping[str, str] = {
-    "ORI": "Ridge regression from all features to all labels; nothing is compressed.",
-    "PLST": "Labels are compressed to their principal directions; the features are kept.",
-    "CPLST": "As PLST, with label directions that the features also predict well.",
-    "DMLR": "Labels are compressed to codes that depend on the features and recover the labels.",
-    "FaIE": "Label codes that are learnt freely, to be predictable from the features and to "
-    "recover the labels.",
-    "CMLL_y": "Compact learning of the labels alone; the features are kept.",
-    "MDDM": "Features are compressed to the directions that depend most on the labels; the labels "
-    "are kept.",
-    "POP": "One linear model for each label, with weights that matter little pruned.",
-    "C2AE": "Deep networks that embed features and labels together.",
-    "CMLL": "Compact learning: features and labels are compressed together, with ridge regression "
-    "between the two small spaces and a linear decoder back to the labels.",
-    "CMLL+f1": "CMLL, with a threshold that is tuned for F1 on held-out scores.",
-    "CMLL+logistic": "CMLL's label codes, with one logistic regression for each label as the "
-    "decoder and a tuned threshold.",
-    "BR-logistic": "One logistic regression for each label on all features (one-vs-rest), with a "
-    "tuned threshold; nothing is compressed.",
-    "CMLL/none": "CMLL, with no more feature directions than the label codes give.",
-    "CMLL/variance": "CMLL, with its feature directions filled up by those of largest variance.",
-    "CMLL/krylov": "CMLL, with its feature directions filled up by a Krylov space of the labels.",
-    "CMLL/random": "CMLL, with its feature directions filled up at random.",
-    "RRR": "Control: reduced-rank ridge regression, the best few codes for ridge on all features.",
-    "PCA+ridge": "Control: ridge regression on the features' principal directions, which know "
-    "nothing of the labels.",
-    "Random P": "Control: ridge regression on random directions of the features.",
-    "MDDM+CMLL_y": "Control: MDDM's features and CMLL_y's codes, neither knowing of the other.",
-}
 #: Words behind a comma or slash that need more words.
 _VARIANTS: Mapping[str, str] = {
     "CMLL's size": "no more numbers in the model than CMLL keeps by itself",
@@ -57,10 +29,10 @@ def describe(method: str) -> str | None:
     >>> describe("mine") is None
     True
     """
-    if method in _METHODS:
-        return _METHODS[method]
+    if method in ROWS and ROWS[method].line:
+        return ROWS[method].line
     stem = method.removeprefix("k-")
-    if stem != method and stem in _METHODS:
+    if stem in ROWS:
         return f"As {stem}, with a Gaussian kernel in place of the features (k-)."
     for sign in ",/":
         base, _, rest = method.partition(sign)

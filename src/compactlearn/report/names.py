@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compactlearn.core.plain import python_value
-from compactlearn.metrics import METRICS, get_metric
+from compactlearn.metrics.table import METRICS, PAPER, get_metric, greater_is_better
 from compactlearn.records import Selection
 
 __all__ = [
@@ -26,32 +26,8 @@ __all__ = [
     "title",
 ]
 
-_TITLES = {
-    "average_precision": "Average precision",
-    "micro_f1": "Micro-F1",
-    "macro_f1": "Macro-F1",
-    "example_f1": "Example-F1",
-    "ranking_loss": "Ranking loss",
-    "one_error": "One error",
-    "coverage": "Coverage",
-    "hamming_loss": "Hamming loss",
-    "label_auc": "Label AUC",
-    "label_average_precision": "Label average precision",
-    "subset_accuracy": "Subset accuracy",
-    "precision": "Precision",
-    "ndcg": "nDCG",
-    "psp": "Propensity-scored precision",
-    "psndcg": "Propensity-scored nDCG",
-}
-
-_PUBLISHED_METRICS = (
-    "average_precision",
-    "micro_f1",
-    "ranking_loss",
-    "one_error",
-    "precision_at_3",
-    "ndcg_at_3",
-)
+# Of labels instead of rows, and so in no table of metrics.
+_TITLES = {"label_auc": "Label AUC", "label_average_precision": "Label average precision"}
 
 #: What each selection means, for a heading and for the line below it.
 HEADINGS: Mapping[Selection, str] = {
@@ -74,18 +50,10 @@ def title(metric: str) -> str:
     >>> title("precision_at_3"), title("one_error")
     ('Precision@3', 'One error')
     """
-    numbered = re.fullmatch(r"(\w+)_at_(\d+)", metric)
-    if numbered and numbered[1] in _TITLES:
-        return f"{_TITLES[numbered[1]]}@{numbered[2]}"
-    return _TITLES.get(metric, metric)
-
-
-def greater_is_better(metric: str) -> bool:
-    """By the table of metrics; of one that it does not know, more is taken as better."""
     try:
-        return get_metric(metric).greater_is_better
+        return get_metric(metric).title
     except ValueError:
-        return True
+        return _TITLES.get(metric, metric)
 
 
 def arrow(metric: str) -> str:
@@ -95,7 +63,7 @@ def arrow(metric: str) -> str:
 
 def metric_order(metrics: Iterable[str]) -> list[str]:
     """The paper's first, then in the order of the table of metrics, then the rest by name."""
-    known = [*_PUBLISHED_METRICS, *METRICS]
+    known = [*PAPER, *METRICS]
     return sorted(
         metrics, key=lambda name: (known.index(name) if name in known else len(known), name)
     )

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from types import MappingProxyType
-from typing import Literal
+
+from compactlearn.method_table import ROWS, Family
 
 __all__ = [
-    "BESIDE",
     "PUBLISHED",
     "REFERENCES",
     "Family",
@@ -23,9 +23,7 @@ __all__ = [
     "published_first",
 ]
 
-#: The paper has two tables, each with its own reference. The library's other methods, controls and
-#: variants have a third, in which CMLL is a guest.
-Family = Literal["linear", "kernel", "other"]
+#: A table's reference; in the third CMLL is a guest.
 REFERENCES: Mapping[Family, str] = MappingProxyType(
     {"linear": "CMLL", "kernel": "k-CMLL", "other": "CMLL"}
 )
@@ -72,25 +70,6 @@ _ROWS = {
     "delicious": 16105,
     "mediamill": 43907,
 }
-_FAMILIES = {cell.method: cell.family for cell in PUBLISHED.values()}
-
-#: What the library offers beside the paper's methods.
-BESIDE = frozenset(
-    {
-        "BR-logistic",
-        "CMLL+f1",
-        "CMLL+logistic",
-        "CMLL/krylov",
-        "CMLL/none",
-        "CMLL/random",
-        "CMLL/variance",
-        "MDDM+CMLL_y",
-        "PCA+ridge",
-        "RRR",
-        "Random P",
-        "k-CMLL+logistic",
-    }
-)
 
 
 def published(dataset: str, method: str, metric: str) -> Published | None:
@@ -140,10 +119,10 @@ def family_of(method: str) -> Family:
     >>> family_of("k-NN"), family_of("ridge")
     ('kernel', 'linear')
     """
-    if method in _FAMILIES:
-        return _FAMILIES[method]
+    if method in ROWS:
+        return ROWS[method].family
     stems = {method, method.partition(",")[0], method.partition("/")[0]}
-    if stems & (_FAMILIES.keys() | BESIDE):
+    if stems & ROWS.keys():
         return "other"
     return "kernel" if method.startswith("k-") else "linear"
 
@@ -156,7 +135,7 @@ def dataset_order(name: str) -> tuple[int, str]:
 
 def method_order(name: str) -> tuple[int, str]:
     """A key for sorting: as the paper does, unknown ones before the reference, which is last."""
-    methods = list(_FAMILIES)
+    methods = [known for known, row in ROWS.items() if row.family != "other"]
     if name in REFERENCES.values():
         return (len(methods) + 1, name)
     return (methods.index(name) if name in methods else len(methods), name)
