@@ -53,7 +53,8 @@ def in_layer(layer):
 
 
 def contract_layers():
-    (contract,) = SETTINGS["tool"]["importlinter"]["contracts"]
+    contracts = SETTINGS["tool"]["importlinter"]["contracts"]
+    (contract,) = [c for c in contracts if c["containers"] == ["compactlearn"]]
     return [re.findall(r"\w+", layer) for layer in contract["layers"]]
 
 

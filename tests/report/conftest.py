@@ -1,8 +1,7 @@
 """Records that several tests look at."""
 
 import pytest
-
-from .factory import KERNEL, LINEAR, synthetic_records
+from tests.report.factory import KERNEL, LINEAR, synthetic_records
 
 
 @pytest.fixture(scope="session")

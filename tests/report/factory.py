@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from compactlearn.records import Cell, Record, seed_for
-from compactlearn.report.published import PUBLISHED, family_of
+from compactlearn.report.tables.published import PUBLISHED, family_of
 
 DATASETS = ("plant", "msra", "enron", "llog", "bibtex", "corel5k", "delicious")
 LINEAR = ("ORI", "PLST", "CPLST", "DMLR", "FaIE", "CMLL_y", "MDDM", "POP", "CMLL")

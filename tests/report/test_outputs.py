@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.report.factory import record
 
 from compactlearn.records import Record, RecordError, aggregate
 from compactlearn.report import (
@@ -21,8 +22,6 @@ from compactlearn.report import (
     to_latex,
     to_svg,
 )
-
-from .factory import record
 
 BAD = "<script>alert('x')</script>"
 EVIL = '"><img src=x onerror=alert(1)>'

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.model_selection.units import Integers, Units, entries_of
+from compactlearn.model_selection.label_counts import Integers, Units, entries_of
 
 Folds = NDArray[np.intp]
 

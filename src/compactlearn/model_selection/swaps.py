@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.model_selection.dealing import Folds
-from compactlearn.model_selection.units import Integers, Units
+from compactlearn.model_selection.label_counts import Integers, Units
+from compactlearn.model_selection.rarest_first import Folds
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from compactlearn.core.files import atomic
+from compactlearn.core.atomic import atomic
 from compactlearn.core.growth import Growth
 from compactlearn.core.warn import warn_user
 from compactlearn.records.claims import claim, sweep

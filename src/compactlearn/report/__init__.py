@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from compactlearn.records import Record, Results, Selection, aggregate
-from compactlearn.report.figure import Chart
-from compactlearn.report.figures import make_charts
-from compactlearn.report.html import page
-from compactlearn.report.raster import png_bytes
-from compactlearn.report.summary import markdown_text
-from compactlearn.report.tables import Entry, MetricTable, make_tables
-from compactlearn.report.text import csv_text, latex_text
+from compactlearn.report.drawing.all_charts import make_charts
+from compactlearn.report.drawing.chart import Chart
+from compactlearn.report.drawing.raster import png_bytes
+from compactlearn.report.html.page import page
+from compactlearn.report.tables.csv_latex import csv_text, latex_text
+from compactlearn.report.tables.metric_tables import Entry, MetricTable, make_tables
+from compactlearn.report.words.summary import markdown_text
 
 __all__ = [
     "Chart",

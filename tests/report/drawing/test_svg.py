@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.report.charts import Dot, Series, dot_rows, line_chart, rank_line, scatter
-from compactlearn.report.heat import heat_map
-from compactlearn.report.svg import COLOURS, Scale, element, label, marker, short, text_width
+from compactlearn.report.drawing.charts import Dot, Series, dot_rows, line_chart, rank_line, scatter
+from compactlearn.report.drawing.heat_map import heat_map
+from compactlearn.report.drawing.svg import (
+    COLOURS,
+    Scale,
+    element,
+    label,
+    marker,
+    short,
+    text_width,
+)
 
 BAD = '<script>alert("&1")</script>'
 

@@ -9,11 +9,10 @@ import struct
 import zlib
 
 import pytest
+from tests.report.factory import synthetic_records
 
 from compactlearn.records import aggregate
 from compactlearn.report import render_html
-
-from .factory import synthetic_records
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
@@ -332,7 +331,7 @@ def test_it_prints_with_all_that_is_put_away_on_the_screen(page):
 
 
 def test_names_from_strangers_do_nothing(browser, tmp_path):
-    from .test_outputs import hostile
+    from tests.report.test_outputs import hostile
 
     path = tmp_path / "report.html"
     path.write_text(render_html(hostile()), encoding="utf-8")

@@ -3,17 +3,16 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.report.factory import record
 
 from compactlearn.records import aggregate
 from compactlearn.records.ranks import average_ranks
 from compactlearn.records.significance import detectable_difference
-from compactlearn.report.names import EXPLANATIONS, HEADINGS, greater_is_better
-from compactlearn.report.standing import check_marks, standing
-from compactlearn.report.summary import agreement, first_places
-from compactlearn.report.tables import make_tables
-from compactlearn.report.text import csv_text
-
-from .factory import record
+from compactlearn.report.tables.csv_latex import csv_text
+from compactlearn.report.tables.metric_tables import make_tables
+from compactlearn.report.tables.names import EXPLANATIONS, HEADINGS, greater_is_better
+from compactlearn.report.tables.ranking import check_marks, standing
+from compactlearn.report.words.summary import agreement, first_places
 
 
 def folds(values, **more):

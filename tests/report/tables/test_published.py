@@ -8,8 +8,8 @@ import pytest
 from compactlearn import METHODS
 from compactlearn.bench import entry_names
 from compactlearn.metrics import get_metric
-from compactlearn.report.names import greater_is_better
-from compactlearn.report.published import (
+from compactlearn.report.tables.names import greater_is_better
+from compactlearn.report.tables.published import (
     BESIDE,
     PUBLISHED,
     dataset_order,
@@ -20,7 +20,7 @@ from compactlearn.report.published import (
     published_first,
 )
 
-TABLES = Path(__file__).resolve().parents[3] / "shared" / "paper" / "tables.csv"
+TABLES = Path(__file__).resolve().parents[4] / "shared" / "paper" / "tables.csv"
 NAMES = {
     "Average Precision": "average_precision",
     "micro-F1": "micro_f1",

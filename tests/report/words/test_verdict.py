@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.report.factory import record
 
 from compactlearn.bench.entries import ENTRIES
 from compactlearn.report import collect, render_html
-from compactlearn.report.legend import describe, is_compact, legend
-from compactlearn.report.verdict import verdict
-
-from .factory import record
+from compactlearn.report.words.legend import describe, is_compact, legend
+from compactlearn.report.words.verdict import verdict
 
 NOISE = (0.0, 0.01, -0.01, 0.005, -0.005)
 

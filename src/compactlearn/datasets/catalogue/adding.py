@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from compactlearn.core.files import atomic
-from compactlearn.datasets.checksums import digest, is_genuine
-from compactlearn.datasets.columns import Labels, is_xml
+from compactlearn.core.atomic import atomic
+from compactlearn.datasets.catalogue.checksums import digest, is_genuine
+from compactlearn.datasets.catalogue.download import locked
+from compactlearn.datasets.catalogue.folders import COMPRESSIONS, data_folder, obtain
+from compactlearn.datasets.catalogue.from_files import check_counts, read_files, stack
+from compactlearn.datasets.catalogue.known_sets import Entry, File, describe, known_entry
+from compactlearn.datasets.catalogue.own_sets import Reading, own_name, register
 from compactlearn.datasets.dataset import Dataset
-from compactlearn.datasets.download import locked
-from compactlearn.datasets.entries import check_counts, read_files, stack
-from compactlearn.datasets.folders import COMPRESSIONS, data_folder, obtain
-from compactlearn.datasets.own import Reading, own_name, register
-from compactlearn.datasets.reading import read
-from compactlearn.datasets.registry import Entry, File, describe, known_entry
+from compactlearn.datasets.formats.label_columns import Labels, is_xml
+from compactlearn.datasets.formats.reading import read
 
 __all__ = ["add", "read_added", "was_added"]
 

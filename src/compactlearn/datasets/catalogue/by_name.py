@@ -8,13 +8,19 @@ fetched where an address is known. What is known of each set stands in `registry
 import os
 from pathlib import Path
 
-from compactlearn.datasets.adding import read_added, was_added
+from compactlearn.datasets.catalogue.adding import read_added, was_added
+from compactlearn.datasets.catalogue.embedded import load_embedded
+from compactlearn.datasets.catalogue.folders import data_folder, find, obtain
+from compactlearn.datasets.catalogue.from_files import check_counts, read_files, vary
+from compactlearn.datasets.catalogue.known_sets import Entry, known_entry, registry, unknown
+from compactlearn.datasets.catalogue.own_sets import (
+    own_entry,
+    own_files,
+    own_folder,
+    own_names,
+    read_own,
+)
 from compactlearn.datasets.dataset import Dataset
-from compactlearn.datasets.embedded import load_embedded
-from compactlearn.datasets.entries import check_counts, read_files, vary
-from compactlearn.datasets.folders import data_folder, find, obtain
-from compactlearn.datasets.own import own_entry, own_files, own_folder, own_names, read_own
-from compactlearn.datasets.registry import Entry, known_entry, registry, unknown
 
 __all__ = ["data_folder", "describe", "fetch", "folder_of", "is_available", "list_datasets", "load"]
 

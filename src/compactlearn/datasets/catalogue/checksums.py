@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from compactlearn.datasets.registry import File
+from compactlearn.datasets.catalogue.known_sets import File
 
 __all__ = ["digest", "is_genuine", "verify"]
 

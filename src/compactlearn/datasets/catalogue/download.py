@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import IO
 
 from compactlearn.core.progress import track
-from compactlearn.datasets.checksums import digest, verify
-from compactlearn.datasets.registry import File
+from compactlearn.datasets.catalogue.checksums import digest, verify
+from compactlearn.datasets.catalogue.known_sets import File
 
 if sys.platform == "win32":
     import msvcrt

@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from compactlearn.datasets.checksums import verify
-from compactlearn.datasets.download import FetchError, Patience, fetch_file
-from compactlearn.datasets.registry import Entry, File
+from compactlearn.datasets.catalogue.checksums import verify
+from compactlearn.datasets.catalogue.download import FetchError, Patience, fetch_file
+from compactlearn.datasets.catalogue.known_sets import Entry, File
 
 __all__ = ["COMPRESSIONS", "data_folder", "find", "obtain"]
 

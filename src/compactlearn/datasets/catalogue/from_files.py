@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from compactlearn.datasets.arff import read_arff
+from compactlearn.datasets.catalogue.known_sets import Entry
 from compactlearn.datasets.dataset import Dataset, Matrix
-from compactlearn.datasets.files import Lines
-from compactlearn.datasets.matlab import read_mat
-from compactlearn.datasets.registry import Entry
-from compactlearn.datasets.xmlrepo import read_xmlrepo
+from compactlearn.datasets.formats.arff import read_arff
+from compactlearn.datasets.formats.matlab import read_mat
+from compactlearn.datasets.formats.xmlrepo import read_xmlrepo
+from compactlearn.datasets.parsing.unpacking import Lines
 
 __all__ = ["check_counts", "read_files", "stack", "vary"]
 

@@ -209,7 +209,9 @@ def parse_registry(text: str) -> dict[str, Entry]:
 @cache
 def registry() -> Mapping[str, Entry]:
     """Every entry by name."""
-    text = (resources("compactlearn.datasets") / "registry.toml").read_text(encoding="utf-8")
+    text = (resources("compactlearn.datasets.catalogue") / "registry.toml").read_text(
+        encoding="utf-8"
+    )
     return parse_registry(text)
 
 

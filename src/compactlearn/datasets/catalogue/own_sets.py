@@ -20,17 +20,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
-from compactlearn.core.files import atomic
-from compactlearn.datasets.assemble import stem
-from compactlearn.datasets.checksums import digest
-from compactlearn.datasets.columns import Labels
+from compactlearn.core.atomic import atomic
+from compactlearn.datasets.catalogue.checksums import digest
+from compactlearn.datasets.catalogue.download import locked
+from compactlearn.datasets.catalogue.folders import data_folder
+from compactlearn.datasets.catalogue.from_files import stack
+from compactlearn.datasets.catalogue.known_sets import Entry, Expected, registry
 from compactlearn.datasets.dataset import Dataset
-from compactlearn.datasets.download import locked
-from compactlearn.datasets.entries import stack
 from compactlearn.datasets.fingerprint import fingerprint
-from compactlearn.datasets.folders import data_folder
-from compactlearn.datasets.reading import format_of, read
-from compactlearn.datasets.registry import Entry, Expected, registry
+from compactlearn.datasets.formats.label_columns import Labels
+from compactlearn.datasets.formats.reading import format_of, read
+from compactlearn.datasets.parsing.assemble import stem
 
 __all__ = [
     "Reading",

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from compactlearn.datasets.arff_header import Attribute, Header, parse_header, unescape
-from compactlearn.datasets.arff_rows import MOST_FILLED, line_of, read_rows
-from compactlearn.datasets.assemble import Table, stem
-from compactlearn.datasets.columns import Labels, split_columns
 from compactlearn.datasets.dataset import Dataset, Matrix
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.files import Limits, Lines
+from compactlearn.datasets.formats.arff_header import Attribute, Header, parse_header, unescape
+from compactlearn.datasets.formats.arff_rows import MOST_FILLED, line_of, read_rows
+from compactlearn.datasets.formats.label_columns import Labels, split_columns
+from compactlearn.datasets.parsing.assemble import Table, stem
+from compactlearn.datasets.parsing.unpacking import Limits, Lines
 
 __all__ = ["read_arff"]
 

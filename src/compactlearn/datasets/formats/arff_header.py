@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.files import Lines, decoded
+from compactlearn.datasets.parsing.unpacking import Lines, decoded
 
 __all__ = [
     "Attribute",

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from compactlearn.datasets.arff_header import Header, split_cells, strip_comment, unquote
-from compactlearn.datasets.blocks import INDEX, SKIP, VALUE, Grammar
 from compactlearn.datasets.dataset import Matrix
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.files import Block, Lines, decoded
+from compactlearn.datasets.formats.arff_header import Header, split_cells, strip_comment, unquote
+from compactlearn.datasets.parsing.number_blocks import INDEX, SKIP, VALUE, Grammar
+from compactlearn.datasets.parsing.unpacking import Block, Lines, decoded
 
 __all__ = ["MOST_FILLED", "line_of", "read_rows"]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from compactlearn.core.files import atomic
-from compactlearn.datasets.arff_header import quote
-from compactlearn.datasets.assemble import stem
+from compactlearn.core.atomic import atomic
 from compactlearn.datasets.dataset import Dataset
-from compactlearn.datasets.label_file import writable, write_label_names
-from compactlearn.datasets.xmlrepo import number
+from compactlearn.datasets.formats.arff_header import quote
+from compactlearn.datasets.formats.label_file import writable, write_label_names
+from compactlearn.datasets.formats.xmlrepo import number
+from compactlearn.datasets.parsing.assemble import stem
 
 __all__ = ["write_arff"]
 

@@ -10,12 +10,12 @@ from itertools import chain, islice
 
 import numpy as np
 
-from compactlearn.datasets.assemble import Table
-from compactlearn.datasets.blocks import SKIP, VALUE, Grammar
-from compactlearn.datasets.columns import Labels, split_columns
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.files import Block, Limits, Lines, decoded
+from compactlearn.datasets.formats.label_columns import Labels, split_columns
+from compactlearn.datasets.parsing.assemble import Table
+from compactlearn.datasets.parsing.number_blocks import SKIP, VALUE, Grammar
+from compactlearn.datasets.parsing.unpacking import Block, Limits, Lines, decoded
 
 __all__ = ["read_csv"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from compactlearn.core.params import nearest
 from compactlearn.datasets.errors import DataFileError
-from compactlearn.datasets.label_file import read_label_names
+from compactlearn.datasets.formats.label_file import read_label_names
 
 __all__ = ["Labels", "is_xml", "split_columns"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from compactlearn.core.files import atomic
+from compactlearn.core.atomic import atomic
 from compactlearn.datasets.errors import DataFileError
-from compactlearn.datasets.files import read_bytes
+from compactlearn.datasets.parsing.unpacking import read_bytes
 
 __all__ = ["read_label_names", "write_label_names"]
 

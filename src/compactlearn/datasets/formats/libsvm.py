@@ -8,9 +8,9 @@ from scipy import sparse
 
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError
-from compactlearn.datasets.files import Limits, Lines
-from compactlearn.datasets.pairs import PairReader, UnknownLabel
-from compactlearn.datasets.xmlrepo import pairs_dataset
+from compactlearn.datasets.formats.xmlrepo import pairs_dataset
+from compactlearn.datasets.parsing.index_value_rows import PairReader, UnknownLabel
+from compactlearn.datasets.parsing.unpacking import Limits, Lines
 
 __all__ = ["read_libsvm"]
 

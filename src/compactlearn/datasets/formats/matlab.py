@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from compactlearn.datasets.assemble import Rows, dataset_of
 from compactlearn.datasets.dataset import Dataset, Matrix
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.files import Limits
-from compactlearn.datasets.matlab_elements import read_matrices
+from compactlearn.datasets.formats.matlab_elements import read_matrices
+from compactlearn.datasets.parsing.assemble import Rows, dataset_of
+from compactlearn.datasets.parsing.unpacking import Limits
 
 __all__ = ["read_mat"]
 

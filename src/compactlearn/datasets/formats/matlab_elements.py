@@ -12,7 +12,7 @@ from scipy import sparse
 
 from compactlearn.datasets.dataset import Matrix
 from compactlearn.datasets.errors import DataFileError
-from compactlearn.datasets.files import Limits, read_bytes
+from compactlearn.datasets.parsing.unpacking import Limits, read_bytes
 
 __all__ = ["read_matrices"]
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from compactlearn.core.files import atomic
+from compactlearn.core.atomic import atomic
 from compactlearn.core.optional import require
-from compactlearn.datasets.assemble import Table
-from compactlearn.datasets.columns import Labels, split_columns
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.files import Limits, present
+from compactlearn.datasets.formats.label_columns import Labels, split_columns
+from compactlearn.datasets.parsing.assemble import Table
+from compactlearn.datasets.parsing.unpacking import Limits, present
 
 __all__ = ["read_parquet", "write_parquet"]
 

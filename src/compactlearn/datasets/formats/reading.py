@@ -6,16 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from compactlearn.datasets.arff import read_arff
-from compactlearn.datasets.columns import Labels
 from compactlearn.datasets.dataset import Dataset
-from compactlearn.datasets.delimited import read_csv
 from compactlearn.datasets.errors import DataFileError
-from compactlearn.datasets.files import Limits, Lines, present
-from compactlearn.datasets.libsvm import read_libsvm
-from compactlearn.datasets.matlab import read_mat
-from compactlearn.datasets.parquet import read_parquet
-from compactlearn.datasets.xmlrepo import read_xmlrepo
+from compactlearn.datasets.formats.arff import read_arff
+from compactlearn.datasets.formats.delimited import read_csv
+from compactlearn.datasets.formats.label_columns import Labels
+from compactlearn.datasets.formats.libsvm import read_libsvm
+from compactlearn.datasets.formats.matlab import read_mat
+from compactlearn.datasets.formats.parquet import read_parquet
+from compactlearn.datasets.formats.xmlrepo import read_xmlrepo
+from compactlearn.datasets.parsing.unpacking import Limits, Lines, present
 
 __all__ = ["FORMATS", "format_of", "read"]
 

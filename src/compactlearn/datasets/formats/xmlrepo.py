@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from compactlearn.core.files import atomic
-from compactlearn.datasets.assemble import dataset_of
+from compactlearn.core.atomic import atomic
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError
-from compactlearn.datasets.files import Limits, Lines
-from compactlearn.datasets.pairs import PairReader
+from compactlearn.datasets.parsing.assemble import dataset_of
+from compactlearn.datasets.parsing.index_value_rows import PairReader
+from compactlearn.datasets.parsing.unpacking import Limits, Lines
 
 __all__ = ["read_xmlrepo", "write_xmlrepo"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from compactlearn.datasets.assemble import Rows
-from compactlearn.datasets.blocks import INDEX, LABEL, SKIP, VALUE, Grammar
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.files import Block, Lines, decoded
+from compactlearn.datasets.parsing.assemble import Rows
+from compactlearn.datasets.parsing.number_blocks import INDEX, LABEL, SKIP, VALUE, Grammar
+from compactlearn.datasets.parsing.unpacking import Block, Lines, decoded
 
 __all__ = ["PairReader", "UnknownLabel"]
 

@@ -8,13 +8,13 @@ from functools import partial
 
 from compactlearn.records import Results
 from compactlearn.records.ranks import indistinguishable
-from compactlearn.report.charts import Dot, Series, dot_rows, line_chart, rank_line, scatter
-from compactlearn.report.curves import balance_charts, ratio_charts, surface_charts
-from compactlearn.report.figure import Chart, style_of
-from compactlearn.report.names import metric_order, number, signed, title
-from compactlearn.report.published import REFERENCES, dataset_order, method_order
-from compactlearn.report.standing import standing
-from compactlearn.report.tables import CLOSE, MetricTable, families, make_tables
+from compactlearn.report.drawing.chart import Chart, style_of
+from compactlearn.report.drawing.charts import Dot, Series, dot_rows, line_chart, rank_line, scatter
+from compactlearn.report.drawing.grid_charts import balance_charts, ratio_charts, surface_charts
+from compactlearn.report.tables.metric_tables import CLOSE, MetricTable, families, make_tables
+from compactlearn.report.tables.names import metric_order, number, signed, title
+from compactlearn.report.tables.published import REFERENCES, dataset_order, method_order
+from compactlearn.report.tables.ranking import standing
 
 __all__ = ["agreement_chart", "distance_chart", "make_charts", "rank_chart"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from compactlearn.records import Selection
-from compactlearn.report.names import slug
-from compactlearn.report.published import REFERENCES, family_of, method_order
+from compactlearn.report.tables.names import slug
+from compactlearn.report.tables.published import REFERENCES, family_of, method_order
 
 __all__ = ["Chart", "style_of"]
 

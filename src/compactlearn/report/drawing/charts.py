@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compactlearn.report.svg import (
+from compactlearn.report.drawing.svg import (
     COLOURS,
     Scale,
     document,

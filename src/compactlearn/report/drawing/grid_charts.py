@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.records import Grid, Results
-from compactlearn.report.charts import Series, line_chart
-from compactlearn.report.figure import Chart, style_of
-from compactlearn.report.heat import heat_map
-from compactlearn.report.names import greater_is_better, number, title
-from compactlearn.report.published import REFERENCES, method_order
-from compactlearn.report.tables import families
+from compactlearn.report.drawing.chart import Chart, style_of
+from compactlearn.report.drawing.charts import Series, line_chart
+from compactlearn.report.drawing.heat_map import heat_map
+from compactlearn.report.tables.metric_tables import families
+from compactlearn.report.tables.names import greater_is_better, number, title
+from compactlearn.report.tables.published import REFERENCES, method_order
 
 __all__ = ["balance_charts", "ratio_charts", "surface_charts"]
 

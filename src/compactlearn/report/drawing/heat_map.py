@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from compactlearn.report.names import number
-from compactlearn.report.svg import document, element, label, point, shortened
+from compactlearn.report.drawing.svg import document, element, label, point, shortened
+from compactlearn.report.tables.names import number
 
 __all__ = ["heat_map"]
 

@@ -8,9 +8,9 @@ from html import escape
 
 from compactlearn.records import Gap, Results
 from compactlearn.records.significance import SIGNS
-from compactlearn.report.names import configuration, number, p_value, signed, title
-from compactlearn.report.parts import head, number_cell, wrapped
-from compactlearn.report.tables import Entry, MetricTable
+from compactlearn.report.html.parts import head, number_cell, wrapped
+from compactlearn.report.tables.metric_tables import Entry, MetricTable
+from compactlearn.report.tables.names import configuration, number, p_value, signed, title
 
 __all__ = ["long_table"]
 

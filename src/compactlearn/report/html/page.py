@@ -9,12 +9,10 @@ from html import escape
 from importlib import resources
 
 from compactlearn.records import Results
-from compactlearn.report.cells import long_table
-from compactlearn.report.figure import Chart
-from compactlearn.report.figures import make_charts, rank_chart
-from compactlearn.report.legend import legend
-from compactlearn.report.names import EXPLANATIONS, HEADINGS, counted, title
-from compactlearn.report.parts import (
+from compactlearn.report.drawing.all_charts import make_charts, rank_chart
+from compactlearn.report.drawing.chart import Chart
+from compactlearn.report.html.long_table import long_table
+from compactlearn.report.html.parts import (
     agreement_table,
     chooser,
     figures_block,
@@ -27,16 +25,18 @@ from compactlearn.report.parts import (
     standing_table,
     tile,
 )
-from compactlearn.report.published import PUBLISHED, dataset_order
-from compactlearn.report.standing import check_marks, standing
-from compactlearn.report.summary import (
+from compactlearn.report.tables.metric_tables import CLOSE, MetricTable, make_tables
+from compactlearn.report.tables.names import EXPLANATIONS, HEADINGS, counted, title
+from compactlearn.report.tables.published import PUBLISHED, dataset_order
+from compactlearn.report.tables.ranking import check_marks, standing
+from compactlearn.report.words.legend import legend
+from compactlearn.report.words.summary import (
     agreement,
     first_places,
     gaps_by_reason,
     marks_sentence,
 )
-from compactlearn.report.tables import CLOSE, MetricTable, make_tables
-from compactlearn.report.verdict import verdict
+from compactlearn.report.words.verdict import verdict
 
 __all__ = ["page"]
 
@@ -83,7 +83,7 @@ def page(found: Sequence[Results], heading: str, *, times: bool = True) -> str:
 
 
 def _asset(name: str) -> str:
-    return resources.files("compactlearn.report").joinpath(f"data/{name}").read_text("utf-8")
+    return resources.files("compactlearn.report.html").joinpath(name).read_text("utf-8")
 
 
 def _lede(found: Sequence[Results]) -> str:

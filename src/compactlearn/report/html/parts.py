@@ -8,9 +8,9 @@ from html import escape
 
 from compactlearn.records import Gap
 from compactlearn.records.significance import SIGNS
-from compactlearn.report.figure import Chart
-from compactlearn.report.legend import describe
-from compactlearn.report.names import (
+from compactlearn.report.drawing.chart import Chart
+from compactlearn.report.tables.metric_tables import Entry, MetricTable
+from compactlearn.report.tables.names import (
     arrow,
     counted,
     number,
@@ -18,9 +18,9 @@ from compactlearn.report.names import (
     signed,
     title,
 )
-from compactlearn.report.standing import Standing, standing
-from compactlearn.report.summary import agreement
-from compactlearn.report.tables import Entry, MetricTable
+from compactlearn.report.tables.ranking import Standing, standing
+from compactlearn.report.words.legend import describe
+from compactlearn.report.words.summary import agreement
 
 __all__ = [
     "agreement_table",

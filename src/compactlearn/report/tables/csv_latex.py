@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from compactlearn.records import Gap, Results
 from compactlearn.records.significance import SIGNS
-from compactlearn.report.names import HEADINGS, arrow, number, title
-from compactlearn.report.tables import Entry, MetricTable, make_tables
+from compactlearn.report.tables.metric_tables import Entry, MetricTable, make_tables
+from compactlearn.report.tables.names import HEADINGS, arrow, number, title
 
 __all__ = ["csv_text", "latex_text"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from compactlearn.records import Figure, Gap, Results, Selection
 from compactlearn.records.significance import Comparison, paired_t_test
-from compactlearn.report.names import greater_is_better, metric_order
-from compactlearn.report.published import (
+from compactlearn.report.tables.names import greater_is_better, metric_order
+from compactlearn.report.tables.published import (
     REFERENCES,
     Family,
     Published,

@@ -44,7 +44,8 @@ class Published:
 
 
 def _read() -> dict[tuple[str, str, str], Published]:
-    text = resources.files("compactlearn.report").joinpath("data/published.csv").read_text("utf-8")
+    folder = resources.files("compactlearn.report.tables")
+    text = folder.joinpath("published.csv").read_text("utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     return {
         (row["dataset"], row["method"], row["metric"]): Published(

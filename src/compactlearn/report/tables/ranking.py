@@ -24,8 +24,8 @@ from compactlearn.records.significance import (
     detectable_difference,
     holm,
 )
-from compactlearn.report.names import greater_is_better
-from compactlearn.report.tables import Entry, MetricTable, settled
+from compactlearn.report.tables.metric_tables import Entry, MetricTable, settled
+from compactlearn.report.tables.names import greater_is_better
 
 __all__ = ["MarkCheck", "Standing", "check_marks", "standing"]
 

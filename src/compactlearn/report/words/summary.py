@@ -8,7 +8,8 @@ from math import isfinite, nan
 
 from compactlearn.records import Results
 from compactlearn.records.significance import SIGNS
-from compactlearn.report.names import (
+from compactlearn.report.tables.metric_tables import CLOSE, Entry, MetricTable, make_tables
+from compactlearn.report.tables.names import (
     EXPLANATIONS,
     HEADINGS,
     arrow,
@@ -18,9 +19,13 @@ from compactlearn.report.names import (
     signed,
     title,
 )
-from compactlearn.report.published import PUBLISHED, REFERENCES, dataset_order, published_first
-from compactlearn.report.standing import MarkCheck, check_marks
-from compactlearn.report.tables import CLOSE, Entry, MetricTable, make_tables
+from compactlearn.report.tables.published import (
+    PUBLISHED,
+    REFERENCES,
+    dataset_order,
+    published_first,
+)
+from compactlearn.report.tables.ranking import MarkCheck, check_marks
 
 __all__ = [
     "Agreement",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from compactlearn.records import Figure, Results
 from compactlearn.records.significance import LEVEL, corrected_t_test, holm
-from compactlearn.report.legend import is_compact
-from compactlearn.report.names import counted, greater_is_better, metric_order, title
-from compactlearn.report.published import REFERENCES, dataset_order, method_order
-from compactlearn.report.tables import settled
+from compactlearn.report.tables.metric_tables import settled
+from compactlearn.report.tables.names import counted, greater_is_better, metric_order, title
+from compactlearn.report.tables.published import REFERENCES, dataset_order, method_order
+from compactlearn.report.words.legend import is_compact
 
 __all__ = ["verdict"]
 
