@@ -10,7 +10,7 @@ import pytest
 from sklearn.utils.parallel import Parallel, delayed
 
 import compactlearn
-from compactlearn.core.quiet import quiet
+from compactlearn.core.warn import silence
 
 
 def say(text, category=UserWarning):
@@ -30,9 +30,9 @@ def heard_while(action):
 def test_what_this_thread_says_is_not_shown():
     def action():
         say("before")
-        with quiet():
+        with silence():
             say("inside")
-            with quiet():
+            with silence():
                 say("deep inside")
             say("still inside")
         say("after")
@@ -42,10 +42,10 @@ def test_what_this_thread_says_is_not_shown():
 
 def test_other_categories_are_shown():
     def action():
-        with quiet(DeprecationWarning):
+        with silence(DeprecationWarning):
             say("silent", DeprecationWarning)
             say("heard")
-            with quiet(UserWarning):
+            with silence(UserWarning):
                 say("silent")
                 say("silent", DeprecationWarning)
 
@@ -54,7 +54,7 @@ def test_other_categories_are_shown():
 
 def test_other_threads_are_heard():
     def action():
-        with quiet(), ThreadPoolExecutor(1) as other:
+        with silence(), ThreadPoolExecutor(1) as other:
             other.submit(say, "from elsewhere").result()
             say("from here")
 
@@ -67,7 +67,7 @@ def test_threads_that_overlap_put_everything_back(first_out):
     entered, leave = threading.Barrier(3), [threading.Event(), threading.Event()]
 
     def silent(place):
-        with quiet():
+        with silence():
             entered.wait(10)
             leave[place].wait(10)
             say(f"from {place}")
@@ -89,7 +89,7 @@ def test_workers_of_scikit_learn_are_as_quiet_as_who_started_them(backend):
     """They are given a copy of the filters, in a form of scikit-learn's own."""
 
     def action():
-        with quiet():
+        with silence():
             jobs = (delayed(warnings.warn)("from a worker") for _ in range(2))
             Parallel(n_jobs=2, backend=backend)(jobs)
 
@@ -101,7 +101,7 @@ def test_workers_of_another_thread_are_heard():
         Parallel(n_jobs=1)(delayed(say)("from elsewhere") for _ in range(2))
 
     def action():
-        with quiet(), ThreadPoolExecutor(1) as other:
+        with silence(), ThreadPoolExecutor(1) as other:
             other.submit(work).result()
 
     assert heard_while(action) == ["from elsewhere"] * 2
@@ -109,7 +109,7 @@ def test_workers_of_another_thread_are_heard():
 
 def test_an_error_inside_ends_the_silence():
     def action():
-        with pytest.raises(KeyError), quiet():
+        with pytest.raises(KeyError), silence():
             raise KeyError
         say("heard")
 
