@@ -15,7 +15,7 @@ from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.arff_header import Attribute, Header, parse_header, unescape
 from compactlearn.datasets.formats.arff_rows import MOST_FILLED, line_of, read_rows
 from compactlearn.datasets.formats.label_columns import Labels, split_columns
-from compactlearn.datasets.parsing.assemble import Table, stem
+from compactlearn.datasets.parsing.assemble import LabelledRows, stem
 from compactlearn.datasets.parsing.unpacking import Limits, Lines
 
 __all__ = ["read_arff"]
@@ -104,7 +104,7 @@ def read_arff(
         ignored[feature_columns] = ignored[label_columns] = False
         attributes = [header.attributes[column] for column in feature_columns]
         expand = any(attribute.is_one_hot for attribute in attributes)
-        table = Table(
+        table = LabelledRows(
             header.path,
             header.names,
             feature_columns,

@@ -13,7 +13,7 @@ import numpy as np
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.label_columns import Labels, split_columns
-from compactlearn.datasets.parsing.assemble import Table
+from compactlearn.datasets.parsing.assemble import LabelledRows
 from compactlearn.datasets.parsing.number_blocks import SKIP, VALUE, Grammar
 from compactlearn.datasets.parsing.unpacking import Block, Limits, Lines, decoded
 
@@ -81,7 +81,7 @@ def read_csv(
     with Lines(path, limits) as lines:
         names, delimiter = _names(lines, delimiter, header)
         feature_columns, label_columns = split_columns(lines.path, names, labels, ignore)
-        table = Table(lines.path, names, feature_columns, label_columns)
+        table = LabelledRows(lines.path, names, feature_columns, label_columns)
         ignored = np.ones(len(names), dtype=bool)
         ignored[feature_columns] = ignored[label_columns] = False
         for values, line_of in _blocks(lines, names, delimiter, ignored):

@@ -15,7 +15,7 @@ from compactlearn.core.optional import require
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.label_columns import Labels, split_columns
-from compactlearn.datasets.parsing.assemble import Table
+from compactlearn.datasets.parsing.assemble import LabelledRows
 from compactlearn.datasets.parsing.unpacking import Limits, present
 
 __all__ = ["read_parquet", "write_parquet"]
@@ -81,7 +81,7 @@ def _read(
     if labels is None:
         labels = ours.get("n_labels")
     feature_columns, label_columns = split_columns(path, schema.names, labels, ignore)
-    table = Table(path, schema.names, feature_columns, label_columns)
+    table = LabelledRows(path, schema.names, feature_columns, label_columns)
     wanted = sorted(int(column) for column in [*feature_columns, *label_columns])
     for column in wanted:
         _check_type(path, schema.field(column), arrow)

@@ -11,7 +11,7 @@ from compactlearn.core.compress import compress_rows
 from compactlearn.datasets.dataset import Dataset, Matrix
 from compactlearn.datasets.errors import DataFileError
 
-__all__ = ["Rows", "Table", "dataset_of", "stem", "take_columns"]
+__all__ = ["LabelledRows", "Rows", "dataset_of", "stem", "take_columns"]
 
 # Below this share of non-zero values a matrix is kept sparse.
 SPARSE_BELOW = 0.25
@@ -94,7 +94,7 @@ class Rows:
             yield self._blocks.pop()
 
 
-class Table:
+class LabelledRows:
     """Rows of a table with features and labels side by side."""
 
     def __init__(
