@@ -34,7 +34,7 @@ Values = list[tuple[list[int], float]]  # settings, and the score that they have
 
 
 @dataclass(frozen=True)
-class Problem:
+class SearchData:
     """Data, checked and as they came, and how they are split and judged."""
 
     X: Any  # as it came, for fits of single settings
@@ -90,7 +90,7 @@ class Outcome:
 def cross_validate_grid(
     estimator: CompactClassifier,
     candidates: Sequence[Mapping[str, Any]],
-    problem: Problem,
+    problem: SearchData,
     *,
     racing: bool = False,
     n_jobs: int | None = None,
@@ -162,7 +162,7 @@ Task = Callable[[], tuple[int, Values]]
 def _rounds(
     groups: Sequence[Group],
     singles: Sequence[Single],
-    problem: Problem,
+    problem: SearchData,
     judges: Sequence[FoldJudge],
     going: NDArray[np.bool_],
     racing: bool,
@@ -192,7 +192,7 @@ def _round(
     together: Sequence[Sequence[Group]],
     held: Sequence[Iterator[Fold]],
     singles: Sequence[Single],
-    problem: Problem,
+    problem: SearchData,
     judges: Sequence[FoldJudge],
     going: NDArray[np.bool_],
     racing: bool,
@@ -269,7 +269,7 @@ class _Falls:
 
 
 def _score_single(
-    single: Single, number: int, split: Split, problem: Problem, judge: FoldJudge
+    single: Single, number: int, split: Split, problem: SearchData, judge: FoldJudge
 ) -> tuple[int, Values]:
     train, test = split
     weights = problem.data.weights
@@ -307,7 +307,7 @@ def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values
 class FoldJudge:
     """The metric on the validation rows of one split, whatever kind of labels they have."""
 
-    def __init__(self, problem: Problem, test: NDArray[np.intp]) -> None:
+    def __init__(self, problem: SearchData, test: NDArray[np.intp]) -> None:
         self.kind = problem.targets.kind
         self.classes = problem.targets.classes
         Y = problem.data.Y[test]
