@@ -64,6 +64,15 @@ def test_the_page_gives_the_layers_of_the_contract():
     assert [re.findall(r"\w+", layer) for layer in line.split(">")] == contract_layers()
 
 
+def test_every_file_that_the_page_names_exists():
+    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    named = set(re.findall(r"`([\w/]+\.(?:py|toml|csv|css|js))`", page))
+    files = [ROOT / "pyproject.toml", *PACKAGE.rglob("*.*"), *(ROOT / "tests").rglob("*.py")]
+    ends = [path.relative_to(ROOT.parent).as_posix() for path in files]
+    assert len(named) > 40
+    assert not {name for name in named if not any(end.endswith(f"/{name}") for end in ends)}
+
+
 def test_every_folder_of_the_package_is_a_layer():
     layers = {name for layer in contract_layers() for name in layer}
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
