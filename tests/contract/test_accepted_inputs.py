@@ -14,8 +14,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import label_binarize
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
-
-from .data import make_data
+from tests.makers import make_data
 
 MODELS = {
     "CMLL": CMLLClassifier(),

@@ -31,8 +31,8 @@ from compactlearn.core.params import Regressor
 from compactlearn.datasets import load
 from compactlearn.metrics import evaluate
 from compactlearn.model_selection import GridSearchMoments
+from tests.makers import make_data
 
-from .data import make_data
 from .state import Unchanged
 
 X, Y = make_data()

@@ -17,8 +17,8 @@ from compactlearn import (
     KernelMap,
     Original,
 )
+from tests.makers import make_data
 
-from .data import make_data
 from .state import Unchanged
 
 NAN, INF = float("nan"), float("inf")

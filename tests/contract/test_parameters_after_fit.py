@@ -27,8 +27,7 @@ from compactlearn import (
 )
 from compactlearn.core.params import Choice, Flag, Integer, Nothing, Numbers, Real
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
-
-from .data import make_data
+from tests.makers import make_data
 
 ANSWERS = ("predict", "decision_function", "predict_proba", "transform", "predict_codes", "rows")
 X, Y = make_data()

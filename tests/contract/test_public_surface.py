@@ -29,8 +29,7 @@ from compactlearn import (
     POPClassifier,
     method,
 )
-
-from .data import make_data
+from tests.makers import make_data
 
 CMLL_DEFAULTS = {
     "n_feature_components": "auto",

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Moments, Original
+from tests.makers import make_data
 
-from .data import make_data
 from .state import Unchanged
 
 MODELS = {

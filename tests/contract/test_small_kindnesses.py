@@ -6,8 +6,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Moments, Original
-
-from .data import make_data
+from tests.makers import make_data
 
 
 def test_labels_in_another_order_are_not_summed_together():

@@ -1,6 +1,7 @@
 """Records that several tests look at."""
 
 import pytest
+
 from tests.report.factory import KERNEL, LINEAR, synthetic_records
 
 

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.report.factory import record
 
 from compactlearn.records import Record, RecordError, aggregate
 from compactlearn.report import (
@@ -22,6 +21,7 @@ from compactlearn.report import (
     to_latex,
     to_svg,
 )
+from tests.report.factory import record
 
 BAD = "<script>alert('x')</script>"
 EVIL = '"><img src=x onerror=alert(1)>'

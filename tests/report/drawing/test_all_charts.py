@@ -6,13 +6,13 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from tests.report.factory import BETAS, RATIOS, record
 
 from compactlearn.records import aggregate
 from compactlearn.records.ranks import critical_difference, indistinguishable
 from compactlearn.report import to_png, to_svg
 from compactlearn.report.drawing.all_charts import make_charts
 from compactlearn.report.drawing.grid_charts import balance_charts, ratio_charts
+from tests.report.factory import BETAS, RATIOS, record
 
 
 def tips(svg):

@@ -9,10 +9,10 @@ import struct
 import zlib
 
 import pytest
-from tests.report.factory import synthetic_records
 
 from compactlearn.records import aggregate
 from compactlearn.report import render_html
+from tests.report.factory import synthetic_records
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (

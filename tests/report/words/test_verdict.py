@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.report.factory import record
 
 from compactlearn.bench.entries import ENTRIES
 from compactlearn.report import collect, render_html
 from compactlearn.report.words.legend import describe, is_compact, legend
 from compactlearn.report.words.verdict import verdict
+from tests.report.factory import record
 
 NOISE = (0.0, 0.01, -0.01, 0.005, -0.005)
 
