@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
-from tests.makers import ridge_scores
+from tests.makers import modest, ridge_scores
 
 from .helpers import (
     assert_scores,
     is_well_posed,
     literal_scores,
-    modest,
     new_rows,
     problem,
 )

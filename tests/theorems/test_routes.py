@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Moments, Original
-from tests.makers import ridge_scores
+from tests.makers import modest, ridge_scores
 
 from .helpers import (
     assert_orthonormal,
@@ -16,7 +16,6 @@ from .helpers import (
     is_well_posed,
     literal_cmll,
     literal_scores,
-    modest,
     new_rows,
     problem,
 )
