@@ -146,6 +146,7 @@ COLLECTIONS = {
     "frozensets": [frozenset(names) for names in NAMES],
     "Series of sets": pd.Series(NAMES),
     "lists": LISTS,
+    "lists, one of them empty": [[], *LISTS[1:]],
     "tuples": [tuple(names) for names in LISTS],
     "equal lists": [["jazz", "blues"], ["folk", "jazz"]] * 20,
     "Series of lists": pd.Series(LISTS),
