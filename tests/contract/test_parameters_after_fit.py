@@ -41,6 +41,7 @@ FITTED = {
     "logistic": (CMLLClassifier(decoder="logistic", threshold="f1"), Y),
     "logistic, classes": (CMLLClassifier(decoder="logistic"), VECTOR),
     "logistic, two classes": (CMLLClassifier(decoder="logistic", threshold=0.3), PAIR),
+    "classes": (CMLLClassifier(scale=True), VECTOR),
     "two classes": (CMLLClassifier(threshold=0.3), PAIR),
     "scaled": (CMLLClassifier(scale=True, threshold="per-label"), Y),
     "kernel": (CompactClassifier(CMLL(), feature_map=KernelMap(gamma=0.1)), Y),
