@@ -25,16 +25,6 @@ X = np.array([[2.5, 0, 1], [0, 0, 0], [0, -7, 0.125]])
 Y = np.array([[1, 0], [0, 0], [0, 1]])
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return write
-
-
 def arrays(data):
     found = data.X.toarray() if sparse.issparse(data.X) else data.X
     assert found.dtype == np.float64

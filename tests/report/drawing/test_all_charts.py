@@ -12,7 +12,8 @@ from compactlearn.records.ranks import critical_difference, indistinguishable
 from compactlearn.report import to_png, to_svg
 from compactlearn.report.drawing.all_charts import make_charts
 from compactlearn.report.drawing.grid_charts import balance_charts, ratio_charts
-from tests.report.factory import BETAS, RATIOS, record
+from tests.makers import record
+from tests.report.factory import BETAS, RATIOS
 
 
 def tips(svg):

@@ -12,7 +12,7 @@ from compactlearn.report.tables.metric_tables import make_tables
 from compactlearn.report.tables.names import EXPLANATIONS, HEADINGS, greater_is_better
 from compactlearn.report.tables.ranking import check_marks, standing
 from compactlearn.report.words.summary import agreement, first_places
-from tests.report.factory import record
+from tests.makers import record
 
 
 def folds(values, **more):

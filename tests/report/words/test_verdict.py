@@ -11,7 +11,7 @@ from compactlearn.bench.entries import ENTRIES
 from compactlearn.report import collect, render_html
 from compactlearn.report.words.legend import describe, is_compact, legend
 from compactlearn.report.words.verdict import verdict
-from tests.report.factory import record
+from tests.makers import record
 
 NOISE = (0.0, 0.01, -0.01, 0.005, -0.005)
 
