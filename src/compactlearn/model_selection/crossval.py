@@ -47,6 +47,7 @@ class SearchData:
 
     @property
     def shape(self) -> tuple[int, int, int]:
+        """Rows, features and labels."""
         return (*self.data.X.shape, self.data.Y.shape[1])
 
 
@@ -140,8 +141,10 @@ def cross_validate_grid(
 
 
 def _is_small(shape: tuple[int, int, int]) -> bool:
-    """Whether the products of a search are so small that threads of a BLAS cost more than they
-    bring: measured on two cores, half the time on llog and yeast, a third more on corel5k."""
+    """Whether products are so small that threads of a BLAS cost more than they bring.
+
+    Measured on two cores: without them half the time on llog and yeast, a third more on corel5k.
+    """
     _, n_features, n_labels = shape
     return n_features + n_labels <= 1200 and n_labels <= 256
 

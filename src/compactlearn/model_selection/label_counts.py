@@ -35,6 +35,7 @@ class Units:
 
     @property
     def n_rows(self) -> int:
+        """How many rows the units have together."""
         return int(self.sizes.sum())
 
     def reordered(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Units:

@@ -68,7 +68,7 @@ def improve(fold: Folds, units: Units, weights: Integers) -> Folds:
 
 
 def _excess(fold: Folds, counts: Any, weights: Integers) -> Array:
-    """e (n_folds, n_columns): the counts of each fold less its share."""
+    """The excess e (n_folds, n_columns): the counts of each fold less its share."""
     n = len(fold)
     sums = scipy.sparse.csr_array((np.ones(n), (fold, np.arange(n))), shape=(len(weights), n))
     total = np.asarray(counts.sum(axis=0)).ravel()

@@ -149,6 +149,7 @@ def aggregate(
     Parameters
     ----------
     records : iterable of Record
+        Of any number of runs; their order does not matter.
     selection : "paper" or "nested"
         "paper": for each metric the configuration with the best mean over all folds, among those
         that every fold tried. "nested": the one configuration of each fold.

@@ -218,7 +218,8 @@ def open_records(
 
     Parameters
     ----------
-    path : path
+    path : str or path
+        The folder or the file.
     tell : callable, optional
         Receives a sentence about each file of a folder that is no record; by default a warning.
     limits : Growth, optional

@@ -37,6 +37,7 @@ def collect(
     Parameters
     ----------
     records : iterable of Record
+        What was run, in any order.
     selections : sequence of "paper" and "nested", optional
         Only these; by default all.
     """
@@ -58,11 +59,13 @@ def render_html(
     Parameters
     ----------
     records : iterable of Record
+        What was run, in any order.
     selections : sequence of "paper" and "nested", optional
         Only these; by default all, each in a view of its own.
     times : bool
         False leaves out seconds, which are all that differs between two runs of the same cells.
     heading : str
+        The title of the page.
     """
     return page(collect(records, selections), heading, times=times)
 

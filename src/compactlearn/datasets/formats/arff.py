@@ -48,7 +48,8 @@ def read_arff(
 
     Parameters
     ----------
-    path : path of the ARFF file
+    path : str or path
+        The ARFF file.
     labels : path, str, list of str, int or None
         Which attributes are labels: the path of a Mulan XML file (as a string it ends in .xml),
         the prefix of their names, their names, or their number n: the first n attributes if

@@ -43,6 +43,7 @@ def read_rows(header: Header, lines: Lines, ignored: np.ndarray) -> Iterator[tup
     Parameters
     ----------
     header : Header
+        What the file says about its columns.
     lines : Lines
         Just behind @data.
     ignored : ndarray of bool, one per attribute

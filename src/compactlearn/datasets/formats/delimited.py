@@ -44,7 +44,8 @@ def read_csv(
 
     Parameters
     ----------
-    path : path of the file
+    path : str or path
+        The file.
     labels : path, str, list of str or int
         Which columns are labels: a Mulan XML file, the prefix of their names, their names, or
         their number n: the first n columns if n > 0, the last -n if n < 0.

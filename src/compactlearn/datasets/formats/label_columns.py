@@ -28,7 +28,8 @@ def split_columns(
 
     Parameters
     ----------
-    path : path of the table, for messages
+    path : path
+        The table, for messages.
     names : list of str
         One per column of the table; a name may occur twice.
     labels : path, str, list of str or int

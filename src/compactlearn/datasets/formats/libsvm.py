@@ -32,7 +32,8 @@ def read_libsvm(
 
     Parameters
     ----------
-    path : path of the file
+    path : str or path
+        The file.
     zero_based : bool
         Whether features are counted from 0. LIBSVM counts them from 1.
     n_features : int, optional

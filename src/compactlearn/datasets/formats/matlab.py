@@ -41,7 +41,8 @@ def read_mat(
 
     Parameters
     ----------
-    path : path of the file
+    path : str or path
+        The file.
     features, labels : str, optional
         The names of the two variables. By default a customary pair is looked for, such as data
         and target, or X and Y.

@@ -35,7 +35,8 @@ def read_xmlrepo(
 
     Parameters
     ----------
-    path : path of the file
+    path : str or path
+        The file.
     n_features, n_labels : int, optional
         The numbers of columns, where there is no such first line. Otherwise the largest index
         decides, and files of the same data may differ.

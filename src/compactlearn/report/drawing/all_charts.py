@@ -29,6 +29,7 @@ def make_charts(results: Results, *, times: bool = True, metric: str = METRIC) -
     Parameters
     ----------
     results : Results
+        Of one selection.
     times : bool
         False leaves out what differs from run to run.
     metric : str
