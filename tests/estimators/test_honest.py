@@ -29,7 +29,7 @@ from compactlearn.linalg import rows_pair
 from compactlearn.linalg.pairs import BIASES
 from compactlearn.linalg.ridge import RidgePath
 from compactlearn.metrics import average_precision, micro_f1
-from tests.makers import ridge_scores
+from tests.makers import labelled, ridge_scores
 
 GAMMA = 0.07
 SHAPES = {"tall": (40, 6, 5), "wide": (24, 35, 5)}
@@ -37,14 +37,8 @@ every_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys(
 
 
 def problem(shape=(40, 6, 5), seed=0, *, sparse=False):
-    n, n_features, n_labels = shape
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) * rng.uniform(0.5, 2.0, n_features) + 0.3
-    if sparse:
-        X = np.where(rng.random(X.shape) < 0.5, X, 0.0)
-    S = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
-    S += np.sqrt(n_features) * rng.normal(size=S.shape)
-    return X, (S > np.quantile(S, 0.65, axis=0)).astype(float)
+    density = 0.5 if sparse else None
+    return labelled(*shape, seed, scale=True, mean=0.3, share=0.65, density=density)
 
 
 @pytest.fixture
