@@ -14,7 +14,7 @@ _CHUNK = 1 << 18  # values
 
 
 def fingerprint(data: Dataset) -> str:
-    """The SHA-256 of features and labels; names, compression and file format have no part in it.
+    """The SHA-256 of the features and labels of `data`, whatever their names, file and format.
 
     >>> import numpy as np
     >>> one = Dataset(np.eye(2), np.eye(2, dtype=int), name="one")

@@ -55,7 +55,7 @@ class Statistics:
 
 
 def statistics(dataset: Dataset) -> Statistics:
-    """Count a data set.
+    """Count the data set `dataset`.
 
     Examples
     --------

@@ -124,11 +124,14 @@ class Results:
     n_records: int
 
     def cell(self, dataset: str, method: str, metric: str) -> Figure | Gap | None:
-        """A figure, a gap with its reason, or None if nobody asked for it."""
+        """A figure, a gap with its reason, or None where there are no such records.
+
+        They are those of `dataset`, `method` and `metric`.
+        """
         return self.cells.get((self.selection, dataset, method, metric))
 
     def figure(self, dataset: str, method: str, metric: str) -> Figure | None:
-        """A figure, or None."""
+        """The figure of `dataset`, `method` and `metric`, or None."""
         found = self.cell(dataset, method, metric)
         return found if isinstance(found, Figure) else None
 

@@ -51,7 +51,7 @@ class RecordError(ValueError):
 
 
 def seed_for(*parts: object) -> int:
-    """A seed from names: the same for the same names, on every machine and in every process.
+    """A seed from names: the same for the same `parts`, on every machine and in every process.
 
     >>> seed_for("enron", 0) == seed_for("enron", 0), seed_for("enron", 0) == seed_for("enron", 1)
     (True, False)
@@ -175,7 +175,7 @@ class Record:
     circumstances: Mapping[str, Any] = field(default_factory=dict)
 
     def value(self, metric: str, configuration: int = 0) -> float:
-        """One figure."""
+        """The figure of `metric` under the configuration with the number `configuration`."""
         return float(self.values[configuration, list(self.metrics).index(metric)])
 
     def answer(self) -> dict[str, Any]:
@@ -203,7 +203,7 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Record:
-        """Read a record, or say why the text is none."""
+        """Read a record, or say why `text` is none."""
         try:
             found = json.loads(text, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:

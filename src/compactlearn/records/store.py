@@ -83,18 +83,18 @@ class Store:
         sweep(self.claims)
 
     def path(self, cell: Cell) -> Path:
-        """Where the record of a cell lies, or would."""
+        """Where the record of `cell` lies, or would."""
         return self.cells / f"{cell.name}.json"
 
     def read(self, cell: Cell, *, claimed: bool = False) -> Record | None:
-        """The record of a cell; None if there is none, or only one that cannot be read.
+        """The record of `cell`; None if there is none, or only one that cannot be read.
 
         `claimed` says that the caller holds the claim on the cell.
         """
         return self._read(self.path(cell), claimed)
 
     def status(self, cell: Cell) -> str | None:
-        """How a cell ended; None if it has no record that can be read. Changes nothing."""
+        """How `cell` ended; None if it has no record that can be read. Changes nothing."""
         record = _peeked(self.path(cell), self._tell)
         return None if record is None else record.status
 
@@ -106,7 +106,7 @@ class Store:
                 yield record
 
     def write(self, record: Record) -> None:
-        """Keep a record; it replaces an earlier one of the same cell.
+        """Keep `record`; it replaces an earlier one of the same cell.
 
         Raises
         ------
@@ -125,7 +125,7 @@ class Store:
 
     @contextmanager
     def claim(self, cell: Cell) -> Iterator[bool]:
-        """Inside, whether the cell is ours to compute; False: another process is at it."""
+        """Inside, whether `cell` is ours to compute; False: another process is at it."""
         with ExitStack() as held:
             try:
                 self.claims.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ class Store:
         return self.claims / f"{name}.lock"
 
     def pack(self, path: str | os.PathLike[str]) -> int:
-        """Write every record to one compressed file, whole or not at all; returns how many.
+        """Write every record to the file `path`, compressed, whole or not at all; returns how many.
 
         The same records give the same bytes.
         """
@@ -148,7 +148,7 @@ class Store:
             raise _unwritable(Path(path), error) from error
 
     def unpack(self, path: str | os.PathLike[str]) -> int:
-        """Take in the records of a packed file that are not here yet; returns how many.
+        """Take in the records of the packed file `path` that are not here yet; returns how many.
 
         A record that is here already stays, unless its cell did not end well and the file knows
         better.

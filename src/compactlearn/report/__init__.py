@@ -73,26 +73,26 @@ def render_html(
 def to_csv(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None, times: bool = True
 ) -> str:
-    """Every cell on a line."""
+    """Every cell on a line; the parameters are those of `render_html`."""
     return csv_text(collect(records, selections), times=times)
 
 
 def to_latex(records: Iterable[Record], *, selections: Sequence[Selection] | None = None) -> str:
-    """Tables in the paper's form."""
+    """Tables in the paper's form; the parameters are those of `render_html`."""
     return latex_text(collect(records, selections))
 
 
 def summary_markdown(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None
 ) -> str:
-    """The findings in words and a few tables."""
+    """The findings in words and tables; the parameters are those of `render_html`."""
     return markdown_text(collect(records, selections))
 
 
 def to_svg(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None, times: bool = True
 ) -> dict[str, str]:
-    """Every figure as SVG, by a name that may be a file's."""
+    """Every figure as SVG, by a file's name; the parameters are those of `render_html`."""
     charts = [
         chart
         for results in collect(records, selections)
@@ -104,6 +104,6 @@ def to_svg(
 def to_png(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None, times: bool = True
 ) -> dict[str, bytes]:
-    """Every figure as PNG; needs the extra "report"."""
+    """Every figure as PNG (extra "report"); the parameters are those of `render_html`."""
     drawn = to_svg(records, selections=selections, times=times)
     return {name: png_bytes(svg) for name, svg in drawn.items()}

@@ -15,7 +15,7 @@ COMPRESSIONS = (".xz", ".bz2", ".gz")
 def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     """The folder in which `load` looks, whether it exists or not.
 
-    The argument; or what the environment variable COMPACTLEARN_DATA names; or the folder
+    It is `data_home`; or what the environment variable COMPACTLEARN_DATA names; or the folder
     "compactlearn" in the user's cache.
     """
     chosen = data_home if data_home is not None else os.environ.get("COMPACTLEARN_DATA")

@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 
 
 def write_arff(dataset: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write an ARFF file and its Mulan XML file, each whole or not at all.
+    """Write `dataset` to the ARFF file `path` and its Mulan XML file, each whole or not at all.
 
     Features come first, as numeric attributes, labels last, as {0,1}. The relation's name says so
     in MEKA's way ("-C -n"), and the names of the labels stand in "<path without .arff>.xml". Rows

@@ -138,7 +138,7 @@ def _numbers(column: Any, arrow: Any) -> np.ndarray:
 
 
 def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a Parquet file, whole or not at all; needs the extra "data" (pyarrow).
+    """Write `dataset` to the Parquet file `path`, whole or not at all; needs the extra "data".
 
     Features come first, as float64, labels last, as int8. Names that the data set lacks are
     made up ("x0", "y0") and left out again on reading.

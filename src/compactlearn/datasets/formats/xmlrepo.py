@@ -119,10 +119,10 @@ def pairs_dataset(
 
 
 def write_xmlrepo(dataset: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write the text format of the Extreme Classification Repository, whole or not at all.
+    """Write `dataset` to the file `path`, whole or not at all.
 
-    The format has no names; they are lost. Numbers are written so that they are read back bit
-    by bit.
+    It gets the text format of the Extreme Classification Repository, which has no names: they are
+    lost. Numbers are written so that they are read back bit by bit.
 
     Raises
     ------

@@ -36,7 +36,7 @@ class Limits(Growth):
     """
 
     def check(self, path: Path, expanded: int, stored: int) -> None:
-        """Raise DataFileError if `expanded` bytes are too many for a file of `stored` bytes."""
+        """Raise DataFileError if `expanded` bytes are too many for the `stored` ones of `path`."""
         if self.exceeded(expanded, stored):
             raise DataFileError(
                 path,

@@ -46,7 +46,10 @@ class Chart:
         caption: str,
         draw: Callable[[str], str],
     ) -> Chart:
-        """A chart drawn under its own title."""
+        """The chart that `draw` makes of its `title`, with its `caption` below it.
+
+        Its name is made of `selection`, `kind`, `dataset` and `parts`.
+        """
         where = [selection, kind, *([dataset] if dataset else []), *parts]
         return cls(kind, selection, dataset, slug(*where), title, caption.strip(), draw(title))
 
