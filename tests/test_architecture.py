@@ -144,3 +144,47 @@ def test_few_packages_are_required():
     """Three, and two that scikit-learn itself requires."""
     names = [re.match(r"[\w-]+", line)[0] for line in SETTINGS["project"]["dependencies"]]
     assert names == ["numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"]
+
+
+# Private names of others that are used all the same, and why.
+PRIVATE = {
+    ("compactlearn.core.validation", "_safe_indexing"): "scikit-learn has no public way to do so",
+    ("compactlearn.core.validation", "_num_samples"): "scikit-learn has no public way to do so",
+    ("compactlearn.core.warn", "_getframe"): "Python's own, for the frame that a warning is about",
+    ("compactlearn.bench.worker", "_exit"): "Python's own, for a process that must not clean up",
+}
+
+
+def names_defined(tree):
+    """Names that a module defines: functions, classes, variables, and attributes of self."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif not isinstance(getattr(node, "ctx", None), ast.Store):
+            continue
+        elif isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("self", "cls"):
+            yield node.attr
+
+
+def private_uses(name):
+    """Private names that a module takes from others: imported, or attributes of other objects."""
+    tree = ast.parse(MODULES[name].read_text())
+    own = set(names_defined(tree))
+    for node in ast.walk(tree):
+        used = []
+        if isinstance(node, ast.ImportFrom):
+            used = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Attribute) and node.attr not in own:
+            inherited = ast.unparse(node.value) in ("self", "cls", "super()")
+            used = [] if inherited else [node.attr]
+        yield from (one for one in used if one.startswith("_") and not one.startswith("__"))
+
+
+def test_modules_keep_to_their_own_private_names():
+    found = {(name, used) for name in MODULES for used in private_uses(name)}
+    strange, gone = found - PRIVATE.keys(), PRIVATE.keys() - found
+    assert not strange, "what others use is public: give it a name without an underscore"
+    assert not gone, "it is used no more: take it out of the list"
+    assert len(PRIVATE) <= 5

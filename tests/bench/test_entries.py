@@ -263,9 +263,7 @@ def test_trace(name):
     model = method(name, **fixed(name), **first).fit(task.X_train, task.Y_train)
     assert answer.details["dependence"][0] == pytest.approx(model.embedding_.dependence_)
     assert answer.details["recovery"][0] == pytest.approx(model.embedding_.recovery_)
-    curve = balance_curve(
-        task.X_train, task.Y_train, betas=betas, embedding=model._make_embedding()
-    )
+    curve = balance_curve(task.X_train, task.Y_train, betas=betas, embedding=model.make_embedding())
     assert answer.details["dependence_between"][0] == pytest.approx(curve.dependence[2])
 
 

@@ -44,8 +44,8 @@ def test_sizes_are_those_of_the_arrays(name):
 def test_what_the_scorer_keeps_where_there_are_as_many_features_as_codes():
     task = make_task()
     model = method("CMLL", n_label_components=2, n_feature_components=4, completion="variance")
-    factors = model.fit(task.X_train, task.Y_train)._scorer.factors
-    held = sum(factor.size for factor in factors) + model._scorer.intercept.size
+    factors = model.fit(task.X_train, task.Y_train)._model.linear.factors
+    held = sum(factor.size for factor in factors) + model._model.linear.intercept.size
     assert linear_numbers(14, 7, 4, 2) == held
 
 

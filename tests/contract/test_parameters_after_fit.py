@@ -100,7 +100,8 @@ def other_values(model, name):
 def answers(model, labels):
     """Whatever the model offers and says."""
     found = {name: np.array(getattr(model, name)(X)) for name in ANSWERS if hasattr(model, name)}
-    if hasattr(model, "predict_topk") and getattr(model, "_kind", "") != "binary":
+    scores = found.get("decision_function", X)
+    if hasattr(model, "predict_topk") and scores.ndim == 2:
         found["predict_topk"] = np.hstack(model.predict_topk(X, 2))
     if hasattr(model, "encode") and hasattr(model, "decode"):
         found["encode"] = model.decode(model.encode(labels))

@@ -325,7 +325,9 @@ def test_regressors_see_codes_of_unit_mean_square(embedding, weighted):
         )
     # Scaled back: the last row's own code is the answer for every row.
     codes = model.predict_codes(X[:2])
-    np.testing.assert_allclose(codes * model._code_scale, np.tile(seen[-1], (2, 1)), atol=1e-10)
+    np.testing.assert_allclose(
+        codes * model._model.code_scale, np.tile(seen[-1], (2, 1)), atol=1e-10
+    )
     if not isinstance(embedding, FaIE | CMLL | Original | MDDM):
         np.testing.assert_allclose(codes[0], model.embedding_.encode(Y[-1:])[0], atol=1e-9)
 

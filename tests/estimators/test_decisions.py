@@ -28,7 +28,7 @@ from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decode
 from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
-from compactlearn.estimators.honest import N_REHEARSALS, CrossFit
+from compactlearn.estimators.cross_fit import N_REHEARSALS, CrossFit
 from compactlearn.metrics import micro_f1
 from tests.makers import maker
 
@@ -472,9 +472,9 @@ def test_labels_that_are_kept_take_no_more_refits_either(n_rows, n_refits, solve
     X, Y = make_data(n_rows, seed=23)
     monkeypatch.setattr(decisions, "ENOUGH_ROWS", 70)
     projected, tuned = [], []
-    project, tune = MDDM._project, decisions.tune
+    project, tune = MDDM.project, decisions.tune
     monkeypatch.setattr(
-        MDDM, "_project", lambda own, *args: projected.append(1) or project(own, *args)
+        MDDM, "project", lambda own, *args: projected.append(1) or project(own, *args)
     )
     monkeypatch.setattr(
         decisions,

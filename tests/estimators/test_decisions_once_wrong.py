@@ -17,7 +17,7 @@ from compactlearn.decoding.logistic import learn_logistic_decoder
 from compactlearn.decoding.rehearsal import DecoderData
 from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
-from compactlearn.estimators.honest import row_groups
+from compactlearn.estimators.cross_fit import row_groups
 from tests.makers import maker
 
 make_data = maker(60, 5, 4, mean=0, share=0.7, dtype=int)

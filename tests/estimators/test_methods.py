@@ -44,7 +44,7 @@ make_data = maker(36, 7, 5, dtype=int)
 
 
 def embedding_of(model):
-    return model._make_embedding()
+    return model.make_embedding()
 
 
 def base(name):

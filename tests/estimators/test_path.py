@@ -30,6 +30,7 @@ from compactlearn import (
     fit_path,
 )
 from compactlearn.core import memory
+from compactlearn.estimators.preparation import Preparation
 from compactlearn.linalg.ridge import RidgePath
 from compactlearn.linalg.rows_pair import RowsPair
 from tests.makers import maker
@@ -423,7 +424,7 @@ def counted(monkeypatch):
     ):
         count(module, "leading_eigenpairs", "eigenproblems")
     count(RidgePath, "from_gram", "ridges")
-    count(CompactClassifier, "_hold", "held")
+    count(Preparation, "fit", "held")
     return counts
 
 

@@ -530,7 +530,7 @@ def test_fewer_directions_than_codes_take_one_problem_of_the_rows_order(kind, mo
         "_kernel_pairs",
         lambda self, size, balance: asked.append(balance) or whole(self, size, balance),
     )
-    result = CMLL(n_feature_components=1, n_label_components=3, beta=0.5)._solve(
+    result = CMLL(n_feature_components=1, n_label_components=3, beta=0.5).solve(
         held(kind, X, Y, None)
     )
     assert result.solver.startswith("accelerated")

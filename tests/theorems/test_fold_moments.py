@@ -165,7 +165,7 @@ def test_codes_of_some_rows_as_the_rows_give_them(name):
     X, Y = problem(40, 6, 5, seed=206)
     Y = sp.csr_array(Y, dtype=float)
     whole = MomentsPair(Moments.from_arrays(X, Y))
-    codes = EMBEDDINGS[name]._solve(whole).codes
+    codes = EMBEDDINGS[name].solve(whole).codes
     some = np.arange(11)
     V = RowsPair(X, Y).code_rows(codes)
     expected = RowsPair(X[some], Y[some]).codes_of(V[some])

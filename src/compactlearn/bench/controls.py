@@ -19,7 +19,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from compactlearn.core.params import Constraint, Seed
 from compactlearn.core.seeds import seeded
 from compactlearn.embeddings import CMLL, CPLST, MDDM
-from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan
+from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan, Traits
 from compactlearn.embeddings.encoders import ROUTES
 from compactlearn.embeddings.sizes import COUNTS, feature_count
 from compactlearn.estimators.compact import CompactClassifier
@@ -66,26 +66,29 @@ class ProjectedFeatures(Embedding):
     def _size(self, n_features: int, n_labels: int, given_features: int) -> int:
         return feature_count(self.n_feature_components, n_features, n_labels, given_features)
 
-    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+    @property
+    def traits(self) -> Traits:
+        return Traits(regime=self.solver)
+
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d = self._size(n_features, n_labels, given_features)
         return Plan(
             components=0,
             keeps_features=False,
             n_codes=n_labels,
             extra_directions=d,
-            regime=self.solver,
             problem="left",
         )
 
-    def _solve(self, pair: Pair) -> Embedded:
+    def solve(self, pair: Pair) -> Embedded:
         d = self._size(pair.n_left, pair.n_right, pair.given_left)
-        return replace(self._unprojected(pair), projection=self._columns(pair, d))
+        return replace(self.unprojected(pair), projection=self._columns(pair, d))
 
-    def _unprojected(self, pair: Pair) -> Embedded:
+    def unprojected(self, pair: Pair) -> Embedded:
         nothing = np.zeros(pair.n_right)
         return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.regime}")
 
-    def _heads(
+    def heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
         where = (pair.n_left, pair.n_right, pair.given_left)
@@ -146,12 +149,12 @@ class MDDMThenCodes(CMLL):
     Parameters are those of ``CMLL``.
     """
 
-    def _solve(self, pair: Pair) -> Embedded:
+    def solve(self, pair: Pair) -> Embedded:
         if self.n_feature_components is None:
-            return super()._solve(pair)
-        d, _ = self._sizes(pair.n_left, pair.n_right, pair.given_left)
+            return super().solve(pair)
+        d, _ = self.sizes(pair.n_left, pair.n_right, pair.given_left)
         assert d is not None
-        found = self._unprojected(pair)
+        found = self.unprojected(pair)
         return replace(
             found,
             projection=self._directions_of_labels(pair, d),
@@ -160,17 +163,17 @@ class MDDMThenCodes(CMLL):
             recovery=None,
         )
 
-    def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
-        return super()._leading(pair, result, m) if self.n_feature_components is None else None
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
+        return super().leading(pair, result, m) if self.n_feature_components is None else None
 
-    def _heads(
+    def heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
         if self.completion == "random":
             return [None] * len(sizes)
         counts = []
         for own in self._sized(sizes):
-            d, _ = own._sizes(pair.n_left, pair.n_right, pair.given_left, m)
+            d, _ = own.sizes(pair.n_left, pair.n_right, pair.given_left, m)
             assert d is not None
             counts.append(d)
         P = self._directions_of_labels(pair, max(counts))
@@ -178,5 +181,5 @@ class MDDMThenCodes(CMLL):
 
     def _directions_of_labels(self, pair: Pair, d: int) -> Array:
         own = MDDM(d, completion=self.completion, random_state=self.random_state)
-        P = own._directions(pair, d)[0]
+        P = own.directions(pair, d)[0]
         return P if P.shape[1] else pair.some_direction()

@@ -36,7 +36,7 @@ def traced(
             task.X_train,
             task.Y_train,
             betas=sorted({beta for a, b, beta in keys if (a, b) == (m, d)}),
-            embedding=embedding._make_embedding(),
+            embedding=embedding.make_embedding(),
         )
         for row in zip(
             curve.betas,

@@ -19,7 +19,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -292,6 +292,18 @@ class FilePath:
         return "a path"
 
 
+class Constrained(Protocol):
+    """What lists the constraints of its parameters."""
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]]
+
+
+def check_own_parameters(owner: Constrained, only: str | None = None) -> None:
+    """:func:`check_parameters` by the owner's constraints, of all parameters or of `only` one."""
+    listed = owner._constraints
+    check_parameters(owner, listed if only is None else {only: listed[only]})
+
+
 def check_parameters(owner: object, constraints: Mapping[str, Sequence[Constraint]]) -> None:
     """Refuse the first parameter of `owner` that meets none of its constraints.
 
@@ -312,6 +324,14 @@ def check_parameters(owner: object, constraints: Mapping[str, Sequence[Constrain
         value = getattr(owner, name)
         if not any(constraint.accepts(value) for constraint in allowed):
             raise ValueError(_refusal(type(owner).__name__, name, value, allowed))
+
+
+def listed(values: Any, name: str, remedy: str = "pass a list or a tuple.") -> list[Any]:
+    """A sequence of values to try as a list; refused where there is nothing in it."""
+    found = [] if isinstance(values, str) or not np.iterable(values) else list(values)
+    if not found:
+        raise ValueError(f"{name} must hold at least one value to try, and is {values!r}; {remedy}")
+    return found
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str:

@@ -1,4 +1,26 @@
-"""What every embedding returns, and the thin scikit-learn shell around it."""
+"""The protocol of embeddings: what a method declares and answers, and the shell around it.
+
+A method is a subclass of :class:`Embedding`. It must have
+
+``plan(n_features, n_labels, given_features)``
+    what a fit will need, from the shape alone: a :class:`Plan`;
+``solve(pair)``
+    projection, codes, decoder and offset for two blocks of columns: an :class:`Embedded`.
+
+It may declare, in ``traits``, what others must know of it (:class:`Traits`), and answer what makes
+searches and paths cheap, each of which has a default that is right for every method:
+
+``project(pair, codes, d)``
+    the projection for given codes (by default None: features are kept);
+``leading(pair, result, m)``
+    the outcome for fewer codes than were solved for (by default None: solve again);
+``unprojected(pair)``
+    codes, decoder and offset alone (by default all of ``solve``);
+``heads(pair, result, m, sizes)``
+    projections of several sizes for the same codes (by default None: solve each).
+
+docs/OWN_METHOD.md writes one from scratch.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +70,6 @@ class Plan:
     keeps_features: bool  # the learner will see all the features
     n_codes: int  # targets of the learner
     extra_directions: int = 0  # columns of P beyond those that the codes ask for
-    regime: str = "auto"
     problem: str = "joint"  # whose eigenproblem: see linalg.regimes.PROBLEMS
     hat: bool = False  # whether a hat matrix is formed
 
@@ -62,6 +83,16 @@ class Plan:
             self.problem,
             self.hat,
         )
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a method with these parameters declares of itself."""
+
+    regime: str = "auto"  # the one that was asked for, or "auto"
+    shares_penalty: bool = False  # the learner's penalty is part of its problem
+    keeps_offset: bool = True  # a ridge of the decoder leaves the offset as it is
+    solved_alone: bool = False  # no solution serves another setting, as from a random start
 
 
 @dataclass(frozen=True)
@@ -96,33 +127,52 @@ class Head:
 
 
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """Base of the embedding estimators.
+    """Base of the embedding estimators; the module docstring has the protocol.
 
-    A method says what it needs in :meth:`_plan` and which matrices it takes in :meth:`_solve`;
-    reading rows, choosing a regime and keeping attributes is done here.
+    Reading rows, choosing a regime and keeping attributes is done here.
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
     _classes: NDArray[Any] | None = None  # where the labels were a vector
 
+    # ---- the protocol -------------------------------------------------------------------------
+
+    @property
+    def traits(self) -> Traits:
+        """What others must know of this method with these parameters."""
+        return Traits()
+
     @abstractmethod
-    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         """What a fit needs. ``given_features`` is what ratios refer to: the user's own number of
         features, where a kernel has replaced them."""
 
     @abstractmethod
-    def _solve(self, pair: Pair) -> Embedded:
+    def solve(self, pair: Pair) -> Embedded:
         """The method on a pair of blocks."""
 
-    def _project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
+    def sharing(self, penalty: float) -> Self:
+        """The method beside a learner of this penalty; itself unless it shares that."""
+        if not self.traits.shares_penalty:
+            return self
+        return copy(self).set_params(ridge=penalty)
+
+    def within(self, pair: Pair) -> Self:
+        """The method for a part of the rows, of which a kernel has no more directions."""
+        asked = self.get_params().get("n_feature_components")
+        if isinstance(asked, int | np.integer) and asked > pair.n_left:
+            return copy(self).set_params(n_feature_components=pair.n_left)
+        return self
+
+    def project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
         """The projection, of up to d columns, for given codes; None where features are kept."""
         return None
 
-    def _unprojected(self, pair: Pair) -> Embedded:
+    def unprojected(self, pair: Pair) -> Embedded:
         """Codes, decoder and offset alone, where these do not depend on the projection."""
-        return self._solve(pair)
+        return self.solve(pair)
 
-    def _heads(
+    def heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
         """The projections for these codes and several numbers of feature components.
@@ -135,9 +185,11 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Copies that differ in the number of feature components alone."""
         return [copy(self).set_params(n_feature_components=size) for size in sizes]
 
-    def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         """The outcome for ``m`` label components out of that for more, where codes are nested."""
         return None
+
+    # ---- scikit-learn's side ------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, *, Y: Any = None) -> Self:
         """Find the subspaces.
@@ -155,15 +207,19 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             targets = check_targets(labels_given(y, Y), X.shape[0], owner=owner, features=X)
             Y = targets.matrix
             X = working_form(X)
-            plan = self._plan(X.shape[1], Y.shape[1], X.shape[1])
-            pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=plan.regime)
-            result = self._solve(pair)
-            self._keep(result, code_rows(result.codes, X, Y, pair.mean_left))
-            self._classes = targets.vector_classes
+            plan = self.plan(X.shape[1], Y.shape[1], X.shape[1])
+            regime = self.traits.regime
+            pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=regime)
+            result = self.solve(pair)
+            codes = code_rows(result.codes, X, Y, pair.mean_left)
+            self.adopt(result, codes, classes=targets.vector_classes)
         return self
 
-    def _keep(self, result: Embedded, codes: Any = None) -> None:
-        """Take over the outcome as fitted attributes."""
+    def adopt(
+        self, result: Embedded, codes: Any = None, *, classes: NDArray[Any] | None = None
+    ) -> None:
+        """Take over an outcome as fitted attributes; ``classes`` are those of a vector y."""
+        self._classes = classes
         n_labels = result.offset.size
         self.projection_ = None if result.projection is None else owned(result.projection)
         self.decoder_ = (

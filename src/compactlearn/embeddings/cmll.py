@@ -30,6 +30,7 @@ from compactlearn.embeddings.base import (
     Embedding,
     Head,
     Plan,
+    Traits,
     automatic_balance,
     note_shortfall,
 )
@@ -182,7 +183,7 @@ class CMLL(Embedding):
         self.tol = tol
         self.random_state = random_state
 
-    def _sizes(
+    def sizes(
         self, n_features: int, n_labels: int, given_features: int, m: int | None = None
     ) -> tuple[int | None, int | None]:
         """d and m as numbers, the latter unless it is given; None where a space is kept."""
@@ -206,9 +207,16 @@ class CMLL(Embedding):
             return limit
         return max(2 * limit, min(8 * limit, MIN_KRYLOV_FEATURES))
 
-    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
-        d, m = self._sizes(n_features, n_labels, given_features)
-        regime = self.solver if self.solver in REGIMES else "auto"
+    @property
+    def traits(self) -> Traits:
+        return Traits(
+            regime=self.solver if self.solver in REGIMES else "auto",
+            keeps_offset=self.offset == "mean",
+            solved_alone=self.solver == "alternating",
+        )
+
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        d, m = self.sizes(n_features, n_labels, given_features)
         limit = n_labels if m is None else m
         extra = 0
         if d is not None and self.completion != "none":
@@ -220,12 +228,11 @@ class CMLL(Embedding):
             keeps_features=d is None,
             n_codes=limit,
             extra_directions=extra,
-            regime=regime,
             problem="left" if m is None else "joint",
         )
 
-    def _solve(self, pair: Pair) -> Embedded:
-        d, m = self._sizes(pair.n_left, pair.n_right, pair.given_left)
+    def solve(self, pair: Pair) -> Embedded:
+        d, m = self.sizes(pair.n_left, pair.n_right, pair.given_left)
         beta = self._balance(pair)
         if m is None:
             state = _fixed_codes(pair, d, beta)
@@ -236,27 +243,27 @@ class CMLL(Embedding):
         note_shortfall(self, m or 0, state.codes, pair)
         return self._embedded(pair, state, d, m, beta)
 
-    def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         if self.n_label_components is None or result.eigenvalues is None:
             return None
-        d, _ = self._sizes(pair.n_left, pair.n_right, pair.given_left, m)
+        d, _ = self.sizes(pair.n_left, pair.n_right, pair.given_left, m)
         assert result.beta is not None
         state, rank = self._closed(pair, result.codes.leading(m), d, result.beta)
         if d is not None and d < rank:
             return None
         return self._embedded(pair, state, d, m, result.beta)
 
-    def _unprojected(self, pair: Pair) -> Embedded:
+    def unprojected(self, pair: Pair) -> Embedded:
         own = copy(self)
         own.n_feature_components = None
-        return own._solve(pair)
+        return own.solve(pair)
 
-    def _heads(
+    def heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
         counts = []
         for own in self._sized(sizes):
-            d, _ = own._sizes(pair.n_left, pair.n_right, pair.given_left, m)
+            d, _ = own.sizes(pair.n_left, pair.n_right, pair.given_left, m)
             assert d is not None
             everything = self.completion == "krylov" and pair.n_left <= d < pair.count
             counts.append((d, own._tops_up(m, pair.n_right), everything))
@@ -318,7 +325,7 @@ class CMLL(Embedding):
         """Whether "auto" goes on to ``MIN_AUTO_FEATURES``: the labels are all kept."""
         return self.n_feature_components == "auto" and m in (None, n_labels)
 
-    def _project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
+    def project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
         if self.n_feature_components is None:
             return None
         if codes.right is None:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from compactlearn.core.params import Choice, Constraint, Real
-from compactlearn.embeddings.base import Plan, shared_ridge
+from compactlearn.embeddings.base import Plan, Traits, shared_ridge
 from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem
 from compactlearn.embeddings.sizes import COUNTS
 from compactlearn.linalg.pairs import HATS, Pair
@@ -99,8 +99,12 @@ solver_, n_features_in_, feature_names_in_
         self.hat = hat
         self.solver = solver
 
-    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
-        return replace(super()._plan(n_features, n_labels, given_features), hat=True)
+    @property
+    def traits(self) -> Traits:
+        return Traits(regime=self.solver, shares_penalty=self.ridge == "shared")
+
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        return replace(super().plan(n_features, n_labels, given_features), hat=True)
 
     def _matrix(self, pair: Pair) -> Problem:
         ridge = shared_ridge(self.ridge)

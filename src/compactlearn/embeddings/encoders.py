@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Choice
 from compactlearn.core.validation import check_targets
-from compactlearn.embeddings.base import Embedded, Embedding, Plan, note_shortfall
+from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
 from compactlearn.embeddings.sizes import label_count
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Codes, Pair, peak_signs
@@ -41,11 +41,13 @@ class Encoder(Embedding):
     n_label_components: Any
     solver: Any
 
-    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+    @property
+    def traits(self) -> Traits:
+        return Traits(regime=self.solver)
+
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         m = label_count(self.n_label_components, n_labels)
-        return Plan(
-            components=m, keeps_features=True, n_codes=m, regime=self.solver, problem="right"
-        )
+        return Plan(components=m, keeps_features=True, n_codes=m, problem="right")
 
     @abstractmethod
     def _matrix(self, pair: Pair) -> Problem:
@@ -55,7 +57,7 @@ class Encoder(Embedding):
         """Fill in what differs from centred codes without a second term."""
         return found
 
-    def _solve(self, pair: Pair) -> Embedded:
+    def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
         problem = self._matrix(pair)
         solution = leading_eigenpairs(problem.matrix, min(m, problem.rank))
@@ -65,7 +67,7 @@ class Encoder(Embedding):
         note_shortfall(self, m, codes, pair)
         return self._embedded(pair, codes, problem.beta, problem.ridge)
 
-    def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
         return self._embedded(pair, result.codes.leading(m), result.beta, result.ridge)
 
     def _embedded(
@@ -88,8 +90,10 @@ class Encoder(Embedding):
             ),
         )
 
-    def _keep(self, result: Embedded, codes: Any = None) -> None:
-        super()._keep(result, codes)
+    def adopt(
+        self, result: Embedded, codes: Any = None, *, classes: NDArray[Any] | None = None
+    ) -> None:
+        super().adopt(result, codes, classes=classes)
         self._constant = result.codes.constant  # of the encoder: centred labels have codes about 0
 
     def encode(self, Y: Any) -> Array:

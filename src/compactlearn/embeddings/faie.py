@@ -19,6 +19,7 @@ from compactlearn.embeddings.base import (
     Embedded,
     Embedding,
     Plan,
+    Traits,
     automatic_balance,
     note_shortfall,
     shared_ridge,
@@ -121,11 +122,15 @@ solver_, n_features_in_, feature_names_in_
         self.offset = offset
         self.solver = solver
 
-    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
-        m = label_count(self.n_label_components, n_labels)
-        return Plan(components=m, keeps_features=True, n_codes=m, regime=self.solver, problem="hat")
+    @property
+    def traits(self) -> Traits:
+        return Traits(regime=self.solver, shares_penalty=self.ridge == "shared")
 
-    def _solve(self, pair: Pair) -> Embedded:
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        m = label_count(self.n_label_components, n_labels)
+        return Plan(components=m, keeps_features=True, n_codes=m, problem="hat")
+
+    def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
         ridge = shared_ridge(self.ridge)
         hat = pair.hat(self.hat, ridge)
@@ -134,7 +139,7 @@ solver_, n_features_in_, feature_names_in_
         note_shortfall(self, m, codes, pair)
         return self._embedded(pair, codes, beta, ridge, pair.hat_energies(hat, codes))
 
-    def _leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
         assert result.dependences is not None
         part = result.dependences[:m]
         return self._embedded(pair, result.codes.leading(m), result.beta, result.ridge, part)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core.params import Choice, Constraint, Real, Seed
-from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan
+from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan, Traits
 from compactlearn.embeddings.completion import COMPLETIONS, complete
 from compactlearn.embeddings.encoders import ROUTES
 from compactlearn.embeddings.sizes import COUNTS, feature_count
@@ -121,7 +121,11 @@ n_features_in_, feature_names_in_
             )
         return feature_count(self.n_feature_components, n_features, n_labels, given_features)
 
-    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+    @property
+    def traits(self) -> Traits:
+        return Traits(regime=self.solver)
+
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d = self._feature_size(n_features, n_labels, given_features)
         extra = max(0, d - n_labels) if self.completion != "none" else 0
         return Plan(
@@ -129,14 +133,13 @@ n_features_in_, feature_names_in_
             keeps_features=False,
             n_codes=n_labels,
             extra_directions=extra,
-            regime=self.solver,
             # The subspace variant inverts a matrix of order D or N, as a hat matrix does.
             problem="left" if self.variant == "projection" else "hat",
         )
 
-    def _solve(self, pair: Pair) -> Embedded:
+    def solve(self, pair: Pair) -> Embedded:
         d = self._feature_size(pair.n_left, pair.n_right, pair.given_left)
-        P, values = self._directions(pair, d)
+        P, values = self.directions(pair, d)
         codes = pair.right_codes(dense=False)
         P = P * peak_signs(pair.inner(P, codes.left).T)
         if not P.shape[1]:  # nothing depends on anything; the learner gets one feature, not none
@@ -153,11 +156,11 @@ n_features_in_, feature_names_in_
             dependence=dependence,
         )
 
-    def _unprojected(self, pair: Pair) -> Embedded:
+    def unprojected(self, pair: Pair) -> Embedded:
         nothing = np.zeros(pair.n_right)
         return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.regime}")
 
-    def _heads(
+    def heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
         where = (pair.n_left, pair.n_right, pair.given_left)
@@ -166,17 +169,18 @@ n_features_in_, feature_names_in_
             return [None] * len(sizes)
         own = copy(self)
         own.completion = "none"
-        full = own._directions(pair, max(counts))[0]
+        full = own.directions(pair, max(counts))[0]
         if not full.shape[1]:
             return [None] * len(sizes)
         fills = self.completion == "variance"
         return [Head(full[:, :d], max(0, d - full.shape[1]) if fills else 0) for d in counts]
 
-    def _project(self, pair: Pair, codes: Codes, d: int) -> Array:
-        P = self._directions(pair, d)[0]
+    def project(self, pair: Pair, codes: Codes, d: int) -> Array:
+        P = self.directions(pair, d)[0]
         return P if P.shape[1] else pair.some_direction()
 
-    def _directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
+    def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
+        """Up to d directions, and the dependence of those that have any."""
         if self.variant == "subspace" and self.mixing > 0:
             return _uncorrelated(pair, d, float(self.mixing))
         P, values = pair.cross_range(d)

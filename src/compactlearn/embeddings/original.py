@@ -40,10 +40,10 @@ class Original(Embedding):
     (3, 3)
     """
 
-    def _plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         return Plan(components=0, keeps_features=True, n_codes=n_labels, problem="right")
 
-    def _solve(self, pair: Pair) -> Embedded:
+    def solve(self, pair: Pair) -> Embedded:
         return Embedded(
             codes=pair.right_codes(),
             projection=None,

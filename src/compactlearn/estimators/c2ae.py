@@ -38,7 +38,6 @@ from compactlearn.core.params import (
 from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
-    Targets,
     check_features,
     check_partial_targets,
     check_targets,
@@ -60,7 +59,7 @@ from compactlearn.estimators.autoencoder.training import (
 )
 from compactlearn.estimators.autoencoder.validation import Validation
 from compactlearn.estimators.inputs import inverse_deviations
-from compactlearn.estimators.label_output import RanksLabels
+from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.moments import column_moments
 from compactlearn.metrics.registry import get_metric
@@ -303,7 +302,10 @@ class C2AEClassifier(
                 owner=f"{type(self).__name__}.fit",
                 features=X,
             )
-            self._describe(targets)
+            labels = LabelSpace.of(targets)
+            describe(self, labels)
+            threshold = labels.checked_threshold(self.threshold)
+            self.threshold_, self._boundary = labels.placed(threshold)
             examples = Examples.of(X, targets.matrix, unknown)
             self.__dict__.pop("scale_", None)
             if self.scale:
@@ -316,15 +318,6 @@ class C2AEClassifier(
             with torch.inference_mode(False), torch.enable_grad(), own_types:
                 self._train(examples)
         return self
-
-    def _describe(self, targets: Targets) -> None:
-        super()._describe(targets)
-        threshold = self._checked_threshold(self.threshold)
-        # Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is
-        # taken off the scores instead.
-        binary = self._kind == "binary"
-        self._boundary = float(np.ravel(threshold)[0]) if binary else 0.0
-        self.threshold_ = 0.0 if binary else threshold
 
     def _train(self, examples: Examples) -> None:
         rng = seeded(self.random_state)
@@ -384,7 +377,7 @@ class C2AEClassifier(
             "networks": [list(layout.features), list(layout.labels), list(layout.decoder)],
             "scoring": self.scoring,
             "threshold": np.asarray(self.threshold, dtype=np.float64).tolist(),
-            "kind": self._kind,
+            "kind": self._labels.kind,
             **{
                 key: value if value is None or isinstance(value, str | bool) else float(value)
                 for key, value in plain.items()
@@ -448,8 +441,8 @@ class C2AEClassifier(
                 trainer,
                 examples.take(held),
                 self.scoring,
-                self._boundary if self._kind == "binary" else self.threshold_,
-                self._kind,
+                self._boundary if self._labels.kind == "binary" else self.threshold_,
+                self._labels.kind,
                 single=examples.Y.shape[1] != self._n_columns,
                 learnt_labels=examples.Y[learnt],
             )
@@ -499,7 +492,7 @@ class C2AEClassifier(
 
     @property
     def _n_columns(self) -> int:
-        return 1 if self._kind == "binary" else self.n_labels_
+        return 1 if self._labels.kind == "binary" else self.n_labels_
 
     def _scores(self, X: Any) -> Array:
         scores = np.empty((X.shape[0], self._n_columns))
@@ -511,19 +504,7 @@ class C2AEClassifier(
         """Return scores of shape (n_samples, n_labels), between 0 and 1; (n_samples,) for two
         classes, with 0 as the boundary."""
         scores = self._scores(self._prepare(X))
-        return scores[:, 0] if self._kind == "binary" else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
-        X = self._prepare(X)
-        if self._kind == "binary":
-            return self.classes_[(self._scores(X)[:, 0] > 0).astype(np.intp)]
-        if self._kind == "multiclass":
-            return self.classes_[np.argmax(self._scores(X), axis=1)]
-        labels = np.empty((X.shape[0], self.n_labels_), dtype=self._dtype)
-        for rows, scores in self._score_blocks(X):
-            labels[rows] = scores > self.threshold_
-        return labels
+        return scores[:, 0] if self._labels.kind == "binary" else scores
 
     def transform(self, X: Any) -> Array:
         """Return the codes of features, Fx(X), of shape (n_samples, n_components)."""
@@ -536,7 +517,7 @@ class C2AEClassifier(
     def encode(self, Y: Any) -> Array:
         """Return the codes of labels, Fe(Y), of shape (n_samples, n_components)."""
         check_is_fitted(self, "networks_")
-        classes = None if self._kind == "multilabel" else self.classes_
+        classes = self._labels.vector_classes
         if classes is None and np.ndim(Y) == 2 and not scipy.sparse.issparse(Y):
             Y = scipy.sparse.csr_array(np.asarray(Y))  # one column is a label, not classes
         matrix = check_targets(Y, n_rows_of(Y), classes=classes, owner="encode").matrix

@@ -135,7 +135,7 @@ label_names_, coef_, intercept_, nbytes_, numbers_, n_features_in_, feature_name
         """Rounds of alternation of the embedding; 1 for the closed form."""
         return self.embedding_.n_iter_
 
-    def _make_embedding(self) -> CMLL:
+    def _own_embedding(self) -> CMLL:
         return CMLL(
             n_feature_components=self.n_feature_components,
             n_label_components=self.n_label_components,

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core.validation import Targets
+from compactlearn.core.validation import Targets, check_features, check_targets, check_weights
 from compactlearn.linalg.graded import column_floor
 from compactlearn.linalg.moments import Moments
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Checked rows that count, and their labels."""
+
+    X: Any
+    targets: Targets
+    weights: Array | None
+    groups: NDArray[Any] | None
+
+
+def check_training(
+    classifier: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+) -> TrainingData:
+    """Check what ``fit`` was given; the classifier takes the names of the features from it."""
+    X = check_features(classifier, X, reset=True)
+    owner = f"{type(classifier).__name__}.fit"
+    targets = check_targets(y, X.shape[0], owner=owner, features=X)
+    weights = check_weights(sample_weight, X.shape[0])
+    groups = check_groups(groups, X.shape[0], weights)
+    return TrainingData(*without_zero_weights(X, targets, weights), groups)
 
 
 def check_folds(moments: Any) -> tuple[tuple[Moments, ...], Moments]:

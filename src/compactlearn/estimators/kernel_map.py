@@ -185,16 +185,16 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : ignored
         """
-        return self._fit(X, None)
+        return self.fit_weighted(X, None)
 
-    def _fit(self, X: Any, weights: Array | None) -> Self:
-        """``fit`` for rows that count by their weights."""
+    def fit_weighted(self, X: Any, sample_weight: Array | None) -> Self:
+        """``fit`` for rows that count by their weights, as in :meth:`fit_rows`."""
         with unchanged_on_error(self), blas_threads():
-            X = self._begin(X, weights)
+            X = self._begin(X, sample_weight)
             if self.method == "fourier":
                 self._draw_features(X)
             else:
-                self._take_landmarks(X, weights)
+                self._take_landmarks(X, sample_weight)
                 self._coefficients = owned(self._factor())
         return self
 

@@ -1,9 +1,10 @@
-"""What classifiers of many labels know of them, and the best of them."""
+"""What classifiers know of their labels, and how labels are read off scores."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,80 @@ from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.sizes import Weighed
 
 Array = NDArray[np.float64]
+Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
+
+
+@dataclass(frozen=True)
+class LabelSpace:
+    """The labels that a classifier was fitted to.
+
+    ``kind`` is "multilabel" for a label matrix; a vector of classes is "binary" or "multiclass".
+    """
+
+    kind: str
+    classes: NDArray[Any]
+    n_labels: int
+    dtype: np.dtype[Any]
+    names: list[str] | None = None
+
+    @classmethod
+    def of(cls, targets: Targets) -> LabelSpace:
+        return cls(targets.kind, targets.classes, targets.n_labels, targets.dtype, targets.names)
+
+    @classmethod
+    def numbered(cls, n_labels: int) -> LabelSpace:
+        """Labels of which nothing is known but their number."""
+        return cls("multilabel", np.arange(n_labels), n_labels, np.dtype(np.int64))
+
+    @property
+    def vector_classes(self) -> NDArray[Any] | None:
+        """The classes of a vector; None where the labels are a matrix."""
+        return None if self.kind == "multilabel" else self.classes
+
+    def checked_threshold(self, given: Any) -> float | Array:
+        """A threshold in numbers, held to the labels: one, or one for each."""
+        threshold = np.array(given, dtype=np.float64)  # a copy: the user's array may change
+        if threshold.ndim and self.kind != "multilabel":
+            raise ValueError(
+                f"threshold must be a single number when y is a vector of classes, and has "
+                f"{threshold.size} entries; pass a float."
+            )
+        if threshold.ndim and threshold.size != self.n_labels:
+            raise ValueError(
+                f"threshold must be a number or hold one for each of the {self.n_labels} labels, "
+                f"and has {threshold.size} entries; pass an array of {self.n_labels}."
+            )
+        return threshold if threshold.ndim else float(threshold)
+
+    def placed(self, threshold: float | Array) -> tuple[float | Array, float]:
+        """The threshold that scores are compared with, and what is taken off them before.
+
+        Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is taken
+        off the scores instead.
+        """
+        return (0.0, float(np.ravel(threshold)[0])) if self.kind == "binary" else (threshold, 0.0)
+
+    def decided(self, blocks: Blocks, n_rows: int, threshold: float | Array) -> NDArray[Any]:
+        """0/1 labels of shape (n_rows, n_labels), or the classes of a vector y."""
+        if self.kind == "multilabel":
+            labels = np.empty((n_rows, self.n_labels), dtype=self.dtype)
+            for rows, scores in blocks:
+                labels[rows] = scores > threshold
+            return labels
+        places = np.empty(n_rows, dtype=np.intp)
+        for rows, scores in blocks:
+            places[rows] = scores[:, 0] > 0 if self.kind == "binary" else scores.argmax(axis=1)
+        return self.classes[places]
 
 
 class RanksLabels(Evaluated, Weighed):
-    """``predict_topk`` from blocks of scores, what describes labels, checked thresholds,
-    ``evaluate`` and ``nbytes_``."""
+    """Labels and the best of them from blocks of scores; ``evaluate`` and ``nbytes_``."""
 
     classes_: NDArray[Any]
     n_labels_: int
-    _kind: str
-    _dtype: np.dtype[Any]
+    label_names_: list[str]
+    threshold_: Any
+    _labels: LabelSpace
 
     @abstractmethod
     def _prepare(self, X: Any) -> Any:
@@ -33,30 +98,12 @@ class RanksLabels(Evaluated, Weighed):
 
     @abstractmethod
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """The scores of a few rows at a time."""
+        """The scores of a few rows at a time, with 0 as the boundary of two classes."""
 
-    def _describe(self, targets: Targets) -> None:
-        """Keep what predictions need to know about the labels."""
-        self._kind, self._dtype = targets.kind, targets.dtype
-        self.classes_, self.n_labels_ = targets.classes, targets.n_labels
-        self.__dict__.pop("label_names_", None)
-        if targets.names is not None:
-            self.label_names_ = targets.names
-
-    def _checked_threshold(self, given: Any) -> float | Array:
-        """A threshold in numbers, held to the labels: one, or one for each."""
-        threshold = np.array(given, dtype=np.float64)  # a copy: the user's array may change
-        if threshold.ndim and self._kind != "multilabel":
-            raise ValueError(
-                f"threshold must be a single number when y is a vector of classes, and has "
-                f"{threshold.size} entries; pass a float."
-            )
-        if threshold.ndim and threshold.size != self.n_labels_:
-            raise ValueError(
-                f"threshold must be a number or hold one for each of the {self.n_labels_} labels, "
-                f"and has {threshold.size} entries; pass an array of {self.n_labels_}."
-            )
-        return threshold if threshold.ndim else float(threshold)
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
+        X = self._prepare(X)
+        return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
         """Return the k best labels of each row and their scores, best first.
@@ -72,7 +119,7 @@ class RanksLabels(Evaluated, Weighed):
             each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
         """
         X = self._prepare(X)
-        if self._kind == "binary":
+        if self._labels.kind == "binary":
             raise ValueError(
                 "predict_topk ranks labels, and two classes have a single score; use predict or "
                 "decision_function."
@@ -87,3 +134,12 @@ class RanksLabels(Evaluated, Weighed):
         for rows, scores in self._score_blocks(X):
             indices[rows], best[rows] = top_labels(scores, k)
         return as_stored(indices, best, self.n_labels_) if sparse else (indices, best)
+
+
+def describe(classifier: RanksLabels, labels: LabelSpace) -> None:
+    """Let a classifier keep what its predictions need to know about the labels."""
+    classifier._labels = labels
+    classifier.classes_, classifier.n_labels_ = labels.classes, labels.n_labels
+    vars(classifier).pop("label_names_", None)
+    if labels.names is not None:
+        classifier.label_names_ = labels.names

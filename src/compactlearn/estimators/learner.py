@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
+
+from compactlearn.core.warn import warn_user
+from compactlearn.core.weight import owned
+from compactlearn.linalg.pairs import Codes, Learned, Pair
+from compactlearn.linalg.rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
@@ -23,9 +30,85 @@ class CodeRidge:
     intercept_: Array  # (m,)
     alpha: float
 
+    @classmethod
+    def of(cls, learned: Learned, alpha: float) -> CodeRidge:
+        """In arrays of its own; warns where the solver did not get there."""
+        if not learned.solved:
+            warn_user(
+                "The conjugate gradients of the ridge learner stopped before their residual was "
+                "small; raise alpha, project the features, or scale them.",
+                ConvergenceWarning,
+            )
+        return cls(owned(learned.coefficients).T, owned(learned.intercept), alpha)
+
     def predict(self, U: Any) -> Array:
         """Codes of rows of projected features."""
         return U @ self.coef_.T + self.intercept_
+
+
+@dataclass(frozen=True)
+class RidgeLearner:
+    """Ridge regression, solved from whatever the pair of blocks holds."""
+
+    alpha: float
+    bias: str = "free"
+
+    def for_codes(self, codes: Codes) -> RidgeLearner:
+        return self
+
+    def fit(self, pair: Pair, P: Array | None, codes: Codes) -> Learned:
+        return pair.learn(P, codes, self.alpha, self.bias)
+
+    def predictor(self, pair: Pair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
+        """Fit, and return the function from rows, as the pair knows them, to codes."""
+        learned = self.fit(pair, P, codes)
+        B = learned.coefficients
+        A = B if P is None else pair.expressed(P) @ B
+        return lambda rows: rows @ A + learned.intercept
+
+
+@dataclass(frozen=True)
+class ForeignLearner:
+    """A scikit-learn regressor; where there are no codes to predict, a ridge predicts them."""
+
+    regressor: Any
+    n_jobs: int | None
+    ridge: RidgeLearner
+
+    def for_codes(self, codes: Codes) -> Learner:
+        return self if codes.size else self.ridge
+
+    def fit(self, pair: RowsPair, U: Any, codes: Codes) -> tuple[Any, float]:
+        """A clone fitted to codes of unit mean square, and the factor that makes them so."""
+        V = pair.code_rows(codes)
+        energy = np.sum(V**2 if pair.weights is None else pair.weights[:, None] * V**2)
+        scale = float(np.sqrt(pair.count * V.shape[1] / energy)) if energy > 0 else 1.0
+        return fit_foreign(self.regressor, U, V * scale, pair.weights, self.n_jobs), scale
+
+    def predictor(self, pair: Pair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
+        """Fit, and return the function from rows, as the pair knows them, to codes."""
+        if codes.size == 0:
+            return self.ridge.predictor(pair, P, codes)
+        assert isinstance(pair, RowsPair)  # moments serve the built-in ridge only
+        expressed = None if P is None else pair.expressed(P)
+        model, scale = self.fit(pair, pair.left if P is None else pair.projected_rows(P), codes)
+
+        def predict(rows: Any) -> Array:
+            projected = rows if expressed is None else rows @ expressed
+            return predict_foreign(model, projected, codes.size) / scale
+
+        return predict
+
+
+Learner = RidgeLearner | ForeignLearner
+
+
+def learner_of(classifier: Any) -> Learner:
+    """The learner that the parameters of a ``CompactClassifier`` ask for."""
+    ridge = RidgeLearner(float(classifier.alpha), classifier.bias)
+    if classifier.regressor is None:
+        return ridge
+    return ForeignLearner(classifier.regressor, classifier.n_jobs, ridge)
 
 
 def fit_foreign(

@@ -6,16 +6,23 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
-from compactlearn.core.params import Real, check_parameters
+from compactlearn.core.params import Real, check_own_parameters, listed
 from compactlearn.core.validation import check_targets, n_rows_of
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.embeddings.sizes import label_count
-from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.estimators.held import Held
+from compactlearn.estimators.compact import (
+    CompactClassifier,
+    install,
+    keep_embedding,
+)
+from compactlearn.estimators.decisions import Decided, given_threshold
+from compactlearn.estimators.inputs import check_training
+from compactlearn.estimators.label_output import LabelSpace
+from compactlearn.estimators.learner import CodeRidge
+from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.linalg.pairs import Learned, LearnedPath
 
 
@@ -69,24 +76,14 @@ def fit_path(
             f"{classifier!r:.80}; put an embedding into one: CompactClassifier(...)."
         )
     model = clone(classifier)
-    embedding = model._checked_embedding()
-    penalties = _listed(alphas, "alphas")
+    embedding = model.make_embedding()
+    penalties = listed(alphas, "alphas", "pass a list such as [0.1, 1, 10].")
     sizes = n_label_components
     if sizes is not None:
-        sizes = _listed(sizes, "n_label_components")
+        remedy = "pass a list such as [0.25, 0.5, 1.0]."
+        sizes = listed(sizes, "n_label_components", remedy)
     _check(model, embedding, penalties, sizes)
     return _fit_path(model, embedding, X, Y, penalties, sizes, sample_weight)
-
-
-def _listed(values: Any, name: str) -> list[Any]:
-    """A sequence as a list; refused where there is nothing in it, or no sequence."""
-    listed = [] if isinstance(values, str) or not np.iterable(values) else list(values)
-    if not listed:
-        raise ValueError(
-            f"{name} must hold at least one value, and is {values!r}; pass a list such as "
-            f"{'[0.1, 1, 10]' if name == 'alphas' else '[0.25, 0.5, 1.0]'}."
-        )
-    return listed
 
 
 def _fit_path(
@@ -104,14 +101,18 @@ def _fit_path(
         counts = [label_count(size, n_labels) for size in sizes]
         settings = list(zip(sizes, counts, strict=True))
         embedding.set_params(n_label_components=max(counts))
-    held = model._hold(embedding, X, Y, sample_weight)
-    shared = shares_ridge(model)
+    data = check_training(model, X, Y, sample_weight)
+    labels = LabelSpace.of(data.targets)
+    threshold = given_threshold(model.threshold, model.decoder, labels)
+    prepared = Preparation.of(model)
+    training = prepared.fit(embedding, data.X, data.targets.matrix, data.weights)
+    shared = embedding.traits.shares_penalty
     solutions: dict[float | None, _Solution] = {}
     for size, count in settings:
         for alpha in alphas:
             ridge = alpha if shared else None
             if ridge not in solutions:
-                solutions[ridge] = _Solution(embedding, held, ridge)
+                solutions[ridge] = _Solution(embedding, training, ridge)
             fitted = copy(model)
             changes = clone(model).get_params(deep=False) | {"alpha": alpha}
             if isinstance(model.threshold, str):
@@ -119,47 +120,58 @@ def _fit_path(
             if count is not None:
                 changes |= _resized(model, size)
             fitted.set_params(**changes)
-            solutions[ridge].install(fitted, count, size, float(alpha))
+            parts = solutions[ridge].parts(fitted, labels, count, size, float(alpha))
+            install(fitted, labels, training, *parts, Decided(threshold=threshold))
             yield fitted
 
 
 class _Solution:
     """One eigenproblem, and what follows from it for every size and penalty."""
 
-    def __init__(self, embedding: Embedding, held: Held, ridge: float | None) -> None:
-        self.embedding, self.held = clone(embedding), held
+    def __init__(self, embedding: Embedding, training: Training, ridge: float | None) -> None:
+        self.embedding, self.training = clone(embedding), training
         if ridge is not None:
-            self.embedding.set_params(ridge=ridge)
-        self.largest = self.embedding._solve(held.pair)
+            self.embedding = self.embedding.sharing(ridge)
+        self.largest = self.embedding.solve(training.pair)
         self.results: dict[int | None, Embedded] = {None: self.largest}
+        self.nested: set[int | None] = {None}  # whose learner is a part of the largest one's
         self.paths: dict[int | None, LearnedPath] = {}
         self.learned: dict[tuple[int | None, float], Learned] = {}
 
-    def install(self, model: CompactClassifier, count: int | None, size: Any, alpha: float) -> None:
-        """Make ``model`` the fitted classifier for a number of components and a penalty."""
+    def parts(
+        self,
+        model: CompactClassifier,
+        labels: LabelSpace,
+        count: int | None,
+        size: Any,
+        alpha: float,
+    ) -> tuple[Embedding, CodeRidge]:
+        """The fitted embedding and ridge for a number of components and a penalty."""
         if count not in self.results:
             self.results[count] = self._resolve(count)
         result = self.results[count]
-        nested = result.projection is None and self.largest.projection is None
-        key = None if nested and result.codes.size <= self.largest.codes.size else count
+        key = None if count in self.nested else count
         if key not in self.paths:
             source = self.results[key]
-            self.paths[key] = self.held.pair.path(source.projection, source.codes)
+            self.paths[key] = self.training.pair.path(source.projection, source.codes)
         embedding = clone(self.embedding)
         if count is not None:
             embedding.set_params(n_label_components=size)
         if (key, alpha) not in self.learned:
             self.learned[key, alpha] = self.paths[key].at(alpha)
         learned = self.learned[key, alpha].leading(result.codes.size)
-        model._keep_ridge(embedding, self.held.pair, result, learned)
+        keep_embedding(model, labels, embedding, self.training.pair, result)
+        return embedding, CodeRidge.of(learned, alpha)
 
     def _resolve(self, count: int | None) -> Embedded:
         assert count is not None
-        pair = self.held.pair
-        nested = self.embedding._leading(pair, self.largest, count)
+        pair = self.training.pair
+        nested = self.embedding.leading(pair, self.largest, count)
         if nested is not None:
+            if nested.projection is None and self.largest.projection is None:
+                self.nested.add(count)
             return nested
-        return clone(self.embedding).set_params(n_label_components=count)._solve(pair)
+        return clone(self.embedding).set_params(n_label_components=count).solve(pair)
 
 
 def _check(
@@ -189,20 +201,12 @@ def _check(
             f"{sizes!r} was given; leave it out."
         )
     for size in sizes or ():
-        check_parameters(
-            clone(embedding).set_params(n_label_components=size), embedding._constraints
-        )
+        check_own_parameters(clone(embedding).set_params(n_label_components=size))
         if size is None:
             raise ValueError(
                 "n_label_components=None keeps the labels as they are, and has no place among "
                 "sizes; fit that classifier by itself."
             )
-
-
-def shares_ridge(model: CompactClassifier) -> bool:
-    """Whether the learner's penalty is part of the embedding's problem."""
-    given = getattr(model, "embedding", None)
-    return given is not None and given.get_params().get("ridge") == "shared"
 
 
 def _resized(model: CompactClassifier, size: Any) -> dict[str, Any]:

@@ -33,7 +33,6 @@ from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
-    Targets,
     check_features,
     check_targets,
     check_weights,
@@ -42,7 +41,7 @@ from compactlearn.core.validation import (
 )
 from compactlearn.decoding import top_labels
 from compactlearn.estimators.inputs import without_zero_weights
-from compactlearn.estimators.label_output import RanksLabels
+from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -251,19 +250,13 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             targets = check_targets(labels, X.shape[0], owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = without_zero_weights(X, targets, weights)
-            self._describe(targets)
+            labels = LabelSpace.of(targets)
+            describe(self, labels)
+            self._logistic = _is_logistic(self.estimator)
+            self.threshold_, self._boundary = labels.placed(float(logit(self.threshold)))
             _refuse_vanishing(X)
             self._fit_rows(_Rows(_training_form(X), targets.matrix.tocsc(), weights))
         return self
-
-    def _describe(self, targets: Targets) -> None:
-        super()._describe(targets)
-        self._logistic = _is_logistic(self.estimator)
-        # Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is
-        # taken off the scores instead.
-        boundary = float(logit(self.threshold))
-        self._boundary = boundary if self._kind == "binary" else 0.0
-        self.threshold_ = 0.0 if self._kind == "binary" else boundary
 
     def _fit_rows(self, rows: _Rows) -> None:
         rng = seeded(self.random_state)
@@ -370,7 +363,8 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         for rows in row_blocks((X.shape[0], self.n_labels_)):
             product = X[rows] @ W
             scores = product.toarray() if scipy.sparse.issparse(product) else product
-            yield rows, scores + self.intercept_
+            scores += self.intercept_
+            yield rows, scores - self._boundary if self._boundary else scores
 
     def _margins(self, X: Any) -> Array:
         margins = np.empty((X.shape[0], self.n_labels_))
@@ -381,7 +375,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes."""
         margins = self._margins(self._prepare(X))
-        return margins[:, 0] - self._boundary if self._kind == "binary" else margins
+        return margins[:, 0] if self._labels.kind == "binary" else margins
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -390,25 +384,13 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         For logistic regression only, where the sigmoid of a score is one. Each label has its
         own; those of the classes of a vector y sum to 1.
         """
-        margins = self._margins(self._prepare(X))
-        if self._kind == "binary":
+        margins = self._margins(self._prepare(X)) + self._boundary
+        if self._labels.kind == "binary":
             return expit(np.hstack([-margins, margins]))
-        if self._kind == "multiclass":
+        if self._labels.kind == "multiclass":
             # p_j / sum of p, from logarithms: no row can divide zero by zero.
             return softmax(log_expit(margins), axis=1)
         return expit(margins)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
-        X = self._prepare(X)
-        if self._kind == "binary":
-            return self.classes_[(self._margins(X)[:, 0] > self._boundary).astype(np.intp)]
-        if self._kind == "multiclass":
-            return self.classes_[np.argmax(self._margins(X), axis=1)]
-        labels = np.empty((X.shape[0], self.n_labels_), dtype=self._dtype)
-        for rows, scores in self._score_blocks(X):
-            labels[rows] = scores > self.threshold_
-        return labels
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from compactlearn.core.optional import require
-from compactlearn.core.params import Real
+from compactlearn.core.params import Real, check_own_parameters, listed
 from compactlearn.embeddings.cmll import CMLL
-from compactlearn.estimators.cmll import CMLLClassifier
-from compactlearn.model_selection.cmll_cv import _listed
+from compactlearn.estimators.inputs import check_training
+from compactlearn.estimators.preparation import Preparation
 
 Array = NDArray[np.float64]
 
@@ -102,23 +102,23 @@ def balance_curve(
         raise TypeError(
             f"balance_curve is about CMLL, and was given {embedding!r:.80}; pass CMLL(...)."
         )
-    holder = CMLLClassifier(**method.get_params())
-    method = holder._checked_embedding()
-    pair = holder._hold(method, X, Y, None).pair
+    check_own_parameters(method)
+    data = check_training(method, X, Y)
+    pair = Preparation().fit(method, data.X, data.targets.matrix).pair
     equal = pair.right_energy / pair.left_energy if pair.has_variance else 1.0
     if betas is None:
         grid = equal * np.logspace(-6, 6, 25)
     else:
-        listed = _listed(betas, "betas")
-        if not all(Real(0, open_low=True).accepts(value) for value in listed):
+        given = listed(betas, "betas")
+        if not all(Real(0, open_low=True).accepts(value) for value in given):
             raise ValueError(
-                f"betas must hold finite numbers above 0, and is {listed!r}; pass such numbers."
+                f"betas must hold finite numbers above 0, and is {given!r}; pass such numbers."
             )
-        grid = np.sort(np.asarray(listed, dtype=np.float64))
+        grid = np.sort(np.asarray(given, dtype=np.float64))
 
     def terms(beta: float) -> tuple[float, float]:
         method.beta = beta
-        found = method._solve(pair)
+        found = method.solve(pair)
         assert found.dependence is not None
         assert found.recovery is not None
         return found.dependence, found.recovery

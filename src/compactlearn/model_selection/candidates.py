@@ -13,11 +13,10 @@ from typing import Any
 
 from sklearn.base import clone
 
-from compactlearn.core.params import check_parameters
+from compactlearn.core.params import check_own_parameters
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.estimators.path import shares_ridge
-from compactlearn.model_selection.engine import KEPT, Wanted
+from compactlearn.model_selection.engine import Wanted
 
 _SIZES = ("n_label_components", "n_feature_components", "label_ridge")
 
@@ -30,6 +29,7 @@ class Group:
     embedding: Embedding
     holding: tuple[Any, ...]  # groups with the same hold the data in the same way
     own: Mapping[str, Any]  # what the embedding and the learner have where nothing else is given
+    shares_penalty: bool = False  # so that every penalty is a group of its own
     wanted: list[Wanted] = field(default_factory=list)
 
 
@@ -67,7 +67,7 @@ def sort_candidates(
         group = groups.get(key)
         if group is None:
             group = groups[key] = _group(estimator, outer, inner)
-        if shares_ridge(group.model) and "alpha" in inner:
+        if group.shares_penalty and "alpha" in inner:
             key = (*key, ("alpha", repr(inner["alpha"])))
             if key not in groups:
                 groups[key] = _group(estimator, {**outer, "alpha": inner["alpha"]}, inner)
@@ -84,7 +84,8 @@ def _group(
     estimator: CompactClassifier, outer: Mapping[str, Any], inner: Mapping[str, Any]
 ) -> Group:
     model = clone(estimator).set_params(**outer)
-    embedding = model._checked_embedding()
+    asked = model.make_embedding()
+    embedding = asked.sharing(model.alpha)
     for name in inner:  # a name that the method does not have
         if name != "alpha" and name not in embedding.get_params():
             raise ValueError(
@@ -92,9 +93,9 @@ def _group(
                 "asked for; leave it out of the grid."
             )
     maps = [(name, _mark(outer[name])) for name in sorted(outer) if name.startswith("feature_map")]
-    holding = (*maps, model.scale, repr(model.random_state), getattr(embedding, "solver", ""))
+    holding = (*maps, model.scale, repr(model.random_state), embedding.traits.regime)
     own = {**embedding.get_params(), "alpha": model.alpha}
-    return Group(model, embedding, holding, own)
+    return Group(model, embedding, holding, own, asked.traits.shares_penalty)
 
 
 def _mark(value: Any) -> Any:
@@ -114,7 +115,7 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
         and model.bias == "free"
         and model.decoder == "linear"
         and not (needs_labels and tunes)
-        and getattr(group.embedding, "solver", "") != "alternating"
+        and not group.embedding.traits.solved_alone
     )
 
 
@@ -122,8 +123,8 @@ def _wanted(group: Group, inner: Mapping[str, Any], index: int) -> Wanted:
     given = {**group.own, **inner}
     return Wanted(
         index,
-        given.get("n_label_components", KEPT),
-        given.get("n_feature_components", KEPT),
+        given.get("n_label_components"),
+        given.get("n_feature_components"),
         float(given["alpha"]),
         float(given.get("label_ridge", 0.0)),
     )
@@ -144,14 +145,10 @@ def _check(
             continue
         checked.add(mark)
         if "alpha" in what:
-            check_parameters(clone(group.model).set_params(**what), {"alpha": _alpha_of(group)})
+            check_own_parameters(clone(group.model).set_params(**what), only="alpha")
             continue
         embedding = clone(group.embedding).set_params(**what)
-        check_parameters(embedding, embedding._constraints)
+        check_own_parameters(embedding)
         if group.model.feature_map is None:
             _, n_features, n_labels = shape
-            embedding._plan(n_features, n_labels, n_features)
-
-
-def _alpha_of(group: Group) -> Any:
-    return group.model._constraints["alpha"]
+            embedding.plan(n_features, n_labels, n_features)

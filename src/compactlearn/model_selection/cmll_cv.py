@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from compactlearn.core.params import Constraint, Flag, nearest
+from compactlearn.core.params import Constraint, Flag, listed, nearest
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.model_selection.crossval import Outcome, SearchData
 from compactlearn.model_selection.search import Search
@@ -142,10 +142,10 @@ search_time_, refit_time_, interrupted_
             "n_label_components": ("n_label_components", self.n_label_components),
             "alpha": ("alphas", self.alphas),
         }
-        return {name: _listed(values, own) for name, (own, values) in given.items()}
+        return {name: listed(values, own) for name, (own, values) in given.items()}
 
     def _run(self, problem: SearchData) -> None:
-        decoders = _listed(self.decoders, "decoders")
+        decoders = listed(self.decoders, "decoders")
         for decoder in decoders:
             if decoder not in DECODERS:
                 raise ValueError(
@@ -165,14 +165,3 @@ search_time_, refit_time_, interrupted_
             else:
                 candidates, outcome = more, second
         self._keep(problem, candidates, outcome)
-
-
-def _listed(values: Any, name: str) -> list[Any]:
-    """A sequence of values to try as a list; refused where there is nothing in it."""
-    listed = [] if isinstance(values, str) or not np.iterable(values) else list(values)
-    if not listed:
-        raise ValueError(
-            f"{name} must hold at least one value to try, and is {values!r}; pass a list or a "
-            "tuple."
-        )
-    return listed

@@ -24,12 +24,10 @@ from compactlearn.model_selection.folds import Fold
 
 Array = NDArray[np.float64]
 
-KEPT = "kept"  # a size that is no parameter of the method
-
 
 @dataclass(frozen=True)
 class Wanted:
-    """A setting of what one solution serves."""
+    """A setting of what one solution serves; a size is None where nothing is cut."""
 
     index: int
     label_size: Any
@@ -69,45 +67,43 @@ class _Solved:
         self.fold, self.pair, self.skip = fold, fold.pair, skip
         self.embedding = _with(embedding, label_ridge=0.0)
         found = (self.components(w) for w in wanted)
-        sizes = [size for size in found if not _is_kept(size)]
+        sizes = [size for size in found if size is not None]
         self.largest: Embedded | None = None
         if sizes:
             whole = _with(self.embedding, n_label_components=max(sizes))
-            self.largest = whole._unprojected(self.pair)
+            self.largest = whole.unprojected(self.pair)
         self.kept_codes: dict[float, Array] = {}
 
-    def components(self, wanted: Wanted) -> Any:
-        """The number of label components, or what says that labels are kept."""
+    def components(self, wanted: Wanted) -> int | None:
+        """The number of label components; None where labels are kept."""
         size, name = wanted.label_size, "n_label_components"
-        if _is_kept(size):
-            return size
         return component_count(size, self.pair.n_right, name, "labels", default_label_size)
 
-    def for_label_size(self, size: Any, wanted: list[Wanted]) -> Iterator[Scored]:
-        count, embedding = None if _is_kept(size) else size, self.embedding
-        if count is None:
-            if size is None:
-                embedding = _with(embedding, n_label_components=None)
-            result = embedding._unprojected(self.pair)
-        else:
+    def for_label_size(self, count: int | None, wanted: list[Wanted]) -> Iterator[Scored]:
+        embedding, result = _with(self.embedding, n_label_components=count), None
+        if count is not None:
             assert self.largest is not None
-            whole = _with(embedding, n_feature_components=None)
-            result = whole._leading(self.pair, self.largest, count)
-            assert result is not None, "codes of a method with kept features are nested"
+            whole = _with(self.embedding, n_feature_components=None)
+            result = whole.leading(self.pair, self.largest, count)
+        nested = result is not None
+        if result is None:
+            result = embedding.unprojected(self.pair)
         projected: list[tuple[Any, list[Wanted]]] = []
         for feature_size, group in _grouped(wanted, lambda w: w.feature_size):
-            if _is_kept(feature_size):
-                yield from self._on_all_features(result, count, group)
+            if feature_size is None and result.projection is not None:  # always projects
+                yield from self._on_path(result.projection, result, group)
+            elif feature_size is None:
+                yield from self._on_all_features(result, nested, group)
             else:
                 projected.append((feature_size, group))
         sizes = [feature_size for feature_size, _ in projected]
-        heads = embedding._heads(self.pair, result, count, sizes) if sizes else []
+        heads = embedding.heads(self.pair, result, count, sizes) if sizes else []
         together: dict[int, list[tuple[Head, list[Wanted]]]] = {}
         for (feature_size, group), head in zip(projected, heads, strict=True):
             if head is None:
-                yield from self._alone(size, feature_size, group)
+                yield from self._alone(count, feature_size, group)
             elif head.columns is None:
-                yield from self._on_all_features(result, count, group)
+                yield from self._on_all_features(result, nested, group)
             else:
                 together.setdefault(head.columns.shape[1], []).append((head, group))
         for members in together.values():
@@ -121,10 +117,11 @@ class _Solved:
                 yield alpha, group
 
     def _on_all_features(
-        self, result: Embedded, count: int | None, wanted: list[Wanted]
+        self, result: Embedded, nested: bool, wanted: list[Wanted]
     ) -> Iterator[Scored]:
-        """The learner sees everything: its decomposition is shared by all codes of the fold."""
-        nested = count is not None and self.largest is not None
+        """The learner sees everything: its decomposition is shared by all codes of the fold, and
+        its solution by codes that are nested.
+        """
         source = self.largest.codes if nested and self.largest is not None else result.codes
         path = None
         for alpha, group in self._by_penalty(wanted):
@@ -175,13 +172,15 @@ class _Solved:
         for alpha, group in self._by_penalty(wanted):
             yield from self._finished(rows.codes(alpha), P.shape[1], result, group)
 
-    def _alone(self, label_size: Any, feature_size: Any, wanted: list[Wanted]) -> Iterator[Scored]:
+    def _alone(
+        self, label_size: int | None, feature_size: Any, wanted: list[Wanted]
+    ) -> Iterator[Scored]:
         """A size whose problem has to be solved by itself."""
         # Cloned, so that a generator given as the seed begins anew, as in a fit of its own.
-        own = _with(clone(self.embedding), n_feature_components=feature_size)
-        if label_size != KEPT:
-            own = _with(own, n_label_components=label_size)
-        result = own._solve(self.pair)
+        own = _with(
+            clone(self.embedding), n_feature_components=feature_size, n_label_components=label_size
+        )
+        result = own.solve(self.pair)
         assert result.projection is not None
         yield from self._on_path(result.projection, result, wanted)
 
@@ -194,8 +193,7 @@ class _Solved:
         constant = (mean if W is None else mean @ W) + result.offset
         for label_ridge, group in _grouped(wanted, lambda w: w.label_ridge):
             shrunk = 1.0 if W is None else 1.0 / (1.0 + label_ridge)
-            keeps_mean = getattr(self.embedding, "offset", "mean") == "mean"
-            added = constant if keeps_mean else constant * shrunk
+            added = constant if self.embedding.traits.keeps_offset else constant * shrunk
             indices = [w.index for w in group]
             n_codes = None if W is None else W.shape[0]
             yield Scored(indices, deviations * shrunk + added, n_features, n_codes)
@@ -208,10 +206,6 @@ def _with(embedding: Embedding, **values: Any) -> Embedding:
         if hasattr(other, name):
             setattr(other, name, value)
     return other
-
-
-def _is_kept(size: Any) -> bool:
-    return size is None or (isinstance(size, str) and size == KEPT)
 
 
 def _grouped(items: Iterable[Any], key: Any) -> list[tuple[Any, list[Any]]]:

@@ -18,11 +18,12 @@ from sklearn.base import clone
 from compactlearn.core import memory
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.moments import Moments, without_each
 from compactlearn.linalg.nested import RowsOnPath
 from compactlearn.linalg.pairs import LearnedPath, Pair
-from compactlearn.linalg.regimes import REGIMES, Shape, seconds_of_folds
+from compactlearn.linalg.regimes import Shape, seconds_of_folds
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -36,6 +37,13 @@ class Data:
     X: Any
     Y: Any
     weights: Array | None
+
+    def counted(self) -> tuple[Any, Any, Array | None]:
+        """Features, labels and weights of the rows that count."""
+        if self.weights is None or self.weights.all():
+            return self.X, self.Y, self.weights
+        rows = np.flatnonzero(self.weights)
+        return self.X[rows], self.Y[rows], self.weights[rows]
 
     def part(self, rows: Indices) -> Data:
         weights = None if self.weights is None else self.weights[rows]
@@ -68,33 +76,29 @@ def hold_folds(
 
     ``n_solutions`` is how many eigenproblems each will have to serve.
     """
+    prepared = Preparation.of(model)
     if _from_moments(model, embedding, data, len(splits), n_solutions):
         for number, moments in enumerate(_training_moments(data, splits)):
-            own = clone(model)
-            pair = own._hold_moments(moments).pair
-            yield Fold(number, pair, own._as_held(data.X[splits[number][1]]))
+            yield _fold(number, prepared.from_moments(moments), data.X[splits[number][1]])
         return
     for number, (train, test) in enumerate(splits):
-        yield _fold_of_rows(number, model, embedding, data.part(train), data.X[test])
+        part = data.part(train)
+        training = prepared.fit(clone(embedding), *part.counted())
+        yield _fold(number, training, data.X[test])
 
 
 def hold_split(
     model: CompactClassifier, embedding: Embedding, train: Data, rows: Any, n_solutions: int = 1
 ) -> Fold:
     """One training part, given by itself, and other ``rows`` of features to be scored."""
-    if not _from_moments(model, embedding, train, 1, n_solutions):
-        return _fold_of_rows(0, model, embedding, train, rows)
-    own = clone(model)
-    pair = own._hold_moments(_moments(train)).pair
-    return Fold(0, pair, own._as_held(rows))
+    prepared = Preparation.of(model)
+    if _from_moments(model, embedding, train, 1, n_solutions):
+        return _fold(0, prepared.from_moments(_moments(train)), rows)
+    return _fold(0, prepared.fit(clone(embedding), *train.counted()), rows)
 
 
-def _fold_of_rows(
-    number: int, model: CompactClassifier, embedding: Embedding, part: Data, rows: Any
-) -> Fold:
-    own = clone(model)
-    held = own._hold(clone(embedding), part.X, part.Y, part.weights)
-    return Fold(number, held.pair, own._as_held(rows))
+def _fold(number: int, training: Training, rows: Any) -> Fold:
+    return Fold(number, training.pair, training.row_map.rows(rows))
 
 
 def _from_moments(
@@ -107,14 +111,14 @@ def _from_moments(
     """Whether moments serve: they are asked for, or the fastest for so many solutions."""
     if model.feature_map is not None:
         return False
-    asked = getattr(embedding, "solver", "auto")
-    if asked in REGIMES:
+    asked = embedding.traits.regime
+    if asked != "auto":
         return asked == "moments"
     n_features, n_labels = data.X.shape[1], data.Y.shape[1]
     free = memory.available_bytes()
     if free is not None and 8 * (n_folds + 5) * (n_features + n_labels) ** 2 > 0.7 * free:
         return False
-    demand = embedding._plan(n_features, n_labels, n_features).demand(learns=True)
+    demand = embedding.plan(n_features, n_labels, n_features).demand(learns=True)
     costs = seconds_of_folds(Shape.of(data.X, data.Y), demand, n_folds, n_solutions)
     return costs["moments"] <= min(costs.values())
 

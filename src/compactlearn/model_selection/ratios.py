@@ -7,7 +7,8 @@ make it more certain.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -16,10 +17,9 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.optional import require
-from compactlearn.core.params import Constraint, Flag, Integer, Real
+from compactlearn.core.params import Constraint, Flag, Integer, Real, listed
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.model_selection.cmll_cv import _listed
 from compactlearn.model_selection.crossval import Outcome, SearchData
 from compactlearn.model_selection.search import Search
 
@@ -143,7 +143,8 @@ feature_names_in_, nbytes_, numbers_
             _ratios(getattr(self, name), name) for name in ("feature_ratios", "label_ratios")
         )
         names = self._names()
-        search = _Sweeps(self, problem, names, mus, nus)
+        score = partial(self._score, problem)
+        search = _Sweeps(score, self.param_grid or {}, names, mus, nus)
         if any(name in other for other in search.others for name in names):
             raise ValueError(
                 f"param_grid is for parameters other than {' and '.join(names)}, and is "
@@ -185,15 +186,15 @@ class _Sweeps:
 
     def __init__(
         self,
-        owner: RatioSearchCV,
-        problem: SearchData,
+        score: Callable[[Sequence[Mapping[str, Any]]], Outcome],
+        others: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         names: tuple[str, str],
         mus: list[float],
         nus: list[float],
     ) -> None:
-        self.owner, self.problem, self.names = owner, problem, names
+        self.score, self.names = score, names
         self.mus, self.nus = mus, nus
-        self.others = list(ParameterGrid(owner.param_grid or {}))
+        self.others = list(ParameterGrid(others))
         self.scores: dict[tuple[float, float], float] = {}
         self.tried: list[Mapping[str, Any]] = []
         self.outcomes: list[Outcome] = []
@@ -224,7 +225,7 @@ class _Sweeps:
             for mu, nu in new
             for other in self.others
         ]
-        outcome = self.owner._score(self.problem, candidates)
+        outcome = self.score(candidates)
         best = outcome.merits.reshape(len(new), len(self.others)).max(axis=1)
         self.scores.update(zip(new, best.tolist(), strict=True))
         self.tried.extend(candidates)
@@ -232,11 +233,11 @@ class _Sweeps:
 
 
 def _ratios(values: Any, name: str) -> list[float]:
-    listed = _listed(values, name)
-    for value in listed:
+    ratios = listed(values, name)
+    for value in ratios:
         if not Real(0, 1, open_low=True).accepts(value):
             raise ValueError(
                 f"{name} must hold ratios above 0 and up to 1, and holds {value!r}; pass such "
                 "numbers, for example 0.1 to 1.0."
             )
-    return [float(value) for value in listed]
+    return [float(value) for value in ratios]

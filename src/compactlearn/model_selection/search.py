@@ -37,6 +37,8 @@ from compactlearn.core.validation import (
 from compactlearn.core.warn import warn_user
 from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.sizes import Weighed
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.crossval import Outcome, SearchData, cross_validate_grid
@@ -128,9 +130,8 @@ class Search(
     def _check_template(self, targets: Targets) -> None:
         """Refuse at once what every fit would refuse."""
         model = clone(self._template())
-        model._checked_embedding()
-        model._describe(targets)
-        model._take_threshold()
+        model.make_embedding()
+        given_threshold(model.threshold, model.decoder, LabelSpace.of(targets))
 
     def _scorer(self) -> Scorer:
         if isinstance(self.scoring, Scorer):

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any
@@ -33,6 +32,7 @@ from compactlearn.core.warn import quiet
 from compactlearn.decoding.learned import CodeSums
 from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 from compactlearn.embeddings.base import Embedded, Embedding
+from compactlearn.estimators.learner import Learner, RidgeLearner
 from compactlearn.linalg.moments import Moments, row_blocks, without_each
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import Codes, Pair
@@ -46,10 +46,6 @@ N_REHEARSALS = 3
 
 # Eight digits are left of a leave-one-out prediction when it is divided by this much.
 SMALL_REST = 1e-8
-
-# What a learner does with one part of the rows: (pair, projection, codes) -> a function from rows
-# of the left block, as the pair knows them, to codes.
-Fitter = Callable[[Pair, Array | None, Codes], Callable[[Any], Array]]
 
 
 @dataclass(frozen=True)
@@ -82,10 +78,9 @@ class _Model:
 class CrossFit:
     """A classifier's honest codes, honest scores and rehearsals, each made when asked for.
 
-    ``member`` (N,) numbers the rows that are held out together. ``alpha`` is the penalty of a
-    ridge learner, None for a foreign one. With ``moments`` models of some of the folds are solved
-    from sums of each instead of from rows. Without ``rehearses`` there will be scores only, and
-    less is kept. ``note`` is called after each refit.
+    ``member`` (N,) numbers the rows that are held out together. With ``moments`` models of some of
+    the folds are solved from sums of each instead of from rows. Without ``rehearses`` there will be
+    scores only, and less is kept. ``note`` is called after each refit.
     """
 
     def __init__(
@@ -93,21 +88,19 @@ class CrossFit:
         pair: RowsPair,
         result: Embedded,
         embedding: Embedding,
-        fit_learner: Fitter,
+        learner: Learner,
         member: Folds,
         *,
-        alpha: float | None = None,
-        bias: str = "free",
         closed_form: bool = True,
         moments: bool = False,
         rehearses: bool = True,
         note: Callable[[], None] = lambda: None,
     ) -> None:
         self.pair, self.result, self.embedding = pair, result, embedding
-        self.fit_learner, self.member = fit_learner, member
-        self.alpha, self.bias = alpha, bias
+        self.learner, self.member = learner, member
         self.d = 0 if result.projection is None else result.projection.shape[1]
-        self.closed_form = closed_form and alpha is not None and result.projection is None
+        ridge = isinstance(learner, RidgeLearner)
+        self.closed_form = closed_form and ridge and result.projection is None
         self.folds = member % N_FOLDS
         self.numbers = np.unique(self.folds).tolist()
         self.labels_are_codes = result.codes.right is None and result.codes.right_weights is None
@@ -166,8 +159,8 @@ class CrossFit:
                 continue
             part, new = pair.part(rest, held)
             own = self._labels_of(part) if V is None else part.codes_of(V[rest])
-            P = self.embedding._project(part, own, self.d)
-            predicted[held] = self.fit_learner(part, P, own)(new)
+            P = self.embedding.project(part, own, self.d)
+            predicted[held] = self.learner.predictor(part, P, own)(new)
         return predicted, "cross-fitted"
 
     def _divided(self, rows: Folds) -> Iterator[tuple[Folds, Folds]]:
@@ -185,14 +178,14 @@ class CrossFit:
 
     def _left_out(self, codes: Codes, rows: Folds, left_out: tuple[int, ...]) -> Array | None:
         """Leave-one-out in closed form, or None where that does not hold."""
-        assert self.alpha is not None
+        assert isinstance(self.learner, RidgeLearner)
         pair = self._rows_pair(rows, left_out)
         if not pair.has_leverages:
             return None
         numbers = np.unique(self.member[rows], return_inverse=True)[1]  # of a part: without gaps
         V = pair.code_rows(codes)
         own = pair.codes_of(V) if left_out and not self.labels_are_codes else codes
-        return leave_one_out(pair, own, V, numbers, self.alpha, self.bias)
+        return leave_one_out(pair, own, V, numbers, self.learner)
 
     def _by_sums(
         self,
@@ -211,8 +204,8 @@ class CrossFit:
                 continue
             part = self._sums_without((*left_out, fold))
             own = part.codes_like(codes, mean)
-            P = self.embedding._project(part, own, self.d)
-            predicted[held] = self.fit_learner(part, P, own)(self.pair.left[rows[held]])
+            P = self.embedding.project(part, own, self.d)
+            predicted[held] = self.learner.predictor(part, P, own)(self.pair.left[rows[held]])
         return predicted
 
     # ---- scores -------------------------------------------------------------------------------
@@ -262,8 +255,8 @@ class CrossFit:
         held, rest = np.flatnonzero(out), np.flatnonzero(~out)
         part, rows = self._part(left_out, held, rest)
         with quiet():  # what is to be said of the data is said of the model of all rows
-            result = fitting(self.embedding, part)._solve(part)
-        predicted = self.fit_learner(part, result.projection, result.codes)(rows)
+            result = self.embedding.within(part).solve(part)
+        predicted = self.learner.predictor(part, result.projection, result.codes)(rows)
         return _Model(
             result.decoder,
             result.offset,
@@ -314,8 +307,8 @@ class CrossFit:
         if self.labels_are_codes:
             part, new = self._part((fold,), held, rest)
             own, mean, decoder = self._labels_of(part), part.mean_left, None
-            P = self.embedding._project(part, own, self.d)
-            new_codes = self.fit_learner(part, P, own)(new)
+            P = self.embedding.project(part, own, self.d)
+            new_codes = self.learner.predictor(part, P, own)(new)
         else:
             model = self._model(fold)
             assert model.codes is not None
@@ -356,23 +349,15 @@ class CrossFit:
         return np.eye(self.pair.n_right) if decoder is None else decoder
 
 
-def fitting(embedding: Embedding, part: Pair) -> Embedding:
-    """The embedding for a part of the rows, of which a kernel has no more directions."""
-    asked = getattr(embedding, "n_feature_components", None)
-    if isinstance(asked, (int, np.integer)) and asked > part.n_left:
-        return copy(embedding).set_params(n_feature_components=part.n_left)
-    return embedding
-
-
 def leave_one_out(
-    pair: RowsPair, codes: Codes, V: Array, member: Folds, alpha: float, bias: str
+    pair: RowsPair, codes: Codes, V: Array, member: Folds, learner: RidgeLearner
 ) -> Array | None:
     """The closed form, for a ridge on all the features; None where that would be 0 / 0.
 
     ``member`` (N,) numbers the distinct rows. Equal ones count as one row of their mean code and of
     all their weight, and so of the sum of their leverages.
     """
-    n = len(V)
+    n, alpha, bias = len(V), learner.alpha, learner.bias
     w = np.ones(n) if pair.weights is None else pair.weights
     weight = np.bincount(member, w)[:, None]
     rest = 1.0 - np.bincount(member, pair.leverages(alpha, bias))[:, None]
@@ -393,7 +378,7 @@ def leave_one_out(
 
 
 def rehearsed_sums(
-    folds: Sequence[Moments], result: Embedded, embedding: Embedding, alpha: float, bias: str
+    folds: Sequence[Moments], result: Embedded, embedding: Embedding, learner: RidgeLearner
 ) -> Iterator[tuple[CodeSums, Array, CodeSums]]:
     """Rehearsals of the ridge decoder where only the moments of each fold are known.
 
@@ -404,9 +389,9 @@ def rehearsed_sums(
         rest = [part for part in folds if part is not fold]
         pair = MomentsPair(others)
         with quiet():
-            own = fitting(embedding, pair)._solve(pair)
-        new = _mapped(fold, pair, own.projection, own.codes, alpha, bias)
-        seen = honest_code_moments(rest, own, embedding, d, pair.mean_left, alpha, bias)
+            own = embedding.within(pair).solve(pair)
+        new = _mapped(fold, pair, own.projection, own.codes, learner)
+        seen = honest_code_moments(rest, own, embedding, d, pair.mean_left, learner)
         W = np.eye(pair.n_right) if own.decoder is None else own.decoder
         yield CodeSums.of_moments(seen), W, CodeSums.of_moments(new)
 
@@ -417,8 +402,7 @@ def honest_code_moments(
     embedding: Embedding,
     d: int,
     mean: Array,
-    alpha: float,
-    bias: str,
+    learner: RidgeLearner,
 ) -> Moments:
     """Moments of cross-fitted codes and labels, from the moments of each fold.
 
@@ -433,16 +417,16 @@ def honest_code_moments(
     for fold, others in zip(folds, without_each(folds), strict=True):
         part = MomentsPair(others)
         codes = part.codes_like(result.codes, mean)
-        P = embedding._project(part, codes, d)
-        predicted.append(_mapped(fold, part, P, codes, alpha, bias))
+        P = embedding.project(part, codes, d)
+        predicted.append(_mapped(fold, part, P, codes, learner))
     return sum(predicted[1:], predicted[0])
 
 
 def _mapped(
-    fold: Moments, part: MomentsPair, P: Array | None, codes: Codes, alpha: float, bias: str
+    fold: Moments, part: MomentsPair, P: Array | None, codes: Codes, learner: RidgeLearner
 ) -> Moments:
     """The moments of a fold after the learner of others has predicted its codes."""
-    learned = part.learn(P, codes, alpha, bias)
+    learned = learner.fit(part, P, codes)
     B = learned.coefficients
     return fold.mapped(B if P is None else P @ B, learned.intercept)
 

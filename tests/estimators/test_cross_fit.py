@@ -24,7 +24,7 @@ from compactlearn import (
 )
 from compactlearn.datasets import load
 from compactlearn.estimators import decisions
-from compactlearn.estimators.honest import N_FOLDS, N_REHEARSALS, CrossFit, row_groups
+from compactlearn.estimators.cross_fit import N_FOLDS, N_REHEARSALS, CrossFit, row_groups
 from compactlearn.linalg import rows_pair
 from compactlearn.linalg.pairs import BIASES
 from compactlearn.linalg.ridge import RidgePath

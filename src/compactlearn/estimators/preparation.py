@@ -1,0 +1,240 @@
+"""What is done to rows before an embedding sees them: mapped, scaled, and held in a regime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from compactlearn.core import memory
+from compactlearn.core.progress import announce
+from compactlearn.core.validation import check_mapped
+from compactlearn.embeddings.base import Embedding
+from compactlearn.estimators.cross_fit import N_FOLDS
+from compactlearn.estimators.inputs import inverse_deviations
+from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.linalg.arrays import scale_columns, working_form
+from compactlearn.linalg.build import build_pair
+from compactlearn.linalg.kernel_pair import KernelPair
+from compactlearn.linalg.moments import Moments, column_moments
+from compactlearn.linalg.moments_pair import MomentsPair
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.regimes import (
+    Demand,
+    Shape,
+    kernel_copies,
+    kernel_refit_bytes,
+    kernel_seconds,
+    refit_bytes,
+    seconds,
+)
+from compactlearn.linalg.rows_pair import RowsPair
+
+Array = NDArray[np.float64]
+
+_MAPPED_ENTRIES = 1 << 23  # 64 MB of kernel rows at a time
+
+
+@dataclass(frozen=True)
+class RowMap:
+    """What rows go through before the projection, learnt from features alone."""
+
+    feature_map: Any = None  # fitted
+    scale: Array | None = None  # what columns are divided by
+    as_kernel: bool = False  # rows become kernel values against the training rows, not features
+
+    def mapped(self, X: Any) -> Any:
+        """Checked rows after the feature map."""
+        if self.feature_map is None:
+            return X
+        if self.as_kernel:
+            return self.feature_map.rows(X)
+        return check_mapped(self.feature_map.transform(X), self.feature_map)
+
+    def scaled(self, X: Any) -> Any:
+        """Mapped rows, each column divided by its scale."""
+        return X if self.scale is None else scale_columns(X, 1.0 / self.scale)
+
+    def rows(self, X: Any) -> Any:
+        """Checked rows as a pair of blocks knows them."""
+        return self.scaled(self.mapped(X))
+
+    def mapped_blocks(self, X: Any, width: int) -> Iterator[tuple[slice, Any]]:
+        """Mapped rows, of so many columns: some at a time where a kernel widens them."""
+        n_rows = X.shape[0]
+        if not isinstance(self.feature_map, KernelMap):
+            yield slice(0, n_rows), self.mapped(X)
+            return
+        mapping = self.feature_map.rows if self.as_kernel else self.feature_map.transform
+        step = max(64, _MAPPED_ENTRIES // width)
+        for start in range(0, n_rows, step):
+            rows = slice(start, min(start + step, n_rows))
+            yield rows, mapping(X[rows])
+
+
+@dataclass(frozen=True)
+class Training:
+    """Checked data in their regime, and what a foreign regressor needs besides."""
+
+    pair: Pair
+    row_map: RowMap = field(default_factory=RowMap)
+    features: Any = None  # X, mapped and scaled, in the form it came
+    weights: Array | None = None
+    blocks: tuple[Any, Any] | None = None  # the rows of a pair that may have moments only
+    given: Any = None  # X as it came: what equal rows are judged by
+    groups: Any = None
+    moments: Moments | None = None  # in the user's units, where the pair is made of them alone
+    folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
+    seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
+    refit: int = 0  # bytes that doing so again for a part of the rows is estimated to need
+
+    def with_rows(self, *, as_given: bool = False) -> RowsPair:
+        """The pair, or where that has moments only, one that holds the rows.
+
+        ``as_given``: with the features in the form they came, for a learner that will see them all
+        and may not take the one we work on.
+        """
+        if isinstance(self.pair, RowsPair) and not as_given:
+            return self.pair
+        assert self.blocks is not None
+        X, Y = self.blocks
+        pair = RowsPair(self.features if as_given else X, Y, self.weights)
+        pair.given_left = self.pair.given_left
+        return pair
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What a classifier asks for; its letters are those of ``CompactClassifier``."""
+
+    feature_map: Any = None
+    scale: bool = False
+    regressor: Any = None
+    random_state: Any = None
+    verbose: int = 0
+    owner: str = "CompactClassifier"
+
+    @classmethod
+    def of(cls, classifier: Any) -> Preparation:
+        return cls(
+            classifier.feature_map,
+            classifier.scale,
+            classifier.regressor,
+            classifier.random_state,
+            classifier.verbose,
+            type(classifier).__name__,
+        )
+
+    def fit(
+        self,
+        embedding: Embedding,
+        X: Any,
+        Y: Any,
+        weights: Array | None = None,
+        groups: Any = None,
+    ) -> Training:
+        """Map and scale checked rows, and hold them in the regime that suits the embedding."""
+        if self._goes_through_kernel(embedding, X.shape, Y.shape[1]):
+            return self._fit_kernel(embedding, X, Y, weights, groups)
+        row_map, mapped, factors = RowMap(), X, None
+        if self.feature_map is not None:
+            mapping = self._fresh_map()
+            weighs = isinstance(mapping, KernelMap)
+            row_map = RowMap(mapping.fit_weighted(X, weights) if weighs else mapping.fit(X))
+            mapped = row_map.mapped(X)
+        given_features = (X if isinstance(self.feature_map, KernelMap) else mapped).shape[1]
+        plan = embedding.plan(mapped.shape[1], Y.shape[1], given_features)
+        features = mapped
+        held = working_form(mapped)
+        if self.scale:
+            factors = inverse_deviations(*column_moments(held, weights))
+            held, features = scale_columns(held, factors), scale_columns(features, factors)
+            row_map = RowMap(row_map.feature_map, 1.0 / factors)
+        demand = plan.demand(learns=self.regressor is None)
+        shape, regime = Shape.of(held, Y), embedding.traits.regime
+        estimates = seconds(shape, demand)
+        takes = estimates.get(regime, min(estimates.values()))
+        self._announce(takes)
+        pair = build_pair(held, Y, weights, demand=demand, regime=regime)
+        pair.given_left = given_features
+        moments = None
+        if isinstance(pair, MomentsPair) and self.feature_map is None and self.regressor is None:
+            moments = pair.moments if factors is None else pair.moments.rescaled(1.0 / factors)
+        return Training(
+            pair,
+            row_map,
+            features,
+            weights,
+            blocks=(held, Y),
+            given=X,
+            groups=groups,
+            moments=moments,
+            seconds=takes,
+            refit=refit_bytes(shape, demand, pair.regime, N_FOLDS),
+        )
+
+    def _fit_kernel(
+        self, embedding: Embedding, X: Any, Y: Any, weights: Array | None, groups: Any
+    ) -> Training:
+        """An exact kernel as such: its matrix stands in for the products of features."""
+        n_rows, n_features = X.shape
+        demand = embedding.plan(n_rows, Y.shape[1], n_features).demand(learns=True)
+        require_room_for_kernel(n_rows, demand)
+        takes = kernel_seconds(n_rows, demand)
+        self._announce(takes)
+        mapping = self._fresh_map().fit_rows(X, weights)
+        return Training(
+            KernelPair(mapping.gram(), Y, weights, given_left=n_features),
+            RowMap(mapping, as_kernel=True),
+            weights=weights,
+            given=X,
+            groups=groups,
+            seconds=takes,
+            refit=kernel_refit_bytes(n_rows, demand, N_FOLDS),
+        )
+
+    def from_moments(self, moments: Moments, folds: tuple[Moments, ...] = ()) -> Training:
+        """Moments in place of data, and those of each fold, scaled if asked for."""
+        scale, held = None, moments
+        if self.scale:
+            variances = np.diag(moments.left_left) / moments.count
+            factors = inverse_deviations(moments.mean_left, variances, moments.count)
+            scale, held = 1.0 / factors, moments.rescaled(factors)
+            folds = tuple(fold.rescaled(factors) for fold in folds)
+        return Training(MomentsPair(held), RowMap(scale=scale), moments=moments, folds=folds)
+
+    def _announce(self, takes: float) -> None:
+        announce(f"{self.owner}: the embedding", takes, self.verbose)
+
+    def _fresh_map(self) -> Any:
+        mapping = clone(self.feature_map)
+        seeds = getattr(mapping, "get_params", dict)()
+        if self.random_state is not None and seeds.get("random_state", "") is None:
+            mapping.set_params(random_state=self.random_state)
+        return mapping
+
+    def _goes_through_kernel(
+        self, embedding: Embedding, shape: tuple[int, int], n_labels: int
+    ) -> bool:
+        """Whether an exact kernel is used as such, instead of features that factor it."""
+        kernel = self.feature_map
+        if not isinstance(kernel, KernelMap) or self.scale:
+            return False
+        if kernel.method != "exact" or kernel.n_components is not None:
+            return False
+        if self.regressor is None:
+            return True
+        return not embedding.plan(shape[0], n_labels, shape[1]).keeps_features
+
+
+def require_room_for_kernel(n_rows: int, demand: Demand) -> None:
+    """Refuse a kernel matrix that, with what is made of it, would not fit in the memory."""
+    memory.require_memory(
+        8 * int(kernel_copies(n_rows, demand) * n_rows**2),
+        what=f"Fitting an exact kernel of {n_rows} rows",
+        remedy="Use KernelMap(method='nystroem') with n_components well below that, or fewer rows.",
+    )
