@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-PACKAGES = ("compactlearn.datasets", "compactlearn.metrics", "compactlearn.records")
-PACKAGES += ("compactlearn.report",)
+PACKAGES = ("compactlearn.datasets", "compactlearn.records", "compactlearn.report")
 
 
 def functions(package):

@@ -64,7 +64,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 
 
 def get_metric(name: str) -> Metric:
-    """A metric by its `name`; "precision_at_3" is "precision_at_k" with k = 3.
+    """A metric by its name; "precision_at_3" is "precision_at_k" with k = 3.
 
     >>> get_metric("one_error").greater_is_better
     False
