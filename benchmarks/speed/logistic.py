@@ -5,7 +5,7 @@
 one penalty  until every label's gradient is below 1e-4 of its start, against one-vs-rest
              LogisticRegression(lbfgs) on the same standardised codes with the same penalty (it
              shrinks to 0 and stops by its own rule; how far its gradients fell is recorded)
-selection    choosing the penalty by three rehearsals, against the fit of one penalty
+selection    choosing the penalty by three folds in turn, against the fit of one penalty
 
 Times are medians of interleaved pairs, after one untimed run of each; the codes, predicted for rows
 that the learner had not seen, are made beforehand.
@@ -35,7 +35,7 @@ from timing import interleaved
 from compactlearn import CMLLClassifier
 from compactlearn.datasets import load
 from compactlearn.decoding import logistic
-from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
+from compactlearn.decoding.held_out import DecoderData, HeldOutFold
 from compactlearn.estimators import decisions
 
 SECONDS, TIMES, FELL = 10.0, 5.0, 1e-4  # the targets
@@ -44,10 +44,10 @@ Row = dict[str, Any]
 
 
 class _EnoughError(Exception):
-    """Raised where the penalty would be chosen: what is rehearsed is all that is wanted."""
+    """Raised where the penalty would be chosen: what is held out is all that is wanted."""
 
 
-def decoder_material(X: Any, Y: Any, n_codes: int) -> tuple[DecoderData, list[Rehearsal]]:
+def decoder_material(X: Any, Y: Any, n_codes: int) -> tuple[DecoderData, list[HeldOutFold]]:
     """What a fit hands to the logistic decoder, and what it judges penalties by."""
     seen: list[Any] = []
     real = decisions.CrossFit
@@ -66,9 +66,9 @@ def decoder_material(X: Any, Y: Any, n_codes: int) -> tuple[DecoderData, list[Re
     if not seen or not door.called:
         raise RuntimeError("CMLLClassifier did not reach choose_penalty")
     every = slice(0, seen[0].pair.n_right)
-    rehearsals = list(door.call_args.args[0])
+    folds = list(door.call_args.args[0])
     return _with_scores(seen[0].data(), every), [
-        replace(part, train=_with_scores(part.train, every)) for part in rehearsals
+        replace(part, train=_with_scores(part.train, every)) for part in folds
     ]
 
 
@@ -98,9 +98,9 @@ def fall_of(model: Any, Z: np.ndarray, T: np.ndarray, penalty: float) -> float:
 
 def measurements(X: Any, Y: Any, n_codes: int, pairs: int) -> list[Row]:
     """The two rows of the record."""
-    data, rehearsals = decoder_material(X, Y, n_codes)
+    data, folds = decoder_material(X, Y, n_codes)
     codes = data.codes
-    choose = partial(logistic.choose_penalty, rehearsals)
+    choose = partial(logistic.choose_penalty, folds)
     falls: list[float] = []
     fit = logistic.fit_logistic
 

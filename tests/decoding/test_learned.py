@@ -69,16 +69,16 @@ def test_the_gradient_of_the_objective_is_zero(size, weighted):
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_the_share_is_that_of_least_error_on_new_rows(size, weighted, seed):
-    rehearsals, losses = [], np.zeros(SHARES.size)
+    folds, losses = [], np.zeros(SHARES.size)
     for part in range(2):
         U, Y, prior, rng = problem(size, 10 * seed + part, noise=[0.3, 1.0, 3.0][seed - 2])
         w = rng.uniform(0.5, 2.0, size=len(U)) if weighted else np.ones(len(U))
         new_U, new_w = U + 0.3 * rng.normal(size=U.shape), w[::-1]
-        rehearsals.append((sums_of(U, Y, w), prior, sums_of(new_U, Y, new_w)))
+        folds.append((sums_of(U, Y, w), prior, sums_of(new_U, Y, new_w)))
         for place, share in enumerate(SHARES):
             W, b = literal(U, Y, w, prior, share)
             losses[place] += new_w @ np.sum((Y - new_U @ W - b) ** 2, axis=1)
-    found = choose_share(rehearsals)
+    found = choose_share(folds)
     place = int(np.flatnonzero(found == SHARES)[0])
     assert losses[place] <= losses.min() * (1 + 1e-9)
     decoder = learn(U, Y, w, prior, found)

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
+from compactlearn.decoding.held_out import DecoderData, HeldOutFold
 from compactlearn.decoding.logistic import (
     PENALTIES,
     TOLERANCE,
@@ -14,7 +15,6 @@ from compactlearn.decoding.logistic import (
     learn_logistic_decoder,
     prior_log_odds,
 )
-from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 
 
 def data_of(U, Y, w=None, linear=None):
@@ -24,7 +24,7 @@ def data_of(U, Y, w=None, linear=None):
     return DecoderData(U, sp.csr_array(Y), w, linear, lambda labels: (U @ linear)[:, labels])
 
 
-def rehearsals_of(U, Y, w, folds, linear=None, codes=None):
+def held_out_of(U, Y, w, folds, linear=None, codes=None):
     """Each fold in the part of new rows, of which the codes may be others than those of U."""
     Y, w = sp.csr_array(Y), np.ones(len(U)) if w is None else w
     codes = U if codes is None else codes
@@ -32,12 +32,12 @@ def rehearsals_of(U, Y, w, folds, linear=None, codes=None):
         held, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if rest.size:
             train = data_of(U[rest], Y[rest], w[rest], linear)
-            yield Rehearsal(train, held, codes[held], Y[held], w[held])
+            yield HeldOutFold(train, held, codes[held], Y[held], w[held])
 
 
 def learn(U, Y, w, folds, penalties=PENALTIES):
     """Shrunken towards nothing but the labels' frequencies; the penalty by folds of the rows."""
-    penalty = choose_penalty(list(rehearsals_of(U, Y, w, folds)), penalties)
+    penalty = choose_penalty(list(held_out_of(U, Y, w, folds)), penalties)
     return learn_logistic_decoder(data_of(U, Y, w), penalty)
 
 
@@ -250,9 +250,9 @@ def test_the_penalty_is_as_good_as_any(noise, weighted):
 def test_the_penalty_is_judged_by_the_codes_of_new_rows():
     U, Y, _ = problem(90, 5, 3, seed=24, noise=0.2)
     folds = np.arange(90) % 3
-    plain = choose_penalty(list(rehearsals_of(U, Y, None, folds)))
+    plain = choose_penalty(list(held_out_of(U, Y, None, folds)))
     # New codes that mean the opposite: every slope costs.
-    found = choose_penalty(list(rehearsals_of(U, Y, None, folds, codes=-U)))
+    found = choose_penalty(list(held_out_of(U, Y, None, folds, codes=-U)))
     assert found == PENALTIES[0] > plain
     assert choose_penalty([]) == PENALTIES[0]
 

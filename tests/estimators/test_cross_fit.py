@@ -24,7 +24,7 @@ from compactlearn import (
 )
 from compactlearn.datasets import load
 from compactlearn.estimators import decisions
-from compactlearn.estimators.cross_fit import N_FOLDS, N_REHEARSALS, CrossFit, row_groups
+from compactlearn.estimators.cross_fit import N_FOLDS, N_HELD_OUT, CrossFit, row_groups
 from compactlearn.linalg import rows_pair
 from compactlearn.linalg.pairs import BIASES
 from compactlearn.linalg.ridge import RidgePath
@@ -496,38 +496,34 @@ def test_what_is_left_out_is_not_warned_of(recwarn):
     assert not recwarn.list
 
 
-# --- rehearsals ----------------------------------------------------------------------------------
+# --- held-out folds ------------------------------------------------------------------------------
 
 
 @every_refitted
-def test_a_rehearsal_is_a_fit_without_a_fold(name, honest_of):
-    """What a decoder is rehearsed with is what the classifier of the other rows would learn its
+def test_a_held_out_fold_is_a_fit_without_a_fold(name, honest_of):
+    """What a decoder is judged with is what the classifier of the other rows would learn its
     own from, and the new rows' codes are that classifier's."""
     X, Y = problem(seed=15)
     groups = np.arange(40) // 2
     model = clone(EVERY_METHOD[name]).set_params(decoder="logistic")
     found = honest_of(model, X, Y, groups=groups)
-    rehearsals = list(found.rehearsals())
-    assert len(rehearsals) == N_FOLDS
-    for fold, rehearsal in enumerate(rehearsals):
+    folds = list(found.held_out_folds())
+    assert len(folds) == N_FOLDS
+    for fold, part in enumerate(folds):
         held = found.folds == fold
-        np.testing.assert_array_equal(rehearsal.held, np.flatnonzero(held))
+        np.testing.assert_array_equal(part.held, np.flatnonzero(held))
         # The groups keep the folds they had among all rows.
         others = groups[~held]
         own = honest_of(clone(model), X[~held], Y[~held], groups=others)
         own.member, own.folds = others, others % N_FOLDS
         own.numbers = np.unique(own.folds).tolist()
         own._codes, own._models, own._fold_moments = None, {}, {}
-        signs = aligned(own.result.decoder, rehearsal.train.linear)
-        np.testing.assert_allclose(rehearsal.train.codes, own.codes() * signs, atol=1e-7)
+        signs = aligned(own.result.decoder, part.train.linear)
+        np.testing.assert_allclose(part.train.codes, own.codes() * signs, atol=1e-7)
         every = slice(0, Y.shape[1])
-        np.testing.assert_allclose(
-            rehearsal.train.scores(every), own.scores().columns(every), atol=1e-7
-        )
+        np.testing.assert_allclose(part.train.scores(every), own.scores().columns(every), atol=1e-7)
         single = clone(model).set_params(decoder="linear", threshold=0.5).fit(X[~held], Y[~held])
-        np.testing.assert_allclose(
-            rehearsal.codes, single.predict_codes(X[held]) * signs, atol=1e-7
-        )
+        np.testing.assert_allclose(part.codes, single.predict_codes(X[held]) * signs, atol=1e-7)
 
 
 def aligned(own, other):
@@ -537,38 +533,38 @@ def aligned(own, other):
     return np.where(np.sum(own * other, axis=1) < 0, -1.0, 1.0)
 
 
-def test_rehearsals_of_labels_leave_one_out_among_themselves(honest_of):
+def test_held_out_folds_of_labels_leave_one_out_among_themselves(honest_of):
     """Of the others leave-one-out; of the held fold, by the learner of the others."""
     X, Y = problem(seed=15)
     X[9] = X[2]
     found = honest_of(CompactClassifier(Original(), alpha=3.0, decoder="logistic"), X, Y)
     assert found.how() == "leave-one-out"
-    rehearsals = list(found.rehearsals(N_REHEARSALS))
-    assert len(rehearsals) == N_REHEARSALS
-    for fold, rehearsal in enumerate(rehearsals):
+    folds = list(found.held_out_folds(N_HELD_OUT))
+    assert len(folds) == N_HELD_OUT
+    for fold, part in enumerate(folds):
         held = found.folds == fold
-        np.testing.assert_array_equal(rehearsal.held, np.flatnonzero(held))
+        np.testing.assert_array_equal(part.held, np.flatnonzero(held))
         expected = np.empty_like(Y)
         for i, row in enumerate(X):
             others = ~held & (X != row).any(axis=1)
             expected[i] = ridge_scores(X[others], Y[others], 3.0, X[[i]])
-        np.testing.assert_allclose(rehearsal.codes, expected[held], atol=1e-9)
-        np.testing.assert_allclose(rehearsal.train.codes, expected[~held], atol=1e-9)
+        np.testing.assert_allclose(part.codes, expected[held], atol=1e-9)
+        np.testing.assert_allclose(part.train.codes, expected[~held], atol=1e-9)
 
 
-def test_a_rehearsal_that_is_left_with_one_row(honest_of):
+def test_a_held_out_fold_that_is_left_with_one_row(honest_of):
     """Nothing is known of others then, but their mean."""
     X, Y = problem((40, 6, 5), 18)
     X[:] = X[np.arange(40) % 2]
     found = honest_of(CompactClassifier(Original(), decoder="logistic"), X, Y)
     assert found.how() == "leave-one-out"
-    rehearsals = list(found.rehearsals())
-    assert len(rehearsals) == 2
-    for rehearsal in rehearsals:
-        others = np.setdiff1d(np.arange(40), rehearsal.held)
+    folds = list(found.held_out_folds())
+    assert len(folds) == 2
+    for part in folds:
+        others = np.setdiff1d(np.arange(40), part.held)
         mean = Y[others].mean(axis=0)
-        np.testing.assert_allclose(rehearsal.train.codes, np.tile(mean, (20, 1)), atol=1e-9)
-        np.testing.assert_allclose(rehearsal.codes, np.tile(mean, (20, 1)), atol=1e-9)
+        np.testing.assert_allclose(part.train.codes, np.tile(mean, (20, 1)), atol=1e-9)
+        np.testing.assert_allclose(part.codes, np.tile(mean, (20, 1)), atol=1e-9)
 
 
 def test_a_kept_space_is_refitted_too(honest_of):

@@ -23,12 +23,12 @@ from compactlearn import (
 )
 from compactlearn.core.progress import Steps
 from compactlearn.datasets import load
-from compactlearn.decoding.learned import choose_share, learn_from_rows, rehearsed
+from compactlearn.decoding.held_out import DecoderData, HeldOutFold
+from compactlearn.decoding.learned import choose_share, learn_from_rows, sums_of_fold
 from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
-from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
-from compactlearn.estimators.cross_fit import N_REHEARSALS, CrossFit
+from compactlearn.estimators.cross_fit import N_HELD_OUT, CrossFit
 from compactlearn.metrics import micro_f1
 from tests.makers import maker
 
@@ -137,10 +137,10 @@ def test_decoder_and_threshold_come_from_honest_codes(
     if decoder == "linear":
         S = honest.scores().columns(slice(0, 5))
     else:
-        rehearsals = list(honest.rehearsals())
-        judges = rehearsals[:N_REHEARSALS]
+        folds = list(honest.held_out_folds())
+        judges = folds[:N_HELD_OUT]
         if decoder == "learned":
-            strength = choose_share([rehearsed(part) for part in judges])
+            strength = choose_share([sums_of_fold(part) for part in judges])
             learn = learn_from_rows
         else:
             strength, learn = choose_penalty(judges), learn_logistic_decoder
@@ -149,7 +149,7 @@ def test_decoder_and_threshold_come_from_honest_codes(
         np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
         np.testing.assert_allclose(model.decoding_.intercept, whole.intercept, atol=1e-8)
         S = np.empty(Y.shape)
-        for part in rehearsals:
+        for part in folds:
             other = learn(part.train, strength)
             S[part.held] = part.codes @ other.coefficients + other.intercept
     expected = tune(threshold, lambda labels: S[:, labels], sp.csr_array(Y.astype(float)), w)
@@ -157,7 +157,7 @@ def test_decoder_and_threshold_come_from_honest_codes(
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_rehearsed_penalty_is_better_on_new_rows(seed, monkeypatch):
+def test_a_penalty_judged_on_held_out_folds_is_better_on_new_rows(seed, monkeypatch):
     """Than one by folds of the honest codes, into which the held-out labels have gone."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(1400, 100)) * np.arange(1, 101) ** -0.5
@@ -170,12 +170,12 @@ def test_a_rehearsed_penalty_is_better_on_new_rows(seed, monkeypatch):
         scores = model.decision_function(X[400:])
         return (np.logaddexp(0, scores) - Y[400:] * scores).sum(axis=1).mean()
 
-    rehearsed_loss = log_loss()
+    nested_loss = log_loss()
 
-    class Unrehearsed(CrossFit):
+    class NotNested(CrossFit):
         """Inner folds cut out of the honest codes of all rows."""
 
-        def rehearsals(self, count=None):
+        def held_out_folds(self, count=None):
             whole = self.data()
             every = slice(0, whole.labels.shape[1])
             for held in (np.flatnonzero(self.folds % 3 == part) for part in range(3)):
@@ -189,10 +189,10 @@ def test_a_rehearsed_penalty_is_better_on_new_rows(seed, monkeypatch):
                     lambda labels, scores=scores: scores[:, labels],
                 )
                 new = whole.codes[held], whole.labels[held], whole.weights[held]
-                yield Rehearsal(train, held, *new)
+                yield HeldOutFold(train, held, *new)
 
-    monkeypatch.setattr(decisions, "CrossFit", Unrehearsed)
-    assert rehearsed_loss < 0.998 * log_loss()
+    monkeypatch.setattr(decisions, "CrossFit", NotNested)
+    assert nested_loss < 0.998 * log_loss()
 
 
 @pytest.mark.parametrize("threshold", [0.5, *TUNED])

@@ -13,8 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
 from compactlearn.core import memory
 from compactlearn.decoding import thresholds
+from compactlearn.decoding.held_out import DecoderData
 from compactlearn.decoding.logistic import learn_logistic_decoder
-from compactlearn.decoding.rehearsal import DecoderData
 from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
 from compactlearn.estimators.cross_fit import row_groups

@@ -86,7 +86,7 @@ def test_left_out_rows_are_left_out_in_any_units(shape, unit, monkeypatch):
     """The learnt decoder rests on leave-one-out: the same in units that a penalty hardly notices,
     whether columns are large or the penalty small. (Its own penalty is chosen by folds, which the
     content of the rows decides; here it is fixed.)"""
-    monkeypatch.setattr(decisions, "choose_share", lambda rehearsals: 0.1)
+    monkeypatch.setattr(decisions, "choose_share", lambda folds: 0.1)
     X, Y = problem(shape, unit)
     small = X / np.where(np.arange(X.shape[1]) == 4, unit, 1.0)
     with warnings.catch_warnings():

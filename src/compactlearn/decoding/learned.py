@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
+from compactlearn.decoding.held_out import DecoderData, HeldOutFold
 from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.ridge import RidgePath
@@ -126,8 +126,8 @@ def learn_from_rows(data: DecoderData, share: float) -> CodeDecoder:
     )
 
 
-def rehearsed(part: Rehearsal) -> tuple[CodeSums, Array, CodeSums]:
-    """What :func:`choose_share` needs of a rehearsal."""
+def sums_of_fold(part: HeldOutFold) -> tuple[CodeSums, Array, CodeSums]:
+    """What :func:`choose_share` needs of a held-out fold."""
     train = part.train
     return (
         CodeSums.of_rows(train.codes, train.labels, train.weights),
@@ -136,14 +136,14 @@ def rehearsed(part: Rehearsal) -> tuple[CodeSums, Array, CodeSums]:
     )
 
 
-def choose_share(rehearsals: Iterable[tuple[CodeSums, Array, CodeSums]]) -> float:
-    """The share of least squared error on new rows, summed over the rehearsals.
+def choose_share(folds: Iterable[tuple[CodeSums, Array, CodeSums]]) -> float:
+    """The share of least squared error on new rows, summed over held-out folds.
 
-    Each rehearsal is what the decoder is learnt from, the decoder it is pulled to, and the sums of
+    Each is what the decoder is learnt from, the decoder it is pulled to, and the sums of
     the new rows. Without any, the linear decoder is kept.
     """
     losses = np.zeros(SHARES.size)
-    for sums, prior, held in rehearsals:
+    for sums, prior, held in folds:
         path = DecoderPath(sums, prior)
         losses += [held.squared_error(path.at(share)) for share in SHARES]
     # Differences that are rounding decide nothing.

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
+from compactlearn.decoding.held_out import DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeDecoder
-from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 
 Array = NDArray[np.float64]
 
@@ -103,23 +103,23 @@ def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
     return CodeDecoder(W, B[-1] - problem.units.mean @ W, penalty)
 
 
-def choose_penalty(rehearsals: Sequence[Rehearsal], penalties: Array = PENALTIES) -> float:
+def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -> float:
     """One penalty for all labels: that of least log-loss on new rows.
 
     Inner folds of the honest codes would not do. A row's label has entered the codes of all the
     others, so a decoder of the others has seen it at second hand, and may seem to gain less from
     slopes of its own than it does on new rows (measured: penalties up to a hundred times too
     strong). Penalties are tried from the strongest on, each solution the start of the next; when
-    the loss has risen twice in a row it will not fall again. Without rehearsals it is the
+    the loss has risen twice in a row it will not fall again. Without any fold it is the
     strongest.
     """
-    if not rehearsals or len(penalties) == 1:
+    if not folds or len(penalties) == 1:
         return float(penalties[0])
-    problems = [_Problem.of(part.train) for part in rehearsals]
+    problems = [_Problem.of(part.train) for part in folds]
     starts = [problem.prior for problem in problems]
     new_rows = [
         (problem.units.standardised(part.codes), part.labels.toarray(), part.weights)
-        for problem, part in zip(problems, rehearsals, strict=True)
+        for problem, part in zip(problems, folds, strict=True)
     ]
     losses: list[float] = []
     for penalty in penalties:
@@ -130,7 +130,7 @@ def choose_penalty(rehearsals: Sequence[Rehearsal], penalties: Array = PENALTIES
                 problem.Z,
                 problem.T,
                 float(penalty),
-                rehearsals[place].train.weights,
+                folds[place].train.weights,
                 prior=problem.prior,
                 start=starts[place],
                 tol=1e-2,

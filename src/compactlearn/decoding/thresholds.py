@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.decoding.rehearsal import Columns
+from compactlearn.decoding.held_out import Columns
 
 Array = NDArray[np.float64]
 

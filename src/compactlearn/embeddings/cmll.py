@@ -186,7 +186,15 @@ class CMLL(Embedding):
     def sizes(
         self, n_features: int, n_labels: int, given_features: int, m: int | None = None
     ) -> tuple[int | None, int | None]:
-        """d and m as numbers, the latter unless it is given; None where a space is kept."""
+        """d and m as numbers, the latter unless it is given; None where a space is kept.
+
+        Parameters
+        ----------
+        n_features, n_labels, given_features : int
+            As in :meth:`plan`.
+        m : int or None, default=None
+            The number of label components, where it is known.
+        """
         if m is None:
             size = self.n_label_components
             m = component_count(size, n_labels, "n_label_components", "labels", default_label_size)

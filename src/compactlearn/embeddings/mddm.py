@@ -180,7 +180,15 @@ n_features_in_, feature_names_in_
         return P if P.shape[1] else pair.some_direction()
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
-        """Up to d directions, and the dependence of those that have any."""
+        """Up to d directions, and the dependence of those that have any.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        d : int
+            The number of directions.
+        """
         if self.variant == "subspace" and self.mixing > 0:
             return _uncorrelated(pair, d, float(self.mixing))
         P, values = pair.cross_range(d)

@@ -29,8 +29,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core.warn import quiet
+from compactlearn.decoding.held_out import DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeSums
-from compactlearn.decoding.rehearsal import DecoderData, Rehearsal
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.learner import Learner, RidgeLearner
 from compactlearn.linalg.moments import Moments, row_blocks, without_each
@@ -42,14 +42,14 @@ Array = NDArray[np.float64]
 Folds = NDArray[np.intp]
 
 N_FOLDS = 5
-N_REHEARSALS = 3
+N_HELD_OUT = 3
 
 # Eight digits are left of a leave-one-out prediction when it is divided by this much.
 SMALL_REST = 1e-8
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class OutOfFold:
     """Scores of some rows by models of others: one decoder for each part of the rows."""
 
     n_rows: int
@@ -70,16 +70,16 @@ class _Model:
     decoder: Any  # (m, M)
     offset: Array
     predicted: dict[int, Array]  # the codes that it gives the folds that were left out
-    codes: Codes | None  # its own, where a rehearsal will need them
+    codes: Codes | None  # its own, where a held-out fold will need them
     mean_left: Array  # of its rows, about which these were found
     mean_code: Array
 
 
 class CrossFit:
-    """A classifier's honest codes, honest scores and rehearsals, each made when asked for.
+    """A classifier's honest codes, honest scores and held-out folds, each made when asked for.
 
     ``member`` (N,) numbers the rows that are held out together. With ``moments`` models of some of
-    the folds are solved from sums of each instead of from rows. Without ``rehearses`` there will be
+    the folds are solved from sums of each instead of from rows. Without ``nested`` there will be
     scores only, and less is kept. ``note`` is called after each refit.
     """
 
@@ -93,7 +93,7 @@ class CrossFit:
         *,
         closed_form: bool = True,
         moments: bool = False,
-        rehearses: bool = True,
+        nested: bool = True,
         note: Callable[[], None] = lambda: None,
     ) -> None:
         self.pair, self.result, self.embedding = pair, result, embedding
@@ -105,7 +105,7 @@ class CrossFit:
         self.numbers = np.unique(self.folds).tolist()
         self.labels_are_codes = result.codes.right is None and result.codes.right_weights is None
         self._note = note
-        self._from_moments, self._rehearses = moments, rehearses
+        self._from_moments, self._nested = moments, nested
         self._fold_moments: dict[int, Moments] = {}
         self._models: dict[tuple[int, ...], _Model] = {}
         self._codes: tuple[Array, str] | None = None
@@ -214,7 +214,7 @@ class CrossFit:
         """The rows of the first ``count`` folds; of all where none is given."""
         return np.flatnonzero(np.isin(self.folds, self.numbers[:count]))
 
-    def scores(self, count: int | None = None) -> HeldOut:
+    def scores(self, count: int | None = None) -> OutOfFold:
         """Scores by models that have not met a row's labels, linear decoder included: of every
         row, or of those that are :meth:`scored`."""
         rows = self.scored(count)
@@ -226,14 +226,14 @@ class CrossFit:
                 own = self._unseen(self.result.codes, self.pair.mean_left, every, (), count)[0]
             else:
                 own = self.codes()
-            return HeldOut(rows.size, ((slice(None), own[rows], same, nothing),))
+            return OutOfFold(rows.size, ((slice(None), own[rows], same, nothing),))
         if len(self.numbers) == 1:  # nothing is known of others
             mean = self.result.codes.total / self.pair.count
             codes = np.tile(mean, (rows.size, 1))
             decoder, offset = self.result.decoder, self.result.offset
-            return HeldOut(rows.size, ((slice(None), codes, decoder, offset),))
+            return OutOfFold(rows.size, ((slice(None), codes, decoder, offset),))
         folds = self.folds[rows]
-        return HeldOut(
+        return OutOfFold(
             rows.size,
             tuple(
                 (folds == fold, model.predicted[fold], model.decoder, model.offset)
@@ -261,7 +261,7 @@ class CrossFit:
             result.decoder,
             result.offset,
             {fold: predicted[self.folds[held] == fold] for fold in left_out},
-            result.codes if self._rehearses and len(left_out) == 1 else None,
+            result.codes if self._nested and len(left_out) == 1 else None,
             part.mean_left,
             result.codes.total / part.count,
         )
@@ -297,12 +297,12 @@ class CrossFit:
             lambda labels: self.scores().columns(labels),
         )
 
-    def rehearsals(self, count: int | None = None) -> Iterator[Rehearsal]:
+    def held_out_folds(self, count: int | None = None) -> Iterator[HeldOutFold]:
         """Fold after fold in the part of new rows; ``count`` of them, or all."""
         for fold in self.numbers[:count] if len(self.numbers) > 1 else ():
-            yield self._rehearsal(fold)
+            yield self._held_out_fold(fold)
 
-    def _rehearsal(self, fold: int) -> Rehearsal:
+    def _held_out_fold(self, fold: int) -> HeldOutFold:
         held, rest = np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
         if self.labels_are_codes:
             part, new = self._part((fold,), held, rest)
@@ -325,21 +325,21 @@ class CrossFit:
         train = DecoderData(
             codes, self.pair.right[rest], weights[rest], self._dense(decoder), scores
         )
-        return Rehearsal(train, held, new_codes, self.pair.right[held], weights[held])
+        return HeldOutFold(train, held, new_codes, self.pair.right[held], weights[held])
 
-    def _scores_without(self, fold: int, rest: Folds) -> HeldOut:
+    def _scores_without(self, fold: int, rest: Folds) -> OutOfFold:
         """Scores of the rows of the other folds, by models that have not met this one either."""
         folds = self.folds[rest]
         others = [other for other in self.numbers if other != fold]
         if len(others) == 1:
             model = self._model(fold)
             codes = np.tile(model.mean_code, (rest.size, 1))
-            return HeldOut(rest.size, ((slice(None), codes, model.decoder, model.offset),))
+            return OutOfFold(rest.size, ((slice(None), codes, model.decoder, model.offset),))
         parts = []
         for other in others:
             model = self._model(fold, other)
             parts.append((folds == other, model.predicted[other], model.decoder, model.offset))
-        return HeldOut(rest.size, tuple(parts))
+        return OutOfFold(rest.size, tuple(parts))
 
     @property
     def _weights(self) -> Array:
@@ -377,10 +377,10 @@ def leave_one_out(
     return left_out[:, :-1] + (1.0 - left_out[:, -1:]) * mean
 
 
-def rehearsed_sums(
+def held_out_sums(
     folds: Sequence[Moments], result: Embedded, embedding: Embedding, learner: RidgeLearner
 ) -> Iterator[tuple[CodeSums, Array, CodeSums]]:
-    """Rehearsals of the ridge decoder where only the moments of each fold are known.
+    """Held-out folds for the ridge decoder where only the moments of each fold are known.
 
     What it is learnt from, the linear decoder of the same rows, and the sums of the new rows.
     """

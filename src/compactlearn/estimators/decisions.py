@@ -13,25 +13,25 @@ from numpy.typing import NDArray
 from compactlearn.core import memory
 from compactlearn.core.progress import Steps, announce
 from compactlearn.core.warn import warn_user
+from compactlearn.decoding.held_out import Columns
 from compactlearn.decoding.learned import (
     CodeDecoder,
     CodeSums,
     choose_share,
     learn_from_rows,
     learn_linear_decoder,
-    rehearsed,
+    sums_of_fold,
 )
 from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
-from compactlearn.decoding.rehearsal import Columns
 from compactlearn.decoding.thresholds import tune
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.cross_fit import (
     N_FOLDS,
-    N_REHEARSALS,
+    N_HELD_OUT,
     CrossFit,
-    HeldOut,
+    OutOfFold,
+    held_out_sums,
     honest_code_moments,
-    rehearsed_sums,
     row_groups,
 )
 from compactlearn.estimators.label_output import LabelSpace
@@ -65,15 +65,15 @@ class Work:
         what = "tuning the threshold" if decoder == "linear" else f"the {decoder} decoder"
         if decoder == "linear":
             return cls(what, count, count * fit_seconds)
-        rehearsed = max(count, N_REHEARSALS)
-        models, seconds = rehearsed, 0.0
+        tried = max(count, N_HELD_OUT)
+        models, seconds = tried, 0.0
         if decoder == "logistic":
-            # Its prior needs honest scores of all rows, and inside each rehearsal of the others.
-            models = N_FOLDS + rehearsed * (N_FOLDS - 1) - rehearsed * (rehearsed - 1) // 2
+            # Its prior needs honest scores of all rows, and of the others for each held-out fold.
+            models = N_FOLDS + tried * (N_FOLDS - 1) - tried * (tried - 1) // 2
             n_rows, n_codes, n_labels = size
             fits = 1 + CHOOSING + count
             seconds = fits * LOGISTIC_SECONDS * n_rows * max(n_codes, 1) * n_labels
-        refits = models + rehearsed + 1  # each rehearsal, and the whole, has honest codes too
+        refits = models + tried + 1  # all rows, and all but each held-out fold, need honest codes
         return cls(what, models + count + 2, seconds + refits * fit_seconds)
 
 
@@ -203,7 +203,7 @@ class Decisions:
             np.unique(members, return_inverse=True)[1],
             closed_form=groups is None,
             moments=ridge and isinstance(training.pair, MomentsPair),
-            rehearses=self.decoder != "linear",
+            nested=self.decoder != "linear",
             note=note,
         )
 
@@ -213,26 +213,26 @@ class Decisions:
         """The decoder, and scores of the rows of ``count`` folds by decoders that have not met
         them either.
 
-        The strength of the decoder is judged by a few rehearsals.
+        The strength of the decoder is judged on a few held-out folds.
         """
-        rehearsals = list(crossfit.rehearsals(max(count, N_REHEARSALS)))
+        folds = list(crossfit.held_out_folds(max(count, N_HELD_OUT)))
         if self.decoder == "learned":
-            judges = [rehearsed(part) for part in rehearsals[:N_REHEARSALS]]
+            judges = [sums_of_fold(part) for part in folds[:N_HELD_OUT]]
             strength, learn = choose_share(judges), learn_from_rows
         else:
-            strength, learn = choose_penalty(rehearsals[:N_REHEARSALS]), learn_logistic_decoder
+            strength, learn = choose_penalty(folds[:N_HELD_OUT]), learn_logistic_decoder
         note()
         decoding = learn(crossfit.data(), strength)
         note()
         rows = crossfit.scored(count)
         parts = [(slice(None), crossfit.codes()[rows], decoding)]
-        if rehearsals:
+        if folds:
             parts = []
-            for part in rehearsals[:count]:
+            for part in folds[:count]:
                 own = learn(part.train, strength)
                 parts.append((np.isin(rows, part.held), part.codes, own))
                 note()
-        scores = HeldOut(
+        scores = OutOfFold(
             rows.size,
             tuple((where, codes, own.coefficients, own.intercept) for where, codes, own in parts),
         )
@@ -244,8 +244,8 @@ class Decisions:
         """The ridge decoder where only the moments of each fold are known."""
         assert isinstance(self.learner, RidgeLearner)
         folds, pair = training.folds, training.pair
-        judges = rehearsed_sums(folds, result, embedding, self.learner)
-        share = choose_share(islice(judges, N_REHEARSALS))
+        judges = held_out_sums(folds, result, embedding, self.learner)
+        share = choose_share(islice(judges, N_HELD_OUT))
         d = 0 if result.projection is None else result.projection.shape[1]
         mean, learner = pair.mean_left, self.learner
         moments = honest_code_moments(folds, result, embedding, d, mean, learner)

@@ -275,7 +275,13 @@ class ThresholdTuner(
         return self._scores(self.estimator_, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return 0/1 labels of shape (n_samples, n_labels)."""
+        """Return 0/1 labels of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         scores = self._scores_to_rank(X)
         if self.threshold_ is None:
             labels = np.zeros(scores.shape, dtype=np.int64)

@@ -96,8 +96,8 @@ class Search(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
+        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             For the fits, and for the scores where the metric ranks the labels of rows.
         groups : array-like of shape (n_samples,), optional
@@ -241,32 +241,78 @@ class Search(
         return best
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels that the best classifier predicts."""
+        """Return the labels that the best classifier predicts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).predict(X)
 
     def decision_function(self, X: Any) -> Array:
-        """Return the best classifier's scores."""
+        """Return the best classifier's scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).decision_function(X)
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Return the best classifier's probabilities."""
+        """Return the best classifier's probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).predict_proba(X)
 
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
-        """Return the k best labels of each row and their scores; see ``CompactClassifier``."""
+        """Return the k best labels of each row and their scores; see ``CompactClassifier``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        k : int
+            How many labels.
+        sparse : bool, default=False
+            Whether to return one CSR matrix.
+        """
         return self._asked(X).predict_topk(X, k, sparse=sparse)
 
     def predict_codes(self, X: Any) -> Array:
-        """Return predicted codes."""
+        """Return predicted codes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).predict_codes(X)
 
     def transform(self, X: Any) -> Any:
-        """Return the projected features."""
+        """Return the projected features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns that ``transform`` returns."""
+        """Names of the columns that ``transform`` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; by default those that ``fit`` saw.
+        """
         return self._best().get_feature_names_out(input_features)
 
     @property

@@ -102,7 +102,13 @@ class IterativeStratification(BaseCrossValidator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of folds; the arguments are there for scikit-learn's sake."""
+        """The number of folds; the arguments are there for scikit-learn's sake.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Not used; there for compatibility with scikit-learn.
+        """
         check_parameters(self, {"n_splits": self._constraints["n_splits"]})
         return int(self.n_splits)
 
@@ -198,7 +204,13 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):
         self.order = order
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of splits; the arguments are there for scikit-learn's sake."""
+        """The number of splits; the arguments are there for scikit-learn's sake.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Not used; there for compatibility with scikit-learn.
+        """
         check_parameters(self, {"n_splits": self._constraints["n_splits"]})
         return int(self.n_splits)
 

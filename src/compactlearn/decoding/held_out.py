@@ -27,7 +27,7 @@ class DecoderData:
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class HeldOutFold:
     """A model of some of the rows, and the other rows in the part of new ones.
 
     Nothing in ``train`` has met the labels of the new rows, so a decoder that is learnt from it
