@@ -55,7 +55,12 @@ class Statistics:
 
 
 def statistics(dataset: Dataset) -> Statistics:
-    """Count the data set `dataset`.
+    """Count a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With features and labels in any form.
 
     Examples
     --------

@@ -124,14 +124,23 @@ class Results:
     n_records: int
 
     def cell(self, dataset: str, method: str, metric: str) -> Figure | Gap | None:
-        """A figure, a gap with its reason, or None where there are no such records.
+        """A figure, a gap with its reason, or None if nobody asked for it.
 
-        They are those of `dataset`, `method` and `metric`.
+        Parameters
+        ----------
+        dataset, method, metric : str
+            Their names, as the records have them.
         """
         return self.cells.get((self.selection, dataset, method, metric))
 
     def figure(self, dataset: str, method: str, metric: str) -> Figure | None:
-        """The figure of `dataset`, `method` and `metric`, or None."""
+        """A figure, or None.
+
+        Parameters
+        ----------
+        dataset, method, metric : str
+            Their names, as the records have them.
+        """
         found = self.cell(dataset, method, metric)
         return found if isinstance(found, Figure) else None
 

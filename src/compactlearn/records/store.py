@@ -83,18 +83,35 @@ class Store:
         sweep(self.claims)
 
     def path(self, cell: Cell) -> Path:
-        """Where the record of `cell` lies, or would."""
+        """Where the record of a cell lies, or would.
+
+        Parameters
+        ----------
+        cell : Cell
+            The question that the record answers.
+        """
         return self.cells / f"{cell.name}.json"
 
     def read(self, cell: Cell, *, claimed: bool = False) -> Record | None:
-        """The record of `cell`; None if there is none, or only one that cannot be read.
+        """The record of a cell; None if there is none, or only one that cannot be read.
 
-        `claimed` says that the caller holds the claim on the cell.
+        Parameters
+        ----------
+        cell : Cell
+            The question that the record answers.
+        claimed : bool
+            Whether the caller holds the claim on the cell.
         """
         return self._read(self.path(cell), claimed)
 
     def status(self, cell: Cell) -> str | None:
-        """How `cell` ended; None if it has no record that can be read. Changes nothing."""
+        """How a cell ended; None if it has no record that can be read. Changes nothing.
+
+        Parameters
+        ----------
+        cell : Cell
+            The question that the record answers.
+        """
         record = _peeked(self.path(cell), self._tell)
         return None if record is None else record.status
 
@@ -106,7 +123,12 @@ class Store:
                 yield record
 
     def write(self, record: Record) -> None:
-        """Keep `record`; it replaces an earlier one of the same cell.
+        """Keep a record; it replaces an earlier one of the same cell.
+
+        Parameters
+        ----------
+        record : Record
+            The answer to its cell.
 
         Raises
         ------
@@ -125,7 +147,13 @@ class Store:
 
     @contextmanager
     def claim(self, cell: Cell) -> Iterator[bool]:
-        """Inside, whether `cell` is ours to compute; False: another process is at it."""
+        """Inside, whether the cell is ours to compute; False: another process is at it.
+
+        Parameters
+        ----------
+        cell : Cell
+            The question that the record answers.
+        """
         with ExitStack() as held:
             try:
                 self.claims.mkdir(parents=True, exist_ok=True)
@@ -138,9 +166,14 @@ class Store:
         return self.claims / f"{name}.lock"
 
     def pack(self, path: str | os.PathLike[str]) -> int:
-        """Write every record to the file `path`, compressed, whole or not at all; returns how many.
+        """Write every record to one compressed file, whole or not at all; returns how many.
 
         The same records give the same bytes.
+
+        Parameters
+        ----------
+        path : str or path
+            The packed file.
         """
         try:
             return write_packed(self.records(), Path(path))
@@ -148,10 +181,15 @@ class Store:
             raise _unwritable(Path(path), error) from error
 
     def unpack(self, path: str | os.PathLike[str]) -> int:
-        """Take in the records of the packed file `path` that are not here yet; returns how many.
+        """Take in the records of a packed file that are not here yet; returns how many.
 
         A record that is here already stays, unless its cell did not end well and the file knows
         better.
+
+        Parameters
+        ----------
+        path : str or path
+            The packed file.
         """
         written = 0
         # All are read before one is kept: damage may show only at the end of the file.

@@ -73,26 +73,50 @@ def render_html(
 def to_csv(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None, times: bool = True
 ) -> str:
-    """Every cell on a line; the parameters are those of `render_html`."""
+    """Every cell on a line.
+
+    Parameters
+    ----------
+    records, selections, times :
+        As in `render_html`.
+    """
     return csv_text(collect(records, selections), times=times)
 
 
 def to_latex(records: Iterable[Record], *, selections: Sequence[Selection] | None = None) -> str:
-    """Tables in the paper's form; the parameters are those of `render_html`."""
+    """Tables in the paper's form.
+
+    Parameters
+    ----------
+    records, selections :
+        As in `render_html`.
+    """
     return latex_text(collect(records, selections))
 
 
 def summary_markdown(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None
 ) -> str:
-    """The findings in words and tables; the parameters are those of `render_html`."""
+    """The findings in words and a few tables.
+
+    Parameters
+    ----------
+    records, selections :
+        As in `render_html`.
+    """
     return markdown_text(collect(records, selections))
 
 
 def to_svg(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None, times: bool = True
 ) -> dict[str, str]:
-    """Every figure as SVG, by a file's name; the parameters are those of `render_html`."""
+    """Every figure as SVG, by a name that may be a file's.
+
+    Parameters
+    ----------
+    records, selections, times :
+        As in `render_html`.
+    """
     charts = [
         chart
         for results in collect(records, selections)
@@ -104,6 +128,12 @@ def to_svg(
 def to_png(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None, times: bool = True
 ) -> dict[str, bytes]:
-    """Every figure as PNG (extra "report"); the parameters are those of `render_html`."""
+    """Every figure as PNG; needs the extra "report".
+
+    Parameters
+    ----------
+    records, selections, times :
+        As in `render_html`.
+    """
     drawn = to_svg(records, selections=selections, times=times)
     return {name: png_bytes(svg) for name, svg in drawn.items()}

@@ -78,13 +78,30 @@ def describe(name: str, data_home: str | os.PathLike[str] | None = None) -> Entr
 
 
 def folder_of(name: str, data_home: str | os.PathLike[str] | None = None) -> Path:
-    """The folder in which the files of the set `name` lie, or would; `data_home` as in `load`."""
+    """The folder in which the files of a set lie, or would.
+
+    Parameters
+    ----------
+    name : str
+        As in `load`.
+    data_home : path, optional
+        As in `load`.
+    """
     return _folder(_base(describe(name, data_home)), data_home)
 
 
 def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> bool:
-    """Whether `load(name, data_home)` would find the files without fetching any; none is read.
+    """Whether `load` would find the files of a set without fetching any; none is read.
 
+    Parameters
+    ----------
+    name : str
+        As in `load`.
+    data_home : path, optional
+        As in `load`.
+
+    Examples
+    --------
     >>> is_available("enron")
     True
     """

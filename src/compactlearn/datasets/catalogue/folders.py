@@ -17,6 +17,11 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
 
     It is `data_home`; or what the environment variable COMPACTLEARN_DATA names; or the folder
     "compactlearn" in the user's cache.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        If given, this is the folder.
     """
     chosen = data_home if data_home is not None else os.environ.get("COMPACTLEARN_DATA")
     if chosen:

@@ -21,12 +21,19 @@ _PLAIN = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 
 
 def write_arff(dataset: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write `dataset` to the ARFF file `path` and its Mulan XML file, each whole or not at all.
+    """Write an ARFF file and its Mulan XML file, each whole or not at all.
 
     Features come first, as numeric attributes, labels last, as {0,1}. The relation's name says so
     in MEKA's way ("-C -n"), and the names of the labels stand in "<path without .arff>.xml". Rows
     are sparse where X is. Columns without names are called x0, x1, ... and y0, y1, ... A NaN is
     written as a question mark; numbers are written so that they are read back bit by bit.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What is to be written.
+    path : str or path
+        The file; one of that name is replaced.
 
     Raises
     ------

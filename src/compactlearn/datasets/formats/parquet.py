@@ -138,10 +138,17 @@ def _numbers(column: Any, arrow: Any) -> np.ndarray:
 
 
 def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write `dataset` to the Parquet file `path`, whole or not at all; needs the extra "data".
+    """Write a Parquet file, whole or not at all; needs the extra "data" (pyarrow).
 
     Features come first, as float64, labels last, as int8. Names that the data set lacks are
     made up ("x0", "y0") and left out again on reading.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What is to be written.
+    path : str or path
+        The file; one of that name is replaced.
     """
     arrow = require("pyarrow", extra="data", purpose="writing Parquet")
     parquet = require("pyarrow.parquet", extra="data", purpose="writing Parquet")

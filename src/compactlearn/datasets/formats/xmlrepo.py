@@ -119,10 +119,17 @@ def pairs_dataset(
 
 
 def write_xmlrepo(dataset: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write `dataset` to the file `path`, whole or not at all.
+    """Write the text format of the Extreme Classification Repository, whole or not at all.
 
-    It gets the text format of the Extreme Classification Repository, which has no names: they are
-    lost. Numbers are written so that they are read back bit by bit.
+    The format has no names; they are lost. Numbers are written so that they are read back bit
+    by bit.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What is to be written.
+    path : str or path
+        The file; one of that name is replaced.
 
     Raises
     ------

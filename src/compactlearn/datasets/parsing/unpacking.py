@@ -36,7 +36,15 @@ class Limits(Growth):
     """
 
     def check(self, path: Path, expanded: int, stored: int) -> None:
-        """Raise DataFileError if `expanded` bytes are too many for the `stored` ones of `path`."""
+        """Raise DataFileError if a file expands too far.
+
+        Parameters
+        ----------
+        path : path
+            The file, for the message.
+        expanded, stored : int
+            Bytes before and after the file was compressed.
+        """
         if self.exceeded(expanded, stored):
             raise DataFileError(
                 path,

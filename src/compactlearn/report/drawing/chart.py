@@ -46,9 +46,24 @@ class Chart:
         caption: str,
         draw: Callable[[str], str],
     ) -> Chart:
-        """The chart that `draw` makes of its `title`, with its `caption` below it.
+        """A chart drawn under its own title.
 
         Its name is made of `selection`, `kind`, `dataset` and `parts`.
+
+        Parameters
+        ----------
+        kind : str
+            Which kind of figure it is.
+        selection : "paper" or "nested"
+            Of the results that it shows.
+        dataset : str or None
+            None where it shows several.
+        parts : sequence of str
+            What else its name needs.
+        title, caption : str
+            The words above and below it.
+        draw : callable
+            Takes the title and returns the SVG.
         """
         where = [selection, kind, *([dataset] if dataset else []), *parts]
         return cls(kind, selection, dataset, slug(*where), title, caption.strip(), draw(title))

@@ -101,7 +101,13 @@ class MetricTable:
         return self.datasets, rows
 
     def row(self, dataset: str) -> list[Entry]:
-        """The entries of `dataset`, in the order of the methods."""
+        """The entries of a data set, in the order of the methods.
+
+        Parameters
+        ----------
+        dataset : str
+            Its name.
+        """
         return [self.entries[dataset, method] for method in self.methods]
 
     def ordered(self) -> list[Entry]:
@@ -138,7 +144,13 @@ def families(results: Results) -> list[tuple[Family, list[str]]]:
 
 
 def make_tables(results: Results) -> list[MetricTable]:
-    """Tables of `results`, metric by metric: linear, kernel, other methods; none is empty."""
+    """Metric by metric: linear, kernel, other methods; empty tables are left out.
+
+    Parameters
+    ----------
+    results : Results
+        Of one selection.
+    """
     found = [
         _table(results, family, methods, metric)
         for metric in metric_order(results.metrics)
