@@ -121,7 +121,8 @@ class _Solved:
         self, result: Embedded, nested: bool, wanted: list[Wanted]
     ) -> Iterator[Scored]:
         """The learner sees everything: its decomposition is shared by all codes of the fold, and
-        its solution by codes that are nested."""
+        its solution by codes that are nested.
+        """
         source = self.largest.codes if nested and self.largest is not None else result.codes
         path = None
         for alpha, group in self._by_penalty(wanted):
