@@ -191,3 +191,13 @@ def test_modules_keep_to_their_own_private_names():
     assert not strange, "what others use is public: give it a name without an underscore"
     assert not gone, "it is used no more: take it out of the list"
     assert len(PRIVATE) <= 5
+
+
+def test_no_class_does_everything():
+    counts = {
+        f"{name}.{node.name}": sum(isinstance(part, ast.FunctionDef) for part in node.body)
+        for name, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    }
+    assert {name: count for name, count in counts.items() if count > 25} == {}
