@@ -12,6 +12,7 @@ PACKAGES = (
     "compactlearn.datasets",
     "compactlearn.decoding",
     "compactlearn.embeddings",
+    "compactlearn.metrics",
     "compactlearn.model_selection",
     "compactlearn.records",
     "compactlearn.report",

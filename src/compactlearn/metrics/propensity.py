@@ -69,8 +69,13 @@ def propensities(
 ) -> np.ndarray:
     """One over `inverse_propensities`: the chance that a label that applies is in the truth.
 
-    The parameters are those of `inverse_propensities`.
+    Parameters
+    ----------
+    train_labels, n_samples, A, B :
+        As in `inverse_propensities`.
 
+    Examples
+    --------
     >>> propensities([7, 3, 2, 1], n_samples=8)
     array([0.644885, 0.561398, 0.527127, 0.480898])
     """

@@ -201,11 +201,18 @@ def coverage(
 
 
 def rankable_rows(Y_true: Any, *, mask: Any = None) -> np.ndarray:
-    """Which rows of `Y_true` have a present and an absent label, where `mask` has them known.
+    """Which rows have a present and an absent label.
 
     Those are the rows that count in `average_precision`, `ranking_loss` and `one_error` under
     the convention "zhang".
 
+    Parameters
+    ----------
+    Y_true, mask :
+        As in `average_precision`.
+
+    Examples
+    --------
     >>> rankable_rows([[1, 0, 1], [0, 0, 0], [1, 1, 1]])
     array([ True, False, False])
     """

@@ -130,6 +130,13 @@ PAPER = (
 def get_metric(name: str) -> Metric:
     """A metric by its name; "precision_at_3" is "precision_at_k" with k = 3.
 
+    Parameters
+    ----------
+    name : str
+        One of `METRICS`, or with a number in place of k.
+
+    Examples
+    --------
     >>> get_metric("one_error").greater_is_better
     False
     >>> get_metric("precision_at_1").function([[1, 0]], [[0.2, 0.7]])
