@@ -18,8 +18,8 @@ from compactlearn.bench import cells_of, read_spec
 from compactlearn.records import Results, aggregate, open_records
 from compactlearn.records.significance import SIGNS, paired_t_test
 from compactlearn.report import summary_markdown
-from compactlearn.report.published import dataset_order, method_order, published
-from compactlearn.report.summary import CLOSE
+from compactlearn.report.tables.published import dataset_order, method_order, published
+from compactlearn.report.words.summary import CLOSE
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -9,9 +9,12 @@ from numpydoc.validate import validate
 
 PACKAGES = (
     "compactlearn",
+    "compactlearn.datasets",
     "compactlearn.decoding",
     "compactlearn.embeddings",
     "compactlearn.model_selection",
+    "compactlearn.records",
+    "compactlearn.report",
 )
 # GL08: no docstring; SS03: a summary without a full stop; PR01 and PR02: parameters that are not
 # documented, and documented ones that are not there. Others are left out: a section for what is

@@ -27,9 +27,9 @@ from compactlearn.metrics.truth import read_truth
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.records import Cell, Record, aggregate
 from compactlearn.report import render_html
-from compactlearn.report.legend import describe, legend
-from compactlearn.report.names import arrow, metric_order, title
-from compactlearn.report.published import family_of, method_order
+from compactlearn.report.tables.names import arrow, metric_order, title
+from compactlearn.report.tables.published import family_of, method_order
+from compactlearn.report.words.legend import describe, legend
 
 X, Y = make_multilabel_classification(n_samples=90, n_features=8, n_classes=5, random_state=0)
 

@@ -42,8 +42,8 @@ from compactlearn.bench.harness.execute import fold_rows
 from compactlearn.datasets import describe, load
 from compactlearn.metrics.judges import Judges
 from compactlearn.records import Cell
-from compactlearn.report.names import greater_is_better
-from compactlearn.report.published import published
+from compactlearn.report.tables.names import greater_is_better
+from compactlearn.report.tables.published import published
 
 SPEC = common.ROOT / "benchmarks" / "paper" / "linear.toml"
 CONVENTIONS = (

@@ -19,7 +19,7 @@ from compactlearn.datasets import load
 from compactlearn.decoding.linear import linear_numbers
 from compactlearn.metrics import average_precision
 from compactlearn.records import Store, aggregate, open_records
-from compactlearn.report.published import PUBLISHED
+from compactlearn.report.tables.published import PUBLISHED
 
 METHODS = ["ORI", "CMLL_y", "CMLL"]
 METRICS = ("average_precision", "micro_f1", "ranking_loss", "one_error")

@@ -10,7 +10,7 @@ from compactlearn.bench.methods.grids import configurations
 from compactlearn.bench.methods.library_entries import ENTRIES
 from compactlearn.bench.methods.model_numbers import Shape, within
 from compactlearn.datasets import describe
-from compactlearn.datasets.embedded import EMBEDDED
+from compactlearn.datasets.catalogue.embedded import EMBEDDED
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "paper"
 SPECS = sorted(FOLDER.glob("*.toml"))

@@ -13,8 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 import compactlearn.embeddings.encoders
 import compactlearn.embeddings.mddm
+import compactlearn.linalg.directions
+import compactlearn.linalg.hats
 import compactlearn.linalg.kernel_pair
 import compactlearn.linalg.moments_pair
+import compactlearn.linalg.row_codes
 import compactlearn.linalg.rows_pair
 from compactlearn import (
     CMLL,
@@ -31,23 +34,17 @@ from compactlearn import (
 )
 from compactlearn.core import memory
 from compactlearn.estimators.preparation import Preparation
+from compactlearn.linalg.learning import learn, learn_path
 from compactlearn.linalg.ridge import RidgePath
 from compactlearn.linalg.rows_pair import RowsPair
+from tests.makers import maker
 
 ALPHAS = [1.0, 0.05, 30.0]
 REGIMES = ["moments", "dual", "krylov"]
 every_regime = pytest.mark.parametrize("solver", REGIMES)
 
 
-def make_data(n=40, n_features=8, n_labels=6, seed=0):
-    """Features and labels that depend on them: generic, hence without ties."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) * rng.uniform(0.5, 2, n_features) + rng.normal(
-        size=n_features
-    )
-    latent = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
-    latent += np.sqrt(n_features) * rng.normal(size=latent.shape)
-    return X, (latent > np.quantile(latent, 0.65, axis=0)).astype(float)
+make_data = maker(40, 8, 6, scale=True, share=0.65)
 
 
 SHAPES = {"tall": (40, 8, 6), "wide": (14, 22, 6)}
@@ -425,8 +422,11 @@ def counted(monkeypatch):
     for module in (
         compactlearn.embeddings.encoders,
         compactlearn.embeddings.mddm,
+        compactlearn.linalg.directions,
+        compactlearn.linalg.hats,
         compactlearn.linalg.kernel_pair,
         compactlearn.linalg.moments_pair,
+        compactlearn.linalg.row_codes,
         compactlearn.linalg.rows_pair,
     ):
         count(module, "leading_eigenpairs", "eigenproblems")
@@ -687,13 +687,14 @@ def test_models_of_a_path_do_not_share_their_parameters():
 def test_a_path_announces_the_matrix_it_forms(monkeypatch):
     """Where a fit takes conjugate gradients, a path needs the kernel of order N: not unasked."""
     monkeypatch.setattr("compactlearn.linalg.rows_pair.GRAM_LIMIT", 2)
+    monkeypatch.setattr("compactlearn.linalg.rows_ridge.GRAM_LIMIT", 2)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
     X, Y = make_data()
     pair = RowsPair(sp.csr_array(X), sp.csr_array(Y))
     codes = pair.right_codes()
-    pair.learn(None, codes, 1.0)
+    learn(pair, None, codes, 1.0)
     with pytest.raises(MemoryError, match="path of penalties"):
-        pair.path(None, codes)
+        learn_path(pair, None, codes)
 
 
 @pytest.mark.parametrize("given", [PLST(), Ridge(), "CPLST"], ids=["embedding", "learner", "name"])

@@ -16,7 +16,7 @@ import pytest
 
 from compactlearn import CMLLClassifier
 from compactlearn.estimators.kernel_map import KernelMap
-from compactlearn.linalg import dense, eigen, rows_pair
+from compactlearn.linalg import dense, eigen, rows_pair, rows_ridge
 from compactlearn.linalg.regimes import Demand, Shape, choose
 from compactlearn.linalg.rows_pair import RowsPair
 
@@ -109,7 +109,7 @@ def test_symmetrise_is_the_mean_with_the_transpose(small_blocks):
 
 
 def limit_to(order, monkeypatch):
-    for module in (dense, rows_pair):
+    for module in (dense, rows_pair, rows_ridge):
         monkeypatch.setattr(module, "EIGEN_LIMIT", order)
 
 
@@ -168,7 +168,7 @@ def test_features_of_an_exact_kernel_are_refused_with_the_way_out(monkeypatch):
 
 def test_leverages_are_not_sought_where_they_need_refused_eigenvalues(low_limit):
     pair = RowsPair(np.zeros((140, 105)), np.zeros((140, 1)))
-    assert not pair.has_leverages
+    assert not pair.ridge.has_leverages
 
 
 # ---- nothing else calls these -------------------------------------------------------------------
@@ -183,9 +183,9 @@ EXCEPTIONS = {
     ("bench/controls.py", "qr"): "tall columns, as many as a method has codes",
     ("linalg/moments.py", "rooted_right.T @ rooted_right"): "sparse",
     ("linalg/moments.py", "left.T @ left"): "sparse",
-    ("linalg/rows_pair.py", "Y.T @ Y"): "sparse",
+    ("linalg/rowwise_pair.py", "Y.T @ Y"): "sparse",
     ("linalg/rows_pair.py", "self.left @ self.left.T"): "sparse",
-    ("linalg/rows_pair.py", "self.right @ self.right.T"): "sparse",
+    ("linalg/row_codes.py", "right @ right.T"): "sparse",
     ("estimators/autoencoder/training.py", "C.T @ C"): "PyTorch, of the order of the code",
 }
 

@@ -1,17 +1,18 @@
 """The ridge in any units: columns of 1e8 beside columns of 1, against exact rational arithmetic."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from compactlearn.linalg import rows_pair
+from compactlearn.linalg import condensed, rows_pair, rows_ridge
 from compactlearn.linalg.graded import badly_scaled, graded_system
+from compactlearn.linalg.learning import learn, learn_path
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.pairs import BIASES, HATS
-from compactlearn.linalg.ridge import ridge_inverse, ridge_path, solve_ridge
+from compactlearn.linalg.ridge import BIASES, HATS, ridge_inverse, ridge_path, solve_ridge
 from compactlearn.linalg.rows_pair import RowsPair
 
 exact = np.vectorize(Fraction, otypes=[object])
@@ -122,7 +123,8 @@ def pair_with_rows(request, data):
 @pytest.fixture(params=FORMS)
 def iterative(request, data, monkeypatch):
     """No Gram matrix fits."""
-    monkeypatch.setattr(rows_pair, "GRAM_LIMIT", 0)
+    for module in (condensed, rows_pair, rows_ridge):
+        monkeypatch.setattr(module, "GRAM_LIMIT", 0)
     return held("krylov", *data[:3], request.param)
 
 
@@ -145,14 +147,14 @@ def assert_scores(learned, expected, data, P=None, tolerance=1e-10):
 @pytest.mark.parametrize("bias", BIASES)
 def test_the_ridge_on_all_columns(pair, data, bias):
     for alpha in (1e-3, 1.0, 1e3):
-        learned = pair.learn(None, pair.right_codes(), alpha, bias)
+        learned = learn(pair, None, pair.right_codes(), alpha, bias)
         assert_scores(learned, exact_ridge(*exact_data(data), alpha, bias), data)
 
 
 @pytest.mark.parametrize("bias", BIASES)
 def test_the_ridge_on_all_columns_by_conjugate_gradients(iterative, data, bias):
     for alpha in (1e-3, 1.0, 1e3):
-        learned = iterative.learn(None, iterative.right_codes(), alpha, bias)
+        learned = learn(iterative, None, iterative.right_codes(), alpha, bias)
         assert learned.solved
         expected = exact_ridge(*exact_data(data), alpha, bias)
         assert_scores(learned, expected, data, tolerance=1e-8)
@@ -160,11 +162,11 @@ def test_the_ridge_on_all_columns_by_conjugate_gradients(iterative, data, bias):
 
 def test_a_path_over_all_columns(pair, data):
     """Without a penalty, and with fewer rows than columns, the solution of least norm."""
-    path = pair.path(None, pair.right_codes())
+    path = learn_path(pair, None, pair.right_codes())
     for alpha in (0.0, 1e-3, 1.0, 1e12):
         expected = exact_ridge(*exact_data(data), alpha, "free")
         assert_scores(path.at(alpha), expected, data)
-        assert_scores(pair.learn(None, pair.right_codes(), alpha), expected, data)
+        assert_scores(learn(pair, None, pair.right_codes(), alpha), expected, data)
 
 
 def test_the_ridge_on_projected_columns(pair, data, units):
@@ -175,7 +177,7 @@ def test_the_ridge_on_projected_columns(pair, data, units):
     codes, Q = pair.right_codes(), rational(P)
     for alpha in (0.0, 1.0):
         B, intercept = exact_ridge(Z @ Q, T, w, alpha, "free")
-        for learned in (pair.learn(P, codes, alpha), pair.path(P, codes).at(alpha)):
+        for learned in (learn(pair, P, codes, alpha), learn_path(pair, P, codes).at(alpha)):
             assert_scores(learned, (Q @ B, intercept), data, P, tolerance=1e-8)
 
 
@@ -185,7 +187,7 @@ def assert_hat(pair, data, kind, alpha, tolerance):
     roots = np.sqrt(w.astype(float))
     outer = roots[:, None] / roots
     expected = exact_hat(Z, w, kind, alpha).astype(float) * outer
-    hat = pair.hat(kind, alpha)
+    hat = pair.ridge.hat(kind, alpha)
     if isinstance(pair, MomentsPair):
         rows = ((X - means(Z, w).astype(float)) @ hat.columns + hat.constants) * roots[:, None]
         found = rows @ rows.T
@@ -195,7 +197,7 @@ def assert_hat(pair, data, kind, alpha, tolerance):
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
     Yc = (T - means(T, w)).astype(float) * roots[:, None]
     kind_of_gram = "centred" if kind == "intercept" else kind
-    gram = pair.hat_gram(kind, alpha)
+    gram = pair.ridge.hat_gram(kind, alpha)
     gram = gram if isinstance(gram, np.ndarray) else gram @ np.eye(3)
     literal = exact_hat(Z, w, kind_of_gram, alpha).astype(float) * outer
     np.testing.assert_allclose(gram, Yc.T @ literal @ Yc, rtol=0, atol=100 * tolerance)
@@ -220,15 +222,15 @@ def test_leverages(pair_with_rows, data, bias):
     kind = {"free": "intercept", "penalised": "penalised"}.get(bias, "raw")
     for alpha in (1e-3, 1.0):
         expected = np.diag(exact_hat(Z, w, kind, alpha)).astype(float)
-        np.testing.assert_allclose(pair_with_rows.leverages(alpha, bias), expected, atol=1e-9)
+        np.testing.assert_allclose(pair_with_rows.ridge.leverages(alpha, bias), expected, atol=1e-9)
 
 
 def test_rows_that_do_not_fit_in_coordinates_are_solved_by_conjugate_gradients(data, monkeypatch):
     """Few rows, many sparse columns, no room for the rows' dense form."""
-    monkeypatch.setattr(rows_pair.memory, "available_bytes", lambda: 100)
+    monkeypatch.setattr(condensed.memory, "available_bytes", lambda: 100)
     X, Y, w, _ = data
     pair = RowsPair(sp.csr_array(X), sp.csr_array(Y), w)
-    learned = pair.learn(None, pair.right_codes(), 1.0)
+    learned = learn(pair, None, pair.right_codes(), 1.0)
     expected = exact_ridge(*exact_data(data), 1.0, "free")
     assert_scores(learned, expected, data, tolerance=1e-8)
 
@@ -271,13 +273,14 @@ def test_a_constant_column_is_none_whatever_its_size():
     rng = np.random.default_rng(0)
     X = np.hstack([rng.normal(size=(30, 3)) * [1e5, 1, 1], np.full((30, 1), 1e8 + 0.1)])
     Y = np.where(X[:, 1:3] > 0, 1.0, 0.0)
-    for regime in ("moments", "dual", "krylov"):
-        learned = held(regime, X, Y, None, np.asarray).learn(
-            None, held(regime, X, Y, None, np.asarray).right_codes(), 0.0
-        )
+    for regime, form, bias in product(
+        ("moments", "dual", "krylov"), (np.asarray, sp.csr_array), ("free", "penalised")
+    ):
+        pair = held(regime, X, Y, None, form)
+        learned = learn(pair, None, pair.right_codes(), 0.0, bias)
         np.testing.assert_allclose(learned.coefficients[3], 0, atol=1e-20)
-        without = held(regime, X[:, :3], Y, None, np.asarray)
-        alone = without.learn(None, without.right_codes(), 0.0)
+        without = held(regime, X[:, :3], Y, None, form)
+        alone = learn(without, None, without.right_codes(), 0.0, bias)
         np.testing.assert_allclose(learned.coefficients[:3], alone.coefficients, rtol=1e-9)
 
 

@@ -6,12 +6,14 @@ import scipy.sparse as sp
 
 from compactlearn import Moments
 from compactlearn.embeddings import CMLL
+from compactlearn.linalg import row_codes
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair
+from compactlearn.linalg.codes import peak_signs
 from compactlearn.linalg.kernel_pair import KernelPair
+from compactlearn.linalg.learning import learn, learn_path
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.operators import Operator
-from compactlearn.linalg.pairs import BIASES, HATS, peak_signs
 from compactlearn.linalg.regimes import (
     GRAM_LIMIT,
     REGIMES,
@@ -21,7 +23,10 @@ from compactlearn.linalg.regimes import (
     needed_bytes,
     seconds,
 )
+from compactlearn.linalg.ridge import BIASES, HATS
 from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg.rowwise_pair import RowwisePair
+from tests.makers import literal_ridge
 
 TALL = Shape(40_000, 120, 100, 40_000 * 120, 170_000, left_sparse=False)
 WIDE = Shape(60, 5_000, 10, 60 * 5_000, 100, left_sparse=False)
@@ -99,13 +104,13 @@ def test_every_regime_answers_alike(seed, weighted):
                     getattr(mine, part), getattr(theirs, part), atol=1e-8, err_msg=part
                 )
             np.testing.assert_allclose(
-                other.learn(P, mine, 0.3).coefficients,
-                reference.learn(P, theirs, 0.3).coefficients,
+                learn(other, P, mine, 0.3).coefficients,
+                learn(reference, P, theirs, 0.3).coefficients,
                 atol=1e-8,
             )
             np.testing.assert_allclose(
-                other.learn(None, mine, 0.3).coefficients,
-                reference.learn(None, theirs, 0.3).coefficients,
+                learn(other, None, mine, 0.3).coefficients,
+                learn(reference, None, theirs, 0.3).coefficients,
                 atol=1e-8,
             )
         mine, theirs = (pair.principal_directions(4, P)[0] for pair in (other, reference))
@@ -131,10 +136,11 @@ def test_ridge_without_any_gram_matrix(monkeypatch, n):
     X, Y = problem(n=n)
     pair = RowsPair(sp.csr_array(X), Y)
     codes = pair.right_codes()
-    direct = pair.ridge_directions(codes, 0.3)[0]
+    direct = pair.ridge.directions(codes, 0.3)[0]
     assert GRAM_LIMIT > 50
     monkeypatch.setattr("compactlearn.linalg.rows_pair.GRAM_LIMIT", 2)
-    iterated, solved = pair.ridge_directions(codes, 0.3)
+    monkeypatch.setattr("compactlearn.linalg.rows_ridge.GRAM_LIMIT", 2)
+    iterated, solved = pair.ridge.directions(codes, 0.3)
     assert solved
     np.testing.assert_allclose(iterated, direct, atol=1e-10)
 
@@ -276,7 +282,7 @@ def test_codes_of_projected_rows(kind, case):
     np.testing.assert_allclose(codes.right, rows["Y"].T @ V, atol=1e-8)
     np.testing.assert_allclose(codes.total, rows["ones"] @ V, atol=1e-8)
     np.testing.assert_allclose(in_feature_space(pair, X, codes.left), rows["Xc"].T @ V, atol=1e-8)
-    if isinstance(pair, RowsPair):
+    if isinstance(pair, RowwisePair):
         plain = pair.code_rows(codes) * rows["ones"][:, None]
         np.testing.assert_allclose(plain, V, atol=1e-8)
 
@@ -288,13 +294,13 @@ def test_hat_matrices(kind, hat, ridge, case):
     X, Y, w, rows = case
     pair = held(kind, X, Y, w)
     expected = literal_hat(rows, hat, ridge)
-    np.testing.assert_allclose(pair.hat(hat, ridge).trace, np.trace(expected), rtol=1e-9)
-    gram = multiplied(pair.hat_gram(hat, ridge))
+    np.testing.assert_allclose(pair.ridge.hat(hat, ridge).trace, np.trace(expected), rtol=1e-9)
+    gram = multiplied(pair.ridge.hat_gram(hat, ridge))
     np.testing.assert_allclose(gram, rows["Yc"].T @ expected @ rows["Yc"], atol=1e-8)
     codes = pair.leading_codes(2, 0.5)
     scatter = rows["Y"] @ rows["Y"].T + 0.5 * rows["Xc"] @ rows["Xc"].T
     V = np.linalg.eigh(scatter)[1][:, ::-1][:, :2]
-    energies = pair.hat_energies(pair.hat(hat, ridge), codes)
+    energies = pair.ridge.hat(hat, ridge).energies(codes)
     np.testing.assert_allclose(energies, np.diag(V.T @ expected @ V), rtol=1e-8)
 
 
@@ -306,15 +312,15 @@ def assert_hat_codes(pair, hat, recoding, case, atol=1e-8):
     H = literal_hat(rows, hat, 0.3)
     values, vectors = np.linalg.eigh(3.0 * H + T @ T.T)
     V = vectors[:, ::-1][:, :3]
-    codes = pair.hat_codes(3, 3.0, pair.hat(hat, 0.3), scale, shift)
+    codes = pair.ridge.hat(hat, 0.3).codes(3, 3.0, scale, shift)
     np.testing.assert_allclose(codes.values, values[::-1][:3], rtol=1e-8)
     V = V * peak_signs(rows["Y"].T @ V)
     np.testing.assert_allclose(codes.right, rows["Y"].T @ V, atol=atol)
     np.testing.assert_allclose(in_feature_space(pair, X, codes.left), rows["Xc"].T @ V, atol=atol)
     np.testing.assert_allclose(codes.total, rows["ones"] @ V, atol=atol)
-    energies = pair.hat_energies(pair.hat(hat, 0.3), codes)
+    energies = pair.ridge.hat(hat, 0.3).energies(codes)
     np.testing.assert_allclose(energies.sum(), np.trace(V.T @ H @ V), rtol=1e-8)
-    if isinstance(pair, RowsPair):
+    if isinstance(pair, RowwisePair):
         plain = pair.code_rows(codes) * rows["ones"][:, None]
         np.testing.assert_allclose(plain, V, atol=atol)
 
@@ -325,19 +331,6 @@ def assert_hat_codes(pair, hat, recoding, case, atol=1e-8):
 def test_codes_beside_a_hat_matrix(kind, hat, recoding, case):
     X, Y, w, _ = case
     assert_hat_codes(held(kind, X, Y, w), hat, recoding, case)
-
-
-def literal_ridge(Z, T, ones, alpha, bias):
-    """Normal equations of weighted rows, for the four ways to treat the bias."""
-    roots = ones[:, None]
-    count = ones @ ones
-    z_mean = (ones @ (roots * Z)) / count if bias == "free" else np.zeros(Z.shape[1])
-    t_mean = (ones @ (roots * T)) / count if bias in ("free", "target") else np.zeros(T.shape[1])
-    Zw, Tw = roots * (Z - z_mean), roots * (T - t_mean)
-    if bias == "penalised":
-        Zw = np.c_[ones, Zw]
-    B = np.linalg.solve(Zw.T @ Zw + alpha * np.eye(Zw.shape[1]), Zw.T @ Tw)
-    return (B[1:], B[0]) if bias == "penalised" else (B, t_mean - z_mean @ B)
 
 
 def assert_learns(pair, bias, case, atol=1e-8):
@@ -355,15 +348,15 @@ def assert_learns(pair, bias, case, atol=1e-8):
         (pair.leading_codes(3, 0.5), V),
         (pair.combined_codes(O, shift), (Y.toarray() + shift) @ O),
     ):
-        learned = pair.learn(None, codes, 0.7, bias)
+        learned = learn(pair, None, codes, 0.7, bias)
         assert learned.solved
-        B, intercept = literal_ridge(X, T, ones, 0.7, bias)
+        B, intercept = literal_ridge(X, T, 0.7, ones**2, bias)
         kept = learned.coefficients
         kept = X.T @ kept if isinstance(pair, KernelPair) else kept  # they act on kernel rows
         np.testing.assert_allclose(kept, B, atol=atol)
         np.testing.assert_allclose(learned.intercept, intercept, atol=atol)
-        learned = pair.learn(P, codes, 0.7, bias)
-        B, intercept = literal_ridge(XP, T, ones, 0.7, bias)
+        learned = learn(pair, P, codes, 0.7, bias)
+        B, intercept = literal_ridge(XP, T, 0.7, ones**2, bias)
         np.testing.assert_allclose(learned.coefficients, B, atol=atol)
         np.testing.assert_allclose(learned.intercept, intercept, atol=atol)
 
@@ -382,9 +375,9 @@ def test_a_path_is_the_ridge_of_every_penalty(kind, projected, case):
     pair = held(kind, X, Y, w)
     P = pair.cross_range(3)[0] if projected else None
     for codes in (pair.leading_codes(3, 0.5), pair.right_codes()):
-        path = pair.path(P, codes)
+        path = learn_path(pair, P, codes)
         for alpha in (0.0, 1e-3, 0.7, 50.0):
-            alone = pair.learn(P, codes, alpha)
+            alone = learn(pair, P, codes, alpha)
             together = path.at(alpha)
             atol = 1e-8 * max(1.0, np.abs(alone.coefficients).max())
             np.testing.assert_allclose(together.coefficients, alone.coefficients, atol=atol)
@@ -403,7 +396,7 @@ def test_leading_codes_are_the_first_of_more(kind, case):
     assert cut.size == 2
     for part in ("left", "right", "total", "values"):
         np.testing.assert_allclose(getattr(cut, part), getattr(fewer, part), atol=1e-8)
-    if isinstance(pair, RowsPair):
+    if isinstance(pair, RowwisePair):
         np.testing.assert_allclose(pair.code_rows(cut), pair.code_rows(fewer), atol=1e-8)
 
 
@@ -414,12 +407,12 @@ def test_scaled_codes_are_scaled_in_every_part(kind, case):
     factors = np.array([2.0, -0.5, 3.0])
     for codes in (
         pair.leading_codes(3, 0.5),
-        pair.hat_codes(3, 1.0, pair.hat("raw", 1.0), 1, None),
+        pair.ridge.hat("raw", 1.0).codes(3, 1.0, 1, None),
     ):
         scaled = codes.scaled(factors)
         for part in ("left", "right", "total"):
             np.testing.assert_allclose(getattr(scaled, part), getattr(codes, part) * factors)
-        if isinstance(pair, RowsPair):
+        if isinstance(pair, RowwisePair):
             rows = pair.code_rows(codes)
             np.testing.assert_allclose(pair.code_rows(scaled), rows * factors, atol=1e-12)
 
@@ -431,12 +424,13 @@ def test_scaled_codes_are_scaled_in_every_part(kind, case):
 def cramped(monkeypatch):
     """No Gram matrix and no cross products may be formed."""
     monkeypatch.setattr("compactlearn.linalg.rows_pair.GRAM_LIMIT", 2)
+    monkeypatch.setattr("compactlearn.linalg.rows_ridge.GRAM_LIMIT", 2)
     monkeypatch.setattr("compactlearn.linalg.rows_pair.CROSS_LIMIT", 20)
 
     def forbidden(self):
         raise AssertionError("a matrix was formed that would not fit")
 
-    for name in ("_left_gram", "_left_kernel"):
+    for name in ("gram_system", "kernel"):
         monkeypatch.setattr(RowsPair, name, property(forbidden))
 
 
@@ -467,13 +461,13 @@ def test_hat_matrices_by_conjugate_gradients(kind, hat, case, cramped):
     X, Y, w, rows = case
     pair = held(kind, X, Y, w)
     expected = literal_hat(rows, hat, 0.3)
-    found = pair.hat(hat, 0.3)
+    found = pair.ridge.hat(hat, 0.3)
     assert isinstance(found.matrix, Operator)
     np.testing.assert_allclose(multiplied(found.matrix), expected, atol=1e-9)
     # The trace is a seeded estimate from 16 probes.
     assert abs(found.trace - np.trace(expected)) < 0.35 * np.trace(expected)
-    assert found.trace == pair.hat(hat, 0.3).trace
-    gram = multiplied(pair.hat_gram(hat, 0.3))
+    assert found.trace == pair.ridge.hat(hat, 0.3).trace
+    gram = multiplied(pair.ridge.hat_gram(hat, 0.3))
     np.testing.assert_allclose(gram, rows["Yc"].T @ expected @ rows["Yc"], atol=1e-8)
     assert_hat_codes(pair, hat, "signed", case, atol=1e-7)
 
@@ -482,7 +476,7 @@ def test_hat_matrices_by_conjugate_gradients(kind, hat, case, cramped):
 def test_the_trace_counts_the_intercept_exactly(kind, case, cramped):
     X, Y, w, _ = case
     pair = held(kind, X, Y, w)
-    with_it, without = pair.hat("intercept", 0.3).trace, pair.hat("centred", 0.3).trace
+    with_it, without = pair.ridge.hat("intercept", 0.3).trace, pair.ridge.hat("centred", 0.3).trace
     np.testing.assert_allclose(with_it, without + 1, rtol=1e-12)
 
 
@@ -499,9 +493,9 @@ def test_the_ridge_of_every_bias_by_conjugate_gradients(kind, bias, case, crampe
 def test_hat_matrices_from_an_inverse(kind, hat, ridge, monkeypatch):
     """What large kernels take, where eigenvectors would be slow."""
     X, Y = problem(n=7, seed=1)
-    spectral = held(kind, X, Y, None).hat(hat, ridge)
-    monkeypatch.setattr("compactlearn.linalg.rows_pair.SPECTRAL_HAT", 2)
-    inverted = held(kind, X, Y, None).hat(hat, ridge)
+    spectral = held(kind, X, Y, None).ridge.hat(hat, ridge)
+    monkeypatch.setattr("compactlearn.linalg.rows_ridge.SPECTRAL_HAT", 2)
+    inverted = held(kind, X, Y, None).ridge.hat(hat, ridge)
     np.testing.assert_allclose(inverted.matrix, spectral.matrix, atol=1e-8)
     np.testing.assert_allclose(inverted.trace, spectral.trace, rtol=1e-8)
     np.testing.assert_array_equal(inverted.matrix, inverted.matrix.T)
@@ -536,11 +530,11 @@ def test_fewer_directions_than_codes_take_one_problem_of_the_rows_order(kind, mo
     """That of the closed form. The other starts, and the ascent, are of the order of d and M."""
     X, Y = problem(seed=1)
     asked = []
-    whole = RowsPair._kernel_pairs
+    whole = row_codes.kernel_eigenpairs
     monkeypatch.setattr(
-        RowsPair,
-        "_kernel_pairs",
-        lambda self, size, balance: asked.append(balance) or whole(self, size, balance),
+        row_codes,
+        "kernel_eigenpairs",
+        lambda pair, size, balance: asked.append(balance) or whole(pair, size, balance),
     )
     result = CMLL(n_feature_components=1, n_label_components=3, beta=0.5).solve(
         held(kind, X, Y, None)
@@ -556,16 +550,16 @@ def test_fewer_directions_than_codes_take_one_problem_of_the_rows_order(kind, mo
 @pytest.mark.parametrize("n", [7, 50])
 def test_hat_matrices_from_a_spectrum_that_is_there(kind, hat, ridge, weighted, n, monkeypatch):
     """A grid's learner has decomposed the kernel: its hat matrices need no decomposition more."""
-    monkeypatch.setattr("compactlearn.linalg.rows_pair.SPECTRAL_HAT", 2)
+    monkeypatch.setattr("compactlearn.linalg.rows_ridge.SPECTRAL_HAT", 2)
     X, Y = problem(n=n, seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=n) if weighted else None
-    afresh = held(kind, X, Y, w).hat(hat, ridge)
+    afresh = held(kind, X, Y, w).ridge.hat(hat, ridge)
     pair = held(kind, X, Y, w)
-    pair.path(None, pair.right_codes())
+    learn_path(pair, None, pair.right_codes())
     learners_own = kind == "kernel" or n < X.shape[1]  # it decomposed the smaller Gram matrix
     if hat in ("centred", "intercept") and learners_own:
-        monkeypatch.delattr("compactlearn.linalg.rows_pair.ridge_inverse")
-    found = pair.hat(hat, ridge)
+        monkeypatch.delattr("compactlearn.linalg.rows_ridge.ridge_inverse")
+    found = pair.ridge.hat(hat, ridge)
     np.testing.assert_allclose(found.matrix, afresh.matrix, atol=1e-8)
     np.testing.assert_allclose(found.trace, afresh.trace, rtol=1e-8)
     np.testing.assert_array_equal(found.matrix, found.matrix.T)
@@ -593,13 +587,15 @@ def test_bases_in_the_space_of_a_kernel(weighted):
     X, Y = problem(seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
     pair = held("kernel", X, Y, w)
-    C = pair.random_directions(3, np.random.default_rng(0))
+    C = np.random.default_rng(0).standard_normal((pair.n_left, 3))
     Q = pair.orthonormal(C)
     np.testing.assert_allclose(pair.inner(Q, Q), np.eye(3), atol=1e-10)
     first = pair.orthonormal(C[:, :1])
     cosine = pair.inner(Q[:, :1], first)
     np.testing.assert_allclose(np.abs(cosine), 1, atol=1e-9)  # in the order of the columns
-    more = pair.extension(Q, np.hstack([C, pair.random_directions(2, np.random.default_rng(1))]))
+    more = pair.extension(
+        Q, np.hstack([C, np.random.default_rng(1).standard_normal((pair.n_left, 2))])
+    )
     np.testing.assert_allclose(pair.inner(Q, more), 0, atol=1e-9)
     np.testing.assert_allclose(pair.inner(more, more), np.eye(more.shape[1]), atol=1e-9)
     basis, squares = pair.leading_range(C)

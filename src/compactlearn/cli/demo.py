@@ -17,8 +17,8 @@ from compactlearn.cli.tables import console as standard_output
 from compactlearn.core.plain import python_value
 from compactlearn.core.progress import Steps
 from compactlearn.records import Store
-from compactlearn.report.names import arrow, title
-from compactlearn.report.published import PUBLISHED
+from compactlearn.report.tables.names import arrow, title
+from compactlearn.report.tables.published import PUBLISHED
 
 __all__ = ["demo", "record", "summary", "tables"]
 

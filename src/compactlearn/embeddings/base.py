@@ -55,8 +55,9 @@ from compactlearn.core.warn import warn_user
 from compactlearn.core.weight import owned
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair
+from compactlearn.linalg.codes import Codes, code_rows
 from compactlearn.linalg.eigen import Status
-from compactlearn.linalg.pairs import Codes, Pair, code_rows
+from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.regimes import Demand
 
 Array = NDArray[np.float64]

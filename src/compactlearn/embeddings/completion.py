@@ -29,7 +29,7 @@ def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> A
         return pair.principal_directions(count, P)[0]
     if how == "krylov":
         return krylov_directions(pair, P, count)
-    return pair.extension(P, pair.random_directions(count, seeded(random_state)))
+    return pair.extension(P, seeded(random_state).standard_normal((pair.n_left, count)))
 
 
 def krylov_directions(pair: Pair, P: Array, count: int) -> Array:
@@ -41,7 +41,7 @@ def krylov_directions(pair: Pair, P: Array, count: int) -> Array:
     """
     basis, block = P, P
     while basis.shape[1] - P.shape[1] < count and block.shape[1]:
-        images = pair.gram_images(block)
+        images = pair.left_gram() @ block
         images = images / (np.abs(images).max(initial=0.0) or 1.0)
         size = float(np.sqrt(np.trace(pair.inner(images, images))))
         # As long as the rows are: squares of squares need not be finite, and rounding is judged

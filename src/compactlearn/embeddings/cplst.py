@@ -18,7 +18,8 @@ from compactlearn.core.params import Choice, Constraint, Real
 from compactlearn.embeddings.base import Plan, Traits, shared_ridge
 from compactlearn.embeddings.components import COUNTS
 from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem
-from compactlearn.linalg.pairs import HATS, Pair
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.ridge import HATS
 
 
 class CPLST(Encoder):
@@ -108,5 +109,5 @@ solver_, n_features_in_, feature_names_in_
 
     def _matrix(self, pair: Pair) -> Problem:
         ridge = shared_ridge(self.ridge)
-        matrix = pair.hat_gram(self.hat, ridge)
+        matrix = pair.ridge.hat_gram(self.hat, ridge)
         return Problem(matrix, min(pair.n_left, pair.n_right), -pair.mean_right, ridge=ridge)

@@ -15,8 +15,9 @@ from compactlearn.core.params import Choice
 from compactlearn.core.validation import check_targets
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
 from compactlearn.embeddings.components import label_count
+from compactlearn.linalg.codes import Codes, peak_signs
 from compactlearn.linalg.eigen import leading_eigenpairs
-from compactlearn.linalg.pairs import Codes, Pair, peak_signs
+from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.regimes import REGIMES
 
 Array = NDArray[np.float64]

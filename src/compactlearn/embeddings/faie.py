@@ -26,7 +26,9 @@ from compactlearn.embeddings.base import (
 )
 from compactlearn.embeddings.components import COUNTS, label_count
 from compactlearn.embeddings.encoders import ROUTES
-from compactlearn.linalg.pairs import HATS, Codes, Pair
+from compactlearn.linalg.codes import Codes
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.ridge import HATS
 
 Array = NDArray[np.float64]
 
@@ -133,11 +135,11 @@ solver_, n_features_in_, feature_names_in_
     def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
         ridge = shared_ridge(self.ridge)
-        hat = pair.hat(self.hat, ridge)
+        hat = pair.ridge.hat(self.hat, ridge)
         beta = automatic_balance(self.beta, self._label_energy(pair), hat.trace)
-        codes = pair.hat_codes(m, beta, hat, *self._recoding(pair))
+        codes = hat.codes(m, beta, *self._recoding(pair))
         note_shortfall(self, m, codes, pair)
-        return self._embedded(pair, codes, beta, ridge, pair.hat_energies(hat, codes))
+        return self._embedded(pair, codes, beta, ridge, hat.energies(codes))
 
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
         assert result.dependences is not None

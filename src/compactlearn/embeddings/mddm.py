@@ -23,8 +23,9 @@ from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan, Traits
 from compactlearn.embeddings.completion import COMPLETIONS, complete
 from compactlearn.embeddings.components import COUNTS, feature_count
 from compactlearn.embeddings.encoders import ROUTES
+from compactlearn.linalg.codes import Codes, peak_signs
 from compactlearn.linalg.eigen import leading_eigenpairs
-from compactlearn.linalg.pairs import Codes, Pair, peak_signs
+from compactlearn.linalg.pairs import Pair
 
 Array = NDArray[np.float64]
 
@@ -206,7 +207,7 @@ def _uncorrelated(pair: Pair, d: int, t: float) -> tuple[Array, Array]:
     coefficients: every regime has them already.
     """
     penalty = (1.0 - t) / t
-    solution = leading_eigenpairs(pair.hat_gram("centred", penalty), min(d, pair.n_right))
+    solution = leading_eigenpairs(pair.ridge.hat_gram("centred", penalty), min(d, pair.n_right))
     w = solution.values / t
     codes = pair.combined_codes(solution.vectors / (t * np.sqrt(w)))
-    return pair.ridge_directions(codes, penalty)[0], w
+    return pair.ridge.directions(codes, penalty)[0], w

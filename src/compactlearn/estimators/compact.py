@@ -61,7 +61,8 @@ from compactlearn.estimators.running_sums import (
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
-from compactlearn.linalg.pairs import BIASES, Pair
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.ridge import BIASES
 
 Array = NDArray[np.float64]
 

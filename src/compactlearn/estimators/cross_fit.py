@@ -33,10 +33,13 @@ from compactlearn.decoding.held_out import DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeSums
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.learner import Learner, RidgeLearner
+from compactlearn.linalg.codes import Codes
+from compactlearn.linalg.learning import fitted_codes
 from compactlearn.linalg.moments import Moments, row_blocks, without_each
 from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.pairs import Codes, Pair
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.rows_ridge import RowsRidge
+from compactlearn.linalg.rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
 Folds = NDArray[np.intp]
@@ -85,7 +88,7 @@ class CrossFit:
 
     def __init__(
         self,
-        pair: RowsPair,
+        pair: RowwisePair,
         result: Embedded,
         embedding: Embedding,
         learner: Learner,
@@ -173,14 +176,14 @@ class CrossFit:
         """Labels as codes; a projection needs no products of all features with them."""
         return part.right_codes(dense=self.d == 0)
 
-    def _rows_pair(self, rows: Folds, left_out: tuple[int, ...]) -> RowsPair:
+    def _rows_pair(self, rows: Folds, left_out: tuple[int, ...]) -> RowwisePair:
         return self.pair.part(rows, np.arange(0))[0] if left_out else self.pair
 
     def _left_out(self, codes: Codes, rows: Folds, left_out: tuple[int, ...]) -> Array | None:
         """Leave-one-out in closed form, or None where that does not hold."""
         assert isinstance(self.learner, RidgeLearner)
         pair = self._rows_pair(rows, left_out)
-        if not pair.has_leverages:
+        if not RowsRidge(pair).has_leverages:
             return None
         numbers = np.unique(self.member[rows], return_inverse=True)[1]  # of a part: without gaps
         V = pair.code_rows(codes)
@@ -276,9 +279,7 @@ class CrossFit:
         if not self._fold_moments:
             self._fold_moments = {fold: self._moments_of(fold) for fold in self.numbers}
         kept = [self._fold_moments[fold] for fold in self.numbers if fold not in left_out]
-        part = MomentsPair(sum(kept[1:], kept[0]))
-        part.given_left = self.pair.given_left
-        return part
+        return MomentsPair(sum(kept[1:], kept[0]), given_left=self.pair.given_left)
 
     def _moments_of(self, fold: int) -> Moments:
         rows = np.flatnonzero(self.folds == fold)
@@ -350,7 +351,7 @@ class CrossFit:
 
 
 def leave_one_out(
-    pair: RowsPair, codes: Codes, V: Array, member: Folds, learner: RidgeLearner
+    pair: RowwisePair, codes: Codes, V: Array, member: Folds, learner: RidgeLearner
 ) -> Array | None:
     """The closed form, for a ridge on all the features; None where that would be 0 / 0.
 
@@ -360,7 +361,7 @@ def leave_one_out(
     n, alpha, bias = len(V), learner.alpha, learner.bias
     w = np.ones(n) if pair.weights is None else pair.weights
     weight = np.bincount(member, w)[:, None]
-    rest = 1.0 - np.bincount(member, pair.leverages(alpha, bias))[:, None]
+    rest = 1.0 - np.bincount(member, RowsRidge(pair).leverages(alpha, bias))[:, None]
     if rest.min() < SMALL_REST:
         return None
     if bias == "target":  # no intercept, but a mean of the codes that changes with the row
@@ -368,7 +369,7 @@ def leave_one_out(
         codes = pair.codes_of(V)
     sums = scipy.sparse.csr_array((w, (member, np.arange(n))), shape=(len(weight), n)) @ V
     own = (sums / weight)[member]
-    fitted = pair.fitted_codes(codes, alpha, "none" if bias == "target" else bias)
+    fitted = fitted_codes(pair, codes, alpha, "none" if bias == "target" else bias)
     left_out = own + (fitted - own) / rest[member]
     if bias != "target":
         return left_out

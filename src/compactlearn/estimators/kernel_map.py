@@ -28,9 +28,9 @@ from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import check_features, unchanged_on_error
 from compactlearn.core.weight import owned
 from compactlearn.estimators.kernels import NAMED, Kernel, centre, double, mean_distance, tiles
+from compactlearn.linalg.codes import peak_signs
 from compactlearn.linalg.dense import EIGEN_LIMIT
 from compactlearn.linalg.eigen import leading_eigenpairs, too_many_for_krylov
-from compactlearn.linalg.pairs import peak_signs
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from compactlearn.core.warn import warn_user
 from compactlearn.core.weight import owned
-from compactlearn.linalg.pairs import Codes, Learned, Pair
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg.codes import Codes
+from compactlearn.linalg.learning import learn
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.ridge import Learned
+from compactlearn.linalg.rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
 
@@ -57,7 +60,7 @@ class RidgeLearner:
         return self
 
     def fit(self, pair: Pair, P: Array | None, codes: Codes) -> Learned:
-        return pair.learn(P, codes, self.alpha, self.bias)
+        return learn(pair, P, codes, self.alpha, self.bias)
 
     def predictor(self, pair: Pair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
         """Fit, and return the function from rows, as the pair knows them, to codes."""
@@ -78,7 +81,7 @@ class ForeignLearner:
     def for_codes(self, codes: Codes) -> Learner:
         return self if codes.size else self.ridge
 
-    def fit(self, pair: RowsPair, U: Any, codes: Codes) -> tuple[Any, float]:
+    def fit(self, pair: RowwisePair, U: Any, codes: Codes) -> tuple[Any, float]:
         """A clone fitted to codes of unit mean square, and the factor that makes them so."""
         V = pair.code_rows(codes)
         energy = np.sum(V**2 if pair.weights is None else pair.weights[:, None] * V**2)
@@ -89,7 +92,7 @@ class ForeignLearner:
         """Fit, and return the function from rows, as the pair knows them, to codes."""
         if codes.size == 0:
             return self.ridge.predictor(pair, P, codes)
-        assert isinstance(pair, RowsPair)  # moments serve the built-in ridge only
+        assert isinstance(pair, RowwisePair)  # moments serve the built-in ridge only
         expressed = None if P is None else pair.expressed(P)
         model, scale = self.fit(pair, pair.left if P is None else pair.projected_rows(P), codes)
 

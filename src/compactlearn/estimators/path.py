@@ -23,7 +23,8 @@ from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.learner import CodeRidge
 from compactlearn.estimators.preparation import Preparation, Training
-from compactlearn.linalg.pairs import Learned, LearnedPath
+from compactlearn.linalg.learning import learn_path
+from compactlearn.linalg.ridge import Learned, LearnedPath
 
 
 def fit_path(
@@ -153,7 +154,7 @@ class _Solution:
         key = None if count in self.nested else count
         if key not in self.paths:
             source = self.results[key]
-            self.paths[key] = self.training.pair.path(source.projection, source.codes)
+            self.paths[key] = learn_path(self.training.pair, source.projection, source.codes)
         embedding = clone(self.embedding)
         if count is not None:
             embedding.set_params(n_label_components=size)

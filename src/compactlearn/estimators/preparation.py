@@ -33,6 +33,7 @@ from compactlearn.linalg.regimes import (
     seconds,
 )
 from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg.rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
 
@@ -92,19 +93,18 @@ class Training:
     seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
     refit: int = 0  # bytes that doing so again for a part of the rows is estimated to need
 
-    def with_rows(self, *, as_given: bool = False) -> RowsPair:
+    def with_rows(self, *, as_given: bool = False) -> RowwisePair:
         """The pair, or where that has moments only, one that holds the rows.
 
         ``as_given``: with the features in the form they came, for a learner that will see them all
         and may not take the one we work on.
         """
-        if isinstance(self.pair, RowsPair) and not as_given:
+        if isinstance(self.pair, RowwisePair) and not as_given:
             return self.pair
         assert self.blocks is not None
         X, Y = self.blocks
-        pair = RowsPair(self.features if as_given else X, Y, self.weights)
-        pair.given_left = self.pair.given_left
-        return pair
+        X = self.features if as_given else X
+        return RowsPair(X, Y, self.weights, given_left=self.pair.given_left)
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,7 @@ class Preparation:
         estimates = seconds(shape, demand)
         takes = estimates.get(regime, min(estimates.values()))
         self._announce(takes)
-        pair = build_pair(held, Y, weights, demand=demand, regime=regime)
-        pair.given_left = given_features
+        pair = build_pair(held, Y, weights, demand=demand, regime=regime, given_left=given_features)
         moments = None
         if isinstance(pair, MomentsPair) and self.feature_map is None and self.regressor is None:
             moments = pair.moments if factors is None else pair.moments.rescaled(1.0 / factors)

@@ -27,6 +27,7 @@ def build_pair(
     *,
     demand: Demand,
     regime: str = "auto",
+    given_left: int | None = None,
 ) -> Pair:
     """Hold two checked blocks in the regime asked for, or in the one that suits their shape.
 
@@ -53,9 +54,9 @@ def build_pair(
     pair: Pair
     with np.errstate(over="ignore", invalid="ignore"):
         if regime == "moments":
-            pair = MomentsPair(Moments.from_arrays(left, right, weights))
+            pair = MomentsPair(Moments.from_arrays(left, right, weights), given_left=given_left)
         else:
-            pair = RowsPair(left, right, weights, regime=regime)
+            pair = RowsPair(left, right, weights, regime=regime, given_left=given_left)
         energy = pair.left_energy
     if not np.isfinite(energy):
         raise ValueError(

@@ -16,6 +16,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.linalg import row_codes
+from compactlearn.linalg.codes import Codes, peak_signs
 from compactlearn.linalg.dense import cholesky, self_product, solve
 from compactlearn.linalg.eigen import (
     EPS,
@@ -24,11 +26,9 @@ from compactlearn.linalg.eigen import (
     leading_eigenpairs,
     numerical_rank,
 )
-from compactlearn.linalg.moments import scale_rows
 from compactlearn.linalg.operators import Gram, Operator, Plain, Sandwich, Sum
-from compactlearn.linalg.pairs import Codes, peak_signs
-from compactlearn.linalg.ridge import mean_share
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg.rows_ridge import RowsRidge
+from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted
 
 Array = NDArray[np.float64]
 
@@ -57,16 +57,16 @@ class KernelRows(Operator):
         return block - np.outer(self.constant, self.constant @ block)
 
 
-class KernelPair(RowsPair):
+class KernelPair(RowwisePair):
     """A kernel matrix on the left, rows on the right. The kernel matrix is centred in place."""
+
+    regime = "kernel"
+    left = None
 
     def __init__(
         self, kernel: Array, right: Any, weights: Array | None = None, *, given_left: int
     ) -> None:
-        self.regime = "kernel"
-        self.left = None
-        self.n_left, self.given_left = kernel.shape[0], given_left
-        self._take_right(right, weights)
+        super().__init__(right, weights, kernel.shape[0], given_left)
         share = np.full(self.n_left, 1.0 / self.count) if weights is None else weights / self.count
         self._shares = share  # the mean of the rows in feature space, by its coefficients
         self.mean_left = kernel @ share  # the mean kernel row: what q(x) averages to
@@ -76,30 +76,16 @@ class KernelPair(RowsPair):
         self._raw_energy = max(float(energy), 0.0)
         kernel -= self.mean_left
         kernel -= (self.mean_left - self._square)[:, None]
-        if self.roots is not None:
-            kernel *= self.roots
-            kernel *= self.roots[:, None]
-        self.kernel = kernel
+        self.kernel = row_weighted(kernel, self.roots)
         self.Xc = KernelRows(kernel, self.ones)
 
     @property
-    def _left_kernel(self) -> Array:  # type: ignore[override]
-        return self.kernel
+    def ridge(self) -> RowsRidge:
+        return RowsRidge(self)
 
     @property
-    def _mean_image(self) -> Array:  # type: ignore[override]
-        return self.ones * (self.mean_left - self._square)
-
-    @property
-    def _mean_square(self) -> float:
-        return self._square
-
-    @property
-    def _narrow(self) -> bool:
-        return False
-
-    def _iterates(self, penalty: float) -> bool:
-        return False  # the kernel is at hand, and products with it are no cheaper
+    def mean_products(self) -> tuple[Array, float]:  # type: ignore[override]
+        return self.ones * (self.mean_left - self._square), self._square
 
     @property
     def left_energy(self) -> float:  # type: ignore[override]
@@ -110,16 +96,12 @@ class KernelPair(RowsPair):
         return KERNEL_ROUNDING * self._raw_energy
 
     @property
-    def variances(self) -> None:  # type: ignore[override]
-        return None
-
-    @property
     def has_variance(self) -> bool:
         return self.left_energy > self.n_left * EPS * self.rounding_scale
 
     @property
     def cross_energy(self) -> float:
-        return float(self._weighted_right.multiply(self._times_kernel(self._weighted_right)).sum())
+        return float(self.weighted_right.multiply(self._times_kernel(self.weighted_right)).sum())
 
     # ---- the space of the left block ----------------------------------------------------------
 
@@ -166,7 +148,7 @@ class KernelPair(RowsPair):
 
     def expressed(self, P: Array) -> Array:
         """``q(x)'R`` is the product of a row's feature vector with the direction."""
-        weighted = P if self.roots is None else P * self.roots[:, None]
+        weighted = self.weighted(P)
         return weighted - np.outer(self._shares, weighted.sum(axis=0))
 
     def principal_directions(
@@ -183,47 +165,39 @@ class KernelPair(RowsPair):
         coefficients = found.vectors - avoid @ (seen.T @ found.vectors)
         basis = self.extension(avoid, coefficients / np.sqrt(found.values))
         rows = self.kernel @ basis
-        signs = peak_signs(rows if self.roots is None else rows / self.roots[:, None])
+        signs = peak_signs(self.unweighted(rows))
         return basis * signs, np.sum(rows**2, axis=0)
 
     # ---- codes -------------------------------------------------------------------------------
 
     def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
-        if projection is None:
-            return self._from_rows(self._kernel_pairs(size, balance))
-        codes = super().leading_codes(size, balance, projection)
+        codes = row_codes.leading_codes(self, size, balance, projection)
         if codes.rows is not None:
             return codes
         assert codes.left_weights is not None
         assert codes.right_weights is not None
         V = self.kernel @ codes.left_weights + self.Y @ codes.right_weights
-        rows = V if self.roots is None else V / self.roots[:, None]
-        return replace(codes, rows=rows, left_weights=None, right_weights=None)
+        return replace(codes, rows=self.unweighted(V), left_weights=None, right_weights=None)
 
     # ---- what differs where Xc'Y is meant -----------------------------------------------------
 
-    @property
-    def _weighted_right(self) -> Any:
-        return scale_rows(self.right, self.roots)
-
     def cross_range(self, size: int) -> tuple[Array, Array]:
-        basis, squares = self.leading_range(self._weighted_right)
+        basis, squares = self.leading_range(self.weighted_right)
         return basis[:, :size], squares[:size]
 
     def cross_gram(self) -> Operator:
         return Sandwich(self.Y, Plain(self.kernel))
 
     def right_codes(self, *, dense: bool = True) -> Codes:
-        return Codes(self._weighted_right, None, self.count * self.mean_right)
+        return Codes(self.weighted_right, None, self.count * self.mean_right)
 
-    def fitted_codes(self, codes: Codes, alpha: float, bias: str = "free") -> Array:
-        learned = self.learn(None, codes, alpha, bias)
-        R = learned.coefficients
+    def rows_times(self, coefficients: Array) -> Array:
+        R = coefficients
         r = self.ones[:, None]
         # Rows of the kernel before it was centred: q_i = k_i + (mean_i - square) 1' + mean'.
         fitted = (self.kernel @ (R / r)) / r
         fitted += np.outer(self.mean_left - self._square, R.sum(axis=0))
-        return fitted + self.mean_left @ R + learned.intercept
+        return fitted + self.mean_left @ R
 
     def part(self, rest: Any, held: Any) -> tuple[KernelPair, Any]:
         """The kernel before it was centred, of a part of the rows, which is centred again; other
@@ -246,13 +220,6 @@ class KernelPair(RowsPair):
         kernel += self.mean_left[columns]
         return kernel
 
-    # ---- the ridge learner --------------------------------------------------------------------
-
-    def ridge_directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
-        return self._dual_coefficients(codes, alpha, "free"), True
-
-    def _solve_kept(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
+    def combined_rows(self, c: Array, share: float) -> Array:
         """Coefficients that kernel rows q(x) multiply."""
-        c = self._dual_coefficients(codes, alpha, bias)
-        share = mean_share(bias, alpha, self.count)
-        return self.expressed(c) + np.sqrt(share) * np.outer(self._shares, self.ones @ c), True
+        return self.expressed(c) + np.sqrt(share) * np.outer(self._shares, self.ones @ c)

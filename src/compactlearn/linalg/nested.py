@@ -23,9 +23,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.dense import solve
-from compactlearn.linalg.pairs import Codes, LearnedPath, Pair
-from compactlearn.linalg.ridge import PenaltyPath, solve_ridge
+from compactlearn.linalg.pairs import Pair
+from compactlearn.linalg.ridge import LearnedPath, PenaltyPath, solve_ridge
 
 Array = NDArray[np.float64]
 
@@ -69,7 +70,7 @@ class NestedRows:
     def of(cls, pair: Pair, head: Array, extra: int, rows: Any) -> NestedRows:
         """For projections of up to ``extra`` columns beside ``head``; fewer where none are left."""
         Q, variances = pair.principal_directions(extra, head, fill=False)
-        images = pair.gram_images(head)
+        images = pair.left_gram() @ head
         parts = [pair.expressed(part) for part in (head, Q)]
         inside = [np.asarray(rows @ part) - pair.mean_left @ part for part in parts]
         gram = pair.inner(head, images)

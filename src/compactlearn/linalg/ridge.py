@@ -1,15 +1,15 @@
 """Ridge regression from second moments: one decomposition, every penalty.
 
 For centred rows Z (n, p) with Gram matrix S = Z'Z and cross products C = Z'T the coefficients are
-B = (S + alpha I)^-1 C. An eigendecomposition of S serves every alpha, the leverages and the
-leave-one-out predictions (Hoerl and Kennard 1970; the leave-one-out identity is that of linear
-smoothers, v_-i = (v_i - h_i t_i) / (1 - h_i)).
+B = (S + alpha I)^-1 C. An eigendecomposition of S serves every alpha and the leverages (Hoerl and
+Kennard 1970).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,11 @@ Array = NDArray[np.float64]
 # Eight digits are left of the rounding of a cross product when it is divided by this much of the
 # trace.
 SMALL_PENALTY = 1e-8
+
+# How the intercept of a learner is treated, and what else the rows of a hat matrix may be; see
+# :func:`mean_share`.
+BIASES = ("free", "none", "penalised", "target")
+HATS = ("intercept", "centred", "raw", "penalised")
 
 
 def solve_ridge(
@@ -114,7 +119,7 @@ class PenaltyPath(ABC):
     """A Gram matrix, prepared so that one penalty after the other can be solved for.
 
     Coefficients are found in coordinates of the path's own, in which ``outside`` says what they
-    are: :meth:`inside` and :meth:`turned` go there, :meth:`shrunk` solves.
+    are: :meth:`inside` goes there, :meth:`shrunk` solves.
     """
 
     @property
@@ -125,12 +130,6 @@ class PenaltyPath(ABC):
     def inside(self, cross: Array) -> Array:
         """Cross products, in these coordinates."""
         return cross if self.outside is None else self.outside.T @ cross
-
-    def turned(self, rows: Any) -> Array:
-        """Rows (an array or an operator), in these coordinates."""
-        if self.outside is not None:
-            return rows @ self.outside
-        return rows if isinstance(rows, np.ndarray) else rows @ np.eye(rows.shape[1])
 
     @abstractmethod
     def shrunk(self, inside: Array, alpha: float) -> Array:
@@ -150,37 +149,6 @@ class PenaltyPath(ABC):
         """``(S + alpha I)^-1 cross``, or the least-norm solution for ``alpha = 0``."""
         found = self.shrunk(self.inside(cross), alpha)
         return found if self.outside is None else self.outside @ found
-
-    def leverages(
-        self, rows: Array, alpha: float, count: float, weights: Array | None = None
-    ) -> Array:
-        """How much each row's own target enters its prediction, free intercept included.
-
-        ``rows`` are centred; ``count`` is the total weight; a weighted row counts ``w`` times.
-        """
-        leverages = 1.0 / count + self.own_shares(rows, alpha)
-        return leverages if weights is None else leverages * weights
-
-    def leave_one_out(
-        self,
-        rows: Array,
-        targets: Array,
-        alpha: float,
-        weights: Array | None = None,
-    ) -> Array:
-        """Predict each row's targets from the ridge fitted to all the other rows.
-
-        ``rows`` are centred and ``targets`` are not; the intercept is free. A weighted row is
-        left out whole.
-        """
-        w = np.ones(len(rows)) if weights is None else weights
-        count = float(w.sum())
-        mean = (w @ targets) / count
-        centred = targets - mean
-        cross = rows.T @ (w[:, None] * centred)
-        fitted = mean + rows @ self.coefficients(cross, alpha)
-        h = self.leverages(rows, alpha, count, w)[:, None]
-        return (fitted - h * targets) / (1.0 - h)
 
 
 def ridge_path(gram: Array, scale: float = 0.0, floor: Array | float = 0.0) -> PenaltyPath:
@@ -269,6 +237,101 @@ class RidgePath(PenaltyPath):
         kept = self.rank
         shrunk = self.inverse(alpha)[:kept]
         return self.vectors[:, :kept] * np.sqrt(shrunk), self.values[:kept] * shrunk
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A ridge from the left block, projected or not, to codes."""
+
+    coefficients: Array  # (d, k); where nothing was projected, acting on rows as they came
+    intercept: Array  # (k,)
+    solved: bool = True
+
+    def leading(self, count: int) -> Learned:
+        """The same for the first ``count`` codes."""
+        return replace(
+            self, coefficients=self.coefficients[:, :count], intercept=self.intercept[:count]
+        )
+
+
+@dataclass(frozen=True)
+class LearnedPath:
+    """A ridge learner for every penalty: ``B = outside (S + alpha I)^-1 inside``, where S is
+    diagonal if the path is a spectrum."""
+
+    spectrum: PenaltyPath
+    outside: Array | None  # (d, r); None: the identity
+    inside: Array  # (r, k)
+    mean_left: Array  # (d,) of the rows the coefficients act on
+    mean_code: Array  # (k,)
+
+    def at(self, alpha: float) -> Learned:
+        """Coefficients and intercept for one penalty."""
+        B = self.spectrum.shrunk(self.inside, alpha)
+        B = B if self.outside is None else self.outside @ B
+        return Learned(B, self.mean_code - self.mean_left @ B)
+
+
+@dataclass(frozen=True)
+class GramSystem:
+    """``Xc'Xc`` and the rows' mean, which are all that a ridge needs whatever its intercept is.
+
+    A ``kind`` is one of ``HATS``, and stands for rows Z: the centred ones (a free intercept is
+    left to the caller), those as they are, or these and a column of ones. A convention, one of
+    ``BIASES`` or ``HATS``, says how much of the mean is left after the intercept is profiled out
+    (:func:`mean_share`).
+    """
+
+    gram: Array
+    mean: Array
+    count: float
+    floor: Array  # what rounding leaves of the squared length of a column without variance
+    raw_floor: Array | float = 0.0  # the same where the mean takes part
+
+    def with_mean(self, share: float) -> Array:
+        """The Gram matrix with a share of the mean."""
+        if share == 0:
+            return self.gram
+        return self.gram + share * self.count * np.outer(self.mean, self.mean)
+
+    def solve(
+        self, cross: Array, alpha: float, convention: str, total: Array | None = None
+    ) -> Array:
+        """Coefficients for targets of products ``Xc'T`` and sums ``total``, None where these are 0
+        or have been taken off."""
+        share = mean_share(convention, alpha, self.count)
+        if share and total is not None:
+            cross = cross + share * np.outer(self.mean, total)
+        without_mean = mean_share(convention, 0.0, self.count) == 0
+        floor = self.floor if without_mean else self.raw_floor
+        return solve_ridge(self.with_mean(share), cross, alpha, floor=floor)
+
+    @cached_property
+    def path(self) -> PenaltyPath:
+        """That of the centred rows, shared by every balance, hat matrix and penalty."""
+        return ridge_path(self.gram, floor=self.floor)
+
+    def path_of(self, kind: str) -> PenaltyPath:
+        """That of the rows Z."""
+        if kind in ("centred", "intercept"):
+            return self.path
+        return ridge_path(self._gram_of(kind), floor=self.raw_floor)
+
+    def inverse(self, kind: str, ridge: float) -> tuple[Array, float]:
+        """``(Z'Z + ridge I)^-1``, and the trace of the hat matrix."""
+        floor = self.floor if kind in ("centred", "intercept") else self.raw_floor
+        if kind == "penalised" and np.ndim(floor):
+            floor = np.append(0.0, floor)
+        return ridge_inverse(self._gram_of(kind), ridge, floor=floor)
+
+    def _gram_of(self, kind: str) -> Array:
+        gram = self.with_mean(1.0 if kind in ("raw", "penalised") else 0.0)
+        return with_ones(gram, self.mean, self.count) if kind == "penalised" else gram
+
+    def learned(self, cross: Array, mean_code: Array) -> LearnedPath:
+        """The learner of every penalty, with a free intercept."""
+        path = self.path
+        return LearnedPath(path, path.outside, path.inside(cross), self.mean, mean_code)
 
 
 def solve_ridge_iteratively(

@@ -50,6 +50,7 @@ def evaluate(
     Y : array-like or sparse matrix of shape (n_samples, n_labels)
         The truth: 0, 1, or NaN where unknown.
     scores : array-like of shape (n_samples, n_labels)
+        The higher, the more likely the label.
     threshold : float or array-like of shape (n_labels,)
         A label is predicted where its score is strictly greater; for "mulan" where it is greater
         or equal. 0.5 is the boundary of probabilities and of regressions on labels 0 and 1; that

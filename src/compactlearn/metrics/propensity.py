@@ -69,6 +69,8 @@ def propensities(
 ) -> np.ndarray:
     """One over `inverse_propensities`: the chance that a label that applies is in the truth.
 
+    The parameters are those of `inverse_propensities`.
+
     >>> propensities([7, 3, 2, 1], n_samples=8)
     array([0.644885, 0.561398, 0.527127, 0.480898])
     """

@@ -201,7 +201,7 @@ def coverage(
 
 
 def rankable_rows(Y_true: Any, *, mask: Any = None) -> np.ndarray:
-    """Which rows have a present and an absent label.
+    """Which rows of `Y_true` have a present and an absent label, where `mask` has them known.
 
     Those are the rows that count in `average_precision`, `ranking_loss` and `one_error` under
     the convention "zhang".

@@ -30,6 +30,7 @@ def ranked_blocks(truth: Truth, scores: Any, k: int) -> Iterator[LabelRanks]:
     Parameters
     ----------
     truth : Truth
+        The labels that are present, and those that are known.
     scores : array-like or sparse matrix of shape (n_samples, n_labels), or a tuple (labels, scores)
         As `precision_at_k` takes them.
     k : int

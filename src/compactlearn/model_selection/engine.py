@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from compactlearn.embeddings.base import Embedded, Embedding, Head
 from compactlearn.embeddings.components import component_count, default_label_size
+from compactlearn.linalg.learning import learn_path
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.model_selection.folds import Fold
 
@@ -120,13 +121,14 @@ class _Solved:
         self, result: Embedded, nested: bool, wanted: list[Wanted]
     ) -> Iterator[Scored]:
         """The learner sees everything: its decomposition is shared by all codes of the fold, and
-        its solution by codes that are nested."""
+        its solution by codes that are nested.
+        """
         source = self.largest.codes if nested and self.largest is not None else result.codes
         path = None
         for alpha, group in self._by_penalty(wanted):
             codes = self.kept_codes.get(alpha) if nested else None
             if codes is None:
-                path = path or self.fold.on_path(self.pair.path(None, source))
+                path = path or self.fold.on_path(learn_path(self.pair, None, source))
                 codes = path.codes(alpha)
                 if nested:
                     self.kept_codes[alpha] = codes
@@ -164,7 +166,7 @@ class _Solved:
                 yield from self._finished(scores, P.shape[1] + count, result, group)
 
     def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
-        learned = self.pair.path(P, result.codes)
+        learned = learn_path(self.pair, P, result.codes)
         rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.expressed(P))
         if result.decoder is not None:
             rows = rows.with_inside(learned.inside @ result.decoder)

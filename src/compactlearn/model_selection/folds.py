@@ -22,8 +22,9 @@ from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.moments import Moments, without_each
 from compactlearn.linalg.nested import RowsOnPath
-from compactlearn.linalg.pairs import LearnedPath, Pair
+from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.regimes import Shape, seconds_of_folds
+from compactlearn.linalg.ridge import LearnedPath
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

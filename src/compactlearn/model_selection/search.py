@@ -41,7 +41,7 @@ from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.model_size import Weighed
 from compactlearn.metrics.scoring import Scorer, scorer
-from compactlearn.model_selection.crossval import Outcome, Problem, cross_validate_grid
+from compactlearn.model_selection.crossval import Outcome, SearchData, cross_validate_grid
 from compactlearn.model_selection.folds import Data, Split
 
 Array = NDArray[np.float64]
@@ -85,7 +85,7 @@ class Search(
         """The classifier, with everything that is not searched for."""
 
     @abstractmethod
-    def _run(self, problem: Problem) -> None:
+    def _run(self, problem: SearchData) -> None:
         """Search, by :meth:`_score` and :meth:`_keep`."""
 
     def fit(
@@ -115,7 +115,7 @@ class Search(
             data = Data(X, targets.matrix, weights)
             splits = self._splits(given, y, targets.kind, groups, X.shape[0])
             _refuse_unweighted(weights, splits)
-            problem = Problem(given, y, data, targets, splits, self._scorer(), groups)
+            problem = SearchData(given, y, data, targets, splits, self._scorer(), groups)
             self.scorer_, self.n_splits_ = problem.scoring, len(splits)
             self._check_template(targets)
             self._run(problem)
@@ -172,7 +172,7 @@ class Search(
             _refuse_one_class(rows, y)
         return rows
 
-    def _score(self, problem: Problem, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
+    def _score(self, problem: SearchData, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
         if not candidates:
             raise ValueError(
                 "The grid is empty: there is no setting to try; give every parameter at least one "
@@ -188,7 +188,7 @@ class Search(
         )
 
     def _keep(
-        self, problem: Problem, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
+        self, problem: SearchData, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
     ) -> None:
         """The table of results, and the best of them."""
         reached, merits = outcome.reached, outcome.merits
@@ -370,7 +370,7 @@ def _refuse_unweighted(weights: Array | None, splits: Sequence[Split]) -> None:
 
 
 def _table(
-    problem: Problem, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
+    problem: SearchData, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
 ) -> dict[str, Any]:
     """One entry per setting, in the columns of scikit-learn's searches, and for each split the
     number of labels that its training or its validation rows have no example of."""
@@ -494,7 +494,7 @@ refit_time_, classes_, n_features_in_, feature_names_in_
             )
         return self.estimator
 
-    def _run(self, problem: Problem) -> None:
+    def _run(self, problem: SearchData) -> None:
         grid = self.param_grid
         if not isinstance(grid, Mapping) and (isinstance(grid, str) or not np.iterable(grid)):
             raise TypeError(

@@ -26,9 +26,9 @@ from compactlearn.core.params import (
 )
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import check_targets, n_rows_of
-from compactlearn.model_selection.dealing import Folds, deal, fill_empty
+from compactlearn.model_selection.label_counts import Integers, Units, make_units
+from compactlearn.model_selection.rarest_first import Folds, deal, fill_empty
 from compactlearn.model_selection.swaps import improve
-from compactlearn.model_selection.units import Integers, Units, make_units
 
 Indices = NDArray[np.intp]
 

@@ -124,11 +124,23 @@ class Results:
     n_records: int
 
     def cell(self, dataset: str, method: str, metric: str) -> Figure | Gap | None:
-        """A figure, a gap with its reason, or None if nobody asked for it."""
+        """A figure, a gap with its reason, or None if nobody asked for it.
+
+        Parameters
+        ----------
+        dataset, method, metric : str
+            Their names, as the records have them.
+        """
         return self.cells.get((self.selection, dataset, method, metric))
 
     def figure(self, dataset: str, method: str, metric: str) -> Figure | None:
-        """A figure, or None."""
+        """A figure, or None.
+
+        Parameters
+        ----------
+        dataset, method, metric : str
+            Their names, as the records have them.
+        """
         found = self.cell(dataset, method, metric)
         return found if isinstance(found, Figure) else None
 
@@ -149,6 +161,7 @@ def aggregate(
     Parameters
     ----------
     records : iterable of Record
+        Of any number of runs; their order does not matter.
     selection : "paper" or "nested"
         "paper": for each metric the configuration with the best mean over all folds, among those
         that every fold tried. "nested": the one configuration of each fold.

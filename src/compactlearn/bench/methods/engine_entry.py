@@ -15,7 +15,7 @@ from compactlearn.bench.methods.grids import AXES, SETTINGS, complete_settings, 
 from compactlearn.bench.methods.judging import Clock, JudgedGrid
 from compactlearn.bench.methods.model_numbers import Shape, landmark_numbers, within
 from compactlearn.bench.methods.trace import traced
-from compactlearn.core.quiet import quiet
+from compactlearn.core.warn import silence
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.model_selection.one_split import scores_on_split
 from compactlearn.model_selection.ratios import RatioSearchCV
@@ -91,7 +91,7 @@ class EngineEntry:
         if own["n_numbers"] is not None:
             grid = within(self.name, grid, shape, own["n_numbers"])
         answer = self._paper if task.selection == "paper" else self._nested
-        with quiet():  # each configuration would repeat what one fit says
+        with silence():  # each configuration would repeat what one fit says
             return answer(task, own, grid, shape)
 
     # ---- every configuration on the test rows ---------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from compactlearn.core.quiet import quiet
+from compactlearn.core.warn import silence
 from compactlearn.metrics import average_precision, macro_f1, micro_f1, ranking_loss
 
 __all__ = ["BANDS", "by_frequency"]
@@ -55,7 +55,7 @@ def _measured(
 ) -> dict[str, float | int]:
     transposed = Y.T.tocsr()
     across = np.ascontiguousarray(scores.T)
-    with quiet(UndefinedMetricWarning):
+    with silence(UndefinedMetricWarning):
         return {
             "n_labels": Y.shape[1],
             "micro_f1": float(micro_f1(Y, labels.astype(np.int8))),

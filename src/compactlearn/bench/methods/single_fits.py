@@ -12,7 +12,7 @@ from compactlearn.bench.methods.entry import Answer, Task
 from compactlearn.bench.methods.frequency import by_frequency
 from compactlearn.bench.methods.grids import SETTINGS, complete_settings, configurations
 from compactlearn.bench.methods.judging import Clock, best_place, inner_means
-from compactlearn.core.quiet import quiet
+from compactlearn.core.warn import silence
 from compactlearn.metrics.judges import Judges
 
 __all__ = ["SingleFits"]
@@ -64,7 +64,7 @@ class SingleFits:
         """See ``Entry``."""
         own = self.settings({k: v for k, v in task.settings.items() if k in SETTINGS})
         grid = configurations(own, self.axes)
-        with quiet():  # each configuration would repeat what one fit says
+        with silence():  # each configuration would repeat what one fit says
             details: dict[str, Any] = {"n_tried": len(grid)}
             tried = grid
             if task.selection == "nested":

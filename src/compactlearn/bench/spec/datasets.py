@@ -10,10 +10,10 @@ from typing import Any
 from compactlearn.bench.spec.values import SpecError
 from compactlearn.core.params import nearest
 from compactlearn.datasets import Dataset, fingerprint, load
-from compactlearn.datasets.assemble import stem
-from compactlearn.datasets.columns import is_xml
-from compactlearn.datasets.own import Reading, own_name
-from compactlearn.datasets.reading import FORMATS
+from compactlearn.datasets.catalogue.own_sets import Reading, own_name
+from compactlearn.datasets.formats.label_columns import is_xml
+from compactlearn.datasets.formats.reading import FORMATS
+from compactlearn.datasets.parsing.assemble import stem
 
 __all__ = ["FILE_KEYS", "OwnFile", "SpecDataset", "file_data", "load_data"]
 

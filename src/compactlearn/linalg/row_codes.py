@@ -1,0 +1,104 @@
+"""Leading codes where rows are at hand.
+
+V are the leading eigenvectors of ``balance XcPP'Xc' + YY'``, found as such where the kernel of the
+rows is at hand or there are fewer rows than columns, and otherwise by the right singular vectors of
+``[sqrt(balance) XcP, Y]``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.linalg.codes import Codes, offset_scale
+from compactlearn.linalg.eigen import EigenSolution, krylov_pays, leading_eigenpairs
+from compactlearn.linalg.operators import ColumnScaled, Gram, Plain, Stacked, Sum
+from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted
+
+Array = NDArray[np.float64]
+
+
+def leading_codes(
+    pair: RowwisePair, size: int, balance: float, projection: Array | None = None
+) -> Codes:
+    """Leading eigenvectors of ``balance XcPP'Xc' + YY'`` (P = I where None)."""
+    root = float(np.sqrt(balance))
+    XcP = None if projection is None else pair.Xc @ projection
+    if pair.regime != "krylov" and XcP is None:
+        return codes_of_eigenvectors(pair, kernel_eigenpairs(pair, size, balance))
+    scaled = ColumnScaled(pair.Xc if XcP is None else Plain(XcP), root)
+    Z = Stacked((scaled, pair.Y))
+    offset = _offset(pair, balance)
+    if Z.shape[0] <= Z.shape[1]:
+        return codes_of_eigenvectors(pair, row_eigenpairs(pair, Gram(Z.T), size, scale=offset))
+    solution = row_eigenpairs(pair, Gram(Z), size, scale=offset)
+    return _codes_of_columns(pair, solution, root, projection)
+
+
+def kernel_eigenpairs(pair: RowwisePair, size: int, balance: float) -> EigenSolution:
+    """Leading eigenpairs of ``balance XcXc' + YY'`` from the kernel of order N."""
+    offset = _offset(pair, balance)
+    if krylov_pays(pair.kernel.shape[0], size, is_array=True):
+        matrix = Sum(((balance, Plain(pair.kernel)), (1.0, Gram(pair.Y.T))))
+        return row_eigenpairs(pair, matrix, size, scale=offset)
+    kernel, right = balance * pair.kernel, pair.right
+    kernel += row_weighted(np.asarray((right @ right.T).todense()), pair.roots)
+    return row_eigenpairs(pair, kernel, size, scale=offset, overwrite=True)
+
+
+def row_eigenpairs(
+    pair: RowwisePair, matrix: Any, size: int, *, scale: float = 0.0, overwrite: bool = False
+) -> EigenSolution:
+    """Leading eigenpairs of a matrix whose rank is that of both blocks at most."""
+    order = pair.n_left + pair.n_right
+    return leading_eigenpairs(matrix, size, rank_size=order, scale=scale, overwrite=overwrite)
+
+
+def codes_of_eigenvectors(pair: RowwisePair, solution: EigenSolution) -> Codes:
+    """Eigenvectors in row space as codes."""
+    V = solution.vectors
+    return Codes(
+        left=pair.Xc.T @ V,
+        right=pair.Y.T @ V,
+        total=V.sum(axis=0) if pair.roots is None else pair.roots @ V,
+        status=solution.status,
+        rows=pair.unweighted(V),
+        values=solution.values,
+    ).oriented()
+
+
+def _codes_of_columns(
+    pair: RowwisePair, solution: EigenSolution, root: float, projection: Array | None
+) -> Codes:
+    w = np.sqrt(solution.values)
+    inner = pair.n_left if projection is None else projection.shape[1]
+    q = solution.vectors
+    b = q[inner:] / w
+    a = root * q[:inner] / w
+    if projection is not None:
+        a = projection @ a
+    # [root Xc'V; Y'V] = Z'V = q w costs nothing, but where a block hardly takes part in a code
+    # its rounding would be magnified.
+    share = np.einsum("ij,ij->j", q[:inner], q[:inner])
+    balanced = share.size and 1e-6 < share.min() <= share.max() < 1 - 1e-6
+    if projection is None and balanced and not pair.graded:
+        left, right = q[:inner] * (w / root), q[inner:] * w
+    else:
+        V = pair.Xc @ a + pair.Y @ b
+        left, right = pair.Xc.T @ V, pair.Y.T @ V
+    return Codes(
+        left=left,
+        right=right,
+        total=pair.count * (pair.mean_right @ b),
+        status=solution.status,
+        left_weights=a,
+        right_weights=b,
+        values=solution.values,
+    ).oriented()
+
+
+def _offset(pair: RowwisePair, balance: float) -> float:
+    """What the rounding of codes is judged by where rows are multiplied before centring."""
+    return offset_scale(balance * pair.taken, pair.n_left + pair.n_right)
