@@ -11,6 +11,7 @@ from sklearn.datasets import make_multilabel_classification
 
 import compactlearn
 from compactlearn.bench import Task, cells_of, entry_names, parse_spec
+from compactlearn.bench.methods.engine_entry import EngineEntry
 from compactlearn.bench.methods.grids import configurations
 from compactlearn.bench.methods.library_entries import ENTRIES
 from compactlearn.embeddings import PLST
@@ -183,6 +184,25 @@ def test_the_report_knows_a_new_method():
     assert sorted(["CMLL", "LAST", "ORI"], key=method_order) == ["ORI", "LAST", "CMLL"]
     page = render_html(records_of("average_precision", ("ORI", "LAST", "CMLL")))
     assert line in page
+
+
+def control(row):
+    """An entry of the benchmark that is no method of the library."""
+    return EngineEntry(row.name, lambda settings, seed: compactlearn.method("ORI"), row.axes)
+
+
+def test_a_control_of_the_benchmark_is_added_by_a_row_and_its_maker(monkeypatch):
+    line = "Control: plain ridge under another name, which the tests have added."
+    row = MethodRow("CONTROL", "other", f"{__name__}:control", line, axes=("alphas",))
+    monkeypatch.setitem(METHOD_ROWS, "CONTROL", row)
+    found = {
+        name: ENTRIES[name].answer(task_for(("one_error",), ENTRIES[name].settings({}))).values
+        for name in ("CONTROL", "ORI")
+    }
+    np.testing.assert_array_equal(found["CONTROL"], found["ORI"])
+    assert (describe("CONTROL"), family_of("CONTROL")) == (line, "other")
+    with pytest.raises(ValueError, match="There is no method 'CONTROL'"):
+        compactlearn.method("CONTROL")
 
 
 def test_every_row_names_something_that_is_there():

@@ -31,10 +31,8 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import common
-from methods import rows_of
 
 from compactlearn import C2AEClassifier, method
 from compactlearn.core.optional import require
@@ -62,7 +60,7 @@ def fit_and_judge(job: Job) -> dict[str, Any]:
     data, _, size, fold, data_home = job
     warnings.simplefilter("ignore")
     require("torch", extra="deep", purpose="C2AE").set_num_threads(1)
-    X, Y = rows_of(data, data_home, 0)
+    X, Y = common.rows_of(data, data_home, 0)
     train, test = list(KFold(5, shuffle=True, random_state=0).split(X))[fold]
     if size is None:
         model = C2AEClassifier(random_state=fold)

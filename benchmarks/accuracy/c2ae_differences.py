@@ -24,10 +24,8 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import normalize
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import common
-from methods import rows_of
 
 from compactlearn import C2AEClassifier, method
 from compactlearn.core.optional import require
@@ -60,7 +58,7 @@ def curve(job: Job) -> list[dict[str, float]]:
     data, settings, fold, data_home = job
     warnings.simplefilter("ignore")
     require("torch", extra="deep", purpose="C2AE").set_num_threads(1)
-    X, Y = rows_of(data, data_home, 0)
+    X, Y = common.rows_of(data, data_home, 0)
     train, test = list(KFold(5, shuffle=True, random_state=0).split(X))[fold]
     if settings.startswith("program"):
         model, last, step = method("C2AE", n_components=LATENT[data]), EPOCHS.get(data, 400), 10

@@ -31,10 +31,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import common
-from methods import rows_of
 
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
 from compactlearn.metrics import average_precision, micro_f1, one_error, ranking_loss
@@ -87,7 +85,7 @@ def judge(task: tuple[str, str, int, Path | None]) -> dict[str, float]:
     data, name, fold, data_home = task
     warnings.simplefilter("ignore")
     start = time.perf_counter()
-    X, Y = rows_of(data, data_home, 0)
+    X, Y = common.rows_of(data, data_home, 0)
     train, test = list(KFold(5, shuffle=True, random_state=0).split(X))[fold]
     with threadpool_limits(1):
         means = []

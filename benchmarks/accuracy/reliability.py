@@ -25,10 +25,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import common
-from methods import rows_of
 
 from compactlearn import CMLLClassifier
 
@@ -87,7 +85,7 @@ def main(arguments: list[str] | None = None) -> int:
     rows: list[dict[str, Any]] = []
     with threadpool_limits(1):
         for data in options.names or DATA:
-            X, Y = rows_of(data, options.data_home, 0)
+            X, Y = common.rows_of(data, options.data_home, 0)
             for name, model in METHODS.items():
                 row = {"data": data, "method": name}
                 rows.append(row | judged(held_out(model, X, Y), common.dense(Y)))
