@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from compactlearn.bench.registry import GROUP
+from compactlearn.bench.methods.finding import GROUP
 from compactlearn.cli import app
 from compactlearn.records import open_records
 

@@ -38,12 +38,12 @@ import common
 
 from compactlearn import method
 from compactlearn.bench import cells_of, read_spec
-from compactlearn.bench.execute import fold_rows
+from compactlearn.bench.harness.execute import fold_rows
 from compactlearn.datasets import describe, load
-from compactlearn.metrics.many import Judges
+from compactlearn.metrics.judges import Judges
 from compactlearn.records import Cell
-from compactlearn.report.names import greater_is_better
-from compactlearn.report.published import published
+from compactlearn.report.tables.names import greater_is_better
+from compactlearn.report.tables.published import published
 
 SPEC = common.ROOT / "benchmarks" / "paper" / "linear.toml"
 CONVENTIONS = (

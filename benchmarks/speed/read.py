@@ -34,7 +34,7 @@ from timing import interleaved
 
 from compactlearn.core.memory import human_bytes
 from compactlearn.datasets import read_arff
-from compactlearn.datasets.files import read_bytes
+from compactlearn.datasets.parsing.unpacking import read_bytes
 
 # File, labels (a count, or an XML file beside it), the most a ratio may be.
 SPARSE = {

@@ -32,7 +32,7 @@ from timing import interleaved
 
 from compactlearn.datasets import load
 from compactlearn.model_selection import IterativeStratification
-from compactlearn.model_selection.units import label_pairs
+from compactlearn.model_selection.label_counts import label_pairs
 
 FOLDS, SEEDS, QUICK_SEEDS = 5, 20, 2
 # Package, module and class of each rival.

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import compactlearn.bench
-from compactlearn.bench import cells_of, parse_spec, registry
+from compactlearn.bench import cells_of, parse_spec
+from compactlearn.bench.methods import finding
 from compactlearn.records import Store
 
 HELPERS = Path(__file__).parent / "helpers"
@@ -19,12 +20,12 @@ def helpers(monkeypatch):
     """The folder of helper modules, importable by name."""
     monkeypatch.setattr(sys, "path", [str(HELPERS), *sys.path])
     yield HELPERS
-    registry.own_entry.cache_clear()
+    finding.own_entry.cache_clear()
 
 
 @pytest.fixture
 def run(helpers):
-    """`compactlearn.bench.run` with forked workers."""
+    """`compactlearn.bench.harness.run` with forked workers."""
     from forked import fork_worker
 
     return partial(compactlearn.bench.run, launcher=fork_worker)

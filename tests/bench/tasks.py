@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from compactlearn.bench.entry import Task
+from compactlearn.bench.methods.entry import Task
 from compactlearn.datasets import make_compact
 from compactlearn.metrics import get_metric
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from compactlearn import CMLLClassifier, CompactClassifier, Original
-from compactlearn.bench.controls import (
+from compactlearn.bench.methods.controls import (
     MDDMThenCodes,
     PrincipalDirections,
     RandomDirections,

@@ -6,10 +6,10 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from compactlearn import METHODS, method
-from compactlearn.bench.controls import one_vs_rest
-from compactlearn.bench.entries import ENTRIES
-from compactlearn.bench.frequency import by_frequency
-from compactlearn.bench.grids import configurations
+from compactlearn.bench.methods.controls import one_vs_rest
+from compactlearn.bench.methods.frequency import by_frequency
+from compactlearn.bench.methods.grids import configurations
+from compactlearn.bench.methods.library_entries import ENTRIES
 from compactlearn.estimators import CompactClassifier
 from compactlearn.metrics import (
     average_precision,

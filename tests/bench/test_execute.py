@@ -10,9 +10,9 @@ import sklearn
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from compactlearn.bench.entry import Answer
-from compactlearn.bench.execute import execute, fold_rows
-from compactlearn.bench.job import Job
+from compactlearn.bench.harness.execute import execute, fold_rows
+from compactlearn.bench.harness.job import Job
+from compactlearn.bench.methods.entry import Answer
 from compactlearn.datasets import load
 from compactlearn.records import Cell, Record
 

@@ -18,8 +18,8 @@ from compactlearn.bench import (
     cells_of,
     entry_names,
     parse_spec,
-    registry,
 )
+from compactlearn.bench.methods import finding
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, inverse_propensities, micro_f1, psp_at_k
 
@@ -110,14 +110,14 @@ def test_classifiers_that_only_have_lists_of_probabilities(parts):
 @pytest.fixture
 def plugin(monkeypatch, helpers):
     def install(name, value):
-        point = EntryPoint(name, value, registry.GROUP)
+        point = EntryPoint(name, value, finding.GROUP)
         monkeypatch.setattr(
-            registry, "entry_points", lambda group: [point] if group == registry.GROUP else []
+            finding, "entry_points", lambda group: [point] if group == finding.GROUP else []
         )
-        registry._plugins.cache_clear()
+        finding._plugins.cache_clear()
 
     yield install
-    registry._plugins.cache_clear()
+    finding._plugins.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["method", "ridge"])
@@ -127,7 +127,7 @@ def test_an_installed_package_brings_a_method(plugin, name):
     spec = parse_spec({"name": "x", "datasets": ["emotions"], "methods": ["theirs"]})
     cell = cells_of(spec)[0]
     assert "estimator" not in cell.settings
-    entry = registry.entry_of(cell.method, cell.settings)
+    entry = finding.entry_of(cell.method, cell.settings)
     assert isinstance(entry, ClassifierEntry) == (name == "ridge")
     if name == "ridge":
         assert cell.settings["parameters"] == {"alpha": [1e-3, 1e3]}
@@ -136,7 +136,7 @@ def test_an_installed_package_brings_a_method(plugin, name):
 def test_a_plug_in_does_not_take_a_name_of_the_library(plugin):
     plugin("ORI", "plugged:method")
     assert entry_names().count("ORI") == 1
-    assert registry.entry("ORI") is registry.ENTRIES["ORI"]
+    assert finding.entry("ORI") is finding.ENTRIES["ORI"]
 
 
 def test_a_plug_in_that_is_no_method_is_refused(plugin):
@@ -149,7 +149,7 @@ def test_a_plug_in_that_is_no_method_is_refused(plugin):
 def test_a_plug_in_that_cannot_be_imported_is_a_sentence(plugin):
     plugin("theirs", "plugged:nowhere")
     with pytest.raises(ValueError, match=r"plug-in 'theirs' cannot be imported \(Attr.*; repair"):
-        registry.entry("theirs")
+        finding.entry("theirs")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_module_that_cannot_be_imported_is_a_sentence(beside, monkeypatch, tex
     monkeypatch.setattr(sys, "path", list(sys.path))
     (beside / "unimportable.py").write_text(text)
     with pytest.raises(ValueError, match=r"cannot be imported \((SyntaxError|RuntimeError): "):
-        registry.own_entry("unimportable:x", beside)
+        finding.own_entry("unimportable:x", beside)
 
 
 def test_a_grid_may_be_an_array_or_a_single_value(spec):
@@ -202,7 +202,7 @@ def test_a_module_beside_the_spec_is_found_and_hides_nothing(beside, monkeypatch
     monkeypatch.setattr(sys, "path", list(sys.path))
     (beside / "beside_only.py").write_text((beside / "plugged.py").read_text())
     (beside / "json.py").write_text("raise RuntimeError")
-    entry = registry.own_entry("beside_only:ridge", beside)
+    entry = finding.own_entry("beside_only:ridge", beside)
     assert isinstance(entry, ClassifierEntry)
     assert sys.path[-1] == str(beside)
-    registry.own_entry.cache_clear()
+    finding.own_entry.cache_clear()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compactlearn.bench import SpecError, cells_of, parse_spec, read_spec
-from compactlearn.bench.job import Job
+from compactlearn.bench.harness.job import Job
 from compactlearn.datasets import add, load, write_arff, write_parquet
 from compactlearn.records import Cell, Record, Store
 from compactlearn.records.grouping import grouped

@@ -6,11 +6,11 @@ import pytest
 
 from compactlearn import METHODS
 from compactlearn.bench import cells_of, entry_names, read_spec
-from compactlearn.bench.entries import ENTRIES
-from compactlearn.bench.grids import configurations
-from compactlearn.bench.sizes import Shape, within
+from compactlearn.bench.methods.grids import configurations
+from compactlearn.bench.methods.library_entries import ENTRIES
+from compactlearn.bench.methods.model_numbers import Shape, within
 from compactlearn.datasets import describe
-from compactlearn.datasets.embedded import EMBEDDED
+from compactlearn.datasets.catalogue.embedded import EMBEDDED
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "paper"
 SPECS = sorted(FOLDER.glob("*.toml"))

@@ -15,7 +15,7 @@ import pytest
 
 import compactlearn.bench
 from compactlearn.bench import SpecError, cells_of
-from compactlearn.bench.execute import fold_rows
+from compactlearn.bench.harness.execute import fold_rows
 from compactlearn.records import Cell, Store, StoreError
 from compactlearn.report import render_html, to_csv
 

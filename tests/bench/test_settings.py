@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from compactlearn.bench.entries import ENTRIES
-from compactlearn.bench.grids import AXES, RIDGES, SETTINGS, configurations
+from compactlearn.bench.methods.grids import AXES, RIDGES, SETTINGS, configurations
+from compactlearn.bench.methods.library_entries import ENTRIES
 
 from .tasks import make_task
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from compactlearn import method
-from compactlearn.bench.entries import ENTRIES
-from compactlearn.bench.frequency import by_frequency
+from compactlearn.bench.methods.frequency import by_frequency
+from compactlearn.bench.methods.library_entries import ENTRIES
 from compactlearn.decoding.linear import linear_numbers
 from compactlearn.metrics import macro_f1, micro_f1
 

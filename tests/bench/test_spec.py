@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from compactlearn.bench import SpecError, cells_of, parse_spec, read_spec
-from compactlearn.bench.spec import Budget, Data
+from compactlearn.bench.spec.reading import Budget, SpecDataset
 
 SMALL = {"name": "small", "datasets": ["emotions"], "methods": ["ORI"]}
 
@@ -51,8 +51,8 @@ alphas = [2.0]
 """)
     spec = read_spec(path)
     assert spec.datasets == (
-        Data("enron"),
-        Data("emotions", 90, ("mine",), ("ORI",)),
+        SpecDataset("enron"),
+        SpecDataset("emotions", 90, ("mine",), ("ORI",)),
     )
     assert spec.budget == Budget(1.5, 3 * 2**29)
     assert (spec.ridge, spec.workers, spec.folder) == ("wide", 2, tmp_path)

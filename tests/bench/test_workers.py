@@ -17,15 +17,15 @@ import pytest
 
 import compactlearn.bench
 from compactlearn.bench import RunError, cells_of
-from compactlearn.bench.cluster import _Cluster, _Sent
-from compactlearn.bench.events import Tally
-from compactlearn.bench.execute import unanswered
-from compactlearn.bench.guard import Worker
-from compactlearn.bench.host import _resident_elsewhere, resident_bytes
-from compactlearn.bench.job import Job, written
-from compactlearn.bench.pool import Pool
-from compactlearn.bench.run import _jobs
-from compactlearn.bench.spec import Budget
+from compactlearn.bench.harness.cluster import _Cluster, _Sent
+from compactlearn.bench.harness.events import Tally
+from compactlearn.bench.harness.execute import unanswered
+from compactlearn.bench.harness.guard import Worker
+from compactlearn.bench.harness.host import _resident_elsewhere, resident_bytes
+from compactlearn.bench.harness.job import Job, written
+from compactlearn.bench.harness.pool import Pool
+from compactlearn.bench.harness.run import _jobs
+from compactlearn.bench.spec.reading import Budget
 from compactlearn.records import Cell, Record
 
 CELL = Cell("emotions", "mine", "paper", 0)
@@ -224,7 +224,7 @@ def test_a_worker_leaves_a_record_alone_that_somebody_has_just_written(
     asked = spec(selections=["paper"])
     run(asked, store)
     log()
-    monkeypatch.setattr(sys.modules["compactlearn.bench.run"], "_jobs", lambda *_: jobs)
+    monkeypatch.setattr(sys.modules["compactlearn.bench.harness.run"], "_jobs", lambda *_: jobs)
     jobs = [Job(cell, store=str(store.folder)) for cell in cells_of(asked)]
     summary = run(asked, store)
     assert (summary.computed, summary.found, log()) == (0, 2, [])

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from compactlearn.bench import Event, RunError, registry
+from compactlearn.bench import Event, RunError
+from compactlearn.bench.methods import finding
 from compactlearn.cli import bench, bench_view, main
 from compactlearn.records import Cell, Store
 
@@ -31,7 +32,7 @@ def quick_workers(monkeypatch):
 
     monkeypatch.setattr(bench, "run", functools.partial(bench.run, launcher=fork_worker))
     yield
-    registry.own_entry.cache_clear()
+    finding.own_entry.cache_clear()
 
 
 @pytest.fixture

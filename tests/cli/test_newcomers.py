@@ -18,7 +18,7 @@ from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.datasets import list_datasets, load
 from compactlearn.model_selection import CMLLClassifierCV, RatioSearchCV
 from compactlearn.records import Cell
-from compactlearn.report.names import configuration
+from compactlearn.report.tables.names import configuration
 
 HEAD = "id,x,z,amazed,happy\n"
 ROWS = "".join(f"row{i},{i % 7},{i % 5 - 2},{i % 2},{int(i % 3 == 0)}\n" for i in range(30))

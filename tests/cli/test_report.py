@@ -5,11 +5,10 @@ import json
 import lzma
 import sys
 
-import numpy as np
 import pytest
 
 from compactlearn.cli import main
-from compactlearn.records import Cell, Record
+from tests.makers import record
 
 FORMATS = {
     "html": ("report.html", "<!DOCTYPE html>"),
@@ -21,14 +20,14 @@ FORMATS = {
 
 def records(selections=("paper", "nested"), **settings):
     return [
-        Record(
-            Cell("enron", method, selection, fold, n_folds=2, settings=settings),
-            "done",
-            None,
-            ("average_precision",),
-            [{"alpha": 1.0}],
-            np.array([[0.5 + 0.1 * fold + 0.01 * len(method)]]),
-            [10],
+        record(
+            "enron",
+            method,
+            selection,
+            fold,
+            [[0.5 + 0.1 * fold + 0.01 * len(method)]],
+            n_folds=2,
+            settings=settings,
             circumstances={"seconds": {"fit": 2.5}},
         )
         for selection in selections
@@ -40,8 +39,8 @@ def records(selections=("paper", "nested"), **settings):
 def fill(folder, found):
     cells = folder / "cells"
     cells.mkdir(parents=True, exist_ok=True)
-    for record in found:
-        (cells / f"{record.cell.name}.json").write_text(record.to_json(), encoding="utf-8")
+    for one in found:
+        (cells / f"{one.cell.name}.json").write_text(one.to_json(), encoding="utf-8")
     return folder
 
 

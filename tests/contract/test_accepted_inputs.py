@@ -13,9 +13,18 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import label_binarize
 
-from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
-
-from .data import make_data
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CMLLClassifier,
+    CompactClassifier,
+    FaIE,
+    Original,
+)
+from tests.makers import make_data
 
 MODELS = {
     "CMLL": CMLLClassifier(),
@@ -30,6 +39,14 @@ MODELS = {
     "neighbours": CMLLClassifier(regressor=KNeighborsRegressor(2)),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+SOLVERS = ("auto", "moments", "dual", "krylov")
+METHODS = {
+    f"{cls.__name__}-{solver}": CompactClassifier(cls(solver=solver))
+    for cls in (PLST, CPLST, FaIE, DMLR, MDDM)
+    for solver in SOLVERS
+}
+BOTH = {**MODELS, **METHODS}
+models_and_methods = pytest.mark.parametrize("model", BOTH.values(), ids=BOTH.keys())
 
 
 def fit(model, X, Y):
@@ -58,7 +75,7 @@ def check(model, X, Y):
 # --- shapes --------------------------------------------------------------------------------------
 
 
-@every_model
+@models_and_methods
 @pytest.mark.parametrize(
     "shape",
     [(10, 30, 4), (40, 3, 9), (40, 1, 4), (6, 20, 15), (3, 2, 2), (2, 5, 3), (40, 7, 2)],
@@ -97,29 +114,28 @@ def test_one_dense_label_warns_and_is_one_dimensional(model):
 # --- odd labels ----------------------------------------------------------------------------------
 
 
-@every_model
-def test_labels_never_and_always_on(model):
-    X, Y = make_data()
+@models_and_methods
+@pytest.mark.parametrize("shape", [(40, 7), (6, 9)], ids=["tall", "wide"])
+def test_labels_never_and_always_on(model, shape):
+    """Always absent: 0 in any row. Always present: 1 there too, unless the codes are weighed."""
+    X, Y = make_data(*shape)
     Y[:, 1], Y[:, 3] = 0, 1
     fitted = check(model, X, Y)
-    scores = fitted.decision_function(X)
-    np.testing.assert_allclose(scores[:, 1], 0, atol=1e-10)
+    np.testing.assert_allclose(fitted.decision_function(X)[:, 1], 0, atol=1e-10)
     assert not fitted.predict(X)[:, 1].any()
+    scores = fitted.decision_function(X + 0.1)
+    np.testing.assert_allclose(scores[:, 1], 0, atol=1e-8)
+    if isinstance(fitted.embedding_, PLST | CPLST | MDDM | Original):
+        np.testing.assert_allclose(scores[:, 3], 1, atol=1e-8)
 
 
-@every_model
-def test_no_label_on_anywhere(model):
+@models_and_methods
+@pytest.mark.parametrize("value", [0, 1])
+def test_nothing_but_constant_labels(model, value):
     X, _ = make_data()
-    fitted = check(model, X, np.zeros((40, 5)))
-    np.testing.assert_allclose(fitted.decision_function(X), 0, atol=1e-12)
-    assert not fitted.predict(X).any()
-
-
-@every_model
-def test_every_label_on_everywhere(model):
-    X, _ = make_data()
-    fitted = check(model, X, np.ones((40, 5)))
-    assert fitted.predict(X).all()
+    fitted = check(model, X, np.full((40, 5), float(value)))
+    np.testing.assert_allclose(fitted.decision_function(X), value, atol=1e-6 if value else 1e-12)
+    assert (fitted.predict(X) == value).all()
 
 
 @every_model
@@ -147,7 +163,7 @@ def test_constant_features(model):
     check(model, X, Y)
 
 
-@every_model
+@models_and_methods
 def test_nothing_but_constant_features(model):
     """Nothing to learn from: every row gets the label means."""
     _, Y = make_data()
@@ -165,6 +181,25 @@ def test_constant_feature_changes_no_score(model):
     wide = np.insert(X, 3, 4.0, axis=1)
     plain, other = fit(model, X, Y), fit(model, wide, Y)
     np.testing.assert_allclose(other.decision_function(wide), plain.decision_function(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("shape", [(40, 7), (12, 20)], ids=["tall", "wide"])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_mixing_one_needs_no_regular_covariance(solver, shape, container):
+    """X'HX is singular (a constant and a copied column, D above N): its range is enough."""
+    X, Y = make_data(*shape)
+    X = np.c_[X, X[:, 0], np.full(len(X), 2.0)]
+    embedding = MDDM(2, variant="subspace", mixing=1.0, solver=solver)
+    model = fit(CompactClassifier(embedding), container(X), container(Y))
+    P = model.embedding_.projection_
+    Xc = X - X.mean(axis=0)
+    assert np.isfinite(P).all()
+    np.testing.assert_allclose(P.T @ Xc.T @ Xc @ P, np.eye(2), atol=1e-7)
+    assert np.isfinite(model.decision_function(X)).all()
+    # A copied column adds no direction: eigenvalues are those without it and the constant.
+    plain = fit(embedding, X[:, : shape[1]], Y)
+    np.testing.assert_allclose(model.embedding_.eigenvalues_, plain.eigenvalues_, rtol=1e-7)
 
 
 @every_model
@@ -383,7 +418,7 @@ def test_two_classes(model, names):
     assert np.mean(fitted.predict(X) == y) > 0.7
 
 
-@every_model
+@models_and_methods
 def test_several_classes(model):
     X, Y = make_data(60, 7, 3)
     y = np.array(["x", "y", "z"])[np.argmax(Y + 0.1 * X[:, :3], axis=1)]

@@ -31,8 +31,8 @@ from compactlearn.core.params import Regressor
 from compactlearn.datasets import load
 from compactlearn.metrics import evaluate
 from compactlearn.model_selection import GridSearchMoments
+from tests.makers import make_data
 
-from .data import make_data
 from .state import Unchanged
 
 X, Y = make_data()
@@ -146,6 +146,7 @@ COLLECTIONS = {
     "frozensets": [frozenset(names) for names in NAMES],
     "Series of sets": pd.Series(NAMES),
     "lists": LISTS,
+    "lists, one of them empty": [[], *LISTS[1:]],
     "tuples": [tuple(names) for names in LISTS],
     "equal lists": [["jazz", "blues"], ["folk", "jazz"]] * 20,
     "Series of lists": pd.Series(LISTS),

@@ -21,8 +21,8 @@ from compactlearn import (
     Original,
 )
 from compactlearn.core import memory
+from tests.makers import make_data
 
-from .data import make_data
 from .state import Unchanged
 
 SIZE = re.compile(r"\d[\d.,]*\s*([KMGT]i?B|B|bytes)\b")

@@ -27,8 +27,7 @@ from compactlearn import (
 )
 from compactlearn.core.params import Choice, Flag, Integer, Nothing, Numbers, Real
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
-
-from .data import make_data
+from tests.makers import make_data
 
 ANSWERS = ("predict", "decision_function", "predict_proba", "transform", "predict_codes", "rows")
 X, Y = make_data()
@@ -42,6 +41,7 @@ FITTED = {
     "logistic": (CMLLClassifier(decoder="logistic", threshold="f1"), Y),
     "logistic, classes": (CMLLClassifier(decoder="logistic"), VECTOR),
     "logistic, two classes": (CMLLClassifier(decoder="logistic", threshold=0.3), PAIR),
+    "classes": (CMLLClassifier(scale=True), VECTOR),
     "two classes": (CMLLClassifier(threshold=0.3), PAIR),
     "scaled": (CMLLClassifier(scale=True, threshold="per-label"), Y),
     "kernel": (CompactClassifier(CMLL(), feature_map=KernelMap(gamma=0.1)), Y),

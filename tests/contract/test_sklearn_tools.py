@@ -10,8 +10,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
-
-from .data import make_data
+from tests.makers import make_data
 
 
 def test_a_search_over_the_parameters_of_both_halves():

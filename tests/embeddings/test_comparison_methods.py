@@ -20,7 +20,8 @@ from compactlearn import (
     KernelMap,
     Original,
 )
-from compactlearn.bench.controls import PrincipalDirections, RandomDirections
+from compactlearn.bench.methods.controls import PrincipalDirections, RandomDirections
+from tests.makers import maker
 
 REGIMES = ["moments", "dual", "krylov"]
 every_regime = pytest.mark.parametrize("solver", REGIMES)
@@ -35,12 +36,7 @@ METHODS = {**ENCODERS, "FaIE": FaIE(3), "MDDM": MDDM(3), "Original": Original(),
 every_method = pytest.mark.parametrize("embedding", METHODS.values(), ids=METHODS.keys())
 
 
-def make_data(n=36, n_features=8, n_labels=6, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) + rng.normal(size=n_features)
-    latent = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
-    latent += rng.normal(size=latent.shape)
-    return X, (latent > np.quantile(latent, 0.6, axis=0)).astype(float)
+make_data = maker(36, 8, 6)
 
 
 def peaks(rows):

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 
 from compactlearn import CPLST, CompactClassifier, KernelMap, fit_path
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits
-from compactlearn.embeddings.sizes import label_count
+from compactlearn.embeddings.components import label_count
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments

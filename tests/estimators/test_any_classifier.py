@@ -28,15 +28,12 @@ from compactlearn import (
 )
 from compactlearn.datasets import load
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from tests.makers import maker
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*label components were asked for")
 
 
-def make_data(n=120, n_features=8, n_labels=6, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    S = X @ rng.normal(size=(n_features, n_labels)) + rng.normal(size=(n, n_labels))
-    return X, (S > np.quantile(S, 0.7, axis=0)).astype(int)
+make_data = maker(120, 8, 6, mean=0, share=0.7, dtype=int)
 
 
 SMALL = {"feature_hidden": (8,), "label_hidden": (8,), "max_epochs": 2, "random_state": 0}

@@ -28,6 +28,7 @@ from compactlearn.estimators.cross_fit import N_FOLDS, N_HELD_OUT, CrossFit, row
 from compactlearn.linalg import rows_ridge
 from compactlearn.linalg.ridge import BIASES
 from compactlearn.metrics import average_precision, micro_f1
+from tests.makers import labelled, ridge_scores
 
 GAMMA = 0.07
 SHAPES = {"tall": (40, 6, 5), "wide": (24, 35, 5)}
@@ -35,14 +36,8 @@ every_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys(
 
 
 def problem(shape=(40, 6, 5), seed=0, *, sparse=False):
-    n, n_features, n_labels = shape
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) * rng.uniform(0.5, 2.0, n_features) + 0.3
-    if sparse:
-        X = np.where(rng.random(X.shape) < 0.5, X, 0.0)
-    S = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
-    S += np.sqrt(n_features) * rng.normal(size=S.shape)
-    return X, (S > np.quantile(S, 0.65, axis=0)).astype(float)
+    density = 0.5 if sparse else None
+    return labelled(*shape, seed, scale=True, mean=0.3, share=0.65, density=density)
 
 
 @pytest.fixture
@@ -68,17 +63,6 @@ def honest_of(monkeypatch):
 
 
 # --- literal versions ----------------------------------------------------------------------------
-
-
-def ridge(Z, T, alpha, Z_new, w=None, bias="free"):
-    """Normal equations of weighted rows, under each convention for the intercept."""
-    w = np.ones(len(Z)) if w is None else w
-    z, t = (w @ Z) / w.sum(), (w @ T) / w.sum()
-    if bias == "penalised":
-        Z, Z_new = (np.hstack([rows, np.ones((len(rows), 1))]) for rows in (Z, Z_new))
-    z, t = z if bias == "free" else 0.0, t if bias in ("free", "target") else 0.0
-    S = (Z - z).T @ (w[:, None] * (Z - z)) + alpha * np.eye(Z.shape[1])
-    return (Z_new - z) @ np.linalg.solve(S, (Z - z).T @ (w[:, None] * (T - t))) + t
 
 
 def leading(S, k):
@@ -111,7 +95,7 @@ def refitted(X, Y, V, folds, alpha, projection):
     for fold in np.unique(folds):
         out = folds == fold
         P = np.eye(X.shape[1]) if projection is None else projection(X[~out], Y[~out], V[~out])
-        codes[out] = ridge(X[~out] @ P, V[~out], alpha, X[out] @ P)
+        codes[out] = ridge_scores(X[~out] @ P, V[~out], alpha, X[out] @ P)
     return codes
 
 
@@ -152,7 +136,7 @@ def test_leave_one_out_equals_refits(name, alpha, kernel, shape, honest_of):
         V = own.fit(features, Y).codes_
     expected = np.vstack(
         [
-            ridge(np.delete(features, i, 0), np.delete(V, i, 0), alpha, features[[i]])
+            ridge_scores(np.delete(features, i, 0), np.delete(V, i, 0), alpha, features[[i]])
             for i in range(len(X))
         ]
     )
@@ -165,7 +149,7 @@ def left_out(features, V, alpha, members, w=None, bias="free"):
     for member in np.unique(members):
         out = members == member
         rest = None if w is None else w[~out]
-        expected[out] = ridge(features[~out], V[~out], alpha, features[out], rest, bias)
+        expected[out] = ridge_scores(features[~out], V[~out], alpha, features[out], rest, bias)
     return expected
 
 
@@ -231,7 +215,7 @@ def test_leave_one_out_of_sparse_rows(shape, honest_of):
         np.testing.assert_allclose(found.codes(), dense.codes(), atol=1e-9)
         np.testing.assert_array_equal(found.folds, dense.folds)
     expected = [
-        ridge(np.delete(X, i, 0), np.delete(Y, i, 0), 1.0, X[[i]])[0] for i in range(len(X))
+        ridge_scores(np.delete(X, i, 0), np.delete(Y, i, 0), 1.0, X[[i]])[0] for i in range(len(X))
     ]
     np.testing.assert_allclose(dense.codes(), expected, atol=1e-9)
 
@@ -269,7 +253,7 @@ def test_equal_rows_are_left_out_together(name, kernel, weighted, shape, honest_
     expected = np.empty_like(V)
     for i, row in enumerate(rows):
         others = (rows != row).any(axis=1)
-        expected[i] = ridge(features[others], V[others], 2.0, features[[i]])
+        expected[i] = ridge_scores(features[others], V[others], 2.0, features[[i]])
     np.testing.assert_allclose(np.repeat(found.codes(), times, axis=0), expected, atol=1e-7)
 
 
@@ -562,7 +546,7 @@ def test_held_out_folds_of_labels_leave_one_out_among_themselves(honest_of):
         expected = np.empty_like(Y)
         for i, row in enumerate(X):
             others = ~held & (X != row).any(axis=1)
-            expected[i] = ridge(X[others], Y[others], 3.0, X[[i]])
+            expected[i] = ridge_scores(X[others], Y[others], 3.0, X[[i]])
         np.testing.assert_allclose(part.codes, expected[held], atol=1e-9)
         np.testing.assert_allclose(part.train.codes, expected[~held], atol=1e-9)
 
@@ -734,7 +718,7 @@ def scores_of(data, honest_of, n_outer=5):
         U = model.transform(X)
         Uc = U - U.mean(axis=0)
         V = CMLL().fit(X, Y).codes_
-        np.testing.assert_allclose(ridge(U, V, 1.0, U), model.predict_codes(X), atol=1e-6)
+        np.testing.assert_allclose(ridge_scores(U, V, 1.0, U), model.predict_codes(X), atol=1e-6)
         hat = 1 / len(U) + Uc @ np.linalg.solve(Uc.T @ Uc + np.eye(U.shape[1]), Uc.T)
         own = np.diag(hat)[:, None]
         fixed = (hat @ V - own * V) / (1 - own)

@@ -30,18 +30,14 @@ from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
 from compactlearn.estimators.cross_fit import N_HELD_OUT, CrossFit
 from compactlearn.metrics import micro_f1
+from tests.makers import maker
 
 DECODERS = ["linear", "learned", "logistic"]
 LEARNT = ["learned", "logistic"]
 TUNED = ["f1", "per-label", "cardinality"]
 
 
-def make_data(n=70, n_features=8, n_labels=5, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) + rng.normal(size=n_features)
-    S = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
-    S += rng.normal(size=S.shape)
-    return X, (S > np.quantile(S, 0.7, axis=0)).astype(int)
+make_data = maker(70, 8, 5, share=0.7, dtype=int)
 
 
 def log_odds(p):

@@ -18,13 +18,9 @@ from compactlearn.decoding.logistic import learn_logistic_decoder
 from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
 from compactlearn.estimators.cross_fit import row_groups
+from tests.makers import maker
 
-
-def make_data(n=60, n_features=5, n_labels=4, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    S = X @ rng.normal(size=(n_features, n_labels)) + rng.normal(size=(n, n_labels))
-    return X, (S > np.quantile(S, 0.7, axis=0)).astype(int)
+make_data = maker(60, 5, 4, mean=0, share=0.7, dtype=int)
 
 
 def test_cardinality_with_ties():

@@ -20,6 +20,7 @@ from compactlearn import (
     POPClassifier,
     method,
 )
+from tests.makers import maker
 
 EMBEDDINGS = {
     "ORI": Original,
@@ -39,12 +40,7 @@ every_name = pytest.mark.parametrize("name", AVAILABLE)
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 
-def make_data(n=36, n_features=7, n_labels=5, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) + rng.normal(size=n_features)
-    latent = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
-    latent += rng.normal(size=latent.shape)
-    return X, (latent > np.quantile(latent, 0.6, axis=0)).astype(int)
+make_data = maker(36, 7, 5, dtype=int)
 
 
 def embedding_of(model):

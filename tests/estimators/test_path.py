@@ -37,21 +37,14 @@ from compactlearn.estimators.preparation import Preparation
 from compactlearn.linalg.learning import learn, learn_path
 from compactlearn.linalg.ridge import RidgePath
 from compactlearn.linalg.rows_pair import RowsPair
+from tests.makers import maker
 
 ALPHAS = [1.0, 0.05, 30.0]
 REGIMES = ["moments", "dual", "krylov"]
 every_regime = pytest.mark.parametrize("solver", REGIMES)
 
 
-def make_data(n=40, n_features=8, n_labels=6, seed=0):
-    """Features and labels that depend on them: generic, hence without ties."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) * rng.uniform(0.5, 2, n_features) + rng.normal(
-        size=n_features
-    )
-    latent = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
-    latent += np.sqrt(n_features) * rng.normal(size=latent.shape)
-    return X, (latent > np.quantile(latent, 0.65, axis=0)).astype(float)
+make_data = maker(40, 8, 6, scale=True, share=0.65)
 
 
 SHAPES = {"tall": (40, 8, 6), "wide": (14, 22, 6)}

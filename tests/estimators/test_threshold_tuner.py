@@ -22,17 +22,12 @@ from sklearn.utils import get_tags
 
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
 from compactlearn.decoding.thresholds import tune
+from tests.makers import maker
 
 STRATEGIES = ["f1", "per-label", "cardinality"]
 
 
-def make_data(n=80, n_features=6, n_labels=4, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    S = X @ rng.normal(size=(n_features, n_labels)) + rng.normal(size=(n, n_labels))
-    shares = np.linspace(0.6, 0.85, n_labels)
-    Y = S > [np.quantile(s, share) for s, share in zip(S.T, shares, strict=True)]
-    return X, Y.astype(int)
+make_data = maker(80, 6, 4, mean=0, share=np.linspace(0.6, 0.85, 4), dtype=int)
 
 
 class Labels(ClassifierMixin, BaseEstimator):

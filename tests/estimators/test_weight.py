@@ -32,6 +32,7 @@ from compactlearn import (
 from compactlearn.core.weight import bytes_in, numbers_in, owned
 from compactlearn.decoding.linear import linear_numbers
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from tests.makers import maker
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*label components were asked for")
 
@@ -39,11 +40,7 @@ N, D, M = 150, 300, 20
 FEW_KB = 6000
 
 
-def make_data(n=N, n_features=D, n_labels=M, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) + 1.0
-    S = X @ rng.normal(size=(n_features, n_labels)) + 9 * rng.normal(size=(n, n_labels))
-    return X, (S > np.quantile(S, 0.8, axis=0)).astype(int)
+make_data = maker(N, D, M, mean=1, noise=9, share=0.8, dtype=int)
 
 
 X, Y = make_data()

@@ -8,6 +8,7 @@ from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.learning import learn_path
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.linalg.regimes import Demand
+from tests.makers import ridge_scores
 
 REGIMES = ["moments", "dual", "krylov"]
 
@@ -24,11 +25,9 @@ def held(X, Y, regime, m):
     return build_pair(X, sp.csr_array(Y), demand=demand, regime=regime)
 
 
-def literal_ridge(U, T, alpha, U_new):
+def centred_scores(U, T, alpha, U_new):
     """Predictions less the mean of the targets, with a free intercept."""
-    mean = U.mean(axis=0)
-    A = (U - mean).T @ (U - mean) + alpha * np.eye(U.shape[1])
-    return (U_new - mean) @ np.linalg.solve(A, (U - mean).T @ (T - T.mean(axis=0)))
+    return ridge_scores(U, T, alpha, U_new) - T.mean(axis=0)
 
 
 def literal_codes(X, Y, beta, m):
@@ -59,7 +58,7 @@ def test_every_number_of_extra_directions_is_a_ridge_of_its_own(regime, alpha):
     H = np.linalg.svd((X - X.mean(axis=0)).T @ V, full_matrices=False)[0]
     for count, found in zip(counts, rows.scores(target, alpha, counts), strict=True):
         P = np.hstack([H, principal(X, H, count)])
-        np.testing.assert_allclose(found, literal_ridge(X @ P, T, alpha, new @ P), atol=1e-8)
+        np.testing.assert_allclose(found, centred_scores(X @ P, T, alpha, new @ P), atol=1e-8)
 
 
 @pytest.mark.parametrize("regime", REGIMES)
@@ -89,7 +88,7 @@ def test_all_directions_are_the_ridge_on_all_features(n):
     target = projected_target(pair, head, codes, codes.right.T)
     found = next(iter(rows.scores(target, 2.0, [rank - 3])))
     V = literal_codes(X, Y, 0.2, 3)
-    np.testing.assert_allclose(found, literal_ridge(X, V @ V.T @ Y, 2.0, new), atol=1e-9)
+    np.testing.assert_allclose(found, centred_scores(X, V @ V.T @ Y, 2.0, new), atol=1e-9)
 
 
 @pytest.mark.parametrize("regime", REGIMES)
@@ -103,7 +102,7 @@ def test_rows_on_a_path(regime, alpha):
     W = codes.right.T
     path = learn_path(pair, None, codes)
     rows = RowsOnPath.of(path, new)
-    expected = literal_ridge(X, V @ V.T @ Y, alpha, new)
+    expected = centred_scores(X, V @ V.T @ Y, alpha, new)
     np.testing.assert_allclose(rows.codes(alpha) @ W, expected, atol=1e-9)
     decoded = rows.with_inside(path.inside @ W)
     np.testing.assert_allclose(decoded.codes(alpha), expected, atol=1e-9)

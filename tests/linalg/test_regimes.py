@@ -26,6 +26,7 @@ from compactlearn.linalg.regimes import (
 from compactlearn.linalg.ridge import BIASES, HATS
 from compactlearn.linalg.rows_pair import RowsPair
 from compactlearn.linalg.rowwise_pair import RowwisePair
+from tests.makers import literal_ridge
 
 TALL = Shape(40_000, 120, 100, 40_000 * 120, 170_000, left_sparse=False)
 WIDE = Shape(60, 5_000, 10, 60 * 5_000, 100, left_sparse=False)
@@ -332,19 +333,6 @@ def test_codes_beside_a_hat_matrix(kind, hat, recoding, case):
     assert_hat_codes(held(kind, X, Y, w), hat, recoding, case)
 
 
-def literal_ridge(Z, T, ones, alpha, bias):
-    """Normal equations of weighted rows, for the four ways to treat the bias."""
-    roots = ones[:, None]
-    count = ones @ ones
-    z_mean = (ones @ (roots * Z)) / count if bias == "free" else np.zeros(Z.shape[1])
-    t_mean = (ones @ (roots * T)) / count if bias in ("free", "target") else np.zeros(T.shape[1])
-    Zw, Tw = roots * (Z - z_mean), roots * (T - t_mean)
-    if bias == "penalised":
-        Zw = np.c_[ones, Zw]
-    B = np.linalg.solve(Zw.T @ Zw + alpha * np.eye(Zw.shape[1]), Zw.T @ Tw)
-    return (B[1:], B[0]) if bias == "penalised" else (B, t_mean - z_mean @ B)
-
-
 def assert_learns(pair, bias, case, atol=1e-8):
     """Labels and eigenvectors as codes, on all features and on projected ones."""
     X, Y, _, rows = case
@@ -362,13 +350,13 @@ def assert_learns(pair, bias, case, atol=1e-8):
     ):
         learned = learn(pair, None, codes, 0.7, bias)
         assert learned.solved
-        B, intercept = literal_ridge(X, T, ones, 0.7, bias)
+        B, intercept = literal_ridge(X, T, 0.7, ones**2, bias)
         kept = learned.coefficients
         kept = X.T @ kept if isinstance(pair, KernelPair) else kept  # they act on kernel rows
         np.testing.assert_allclose(kept, B, atol=atol)
         np.testing.assert_allclose(learned.intercept, intercept, atol=atol)
         learned = learn(pair, P, codes, 0.7, bias)
-        B, intercept = literal_ridge(XP, T, ones, 0.7, bias)
+        B, intercept = literal_ridge(XP, T, 0.7, ones**2, bias)
         np.testing.assert_allclose(learned.coefficients, B, atol=atol)
         np.testing.assert_allclose(learned.intercept, intercept, atol=atol)
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import scipy.sparse as sp
-from hypothesis import HealthCheck, settings
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
@@ -10,28 +9,9 @@ from compactlearn.model_selection.candidates import sort_candidates
 from compactlearn.model_selection.crossval import largest_of
 from compactlearn.model_selection.engine import scores_of
 from compactlearn.model_selection.folds import Data, hold_folds
+from tests.makers import maker
 
-#: The same few examples on every machine.
-modest = settings(
-    max_examples=20,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-
-
-def make_data(n=40, n_features=8, n_labels=6, seed=0, density=None):
-    """Features and labels that depend on them: generic, hence without ties."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) * rng.uniform(0.5, 2, n_features) + rng.normal(
-        size=n_features
-    )
-    if density is not None:
-        X = np.where(rng.random(X.shape) < density, np.abs(X), 0.0)
-    latent = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
-    latent += np.sqrt(n_features) * rng.normal(size=latent.shape)
-    return X, (latent > np.quantile(latent, 0.65, axis=0)).astype(float)
+make_data = maker(40, 8, 6, scale=True, share=0.65)
 
 
 def folds(n, k=3, seed=0):

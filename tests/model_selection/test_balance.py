@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from compactlearn import CMLL, PLST
 from compactlearn.datasets import load
 from compactlearn.model_selection import BalanceCurve, balance_curve
+from tests.makers import modest
 
-from .helpers import make_data, modest
+from .helpers import make_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

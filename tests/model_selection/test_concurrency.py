@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, method
 from compactlearn.core import threads
 from compactlearn.core.warn import quiet, warn_user
-from compactlearn.metrics.many import Judge
+from compactlearn.metrics.judges import Judge
 from compactlearn.model_selection import GridSearchMoments, crossval
 
 rng = np.random.default_rng(0)

@@ -27,8 +27,9 @@ from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.rows_pair import RowsPair
 from compactlearn.model_selection.folds import Data, _partitioned, hold_folds
+from tests.makers import modest
 
-from .helpers import code_gap, engine_scores, folds, make_data, modest, refit_scores
+from .helpers import code_gap, engine_scores, folds, make_data, refit_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

@@ -10,19 +10,14 @@ from hypothesis import strategies as st
 
 from compactlearn.metrics import METRICS
 from compactlearn.records import LOSSES, Cell, Figure, Gap, Record, aggregate
+from tests import makers
 
 
 def record(fold, values, configurations=None, metrics=("average_precision",), **more):
-    names = ("dataset", "method", "selection", "n_folds", "seed", "rows", "settings")
-    parts = {"dataset": "enron", "method": "CMLL", "selection": "nested", "n_folds": 2}
-    parts |= {name: more.pop(name) for name in names if name in more}
-    values = np.array(values, dtype=float).reshape(-1, len(metrics))
-    configurations = configurations or [{"alpha": k} for k in range(len(values))]
-    sizes = more.pop("sizes", [10 * (k + 1) for k in range(len(values))])
-    status = more.pop("status", "done")
-    reason = more.pop("reason", None)
-    return Record(
-        Cell(fold=fold, **parts), status, reason, metrics, configurations, values, sizes, **more
+    values = np.reshape(values, (-1, len(metrics)))
+    more = {"n_folds": 2, **more}
+    return makers.record(
+        fold=fold, values=values, metrics=metrics, configurations=configurations, **more
     )
 
 
@@ -115,7 +110,7 @@ def test_a_missing_fold_is_told_and_not_averaged():
     [("failed", "failed"), ("timeout", "ran out of time"), ("memory", "ran out of memory")],
 )
 def test_a_failed_fold_is_told_with_its_reason(status, words):
-    bad = Record(Cell("enron", "CMLL", "nested", 1, n_folds=2), status, "It was Monday.")
+    bad = makers.record(fold=1, n_folds=2, status=status, reason="It was Monday.")
     other = [record(k, [0.5], method="ORI") for k in range(2)]
     results = aggregate([record(0, [0.5]), bad, *other], "nested")
     (gap,) = results.gaps()
@@ -124,8 +119,7 @@ def test_a_failed_fold_is_told_with_its_reason(status, words):
 
 
 def test_a_method_that_always_failed_is_still_named():
-    bad = [Record(Cell("enron", "X", "nested", k, n_folds=2), "failed", "No.") for k in range(2)]
-    results = aggregate([*bad, *(record(k, [0.5]) for k in range(2))], "nested")
+    results = aggregate([failed(), failed(fold=1), *(record(k, [0.5]) for k in range(2))], "nested")
     assert results.methods == ("CMLL", "X")
     assert results.cell("enron", "X", "average_precision").reason.startswith("0 of 2 folds")
 
@@ -154,10 +148,10 @@ def test_two_runs_under_one_name_are_refused(change, words, fold):
 
 
 def test_the_same_record_twice_is_one_and_a_finished_one_replaces_a_failed_one():
-    failed = Record(Cell("enron", "CMLL", "nested", 0, n_folds=2), "failed", "No.")
+    bad = failed("CMLL")
     good = [record(0, [0.5], circumstances={"host": "a"}), record(1, [0.7])]
     again = record(0, [0.5], circumstances={"host": "b"})
-    for records in ([failed, *good], [*good, failed], [*good, again]):
+    for records in ([bad, *good], [*good, bad], [*good, again]):
         assert figure(records).values == (0.5, 0.7)
 
 

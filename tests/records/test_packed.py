@@ -5,23 +5,13 @@ import re
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
-from compactlearn.records import Cell, Growth, Record, RecordError, Store, open_records
+from compactlearn.records import Growth, RecordError, Store, open_records
+from tests.makers import record
 
 MIB = 1 << 20
-LINE = (
-    Record(
-        Cell("enron", "ORI", "paper", 0),
-        "done",
-        None,
-        ["average_precision"],
-        [{"alpha": 1.0}],
-        np.array([[0.5]]),
-    ).to_json()
-    + "\n"
-).encode()
+LINE = f"{record().to_json()}\n".encode()
 
 
 def bomb(path, piece, n_pieces):

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from literal import algorithm_1, dependence_and_recovery, ridge, scores
+
+from tests.reference.literal import algorithm_1, dependence_and_recovery, ridge, scores
 
 X = np.array([[1, 0, 2], [0, 1, 1], [2, 1, 0], [1, 3, 1], [0, 2, 3], [3, 1, 1]], dtype=float)
 Y = np.array(

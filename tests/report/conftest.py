@@ -2,7 +2,7 @@
 
 import pytest
 
-from .factory import KERNEL, LINEAR, synthetic_records
+from tests.report.factory import KERNEL, LINEAR, synthetic_records
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from compactlearn.records import Cell, Record, seed_for
-from compactlearn.report.published import PUBLISHED, family_of
+from compactlearn.report.tables.published import PUBLISHED, family_of
 
 DATASETS = ("plant", "msra", "enron", "llog", "bibtex", "corel5k", "delicious")
 LINEAR = ("ORI", "PLST", "CPLST", "DMLR", "FaIE", "CMLL_y", "MDDM", "POP", "CMLL")
@@ -21,28 +21,6 @@ METRICS = (
 RATIOS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 BETAS = tuple(10.0**k for k in range(-4, 5))
 LOSSES = ("ranking_loss", "one_error")
-
-
-def record(
-    dataset="enron",
-    method="CMLL",
-    selection="nested",
-    fold=0,
-    values=((0.5,),),
-    metrics=("average_precision",),
-    configurations=None,
-    status="done",
-    **more,
-):
-    """One record; what a test does not care about has a default."""
-    cell_parts = {name: more.pop(name) for name in ("n_folds", "seed", "rows") if name in more}
-    cell = Cell(dataset, method, selection, fold, settings=more.pop("settings", {}), **cell_parts)
-    if status != "done":
-        return Record(cell, status, reason=more.pop("reason", None))
-    values = np.asarray(values, dtype=float)
-    configurations = configurations or [{"alpha": float(k)} for k in range(len(values))]
-    sizes = more.pop("sizes", [100 * (k + 1) for k in range(len(values))])
-    return Record(cell, status, None, metrics, configurations, values, sizes, **more)
 
 
 def grid_of(method, selection, rng):

@@ -8,10 +8,9 @@ import pytest
 
 from compactlearn.records import aggregate
 from compactlearn.report import render_html, summary_markdown, to_csv
-from compactlearn.report.standing import standing
-from compactlearn.report.tables import make_tables
-
-from .factory import record
+from compactlearn.report.tables.metric_tables import make_tables
+from compactlearn.report.tables.ranking import standing
+from tests.makers import record
 
 # Of the paper, on enron: average precision 0.6965 ± 0.0153 (CMLL), 0.5039 ± 0.0111 (ORI); one error
 # 0.2462 ± 0.0215 (CMLL). ORI is far better here by average precision, CMLL by one error.

@@ -21,8 +21,7 @@ from compactlearn.report import (
     to_latex,
     to_svg,
 )
-
-from .factory import record
+from tests.makers import record
 
 BAD = "<script>alert('x')</script>"
 EVIL = '"><img src=x onerror=alert(1)>'

@@ -7,16 +7,8 @@ W (m, M) decoder, Xc = X minus its column means.
 from dataclasses import dataclass
 
 import numpy as np
-from hypothesis import HealthCheck, settings
 
-#: Few examples, always the same ones: a theorem test must not be flaky.
-modest = settings(
-    max_examples=20,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+from tests.makers import maker, ridge_scores
 
 #: Below this relative gap two solvers may rightly choose different subspaces.
 GAP = 1e-4
@@ -25,18 +17,7 @@ GAP = 1e-4
 # --- data ----------------------------------------------------------------------------------------
 
 
-def problem(n=40, n_features=7, n_labels=5, seed=0, *, density=None, noise=0.5):
-    """Features and labels that depend on them: generic, hence without ties."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) * rng.uniform(0.5, 2.0, size=n_features) + rng.normal(
-        size=n_features
-    )
-    if density is not None:
-        X = np.where(rng.random(X.shape) < density, np.abs(X), 0.0)
-    latent = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
-    latent += noise * np.sqrt(n_features) * rng.normal(size=latent.shape)
-    Y = (latent > np.quantile(latent, 0.65, axis=0)).astype(float)
-    return X, Y
+problem = maker(40, 7, 5, scale=True, noise=0.5, share=0.65)
 
 
 def new_rows(X, n=9, seed=1):
@@ -171,18 +152,10 @@ def literal_cmll(X, Y, beta, m, d, *, label_ridge=0.0, offset="mean", completion
     return Literal(V, P, W, b)
 
 
-def literal_ridge(Z, T, alpha, Z_new):
-    """Least squares on [1 Z] with sqrt(alpha) I stacked below, the ones column left unpenalised."""
-    n, k = Z.shape
-    stacked = np.block([[np.ones((n, 1)), Z], [np.zeros((k, 1)), np.sqrt(alpha) * np.eye(k)]])
-    solution = np.linalg.lstsq(stacked, np.vstack([T, np.zeros((k, T.shape[1]))]), rcond=None)[0]
-    return solution[0] + Z_new @ solution[1:]
-
-
 def literal_scores(X, Y, X_new, beta, m, d, *, alpha=1.0, **options):
     model = literal_cmll(X, Y, beta, m, d, **options)
     P = np.eye(X.shape[1]) if model.projection is None else model.projection
-    codes = literal_ridge(X @ P, model.codes, alpha, X_new @ P)
+    codes = ridge_scores(X @ P, model.codes, alpha, X_new @ P)
     return codes @ model.decoder + model.offset
 
 

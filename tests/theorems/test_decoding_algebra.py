@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
+from tests.makers import modest, ridge_scores
 
 from .helpers import (
     assert_scores,
     is_well_posed,
-    literal_ridge,
     literal_scores,
-    modest,
     new_rows,
     problem,
 )
@@ -81,7 +80,7 @@ def test_original_is_plain_ridge(n, n_features, n_labels, alpha, seed):
     X_new = new_rows(X)
     scores = CompactClassifier(Original(), alpha=alpha).fit(X, Y).decision_function(X_new)
     assert_scores(scores, Ridge(alpha=alpha).fit(X, Y).predict(X_new))
-    assert_scores(scores, literal_ridge(X, Y, alpha, X_new))
+    assert_scores(scores, ridge_scores(X, Y, alpha, X_new))
 
 
 @modest
@@ -154,7 +153,7 @@ def test_labels_kept_is_ridge_on_projected_features():
     X_new = new_rows(X)
     model = CMLLClassifier(n_feature_components=3, n_label_components=None, alpha=0.5).fit(X, Y)
     P = np.linalg.svd((X - X.mean(axis=0)).T @ Y)[0][:, :3]
-    expected = literal_ridge(X @ P, Y, 0.5, X_new @ P)
+    expected = ridge_scores(X @ P, Y, 0.5, X_new @ P)
     assert_scores(model.decision_function(X_new), expected)
 
 

@@ -22,8 +22,9 @@ from compactlearn import (
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.ridge import BIASES
 from compactlearn.linalg.rows_pair import RowsPair
+from tests.makers import modest
 
-from .helpers import assert_scores, is_well_posed, modest, new_rows, problem
+from .helpers import assert_scores, is_well_posed, new_rows, problem
 
 EMBEDDINGS = {
     "Original": Original(),

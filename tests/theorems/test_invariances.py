@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
+from tests.makers import modest
 
 from .helpers import (
     GAP,
@@ -17,7 +18,6 @@ from .helpers import (
     assert_same_span,
     assert_scores,
     is_well_posed,
-    modest,
     new_rows,
     problem,
 )

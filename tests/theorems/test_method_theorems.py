@@ -21,9 +21,10 @@ from compactlearn import (
     KernelMap,
     Original,
 )
+from tests.makers import modest
 
 from . import literal_methods as literal
-from .helpers import assert_orthonormal, assert_same_span, assert_scores, modest, new_rows, problem
+from .helpers import assert_orthonormal, assert_same_span, assert_scores, new_rows, problem
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cut:UserWarning")
 

@@ -26,6 +26,7 @@ from compactlearn import (
     Moments,
     Original,
 )
+from tests.makers import modest
 
 from . import literal_methods as literal
 from .helpers import (
@@ -33,7 +34,6 @@ from .helpers import (
     assert_same_span,
     assert_scores,
     literal_cmll,
-    modest,
     new_rows,
     problem,
 )

@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from compactlearn import CMLL
+from tests.makers import modest
 
 from .helpers import (
     alternate,
@@ -14,7 +15,6 @@ from .helpers import (
     dependence,
     joint_matrix,
     literal_cmll,
-    modest,
     n_positive,
     objective,
     problem,

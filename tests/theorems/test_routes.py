@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Moments, Original
+from tests.makers import modest, ridge_scores
 
 from .helpers import (
     assert_orthonormal,
@@ -14,9 +15,7 @@ from .helpers import (
     assert_scores,
     is_well_posed,
     literal_cmll,
-    literal_ridge,
     literal_scores,
-    modest,
     new_rows,
     problem,
 )
@@ -125,7 +124,7 @@ def test_every_route_of_the_original_spaces(name):
     X, Y = problem(40, 12, 5, seed=51, density=0.4)
     X_new = new_rows(X)
     model = ROUTES[name](CompactClassifier(Original(), alpha=0.7), X, Y)
-    assert_scores(model.decision_function(X_new), literal_ridge(X, Y, 0.7, X_new))
+    assert_scores(model.decision_function(X_new), ridge_scores(X, Y, 0.7, X_new))
 
 
 @route

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, Ridge
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Moments, Original
+from tests.makers import modest
 
-from .helpers import assert_scores, is_well_posed, modest, new_rows, problem
+from .helpers import assert_scores, is_well_posed, new_rows, problem
 
 EMBEDDINGS = [
     Original(),

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn import CMLL, CMLLClassifier
+from tests.makers import modest
 
-from .helpers import assert_orthonormal, assert_same_span, joint_matrix, modest, problem, spectrum
+from .helpers import assert_orthonormal, assert_same_span, joint_matrix, problem, spectrum
 
 
 def rounded(ratio, size):

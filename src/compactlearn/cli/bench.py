@@ -29,7 +29,7 @@ from compactlearn.cli.mistakes import Mistake
 from compactlearn.cli.tables import console as standard_output
 from compactlearn.records import Cell, RecordError, Store, StoreError, open_records
 
-__all__ = ["bench"]
+__all__ = ["bench", "run_mistakes"]
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _REASONS = 5  # how many of them are shown at the end
@@ -40,7 +40,7 @@ def _say(sentence: str) -> None:
 
 
 @contextmanager
-def _mistakes() -> Iterator[None]:
+def run_mistakes() -> Iterator[None]:
     """What the library refuses is the user's mistake, a full disk is nobody's."""
     try:
         yield
@@ -89,24 +89,24 @@ def bench(
 ) -> None:
     """Run the benchmark that SPEC describes; stop it at any time, and call it again to go on."""
     console = standard_output()
-    with _mistakes():
+    with run_mistakes():
         spec = read_spec(source, data_home)
         cells = cells_of(spec)
         folder = store if store is not None else Path("benchmark-records") / spec.name
         place = Store(folder, _say)
     if dry_run:
-        with _mistakes():
+        with run_mistakes():
             _show_plan(spec, cells, place, pack, console)
         return
     if pack is not None:
         _take_in(pack, place, console)
-    with _mistakes():
+    with run_mistakes():
         place.prepare()
     progress = Progress(cells)
     around, note = view(progress, console)
     console.print(f"{spec.name}: {len(cells)} cells, records in {place.folder}", soft_wrap=True)
     try:
-        with _mistakes(), around:
+        with run_mistakes(), around:
             summary = run(
                 spec,
                 place,
@@ -123,7 +123,7 @@ def bench(
         )
         raise typer.Exit(1) from None
     if pack is not None:
-        with _mistakes():
+        with run_mistakes():
             console.print(f"{place.pack(pack)} records in {pack}", soft_wrap=True)
     _conclude(summary, progress, place, console)
 
@@ -165,7 +165,7 @@ def _show_plan(
 
 
 def _take_in(pack: Path, place: Store, console: Console) -> None:
-    with _mistakes():
+    with run_mistakes():
         if not pack.parent.is_dir():
             raise Mistake(
                 f"The file of --pack must lie in a folder, and {pack.parent} does not exist; "

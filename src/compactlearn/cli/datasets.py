@@ -12,7 +12,7 @@ from compactlearn import datasets
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.tables import console, fitted
 from compactlearn.core.params import nearest
-from compactlearn.datasets.reading import FORMATS
+from compactlearn.datasets.formats.reading import FORMATS
 
 __all__ = ["Delimiter", "Format", "Home", "Ignore", "Labels", "app", "find"]
 

@@ -1,21 +1,27 @@
 """`compactlearn demo`: the library's case on one real data set, beside the published figures."""
 
-import dataclasses
 import json
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from joblib import cpu_count
 from rich.table import Table
 
-from compactlearn.bench import FULL, METRICS, PUBLISHED, QUICK, Comparison, Row, compare
+from compactlearn.bench import Event
+from compactlearn.bench.demo import Demo, Protocol, demonstrate, specs
+from compactlearn.cli.bench import run_mistakes
 from compactlearn.cli.tables import console as standard_output
 from compactlearn.core.plain import python_value
-from compactlearn.datasets import load
+from compactlearn.core.progress import Steps
+from compactlearn.records import Store
+from compactlearn.report.tables.names import arrow, title
+from compactlearn.report.tables.published import PUBLISHED
 
 __all__ = ["demo", "record", "summary", "tables"]
 
-_METHODS = ("ORI", "CMLL_y", "CMLL")
-_ARROWS = {"average precision": "↑", "micro-F1": "↑", "ranking loss": "↓", "one error": "↓"}
 _SOURCE = "arXiv 2009.08607, table of linear methods, enron"
 
 
@@ -27,6 +33,9 @@ def demo(
     jobs: Annotated[int, typer.Option(min=-1, help="Processes; -1: one per core.")] = -1,
     quick: Annotated[bool, typer.Option("--quick", help="Coarse grids, for a glance.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
+    store: Annotated[
+        Path | None, typer.Option(help="Keep the records there, for `compactlearn report`.")
+    ] = None,
 ) -> None:
     """Compare plain ridge (ORI), CMLL_y and CMLL on enron, under two protocols.
 
@@ -35,17 +44,26 @@ def demo(
     """
     if jobs == 0:
         raise typer.BadParameter("--jobs must be a number of processes, or -1; got 0")
-    grid = QUICK if quick else FULL
-    result = compare(
-        load("enron"), n_folds=folds, seed=seed, grid=grid, n_jobs=jobs, show_progress=not as_json
-    )
+    asked = specs(folds, seed, quick=quick)
+    n_cells = sum(len(spec.methods) * spec.folds for spec in asked.values())
+    place = tempfile.TemporaryDirectory() if store is None else nullcontext(store)
+    with place as folder, Steps("enron", n_cells, verbose=not as_json) as steps:
+
+        def step(event: Event) -> None:
+            if event.kind in ("found", "ended"):
+                steps.done()
+
+        workers = cpu_count() if jobs == -1 else jobs
+        with run_mistakes():
+            result = demonstrate(asked, Store(folder), workers=workers, on_event=step)
     if as_json:
         typer.echo(json.dumps(record(result), indent=2))
         return
     console = standard_output()
+    shape = result.shape
     console.print(
-        f"{result.dataset}: {result.n_samples} rows, {result.n_features} features, "
-        f"{result.n_labels} labels; {result.n_folds} folds, seed {result.seed}; "
+        f"{result.dataset}: {shape.n_rows} rows, {shape.n_features} features, "
+        f"{shape.n_labels} labels; {folds} folds, seed {seed}; "
         "mean ± standard deviation over the folds"
     )
     for table in tables(result):
@@ -56,112 +74,170 @@ def demo(
     console.print(f"{result.seconds:.0f} s in all", style="dim")
 
 
-def tables(result: Comparison) -> tuple[Table, Table, Table]:
+def tables(result: Demo) -> tuple[Table, Table, Table]:
     """What to draw: the paper protocol, the fair protocol, the sizes."""
     return _paper_table(result), _fair_table(result), _size_table(result)
 
 
-def summary(result: Comparison) -> str:
+def summary(result: Demo) -> str:
     """The three facts to take away, in words."""
-    paper, fair = (
-        {method: result.row(method, protocol) for method in _METHODS}
+    gain, left = (
+        _mean(result, "CMLL", protocol) - _mean(result, "ORI", protocol)
         for protocol in ("paper", "fair")
     )
-    gain = _precision(paper["CMLL"]) - _precision(paper["ORI"])
-    left = _precision(fair["CMLL"]) - _precision(fair["ORI"])
-    small, large = fair["CMLL"], fair["ORI"]
+    small, large = (result.components(method, "fair") for method in ("CMLL", "ORI"))
     return (
         f"With the paper's small ridge penalties, CMLL is {gain:+.3f} in average precision against "
         f"ORI; with the penalty chosen by inner folds, {left:+.3f}. CMLL's learner then maps "
-        f"{small.n_features} features to {small.n_targets} targets instead of {large.n_features} "
-        f"to {large.n_targets}."
+        f"{small[0]} features to {small[1]} targets instead of {large[0]} to {large[1]}."
     )
 
 
-def record(result: Comparison) -> dict[str, Any]:
+def record(result: Demo) -> dict[str, Any]:
     """The comparison as plain JSON values, with means, deviations and published figures."""
-    plain = dataclasses.asdict(result)
-    for row, told in zip(result.rows, plain["rows"], strict=True):
-        for figure, figure_told in zip(row.figures, told["figures"], strict=True):
-            figure_told |= {"mean": figure.mean, "std": figure.std}
-            published = PUBLISHED[row.method, figure.metric]
-            figure_told["published"] = {"mean": published[0], "std": published[1]}
-    return plain | {"published_source": _SOURCE}
+    spec, shape = result.specs["fair"], result.shape
+    paper, fair = (result.settings("CMLL", protocol) for protocol in ("paper", "fair"))
+    return {
+        "dataset": result.dataset,
+        "n_samples": shape.n_rows,
+        "n_features": shape.n_features,
+        "n_labels": shape.n_labels,
+        "n_folds": spec.folds,
+        "seed": spec.seed,
+        "grid": {
+            **{name: paper[name] for name in ("alphas", "betas", "label_ratios", "feature_ratios")},
+            "wide_alphas": fair["alphas"],
+            "inner_folds": fair["inner_folds"],
+        },
+        "rows": [
+            _row(result, method, protocol)
+            for method in result.methods
+            for protocol in ("paper", "fair")
+        ],
+        "seconds": result.seconds,
+        "published_source": _SOURCE,
+    }
 
 
-def _paper_table(result: Comparison) -> Table:
-    grid = result.grid
+def _row(result: Demo, method: str, protocol: Protocol) -> dict[str, Any]:
+    figures = []
+    for metric in result.specs[protocol].metrics:
+        figure = result.figure(method, protocol, metric)
+        published = PUBLISHED["enron", method, metric]
+        figures.append(
+            {
+                "metric": _name(metric),
+                "values": figure.values,
+                "settings": figure.configurations,
+                "mean": figure.mean,
+                "std": figure.std,
+                "published": {"mean": published.mean, "std": published.std},
+            }
+        )
+    n_features, n_targets = result.components(method, protocol)
+    return {
+        "method": method,
+        "protocol": protocol,
+        "figures": figures,
+        "fit_seconds": result.fit_seconds(method, protocol),
+        "n_features": n_features,
+        "n_targets": n_targets,
+        "n_numbers": _numbers(result, method, protocol),
+    }
+
+
+def _paper_table(result: Demo) -> Table:
+    grid = result.settings("CMLL", "paper")
     table = _table(
+        result,
         "The paper's protocol",
-        f"Ridge penalty in {_values(grid.alphas)}; beta in {_values(grid.betas)} (the best of the "
-        f"paper's 1e-5 to 1e5 in a first look at these folds) and label ratio in "
-        f"{_values(grid.label_ratios)} for CMLL_y and CMLL; no "
-        "offset, threshold 0.5. Each figure is the setting best for that metric on the test "
-        f"folds, as the paper's protocol implies. Published: {_SOURCE}.",
+        f"Ridge penalty in {_values(grid['alphas'])}; beta in {_values(grid['betas'])} and label "
+        f"ratio in {_values(grid['label_ratios'])} for CMLL_y and CMLL, feature ratio in "
+        f"{_values(grid['feature_ratios'])} for CMLL (a part of the paper's grid: without --quick "
+        "that in which its best lie on the folds of seed 0); no offset, threshold 0.5. Each figure "
+        "is the setting best for that metric on the test folds, as the paper's protocol implies. "
+        f"Published: {_SOURCE}.",
     )
-    for metric in METRICS:
-        ours = [result.row(method, "paper").figure(metric) for method in _METHODS]
-        table.add_row(_name(metric), *(f"{f.mean:.4f} ± {f.std:.4f}" for f in ours))
-        published = [PUBLISHED[method, metric] for method in _METHODS]
-        cells = (f"{mean:.4f} ± {std:.4f}" for mean, std in published)
+    for metric in result.specs["paper"].metrics:
+        table.add_row(*_figures(result, "paper", metric))
+        published = (PUBLISHED["enron", method, metric] for method in result.methods)
+        cells = (f"{cell.mean:.4f} ± {cell.std:.4f}" for cell in published)
         table.add_row("  published", *cells, style="dim", end_section=True)
     return table
 
 
-def _fair_table(result: Comparison) -> Table:
-    alphas = result.grid.wide_alphas
+def _fair_table(result: Demo) -> Table:
+    settings = result.settings("CMLL", "fair")
+    alphas = settings["alphas"]
     table = _table(
+        result,
         "A well-chosen ridge penalty",
         f"Penalty chosen from {len(alphas)} values from {python_value(min(alphas))} to "
         f"{python_value(max(alphas))} by "
-        f"{result.grid.inner_folds} inner folds of the training rows, by average precision; the "
+        f"{settings['inner_folds']} inner folds of the training rows, by average precision; the "
         "test rows play no part. Everything else is the library's default, but for a threshold of "
         "0.5.",
     )
-    rows = [result.row(method, "fair") for method in _METHODS]
-    for metric in METRICS:
-        figures = [row.figure(metric) for row in rows]
-        table.add_row(_name(metric), *(f"{f.mean:.4f} ± {f.std:.4f}" for f in figures))
+    for metric in result.specs["fair"].metrics:
+        table.add_row(*_figures(result, "fair", metric))
     table.add_section()
-    table.add_row("penalties chosen", *(_chosen(row) for row in rows))
+    table.add_row("penalties chosen", *(_chosen(result, method) for method in result.methods))
     return table
 
 
-def _size_table(result: Comparison) -> Table:
+def _size_table(result: Demo) -> Table:
     table = _table(
+        result,
         "Size and time, library defaults",
-        "Fit: mean over the folds; several processes, where there are, share the cores.",
+        "Fit: mean over the folds; one thread, and several processes, where there are, share the "
+        "cores.",
     )
-    rows = [result.row(method, "fair") for method in _METHODS]
-    table.add_row("features the learner sees", *(f"{row.n_features:,}" for row in rows))
-    table.add_row("targets it predicts", *(f"{row.n_targets:,}" for row in rows))
-    table.add_row("numbers stored", *(f"{row.n_numbers:,}" for row in rows))
-    table.add_row("fit", *(f"{1000 * row.fit_seconds:.0f} ms" for row in rows))
+    methods = result.methods
+    sizes = [result.components(method, "fair") for method in methods]
+    numbers = [_numbers(result, method, "fair") for method in methods]
+    seconds = [result.fit_seconds(method, "fair") for method in methods]
+    table.add_row("features the learner sees", *(f"{size[0]:,}" for size in sizes))
+    table.add_row("targets it predicts", *(f"{size[1]:,}" for size in sizes))
+    table.add_row("numbers stored", *(f"{number:,}" for number in numbers))
+    table.add_row("fit", *(f"{1000 * second:.0f} ms" for second in seconds))
     return table
 
 
-def _table(title: str, caption: str) -> Table:
-    table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
+def _table(result: Demo, heading: str, caption: str) -> Table:
+    table = Table(title=heading, caption=caption, title_justify="left", caption_justify="left")
     table.add_column("", overflow="fold")
-    for method in _METHODS:
+    for method in result.methods:
         table.add_column(method, justify="right", overflow="fold")
     return table
 
 
+def _figures(result: Demo, protocol: Protocol, metric: str) -> list[str]:
+    found = [result.figure(method, protocol, metric) for method in result.methods]
+    cells = [f"{figure.mean:.4f} ± {figure.std:.4f}" for figure in found]
+    return [f"{_name(metric)} {arrow(metric)}", *cells]
+
+
 def _name(metric: str) -> str:
-    return f"{metric} {_ARROWS[metric]}"
+    """The heading as it stands within a sentence."""
+    heading = title(metric)
+    return heading[:1].lower() + heading[1:]
 
 
-def _values(values: tuple[float, ...]) -> str:
+def _values(values: list[Any]) -> str:
     return "{" + ", ".join(python_value(value) for value in values) + "}"
 
 
-def _chosen(row: Row) -> str:
-    alphas = [setting["alpha"] for setting in row.figure("average precision").settings]
-    low, high = min(alphas), max(alphas)
-    low, high = python_value(low), python_value(high)
+def _chosen(result: Demo, method: str) -> str:
+    chosen = result.figure(method, "fair", "average_precision").configurations
+    alphas = [configuration["alpha"] for configuration in chosen]
+    low, high = python_value(min(alphas)), python_value(max(alphas))
     return low if low == high else f"{low} to {high}"
 
 
-def _precision(row: Row) -> float:
-    return row.figure("average precision").mean
+def _mean(result: Demo, method: str, protocol: Protocol) -> float:
+    return result.figure(method, protocol, "average_precision").mean
+
+
+def _numbers(result: Demo, method: str, protocol: Protocol) -> int:
+    """Of what must be kept to predict."""
+    return result.figure(method, protocol, "average_precision").sizes[0]

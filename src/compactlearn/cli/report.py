@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
-from compactlearn.core.files import atomic
+from compactlearn.core.atomic import atomic
 from compactlearn.core.params import nearest
 from compactlearn.records import SELECTIONS, Record, Selection, open_records
 from compactlearn.report import (
@@ -21,7 +21,7 @@ from compactlearn.report import (
     to_png,
     to_svg,
 )
-from compactlearn.report.names import counted
+from compactlearn.report.tables.names import counted
 
 __all__ = ["report"]
 

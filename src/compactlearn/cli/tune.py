@@ -13,7 +13,7 @@ import typer
 from compactlearn.cli.datasets import Delimiter, Format, Home, Ignore, Labels, find
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.tables import console, fitted
-from compactlearn.core.files import atomic
+from compactlearn.core.atomic import atomic
 from compactlearn.core.plain import call, plain, python_value
 from compactlearn.datasets import Dataset
 from compactlearn.estimators import CMLLClassifier

@@ -18,6 +18,8 @@ class Growth:
     free : int
         So much may come out of any file.
 
+    Examples
+    --------
     >>> Growth(ratio=10, free=100).exceeded(1001, 100), Growth(ratio=10).exceeded(1001, 100)
     (True, False)
     """
@@ -27,5 +29,11 @@ class Growth:
     free: int = 1 << 26
 
     def exceeded(self, expanded: int, stored: int) -> bool:
-        """Whether `expanded` bytes are too many for a file of `stored` bytes."""
+        """Whether `expanded` bytes are too many for a file of `stored` bytes.
+
+        Parameters
+        ----------
+        expanded, stored : int
+            Bytes before and after the file was compressed.
+        """
         return expanded > self.free and (expanded > self.total or expanded > self.ratio * stored)

@@ -299,8 +299,7 @@ class Constrained(Protocol):
 
 
 def check_own_parameters(owner: Constrained, only: str | None = None) -> None:
-    """:func:`check_parameters` by the constraints that the owner lists; of one parameter alone
-    where it is named."""
+    """:func:`check_parameters` by the owner's constraints, of all parameters or of `only` one."""
     listed = owner._constraints
     check_parameters(owner, listed if only is None else {only: listed[only]})
 

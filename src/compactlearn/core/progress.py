@@ -31,6 +31,7 @@ def track(
     Parameters
     ----------
     iterable : iterable
+        What is to be done, item by item.
     description : str
         A few words before the bar.
     total : int, optional

@@ -171,8 +171,10 @@ class _Shared:
             self._set()
 
     def after_fork(self) -> None:
-        """Of the blocks that were under way, a forked process has those of the thread that forked;
-        another one may have held the lock."""
+        """Keep the blocks of the thread that forked: a forked process has no other.
+
+        Another thread may have held the lock.
+        """
         self.lock = threading.Lock()
         self.active = [entry for entry in self.active if entry.thread == threading.get_ident()]
         self._set()

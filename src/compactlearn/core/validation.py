@@ -58,6 +58,7 @@ class Targets:
 
     @property
     def n_labels(self) -> int:
+        """How many columns the matrix has."""
         return self.matrix.shape[1]
 
     def take(self, rows: Any) -> Targets:

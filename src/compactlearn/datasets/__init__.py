@@ -1,9 +1,7 @@
 """Multi-label data sets: two inside the package, readers for files of your own."""
 
-from compactlearn.datasets.adding import add
-from compactlearn.datasets.arff import read_arff
-from compactlearn.datasets.arff_writer import write_arff
-from compactlearn.datasets.catalogue import (
+from compactlearn.datasets.catalogue.adding import add
+from compactlearn.datasets.catalogue.by_name import (
     data_folder,
     describe,
     fetch,
@@ -12,19 +10,21 @@ from compactlearn.datasets.catalogue import (
     list_datasets,
     load,
 )
-from compactlearn.datasets.counts import Statistics, statistics
+from compactlearn.datasets.catalogue.known_sets import Entry
 from compactlearn.datasets.dataset import Dataset
-from compactlearn.datasets.delimited import read_csv
 from compactlearn.datasets.errors import DataFileError
-from compactlearn.datasets.files import Limits
 from compactlearn.datasets.fingerprint import fingerprint
-from compactlearn.datasets.libsvm import read_libsvm
-from compactlearn.datasets.matlab import read_mat
-from compactlearn.datasets.parquet import read_parquet, write_parquet
-from compactlearn.datasets.reading import read
-from compactlearn.datasets.registry import Entry
+from compactlearn.datasets.formats.arff import read_arff
+from compactlearn.datasets.formats.arff_writer import write_arff
+from compactlearn.datasets.formats.delimited import read_csv
+from compactlearn.datasets.formats.libsvm import read_libsvm
+from compactlearn.datasets.formats.matlab import read_mat
+from compactlearn.datasets.formats.parquet import read_parquet, write_parquet
+from compactlearn.datasets.formats.reading import read
+from compactlearn.datasets.formats.xmlrepo import read_xmlrepo, write_xmlrepo
+from compactlearn.datasets.parsing.unpacking import Limits
+from compactlearn.datasets.set_statistics import Statistics, statistics
 from compactlearn.datasets.synthetic import PlantedDataset, make_compact
-from compactlearn.datasets.xmlrepo import read_xmlrepo, write_xmlrepo
 
 __all__ = [
     "DataFileError",

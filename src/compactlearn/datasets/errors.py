@@ -8,6 +8,17 @@ __all__ = ["DataFileError", "short"]
 class DataFileError(ValueError):
     """A data file that cannot be read: which file, which line where there are lines, and why.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    reason : str
+        What must hold, what was found, what to do.
+    line : int, optional
+        Counted from 1.
+
+    Examples
+    --------
     >>> print(DataFileError("toy.csv", "a row must hold 3 values, got 2.", line=7))
     toy.csv, line 7: a row must hold 3 values, got 2.
     """

@@ -16,6 +16,13 @@ _CHUNK = 1 << 18  # values
 def fingerprint(data: Dataset) -> str:
     """The SHA-256 of features and labels; names, compression and file format have no part in it.
 
+    Parameters
+    ----------
+    data : Dataset
+        What is to be told from others.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> one = Dataset(np.eye(2), np.eye(2, dtype=int), name="one")
     >>> two = Dataset(np.eye(2), sparse.csr_array(np.eye(2, dtype=int)), name="two")

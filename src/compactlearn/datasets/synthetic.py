@@ -85,6 +85,7 @@ def make_compact(
     Parameters
     ----------
     n_samples, n_features, n_labels : int
+        Rows, columns of X and columns of Y.
     n_directions : int
         Latent numbers per row: the dimension of both planted subspaces.
     cardinality : float
@@ -100,6 +101,7 @@ def make_compact(
     imbalance : float
         Label frequencies fall like rank ** -imbalance; 0 makes all labels equally frequent.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Returns
     -------

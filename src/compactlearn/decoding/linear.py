@@ -106,7 +106,13 @@ class LinearScorer:
         return tuple(_product(steps[a:b]) for a, b in pairwise(chain.stops))
 
     def scores(self, X: Any) -> Array:
-        """The scores of all rows of X at once."""
+        """The scores of all rows of X at once.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        """
         if self.scale is None or scipy.sparse.issparse(X):
             return self._scores(X if self.scale is None else scale_columns(X, 1.0 / self.scale))
         scores = np.empty((X.shape[0], self.intercept.size))  # no second X is made
@@ -115,7 +121,13 @@ class LinearScorer:
         return scores
 
     def blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """The scores a few rows at a time, for callers who keep less than all of them."""
+        """The scores a few rows at a time, for callers who keep less than all of them.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        """
         n_rows, width = X.shape[0], max(1, self.intercept.size)
         factors = None if self.scale is None else 1.0 / self.scale
         if factors is not None and scipy.sparse.issparse(X):

@@ -16,6 +16,15 @@ def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
 
     Equal scores are ordered by index, lowest first.
 
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Scores.
+    k : int
+        How many labels.
+
+    Examples
+    --------
     >>> top_labels(np.array([[0.1, 0.9, 0.9, 0.3]]), 3)
     (array([[1, 2, 3]]), array([[0.9, 0.9, 0.3]]))
     """

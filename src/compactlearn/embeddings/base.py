@@ -146,31 +146,75 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @abstractmethod
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         """What a fit needs. ``given_features`` is what ratios refer to: the user's own number of
-        features, where a kernel has replaced them."""
+        features, where a kernel has replaced them.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns that the projection will have to multiply.
+        n_labels : int
+            Columns of Y.
+        given_features : int
+            What ratios refer to: columns of X as the user knows it.
+        """
 
     @abstractmethod
     def solve(self, pair: Pair) -> Embedded:
-        """The method on a pair of blocks."""
+        """The method on a pair of blocks.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        """
 
     def sharing(self, penalty: float) -> Self:
-        """The method beside a learner of this penalty; itself unless it shares that."""
+        """The method beside a learner of this penalty; itself unless it shares that.
+
+        Parameters
+        ----------
+        penalty : float
+            The learner's ``alpha``.
+        """
         if not self.traits.shares_penalty:
             return self
         return copy(self).set_params(ridge=penalty)
 
     def within(self, pair: Pair) -> Self:
-        """The method for a part of the rows, of which a kernel has no more directions."""
+        """The method for a part of the rows, of which a kernel has no more directions.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        """
         asked = self.get_params().get("n_feature_components")
         if isinstance(asked, int | np.integer) and asked > pair.n_left:
             return copy(self).set_params(n_feature_components=pair.n_left)
         return self
 
     def project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
-        """The projection, of up to d columns, for given codes; None where features are kept."""
+        """The projection, of up to d columns, for given codes; None where features are kept.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        codes : Codes
+            Codes of these rows.
+        d : int
+            The number of columns.
+        """
         return None
 
     def unprojected(self, pair: Pair) -> Embedded:
-        """Codes, decoder and offset alone, where these do not depend on the projection."""
+        """Codes, decoder and offset alone, where these do not depend on the projection.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        """
         return self.solve(pair)
 
     def heads(
@@ -179,6 +223,17 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The projections for these codes and several numbers of feature components.
 
         None where a projection does not follow from the codes: that size is solved by itself.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        result : Embedded
+            An outcome of this method.
+        m : int or None
+            How many codes; None where labels are kept.
+        sizes : sequence
+            Values of ``n_feature_components``.
         """
         return [None] * len(sizes)
 
@@ -187,7 +242,17 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return [copy(self).set_params(n_feature_components=size) for size in sizes]
 
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
-        """The outcome for ``m`` label components out of that for more, where codes are nested."""
+        """The outcome for ``m`` label components out of that for more, where codes are nested.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        result : Embedded
+            An outcome of this method.
+        m : int
+            How many codes.
+        """
         return None
 
     # ---- scikit-learn's side ------------------------------------------------------------------
@@ -198,8 +263,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
+        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
@@ -219,7 +284,17 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def adopt(
         self, result: Embedded, codes: Any = None, *, classes: NDArray[Any] | None = None
     ) -> None:
-        """Take over an outcome as fitted attributes; ``classes`` are those of a vector y."""
+        """Take over an outcome as fitted attributes; ``classes`` are those of a vector y.
+
+        Parameters
+        ----------
+        result : Embedded
+            The outcome.
+        codes : ndarray, sparse matrix or None, default=None
+            The rows of V, where they are to be kept.
+        classes : ndarray or None, default=None
+            The classes of a vector y.
+        """
         self._classes = classes
         n_labels = result.offset.size
         self.projection_ = None if result.projection is None else owned(result.projection)
@@ -253,13 +328,25 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.n_iter_ = result.n_iter
 
     def transform(self, X: Any) -> Any:
-        """Return XP, or X itself where features are kept."""
+        """Return XP, or X itself where features are kept.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         check_is_fitted(self, "n_label_components_")
         X = check_features(self, X, reset=False)
         return X if self.projection_ is None else X @ self.projection_
 
     def decode(self, codes: Any) -> Array:
-        """Return the label scores of codes: ``codes @ decoder_ + offset_``."""
+        """Return the label scores of codes: ``codes @ decoder_ + offset_``.
+
+        Parameters
+        ----------
+        codes : array-like or sparse matrix of shape (n_samples, n_label_components)
+            Codes, true or predicted.
+        """
         check_is_fitted(self, "n_label_components_")
         codes = codes if scipy.sparse.issparse(codes) else np.asarray(codes, dtype=np.float64)
         if codes.ndim != 2 or codes.shape[1] != self.n_label_components_:
@@ -275,7 +362,13 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self.n_feature_components_
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns ``transform`` returns; the features' own where they are kept."""
+        """Names of the columns ``transform`` returns; the features' own where they are kept.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; by default those that ``fit`` saw.
+        """
         check_is_fitted(self, "n_label_components_")
         if self.projection_ is None:
             return OneToOneFeatureMixin.get_feature_names_out(self, input_features)

@@ -35,7 +35,7 @@ from compactlearn.embeddings.base import (
     note_shortfall,
 )
 from compactlearn.embeddings.completion import COMPLETIONS, complete, krylov_directions
-from compactlearn.embeddings.sizes import (
+from compactlearn.embeddings.components import (
     COUNTS_OR_NONE,
     component_count,
     default_label_size,
@@ -187,7 +187,15 @@ class CMLL(Embedding):
     def sizes(
         self, n_features: int, n_labels: int, given_features: int, m: int | None = None
     ) -> tuple[int | None, int | None]:
-        """d and m as numbers, the latter unless it is given; None where a space is kept."""
+        """d and m as numbers, the latter unless it is given; None where a space is kept.
+
+        Parameters
+        ----------
+        n_features, n_labels, given_features : int
+            As in :meth:`plan`.
+        m : int or None, default=None
+            The number of label components, where it is known.
+        """
         if m is None:
             size = self.n_label_components
             m = component_count(size, n_labels, "n_label_components", "labels", default_label_size)

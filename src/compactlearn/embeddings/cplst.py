@@ -16,8 +16,8 @@ from typing import ClassVar
 
 from compactlearn.core.params import Choice, Constraint, Real
 from compactlearn.embeddings.base import Plan, Traits, shared_ridge
+from compactlearn.embeddings.components import COUNTS
 from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem
-from compactlearn.embeddings.sizes import COUNTS
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import HATS
 

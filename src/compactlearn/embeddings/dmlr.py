@@ -16,8 +16,8 @@ import numpy as np
 
 from compactlearn.core.params import Choice, Constraint, Flag, Real
 from compactlearn.embeddings.base import Embedded, automatic_balance
+from compactlearn.embeddings.components import COUNTS
 from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem
-from compactlearn.embeddings.sizes import COUNTS
 from compactlearn.linalg.operators import Sum
 from compactlearn.linalg.pairs import Pair
 

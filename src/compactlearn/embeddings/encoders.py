@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.core.params import Choice
 from compactlearn.core.validation import check_targets
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
-from compactlearn.embeddings.sizes import label_count
+from compactlearn.embeddings.components import label_count
 from compactlearn.linalg.codes import Codes, peak_signs
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Pair
@@ -98,7 +98,13 @@ class Encoder(Embedding):
         self._constant = result.codes.constant  # of the encoder: centred labels have codes about 0
 
     def encode(self, Y: Any) -> Array:
-        """Return the codes of labels, of shape (n_samples, n_label_components)."""
+        """Return the codes of labels, of shape (n_samples, n_label_components).
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix of shape (n_samples, n_labels)
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
+        """
         check_is_fitted(self, "n_label_components_")
         codes = check_labels_to_encode(Y, self.decoder_.shape[1], self._classes) @ self.decoder_.T
         return codes if self._constant is None else codes + self._constant

@@ -24,8 +24,8 @@ from compactlearn.embeddings.base import (
     note_shortfall,
     shared_ridge,
 )
+from compactlearn.embeddings.components import COUNTS, label_count
 from compactlearn.embeddings.encoders import ROUTES
-from compactlearn.embeddings.sizes import COUNTS, label_count
 from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import HATS

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from compactlearn.core.params import Choice, Constraint, Real, Seed
 from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan, Traits
 from compactlearn.embeddings.completion import COMPLETIONS, complete
+from compactlearn.embeddings.components import COUNTS, feature_count
 from compactlearn.embeddings.encoders import ROUTES
-from compactlearn.embeddings.sizes import COUNTS, feature_count
 from compactlearn.linalg.codes import Codes, peak_signs
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Pair
@@ -181,7 +181,15 @@ n_features_in_, feature_names_in_
         return P if P.shape[1] else pair.some_direction()
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
-        """Up to d directions, and the dependence of those that have any."""
+        """Up to d directions, and the dependence of those that have any.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        d : int
+            The number of directions.
+        """
         if self.variant == "subspace" and self.mixing > 0:
             return _uncorrelated(pair, d, float(self.mixing))
         P, values = pair.cross_range(d)

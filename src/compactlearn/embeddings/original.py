@@ -53,7 +53,13 @@ class Original(Embedding):
         )
 
     def encode(self, Y: Any) -> Any:
-        """Return the codes of labels: the labels themselves, sparse where they came sparse."""
+        """Return the codes of labels: the labels themselves, sparse where they came sparse.
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix of shape (n_samples, n_labels)
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
+        """
         check_is_fitted(self, "n_label_components_")
         matrix = check_labels_to_encode(Y, self.n_label_components_, self._classes)
         return matrix if scipy.sparse.issparse(Y) else matrix.toarray()

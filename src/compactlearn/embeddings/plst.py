@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from compactlearn.core.params import Constraint
+from compactlearn.embeddings.components import COUNTS
 from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem
-from compactlearn.embeddings.sizes import COUNTS
 from compactlearn.linalg.pairs import Pair
 
 

@@ -154,7 +154,17 @@ class RanksScores:
     """``predict_topk`` of a classifier that has all the scores at once."""
 
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
-        """Return the k best labels of each row and their scores; see ``CompactClassifier``."""
+        """Return the k best labels of each row and their scores; see ``CompactClassifier``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        k : int
+            How many labels, from 1 to all of them.
+        sparse : bool, default=False
+            Whether to return one CSR matrix of shape (n_samples, n_labels).
+        """
         return _best(_ranked(self, X), k, sparse)
 
 

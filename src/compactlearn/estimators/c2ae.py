@@ -62,7 +62,7 @@ from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.moments import column_moments
-from compactlearn.metrics.registry import get_metric
+from compactlearn.metrics.table import get_metric
 
 Array = NDArray[np.float64]
 
@@ -284,9 +284,9 @@ class C2AEClassifier(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
             Labels, 0 or 1, or NaN where unknown; a vector, or a dense matrix of one column, is
-            read as one class per row. ``Y`` is the same by keyword.
+            read as one class per row. Either name will do.
         mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
             True where the label is known.
         """
@@ -502,12 +502,24 @@ class C2AEClassifier(
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n_samples, n_labels), between 0 and 1; (n_samples,) for two
-        classes, with 0 as the boundary."""
+        classes, with 0 as the boundary.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         scores = self._scores(self._prepare(X))
         return scores[:, 0] if self._labels.kind == "binary" else scores
 
     def transform(self, X: Any) -> Array:
-        """Return the codes of features, Fx(X), of shape (n_samples, n_components)."""
+        """Return the codes of features, Fx(X), of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         X = self._prepare(X)
         codes = np.empty((X.shape[0], self.n_components_))
         for rows, block in self.networks_.latent(_blocks(X)):
@@ -515,7 +527,13 @@ class C2AEClassifier(
         return codes
 
     def encode(self, Y: Any) -> Array:
-        """Return the codes of labels, Fe(Y), of shape (n_samples, n_components)."""
+        """Return the codes of labels, Fe(Y), of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix of shape (n_samples, n_labels)
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
+        """
         check_is_fitted(self, "networks_")
         classes = self._labels.vector_classes
         if classes is None and np.ndim(Y) == 2 and not scipy.sparse.issparse(Y):
@@ -529,7 +547,13 @@ class C2AEClassifier(
         return self.networks_.codes_of_labels(with_complement(matrix))
 
     def decode(self, codes: Any) -> Array:
-        """Return the scores of codes, Fd(codes), of shape (n_samples, n_labels)."""
+        """Return the scores of codes, Fd(codes), of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        codes : array-like of shape (n_samples, n_components)
+            What ``transform`` or ``encode`` returns.
+        """
         check_is_fitted(self, "networks_")
         try:
             codes = check_array(codes, dtype=np.float64, input_name="codes")

@@ -50,14 +50,14 @@ from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
-from compactlearn.estimators.parts import (
+from compactlearn.estimators.preparation import Preparation, Training
+from compactlearn.estimators.running_sums import (
     RunningSums,
     fits_from_moments,
     fits_in_parts,
     refuse_other_labels,
     refuse_to_go_on,
 )
-from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
@@ -238,8 +238,8 @@ default="auto"
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
+        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
         groups : array-like of shape (n_samples,), optional
@@ -412,29 +412,59 @@ default="auto"
         return self._model.score_blocks(X)
 
     def transform(self, X: Any) -> Any:
-        """Return the projected features XP; where features are kept, X, mapped and scaled."""
+        """Return the projected features XP; where features are kept, X, mapped and scaled.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         X = self._prepare(X)
         return self._model.projected(X)
 
     def predict_codes(self, X: Any) -> Array:
-        """Return predicted codes of shape (n_samples, n_label_components), in ``codes_`` units."""
+        """Return predicted codes of shape (n_samples, n_label_components), in ``codes_`` units.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         X = self._prepare(X)
         return self._model.codes(X)
 
     def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes."""
+        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         X = self._prepare(X)
         scores = self._model.scores(X)
         return scores[:, 0] if self._labels.kind == "binary" else scores
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes."""
+        """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         X = self._prepare(X)
         return self._model.probabilities(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
+        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         X = self._prepare(X)
         return self._model.predicted(X, self.threshold_)
 
@@ -471,7 +501,13 @@ default="auto"
         return self.embedding_.n_feature_components_
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns ``transform`` returns; the features' own where they are kept."""
+        """Names of the columns ``transform`` returns; the features' own where they are kept.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; by default those that ``fit`` saw.
+        """
         check_is_fitted(self, "embedding_")
         if self.embedding_.projection_ is None and not hasattr(self, "feature_map_"):
             return OneToOneFeatureMixin.get_feature_names_out(self, input_features)

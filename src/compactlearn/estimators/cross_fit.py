@@ -167,7 +167,7 @@ class CrossFit:
         return predicted, "cross-fitted"
 
     def _divided(self, rows: Folds) -> Iterator[tuple[Folds, Folds]]:
-        """Places of each fold among these rows, and those of the others."""
+        """LabelRanks of each fold among these rows, and those of the others."""
         folds = self.folds[rows]
         for fold in np.unique(folds):
             yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)

@@ -15,8 +15,8 @@ from compactlearn.core.weight import numbers_in
 from compactlearn.decoding.linear import LinearScorer, linear_numbers
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.learner import CodeRidge, predict_foreign
+from compactlearn.estimators.model_size import mapped_numbers
 from compactlearn.estimators.preparation import RowMap
-from compactlearn.estimators.sizes import mapped_numbers
 
 Array = NDArray[np.float64]
 

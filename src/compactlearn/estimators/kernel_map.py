@@ -188,7 +188,15 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self.fit_weighted(X, None)
 
     def fit_weighted(self, X: Any, sample_weight: Array | None) -> Self:
-        """``fit`` for rows that count by their weights, as in :meth:`fit_rows`."""
+        """``fit`` for rows that count by their weights, as in :meth:`fit_rows`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        sample_weight : ndarray of shape (n_samples,) or None
+            As in :meth:`fit_rows`.
+        """
         with unchanged_on_error(self), blas_threads():
             X = self._begin(X, sample_weight)
             if self.method == "fourier":

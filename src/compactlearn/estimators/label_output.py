@@ -14,7 +14,7 @@ from compactlearn.core.params import Integer
 from compactlearn.core.validation import Targets
 from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.estimators.any_classifier import Evaluated
-from compactlearn.estimators.sizes import Weighed
+from compactlearn.estimators.model_size import Weighed
 
 Array = NDArray[np.float64]
 Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
@@ -101,7 +101,13 @@ class RanksLabels(Evaluated, Weighed):
         """The scores of a few rows at a time, with 0 as the boundary of two classes."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y."""
+        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         X = self._prepare(X)
         return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 

@@ -2,80 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from compactlearn.core.params import nearest
-from compactlearn.embeddings import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, Original
+from compactlearn.embeddings import CMLL
 from compactlearn.embeddings.base import Embedding
-from compactlearn.estimators.c2ae import C2AEClassifier
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.kernel_map import KernelMap
-from compactlearn.estimators.pop import POPClassifier
-
-_PAPER = {"beta": 1.0, "offset": "none"}
-# What the authors' program does; but it keeps the epoch of the best micro-F1 + macro-F1 on
-# validation rows, here it is that of the best micro-F1.
-_C2AE_PROGRAM: dict[str, Any] = {
-    "n_components": 0.8,
-    "alpha": 2.0,
-    "batch_size": 500,
-    "max_epochs": 50,
-    "learning_rate": 1e-4,
-    "scoring": "micro_f1",
-    "patience": None,
-}
-
-
-@dataclass(frozen=True)
-class _Recipe:
-    """What a name stands for."""
-
-    embedding: type[Embedding]
-    fixed: dict[str, Any] = field(default_factory=dict)  # part of the method's definition
-    paper: dict[str, Any] = field(default_factory=dict)  # where the paper differs from our defaults
-    kernel: bool = False
-
-
-_LINEAR = {
-    "ORI": _Recipe(Original),
-    "PLST": _Recipe(PLST),
-    "CPLST": _Recipe(CPLST),
-    "DMLR": _Recipe(DMLR, paper=_PAPER),
-    "FaIE": _Recipe(FaIE, paper=_PAPER),
-    "CMLL_y": _Recipe(CMLL, fixed={"n_feature_components": None}, paper=_PAPER),
-    "MDDM": _Recipe(MDDM),
-    "CMLL": _Recipe(CMLL, paper=_PAPER),
-}
-_KERNEL = ("ORI", "CPLST", "DMLR", "FaIE", "CMLL_y", "MDDM", "CMLL")
-_RECIPES = _LINEAR | {
-    f"k-{name}": _Recipe(
-        _LINEAR[name].embedding, _LINEAR[name].fixed, _LINEAR[name].paper, kernel=True
-    )
-    for name in _KERNEL
-}
+from compactlearn.method_table import ROWS, MethodRow
 
 #: The names of the methods in the paper's tables, in their order: linear, then kernel.
-METHODS = (
-    "ORI",
-    "PLST",
-    "CPLST",
-    "DMLR",
-    "FaIE",
-    "CMLL_y",
-    "MDDM",
-    "POP",
-    "CMLL",
-    "k-ORI",
-    "k-CPLST",
-    "k-DMLR",
-    "k-FaIE",
-    "k-CMLL_y",
-    "k-MDDM",
-    "C2AE",
-    "k-CMLL",
-)
+METHODS = tuple(name for name, row in ROWS.items() if row.family != "other")
 
 
 def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
@@ -108,7 +46,8 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
         ...
     ValueError: There is no method 'CPLTS'; ... Did you mean 'CPLST'?
     """
-    if name not in METHODS:
+    row = ROWS.get(name) if isinstance(name, str) else None
+    if row is None or row.family == "other":
         known = ", ".join(METHODS)
         raise ValueError(
             f"There is no method {name!r}; the names are {known}.{nearest(str(name), METHODS)}"
@@ -118,38 +57,39 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
             f"protocol must be 'paper' or 'recommended', and is {protocol!r}."
             f"{nearest(str(protocol), ('paper', 'recommended'))}"
         )
-    if name == "POP":
-        _refuse_strangers(name, params, POPClassifier().get_params())
-        return POPClassifier(**params)
-    if name == "C2AE":
-        _refuse_strangers(name, params, C2AEClassifier().get_params())
-        return C2AEClassifier(**(_C2AE_PROGRAM if protocol == "paper" else {}) | params)
-    return _assemble(name, _RECIPES[name], protocol, params)
+    made_by = row.maker()
+    if issubclass(made_by, Embedding):
+        return _assemble(row, made_by, protocol, params)
+    _refuse_strangers(name, params, made_by().get_params())
+    return made_by(**{**(row.paper if protocol == "paper" else {}), **params})
 
 
-def _assemble(name: str, recipe: _Recipe, protocol: str, params: dict[str, Any]) -> Any:
-    together = recipe.embedding is CMLL  # CMLLClassifier has both sets of parameters
+def _assemble(
+    row: MethodRow, embedding: type[Embedding], protocol: str, params: dict[str, Any]
+) -> Any:
+    name = row.name
+    together = embedding is CMLL  # CMLLClassifier has both sets of parameters
     outer = set((CMLLClassifier if together else CompactClassifier)().get_params(deep=False)) - {
         "embedding"
     }
-    inner = set(recipe.embedding().get_params())
-    mapping = set(KernelMap().get_params()) if recipe.kernel else set()
+    inner = set(embedding().get_params())
+    mapping = set(KernelMap().get_params()) if row.kernel else set()
     _refuse_strangers(name, params, outer | inner | mapping)
-    for given, value in recipe.fixed.items():
+    for given, value in row.fixed.items():
         if params.get(given, value) is not value:
             raise ValueError(
                 f"{name} means {given}={value!r}, and {params[given]!r} was given; leave it out, "
                 f"or use method({name.removesuffix('_y')!r}, {given}={params[given]!r})."
             )
-    paper: dict[str, Any] = {"threshold": 0.5} | recipe.paper
-    chosen = recipe.fixed | (paper if protocol == "paper" else {}) | params
+    paper: dict[str, Any] = {"threshold": 0.5, **row.paper} if protocol == "paper" else {}
+    chosen: dict[str, Any] = {**row.fixed, **paper, **params}
     clash = sorted((mapping - outer - inner) & set(params))
     if clash and "feature_map" in params:
         raise TypeError(
             f"method({name!r}) was given a feature_map and {', '.join(clash)} besides; set these "
             "on the feature_map itself."
         )
-    if recipe.kernel and "feature_map" not in params:
+    if row.kernel and "feature_map" not in params:
         ours = {key: value for key, value in chosen.items() if key in mapping}
         chosen = {k: v for k, v in chosen.items() if k not in mapping or k in outer | inner}
         chosen["feature_map"] = KernelMap(**ours)
@@ -157,7 +97,7 @@ def _assemble(name: str, recipe: _Recipe, protocol: str, params: dict[str, Any])
         return CMLLClassifier(**chosen)
     embedded = {key: value for key, value in chosen.items() if key in inner}
     others = {key: value for key, value in chosen.items() if key not in inner or key in outer}
-    return CompactClassifier(recipe.embedding(**embedded), **others)
+    return CompactClassifier(embedding(**embedded), **others)
 
 
 def _refuse_strangers(name: str, params: dict[str, Any], known: Any) -> None:

@@ -12,7 +12,7 @@ from compactlearn.core.params import Real, check_own_parameters, listed
 from compactlearn.core.validation import check_targets, n_rows_of
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
-from compactlearn.embeddings.sizes import label_count
+from compactlearn.embeddings.components import label_count
 from compactlearn.estimators.compact import (
     CompactClassifier,
     install,

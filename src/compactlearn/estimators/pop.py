@@ -236,8 +236,8 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
+        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             Handed to the estimator, and used in frequencies and performance. A row of weight 0
             counts as absent. The validation rows are drawn whatever their weights.
@@ -373,7 +373,13 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         return margins
 
     def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes."""
+        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         margins = self._margins(self._prepare(X))
         return margins[:, 0] if self._labels.kind == "binary" else margins
 
@@ -383,6 +389,11 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
 
         For logistic regression only, where the sigmoid of a score is one. Each label has its
         own; those of the classes of a vector y sum to 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
         """
         margins = self._margins(self._prepare(X)) + self._boundary
         if self._labels.kind == "binary":

@@ -40,7 +40,7 @@ from compactlearn.core.validation import (
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.any_classifier import Evaluated, RanksScores
-from compactlearn.estimators.sizes import Weighed, numbers_of
+from compactlearn.estimators.model_size import Weighed, numbers_of
 
 Array = NDArray[np.float64]
 
@@ -275,7 +275,13 @@ class ThresholdTuner(
         return self._scores(self.estimator_, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return 0/1 labels of shape (n_samples, n_labels)."""
+        """Return 0/1 labels of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         scores = self._scores_to_rank(X)
         if self.threshold_ is None:
             labels = np.zeros(scores.shape, dtype=np.int64)

@@ -81,6 +81,13 @@ class Moments:
         """Sum the rows of a pair of dense or sparse matrices of equal height.
 
         Rows are not checked here beyond their shapes; the estimators check before they sum.
+
+        Parameters
+        ----------
+        left, right : ndarray or sparse matrix of shape (n_rows, n_columns)
+            Features and labels of the same rows.
+        sample_weight : ndarray of shape (n_rows,), optional
+            A row of weight 2 counts as that row twice.
         """
         left, right = _two_dimensional(left, "left"), _two_dimensional(right, "right")
         if left.shape[0] != right.shape[0]:
@@ -103,7 +110,13 @@ class Moments:
 
     @classmethod
     def from_blocks(cls, blocks: Iterable[tuple[Any, ...]]) -> Moments:
-        """Sum an iterable of ``(left, right)`` or ``(left, right, sample_weight)`` blocks."""
+        """Sum an iterable of ``(left, right)`` or ``(left, right, sample_weight)`` blocks.
+
+        Parameters
+        ----------
+        blocks : iterable of tuples
+            Any generator will do: a block may be forgotten once it was summed.
+        """
         total: Moments | None = None
         for block in blocks:
             if not isinstance(block, tuple | list) or len(block) not in (2, 3):
@@ -126,10 +139,12 @@ class Moments:
 
     @property
     def mean_left(self) -> Array:
+        """Means of the left columns (a view)."""
         return self.mean[: self.n_left]
 
     @property
     def mean_right(self) -> Array:
+        """Means of the right columns (a view)."""
         return self.mean[self.n_left :]
 
     @property
@@ -192,7 +207,13 @@ class Moments:
         return Moments(count, mean, scatter, self.n_left, self.rounding)
 
     def rescaled(self, factors: Array) -> Moments:
-        """The moments after the left columns are multiplied by ``factors``."""
+        """The moments after the left columns are multiplied by ``factors``.
+
+        Parameters
+        ----------
+        factors : ndarray of shape (n_left,)
+            One for each left column.
+        """
         full = np.concatenate([factors, np.ones(self.n_right)])
         scatter = np.outer(full, full)
         scatter *= self.scatter
@@ -205,6 +226,15 @@ class Moments:
     def mapped(self, coefficients: Array, intercept: Array) -> Moments:
         """The moments after every left row x has become ``x @ coefficients + intercept``.
 
+        Parameters
+        ----------
+        coefficients : ndarray of shape (n_left, width)
+            What rows are multiplied by.
+        intercept : ndarray of shape (width,)
+            What is added to them.
+
+        Examples
+        --------
         >>> whole = Moments.from_arrays(np.array([[1.0], [3.0]]), np.array([[1.0], [0.0]]))
         >>> whole.mapped(np.array([[2.0]]), np.array([1.0])).mean
         array([5. , 0.5])

@@ -21,8 +21,8 @@ from compactlearn.metrics.ranking import (
     rankable_rows,
     ranking_loss,
 )
-from compactlearn.metrics.registry import METRICS, Metric, get_metric
 from compactlearn.metrics.scoring import scorer
+from compactlearn.metrics.table import METRICS, Metric, get_metric
 from compactlearn.metrics.top import ndcg_at_k, precision_at_k
 
 __all__ = [

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from compactlearn.core.warn import warn_user
-from compactlearn.metrics.places import Places
+from compactlearn.metrics.label_ranks import LabelRanks
 
 __all__ = ["KNOWN", "PRESENT", "RANKABLE", "Measure", "Rule", "Sums", "average", "warn_undefined"]
 
@@ -56,8 +56,8 @@ class Measure:
     """
 
     rule: Rule
-    numerator: Callable[[Places], np.ndarray]
-    denominator: Callable[[Places], np.ndarray] | None = None
+    numerator: Callable[[LabelRanks], np.ndarray]
+    denominator: Callable[[LabelRanks], np.ndarray] | None = None
 
 
 class Sums:
@@ -68,7 +68,7 @@ class Sums:
         self.above = dict.fromkeys(measures, 0.0)
         self.below = dict.fromkeys(measures, 0.0)
 
-    def add(self, block: Places) -> None:
+    def add(self, block: LabelRanks) -> None:
         """Add the rows of a block."""
         counted = {
             rule: rule.holds(block.n_present, block.n_known)
@@ -94,7 +94,7 @@ class Sums:
         }
 
 
-def average(name: str, measure: Measure, blocks: Iterable[Places], n_rows: int) -> float:
+def average(name: str, measure: Measure, blocks: Iterable[LabelRanks], n_rows: int) -> float:
     """One metric over all blocks, for a public function that calls this directly."""
     sums = Sums({name: measure})
     for block in blocks:

@@ -105,7 +105,7 @@ def check_convention(convention: Any) -> None:
 
 
 def check_k(k: Any, n_labels: int) -> int:
-    """k as an int between 1 and the number of labels."""
+    """The number k as an int between 1 and the number of labels."""
     if not Integer(1, n_labels).accepts(k):
         raise ValueError(
             f"k must be an integer between 1 and the number of labels, {n_labels}, but is {k!r}; "

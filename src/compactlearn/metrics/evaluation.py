@@ -7,7 +7,7 @@ import numpy as np
 
 from compactlearn.core.params import Integer
 from compactlearn.core.warn import warn_user
-from compactlearn.metrics.averages import Measure, Sums
+from compactlearn.metrics.averages import Sums
 from compactlearn.metrics.checks import (
     Convention,
     check_convention,
@@ -15,26 +15,10 @@ from compactlearn.metrics.checks import (
     check_scores,
     row_blocks,
 )
-from compactlearn.metrics.counts import Counts, count, count_block, merge
-from compactlearn.metrics.labels import (
-    example_f1_of,
-    hamming_loss_of,
-    macro_f1_of,
-    micro_f1_of,
-    subset_accuracy_of,
-)
-from compactlearn.metrics.places import places_of_block
+from compactlearn.metrics.hit_counts import Counts, count, count_block, merge
+from compactlearn.metrics.label_ranks import ranks_of_block
 from compactlearn.metrics.propensity import inverse_propensities
-from compactlearn.metrics.row_values import (
-    average_precision_measure,
-    coverage_measure,
-    ndcg_measure,
-    one_error_measure,
-    precision_measure,
-    psndcg_measure,
-    psp_measure,
-    ranking_loss_measure,
-)
+from compactlearn.metrics.table import METRICS, Metric
 from compactlearn.metrics.truth import Truth, read_truth
 
 __all__ = ["evaluate"]
@@ -66,6 +50,7 @@ def evaluate(
     Y : array-like or sparse matrix of shape (n_samples, n_labels)
         The truth: 0, 1, or NaN where unknown.
     scores : array-like of shape (n_samples, n_labels)
+        The higher, the more likely the label.
     threshold : float or array-like of shape (n_labels,)
         A label is predicted where its score is strictly greater; for "mulan" where it is greater
         or equal. 0.5 is the boundary of probabilities and of regressions on labels 0 and 1; that
@@ -102,53 +87,44 @@ def evaluate(
     S = check_scores(scores, truth.shape)
     bounds = _check_threshold(threshold, truth.shape[1])
     check_convention(convention)
-    measures = _measures(convention, _check_ks(k, truth.shape[1]), train_labels, truth.shape[1])
-    sums = Sums(measures)
+    asked = _asked(convention, _check_ks(k, truth.shape[1]), train_labels, truth.shape[1])
+    sums = Sums({name: row.measure(**given) for name, row, given in asked if row.needs == "scores"})
     for rows in row_blocks(truth.shape):
-        sums.add(places_of_block(truth.rows(rows), S[rows]))
+        sums.add(ranks_of_block(truth.rows(rows), S[rows]))
     ranked = sums.quotients(truth.shape[0])
     if labels is None:
         _doubt_threshold(S, bounds)
         counts = _counts_above(truth, S, bounds, convention)
     else:
         counts = count(truth, check_labels(labels, truth.shape))
-    first = {name: ranked.pop(name) for name in ("average_precision", *_RANKING)}
     return {
-        "average_precision": first.pop("average_precision"),
-        "micro_f1": micro_f1_of(counts, convention),
-        **first,
-        "hamming_loss": hamming_loss_of(counts),
-        "subset_accuracy": subset_accuracy_of(counts),
-        "example_f1": example_f1_of(counts, convention),
-        "macro_f1": macro_f1_of(counts, convention),
-        **ranked,
+        name: ranked[name] if row.needs == "scores" else row.measure(counts, **given)
+        for name, row, given in asked
     }
 
 
-_RANKING = ("ranking_loss", "one_error", "coverage")
-
-
-def _measures(
+def _asked(
     convention: str, ks: list[int], train_labels: Any, n_labels: int
-) -> dict[str, Measure]:
-    measures = {
-        "average_precision": average_precision_measure(convention),
-        "ranking_loss": ranking_loss_measure(convention),
-        "one_error": one_error_measure(convention),
-        "coverage": coverage_measure(convention),
-        **{f"precision_at_{k}": precision_measure(k) for k in ks},
-        **{f"ndcg_at_{k}": ndcg_measure(k, convention) for k in ks},
-    }
-    if train_labels is None:
-        return measures
-    if np.ndim(train_labels) != 2 or np.shape(train_labels)[1] != n_labels:
-        raise ValueError(
-            f"train_labels must be a matrix with the {n_labels} labels of Y as columns, but have "
-            f"the shape {np.shape(train_labels)}; pass the labels of the training rows."
-        )
-    weights = inverse_propensities(train_labels)
-    measures |= {f"psp_at_{k}": psp_measure(k, weights) for k in ks}
-    return measures | {f"psndcg_at_{k}": psndcg_measure(k, weights) for k in ks}
+) -> list[tuple[str, Metric, dict[str, Any]]]:
+    """Names, rows and options of what is evaluated, in the order of the table."""
+    given: dict[str, Any] = {"convention": convention}
+    if train_labels is not None:
+        if np.ndim(train_labels) != 2 or np.shape(train_labels)[1] != n_labels:
+            raise ValueError(
+                f"train_labels must be a matrix with the {n_labels} labels of Y as columns, but "
+                f"have the shape {np.shape(train_labels)}; pass the labels of the training rows."
+            )
+        given["weights"] = inverse_propensities(train_labels)
+    asked: list[tuple[str, Metric, dict[str, Any]]] = []
+    for name, row in METRICS.items():
+        if "weights" in row.defaults and "weights" not in given:
+            continue
+        options = row.defaults | {key: given[key] for key in given if key in row.defaults}
+        if name.endswith("_at_k"):
+            asked += [(f"{name[:-1]}{k}", row, options | {"k": k}) for k in ks]
+        else:
+            asked.append((name, row, options))
+    return asked
 
 
 def _counts_above(truth: Truth, S: np.ndarray, bounds: np.ndarray, convention: str) -> Counts:

@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from compactlearn.core.warn import warn_user
 from compactlearn.metrics.averages import KNOWN, warn_undefined
 from compactlearn.metrics.checks import Convention, check_convention, check_labels
-from compactlearn.metrics.counts import Counts, count
+from compactlearn.metrics.hit_counts import Counts, count
 from compactlearn.metrics.truth import read_truth
 
 __all__ = [

@@ -14,7 +14,7 @@ from compactlearn.core.params import Integer, Real
 from compactlearn.metrics.averages import average
 from compactlearn.metrics.checks import check_k
 from compactlearn.metrics.row_values import psndcg_measure, psp_measure
-from compactlearn.metrics.stored import ranked_blocks
+from compactlearn.metrics.sparse_scores import ranked_blocks
 from compactlearn.metrics.truth import read_truth
 
 __all__ = ["inverse_propensities", "propensities", "psndcg_at_k", "psp_at_k"]
@@ -68,6 +68,8 @@ def propensities(
     train_labels: Any, *, n_samples: int | None = None, A: float = 0.55, B: float = 1.5
 ) -> np.ndarray:
     """One over `inverse_propensities`: the chance that a label that applies is in the truth.
+
+    The parameters are those of `inverse_propensities`.
 
     >>> propensities([7, 3, 2, 1], n_samples=8)
     array([0.644885, 0.561398, 0.527127, 0.480898])

@@ -17,7 +17,7 @@ import numpy as np
 
 from compactlearn.metrics.averages import RANKABLE, average
 from compactlearn.metrics.checks import Convention, check_scores
-from compactlearn.metrics.places import places
+from compactlearn.metrics.label_ranks import label_ranks
 from compactlearn.metrics.row_values import (
     average_precision_measure,
     coverage_measure,
@@ -74,7 +74,7 @@ def average_precision(
     truth = read_truth(Y_true, mask)
     measure = average_precision_measure(convention)
     S = check_scores(scores, truth.shape)
-    return average("average_precision", measure, places(truth, S), truth.shape[0])
+    return average("average_precision", measure, label_ranks(truth, S), truth.shape[0])
 
 
 def ranking_loss(
@@ -112,7 +112,7 @@ def ranking_loss(
     truth = read_truth(Y_true, mask)
     measure = ranking_loss_measure(convention)
     S = check_scores(scores, truth.shape)
-    return average("ranking_loss", measure, places(truth, S), truth.shape[0])
+    return average("ranking_loss", measure, label_ranks(truth, S), truth.shape[0])
 
 
 def one_error(
@@ -147,7 +147,7 @@ def one_error(
     truth = read_truth(Y_true, mask)
     measure = one_error_measure(convention)
     S = check_scores(scores, truth.shape)
-    return average("one_error", measure, places(truth, S), truth.shape[0])
+    return average("one_error", measure, label_ranks(truth, S), truth.shape[0])
 
 
 def coverage(
@@ -197,11 +197,11 @@ def coverage(
     truth = read_truth(Y_true, mask)
     measure = coverage_measure(convention, normalize)
     S = check_scores(scores, truth.shape)
-    return average("coverage", measure, places(truth, S), truth.shape[0])
+    return average("coverage", measure, label_ranks(truth, S), truth.shape[0])
 
 
 def rankable_rows(Y_true: Any, *, mask: Any = None) -> np.ndarray:
-    """Which rows have a present and an absent label.
+    """Which rows of `Y_true` have a present and an absent label, where `mask` has them known.
 
     Those are the rows that count in `average_precision`, `ranking_loss` and `one_error` under
     the convention "zhang".

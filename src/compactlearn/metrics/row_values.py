@@ -1,6 +1,6 @@
 """The value of each row under the ranking metrics, and which rows count, convention by convention.
 
-All are read off the places of the present labels. The conventions are told in the docstrings of
+All are read off the ranks of the present labels. The conventions are told in the docstrings of
 the public functions, which stand in `ranking`, `top` and `propensity`.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from compactlearn.metrics.averages import KNOWN, PRESENT, RANKABLE, Measure
 from compactlearn.metrics.checks import check_convention
-from compactlearn.metrics.places import Places
+from compactlearn.metrics.label_ranks import LabelRanks
 
 __all__ = [
     "average_precision_measure",
@@ -29,7 +29,7 @@ def average_precision_measure(convention: Any) -> Measure:
     check_convention(convention)
     rule = {"zhang": RANKABLE, "sklearn": KNOWN, "mulan": PRESENT}[convention]
 
-    def purity(rows: Places) -> np.ndarray:
+    def purity(rows: LabelRanks) -> np.ndarray:
         place, hits = rows.ordered(rows.upto if convention == "sklearn" else rows.highest_first)
         total = rows.sum_by_row(hits / place)
         # Only scikit-learn counts a row without labels, and as perfect.
@@ -42,7 +42,7 @@ def ranking_loss_measure(convention: Any) -> Measure:
     """What `ranking_loss` averages."""
     check_convention(convention)
 
-    def loss(rows: Places) -> np.ndarray:
+    def loss(rows: LabelRanks) -> np.ndarray:
         # Of the labels at or above a present one, those that are not present themselves. Where
         # places differ, the numbers of present ones are 1, 2, ..., n and need no sorting.
         if convention == "mulan" or rows.untied:
@@ -60,7 +60,7 @@ def one_error_measure(convention: Any) -> Measure:
     """What `one_error` averages."""
     check_convention(convention)
 
-    def missed(rows: Places) -> np.ndarray:
+    def missed(rows: LabelRanks) -> np.ndarray:
         on_top = rows.highest_first == 1 if convention == "mulan" else rows.above == 0
         return np.where(rows.sum_by_row(on_top) > 0, 0.0, 1.0)
 
@@ -71,7 +71,7 @@ def coverage_measure(convention: Any, normalize: bool = False) -> Measure:
     """What `coverage` averages."""
     check_convention(convention)
 
-    def depth(rows: Places) -> np.ndarray:
+    def depth(rows: LabelRanks) -> np.ndarray:
         if convention == "sklearn":
             values = rows.max_by_row(rows.upto)
         else:
@@ -87,7 +87,7 @@ def coverage_measure(convention: Any, normalize: bool = False) -> Measure:
 def precision_measure(k: int, drop_empty: bool = False) -> Measure:
     """What `precision_at_k` averages."""
 
-    def precision(rows: Places) -> np.ndarray:
+    def precision(rows: LabelRanks) -> np.ndarray:
         return rows.sum_by_row(rows.lowest_first <= k) / k
 
     return Measure(PRESENT if drop_empty else KNOWN, precision)
@@ -98,7 +98,7 @@ def ndcg_measure(k: int, convention: Any, drop_empty: bool = False) -> Measure:
     check_convention(convention)
     gained = _gains(k)
 
-    def gain(rows: Places) -> np.ndarray:
+    def gain(rows: LabelRanks) -> np.ndarray:
         if convention == "sklearn":  # the mean of the discounts of all places of the group
             whole = gained[np.minimum(rows.upto, k)] - gained[np.minimum(rows.above, k)]
             gains = whole / (rows.upto - rows.above)
@@ -112,10 +112,10 @@ def ndcg_measure(k: int, convention: Any, drop_empty: bool = False) -> Measure:
 def psp_measure(k: int, weights: np.ndarray) -> Measure:
     """The two sums of `psp_at_k`; the common factor 1 / k is left out."""
 
-    def found(rows: Places) -> np.ndarray:
+    def found(rows: LabelRanks) -> np.ndarray:
         return rows.sum_by_row(weights[rows.label] * (rows.lowest_first <= k))
 
-    def best(rows: Places) -> np.ndarray:
+    def best(rows: LabelRanks) -> np.ndarray:
         row, place, weight = _by_weight(rows, weights)
         return np.bincount(row, weights=weight * (place <= k), minlength=rows.truth.shape[0])
 
@@ -126,11 +126,11 @@ def psndcg_measure(k: int, weights: np.ndarray) -> Measure:
     """The two sums of `psndcg_at_k`."""
     gained = _gains(k)
 
-    def found(rows: Places) -> np.ndarray:
+    def found(rows: LabelRanks) -> np.ndarray:
         gains = weights[rows.label] * _discounts(rows.lowest_first, k)
         return rows.sum_by_row(gains) / _ideal(rows, gained)
 
-    def best(rows: Places) -> np.ndarray:
+    def best(rows: LabelRanks) -> np.ndarray:
         row, place, weight = _by_weight(rows, weights)
         gains = weight * _discounts(place, k)
         return np.bincount(row, weights=gains, minlength=rows.truth.shape[0]) / _ideal(rows, gained)
@@ -148,13 +148,13 @@ def _discounts(place: np.ndarray, k: int) -> np.ndarray:
     return np.where(place <= k, 1 / np.log2(place + 1), 0.0)
 
 
-def _ideal(rows: Places, gained: np.ndarray) -> np.ndarray:
+def _ideal(rows: LabelRanks, gained: np.ndarray) -> np.ndarray:
     """The gain of a row whose present labels come first; 1 where it has none."""
     best = gained[np.minimum(rows.n_present, len(gained) - 1)]
     return np.where(rows.n_present > 0, best, 1.0)
 
 
-def _by_weight(rows: Places, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _by_weight(rows: LabelRanks, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Row, place and weight of all present labels if each row ranked them by weight."""
     weight = weights[rows.truth.present.columns]
     row = rows.truth.present.row_numbers()

@@ -1,7 +1,5 @@
 """Metrics as scikit-learn's searches and cross-validation want them: called with a fitted model."""
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 
 from compactlearn.core.params import nearest
 from compactlearn.metrics.propensity import inverse_propensities
-from compactlearn.metrics.registry import Metric, get_metric
+from compactlearn.metrics.table import Metric, get_metric
 
 __all__ = ["Scorer", "scorer"]
 
@@ -72,7 +70,7 @@ def scorer(name: str, **options: Any) -> Scorer:
     -0.019841...
     """
     metric = get_metric(name)
-    allowed = options_of(metric)
+    allowed = metric.options
     for option in options:
         if option not in allowed:
             raise TypeError(
@@ -123,17 +121,9 @@ def _method(estimator: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
     )
 
 
-def options_of(metric: Metric) -> list[str]:
-    """What a metric takes besides truth and prediction; not `mask`, which goes with rows."""
-    function = metric.function
-    fixed = function.keywords if isinstance(function, functools.partial) else {}
-    names = list(inspect.signature(function).parameters)[2:]
-    return [name for name in names if name != "mask" and name not in fixed]
-
-
 def training_options(metric: Metric, train_labels: Any) -> dict[str, Any]:
     """What a metric must know of the training rows: weights of labels, by how rare they are."""
-    if "weights" not in options_of(metric) or train_labels is None:
+    if "weights" not in metric.options or train_labels is None:
         return {}
     return {"weights": inverse_propensities(train_labels)}
 

@@ -9,7 +9,7 @@ from typing import Any
 from compactlearn.metrics.averages import average
 from compactlearn.metrics.checks import Convention, check_k
 from compactlearn.metrics.row_values import ndcg_measure, precision_measure
-from compactlearn.metrics.stored import ranked_blocks
+from compactlearn.metrics.sparse_scores import ranked_blocks
 from compactlearn.metrics.truth import read_truth
 
 __all__ = ["ndcg_at_k", "precision_at_k"]

@@ -9,7 +9,7 @@ from sklearn.model_selection import ParameterGrid
 
 from compactlearn.core.params import Constraint, Flag, listed, nearest
 from compactlearn.estimators.cmll import CMLLClassifier
-from compactlearn.model_selection.crossval import Outcome, Problem
+from compactlearn.model_selection.crossval import Outcome, SearchData
 from compactlearn.model_selection.search import Search
 
 ALPHAS = tuple(np.logspace(-3, 4, 15).tolist())
@@ -144,7 +144,7 @@ search_time_, refit_time_, interrupted_
         }
         return {name: listed(values, own) for name, (own, values) in given.items()}
 
-    def _run(self, problem: Problem) -> None:
+    def _run(self, problem: SearchData) -> None:
         decoders = listed(self.decoders, "decoders")
         for decoder in decoders:
             if decoder not in DECODERS:

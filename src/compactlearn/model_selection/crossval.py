@@ -21,7 +21,7 @@ from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import Targets, take_rows
 from compactlearn.core.warn import quiet
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.metrics.many import TOGETHER, Judge
+from compactlearn.metrics.judges import TOGETHER, Judge
 from compactlearn.metrics.scoring import Scorer
 from compactlearn.model_selection.candidates import Group, Single, sort_candidates
 from compactlearn.model_selection.engine import scores_of
@@ -34,7 +34,7 @@ Values = list[tuple[list[int], float]]  # settings, and the score that they have
 
 
 @dataclass(frozen=True)
-class Problem:
+class SearchData:
     """Data, checked and as they came, and how they are split and judged."""
 
     X: Any  # as it came, for fits of single settings
@@ -47,6 +47,7 @@ class Problem:
 
     @property
     def shape(self) -> tuple[int, int, int]:
+        """Rows, features and labels."""
         return (*self.data.X.shape, self.data.Y.shape[1])
 
 
@@ -90,7 +91,7 @@ class Outcome:
 def cross_validate_grid(
     estimator: CompactClassifier,
     candidates: Sequence[Mapping[str, Any]],
-    problem: Problem,
+    problem: SearchData,
     *,
     racing: bool = False,
     n_jobs: int | None = None,
@@ -140,8 +141,10 @@ def cross_validate_grid(
 
 
 def _is_small(shape: tuple[int, int, int]) -> bool:
-    """Whether the products of a search are so small that threads of a BLAS cost more than they
-    bring: measured on two cores, half the time on llog and yeast, a third more on corel5k."""
+    """Whether products are so small that threads of a BLAS cost more than they bring.
+
+    Measured on two cores: without them half the time on llog and yeast, a third more on corel5k.
+    """
     _, n_features, n_labels = shape
     return n_features + n_labels <= 1200 and n_labels <= 256
 
@@ -162,7 +165,7 @@ Task = Callable[[], tuple[int, Values]]
 def _rounds(
     groups: Sequence[Group],
     singles: Sequence[Single],
-    problem: Problem,
+    problem: SearchData,
     judges: Sequence[FoldJudge],
     going: NDArray[np.bool_],
     racing: bool,
@@ -192,7 +195,7 @@ def _round(
     together: Sequence[Sequence[Group]],
     held: Sequence[Iterator[Fold]],
     singles: Sequence[Single],
-    problem: Problem,
+    problem: SearchData,
     judges: Sequence[FoldJudge],
     going: NDArray[np.bool_],
     racing: bool,
@@ -269,7 +272,7 @@ class _Falls:
 
 
 def _score_single(
-    single: Single, number: int, split: Split, problem: Problem, judge: FoldJudge
+    single: Single, number: int, split: Split, problem: SearchData, judge: FoldJudge
 ) -> tuple[int, Values]:
     train, test = split
     weights = problem.data.weights
@@ -307,7 +310,7 @@ def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values
 class FoldJudge:
     """The metric on the validation rows of one split, whatever kind of labels they have."""
 
-    def __init__(self, problem: Problem, test: NDArray[np.intp]) -> None:
+    def __init__(self, problem: SearchData, test: NDArray[np.intp]) -> None:
         self.kind = problem.targets.kind
         self.classes = problem.targets.classes
         Y = problem.data.Y[test]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from compactlearn.embeddings.base import Embedded, Embedding, Head
-from compactlearn.embeddings.sizes import component_count, default_label_size
+from compactlearn.embeddings.components import component_count, default_label_size
 from compactlearn.linalg.learning import learn_path
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.model_selection.folds import Fold
@@ -121,7 +121,8 @@ class _Solved:
         self, result: Embedded, nested: bool, wanted: list[Wanted]
     ) -> Iterator[Scored]:
         """The learner sees everything: its decomposition is shared by all codes of the fold, and
-        its solution by codes that are nested."""
+        its solution by codes that are nested.
+        """
         source = self.largest.codes if nested and self.largest is not None else result.codes
         path = None
         for alpha, group in self._by_penalty(wanted):

@@ -62,9 +62,11 @@ def scores_on_split(
     Parameters
     ----------
     estimator : CompactClassifier or CMLLClassifier
+        What is fitted, with the parameters of each candidate.
     candidates : sequence of dict
         Parameters of the estimator, as in ``GridSearchMoments``.
     X_train, X_test : array-like or sparse matrix, (n_train, n_features) and (n_rows, n_features)
+        Features of the rows to learn from, and of those to score.
     Y_train : array-like or sparse matrix of shape (n_train, n_labels)
         0 and 1.
 

@@ -20,7 +20,7 @@ from compactlearn.core.optional import require
 from compactlearn.core.params import Constraint, Flag, Integer, Real, listed
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.model_selection.crossval import Outcome, Problem
+from compactlearn.model_selection.crossval import Outcome, SearchData
 from compactlearn.model_selection.search import Search
 
 DECILES = tuple(round(0.1 * k, 1) for k in range(1, 11))
@@ -138,7 +138,7 @@ feature_names_in_, nbytes_, numbers_
             "size that there is."
         )
 
-    def _run(self, problem: Problem) -> None:
+    def _run(self, problem: SearchData) -> None:
         mus, nus = (
             _ratios(getattr(self, name), name) for name in ("feature_ratios", "label_ratios")
         )

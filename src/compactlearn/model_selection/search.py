@@ -39,9 +39,9 @@ from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.label_output import LabelSpace
-from compactlearn.estimators.sizes import Weighed
+from compactlearn.estimators.model_size import Weighed
 from compactlearn.metrics.scoring import Scorer, scorer
-from compactlearn.model_selection.crossval import Outcome, Problem, cross_validate_grid
+from compactlearn.model_selection.crossval import Outcome, SearchData, cross_validate_grid
 from compactlearn.model_selection.folds import Data, Split
 
 Array = NDArray[np.float64]
@@ -85,7 +85,7 @@ class Search(
         """The classifier, with everything that is not searched for."""
 
     @abstractmethod
-    def _run(self, problem: Problem) -> None:
+    def _run(self, problem: SearchData) -> None:
         """Search, by :meth:`_score` and :meth:`_keep`."""
 
     def fit(
@@ -96,8 +96,8 @@ class Search(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. ``Y`` is the same by keyword.
+        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             For the fits, and for the scores where the metric ranks the labels of rows.
         groups : array-like of shape (n_samples,), optional
@@ -115,7 +115,7 @@ class Search(
             data = Data(X, targets.matrix, weights)
             splits = self._splits(given, y, targets.kind, groups, X.shape[0])
             _refuse_unweighted(weights, splits)
-            problem = Problem(given, y, data, targets, splits, self._scorer(), groups)
+            problem = SearchData(given, y, data, targets, splits, self._scorer(), groups)
             self.scorer_, self.n_splits_ = problem.scoring, len(splits)
             self._check_template(targets)
             self._run(problem)
@@ -172,7 +172,7 @@ class Search(
             _refuse_one_class(rows, y)
         return rows
 
-    def _score(self, problem: Problem, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
+    def _score(self, problem: SearchData, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
         if not candidates:
             raise ValueError(
                 "The grid is empty: there is no setting to try; give every parameter at least one "
@@ -188,7 +188,7 @@ class Search(
         )
 
     def _keep(
-        self, problem: Problem, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
+        self, problem: SearchData, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
     ) -> None:
         """The table of results, and the best of them."""
         reached, merits = outcome.reached, outcome.merits
@@ -241,32 +241,78 @@ class Search(
         return best
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels that the best classifier predicts."""
+        """Return the labels that the best classifier predicts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).predict(X)
 
     def decision_function(self, X: Any) -> Array:
-        """Return the best classifier's scores."""
+        """Return the best classifier's scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).decision_function(X)
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Return the best classifier's probabilities."""
+        """Return the best classifier's probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).predict_proba(X)
 
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
-        """Return the k best labels of each row and their scores; see ``CompactClassifier``."""
+        """Return the k best labels of each row and their scores; see ``CompactClassifier``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        k : int
+            How many labels.
+        sparse : bool, default=False
+            Whether to return one CSR matrix.
+        """
         return self._asked(X).predict_topk(X, k, sparse=sparse)
 
     def predict_codes(self, X: Any) -> Array:
-        """Return predicted codes."""
+        """Return predicted codes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).predict_codes(X)
 
     def transform(self, X: Any) -> Any:
-        """Return the projected features."""
+        """Return the projected features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
         return self._asked(X).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns that ``transform`` returns."""
+        """Names of the columns that ``transform`` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; by default those that ``fit`` saw.
+        """
         return self._best().get_feature_names_out(input_features)
 
     @property
@@ -324,7 +370,7 @@ def _refuse_unweighted(weights: Array | None, splits: Sequence[Split]) -> None:
 
 
 def _table(
-    problem: Problem, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
+    problem: SearchData, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
 ) -> dict[str, Any]:
     """One entry per setting, in the columns of scikit-learn's searches, and for each split the
     number of labels that its training or its validation rows have no example of."""
@@ -448,7 +494,7 @@ refit_time_, classes_, n_features_in_, feature_names_in_
             )
         return self.estimator
 
-    def _run(self, problem: Problem) -> None:
+    def _run(self, problem: SearchData) -> None:
         grid = self.param_grid
         if not isinstance(grid, Mapping) and (isinstance(grid, str) or not np.iterable(grid)):
             raise TypeError(

@@ -26,9 +26,9 @@ from compactlearn.core.params import (
 )
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import check_targets, n_rows_of
-from compactlearn.model_selection.dealing import Folds, deal, fill_empty
+from compactlearn.model_selection.label_counts import Integers, Units, make_units
+from compactlearn.model_selection.rarest_first import Folds, deal, fill_empty
 from compactlearn.model_selection.swaps import improve
-from compactlearn.model_selection.units import Integers, Units, make_units
 
 Indices = NDArray[np.intp]
 
@@ -102,7 +102,13 @@ class IterativeStratification(BaseCrossValidator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of folds; the arguments are there for scikit-learn's sake."""
+        """The number of folds; the arguments are there for scikit-learn's sake.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Not used; there for compatibility with scikit-learn.
+        """
         check_parameters(self, {"n_splits": self._constraints["n_splits"]})
         return int(self.n_splits)
 
@@ -198,7 +204,13 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):
         self.order = order
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of splits; the arguments are there for scikit-learn's sake."""
+        """The number of splits; the arguments are there for scikit-learn's sake.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Not used; there for compatibility with scikit-learn.
+        """
         check_parameters(self, {"n_splits": self._constraints["n_splits"]})
         return int(self.n_splits)
 

@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.model_selection.dealing import Folds
-from compactlearn.model_selection.units import Integers, Units
+from compactlearn.model_selection.label_counts import Integers, Units
+from compactlearn.model_selection.rarest_first import Folds
 
 Array = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ def improve(fold: Folds, units: Units, weights: Integers) -> Folds:
 
 
 def _excess(fold: Folds, counts: Any, weights: Integers) -> Array:
-    """e (n_folds, n_columns): the counts of each fold less its share."""
+    """The excess e (n_folds, n_columns): the counts of each fold less its share."""
     n = len(fold)
     sums = scipy.sparse.csr_array((np.ones(n), (fold, np.arange(n))), shape=(len(weights), n))
     total = np.asarray(counts.sum(axis=0)).ravel()

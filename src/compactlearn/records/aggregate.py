@@ -16,15 +16,15 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.metrics.table import METRICS, greater_is_better
 from compactlearn.records.grouping import grouped, incomplete
 from compactlearn.records.record import SELECTIONS, Record, Selection
 from compactlearn.records.significance import mean_and_std
 
 __all__ = ["LOSSES", "Figure", "Gap", "Grid", "Results", "aggregate"]
 
-#: Metrics of which less is better; of all others, more is. `compactlearn.metrics` lies beside this
-#: layer and cannot be asked; a test compares the two.
-LOSSES = frozenset({"ranking_loss", "one_error", "coverage", "hamming_loss"})
+#: Metrics of which less is better; of all others, more is.
+LOSSES = frozenset(name for name, metric in METRICS.items() if not metric.greater_is_better)
 
 
 @dataclass(frozen=True)
@@ -124,11 +124,23 @@ class Results:
     n_records: int
 
     def cell(self, dataset: str, method: str, metric: str) -> Figure | Gap | None:
-        """A figure, a gap with its reason, or None if nobody asked for it."""
+        """A figure, a gap with its reason, or None if nobody asked for it.
+
+        Parameters
+        ----------
+        dataset, method, metric : str
+            Their names, as the records have them.
+        """
         return self.cells.get((self.selection, dataset, method, metric))
 
     def figure(self, dataset: str, method: str, metric: str) -> Figure | None:
-        """A figure, or None."""
+        """A figure, or None.
+
+        Parameters
+        ----------
+        dataset, method, metric : str
+            Their names, as the records have them.
+        """
         found = self.cell(dataset, method, metric)
         return found if isinstance(found, Figure) else None
 
@@ -142,18 +154,19 @@ class Results:
 
 
 def aggregate(
-    records: Iterable[Record], selection: Selection, *, losses: Collection[str] = LOSSES
+    records: Iterable[Record], selection: Selection, *, losses: Collection[str] | None = None
 ) -> Results:
     """Join the folds of one selection; records of the other are left aside.
 
     Parameters
     ----------
     records : iterable of Record
+        Of any number of runs; their order does not matter.
     selection : "paper" or "nested"
         "paper": for each metric the configuration with the best mean over all folds, among those
         that every fold tried. "nested": the one configuration of each fold.
-    losses : collection of str
-        Metrics of which less is better.
+    losses : collection of str, optional
+        Metrics of which less is better; by default as `compactlearn.metrics.METRICS` says.
 
     Raises
     ------
@@ -169,6 +182,8 @@ def aggregate(
         )
     groups = grouped(records, selection)
     metrics = _metrics(groups.values())
+    if losses is None:
+        losses = [metric for metric in metrics if not greater_is_better(metric)]
     cells: dict[tuple[str, str, str, str], Figure | Gap] = {}
     grids, seconds, by_frequency = {}, {}, {}
     for (dataset, method), group in groups.items():

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from compactlearn.core.files import atomic
+from compactlearn.core.atomic import atomic
 from compactlearn.core.growth import Growth
 from compactlearn.core.memory import human_bytes
 from compactlearn.records.record import Record, RecordError

@@ -53,6 +53,13 @@ class RecordError(ValueError):
 def seed_for(*parts: object) -> int:
     """A seed from names: the same for the same names, on every machine and in every process.
 
+    Parameters
+    ----------
+    *parts : object
+        Names and numbers; their order matters.
+
+    Examples
+    --------
     >>> seed_for("enron", 0) == seed_for("enron", 0), seed_for("enron", 0) == seed_for("enron", 1)
     (True, False)
     """
@@ -175,7 +182,15 @@ class Record:
     circumstances: Mapping[str, Any] = field(default_factory=dict)
 
     def value(self, metric: str, configuration: int = 0) -> float:
-        """One figure."""
+        """One figure.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+        configuration : int
+            Its place among the configurations.
+        """
         return float(self.values[configuration, list(self.metrics).index(metric)])
 
     def answer(self) -> dict[str, Any]:
@@ -203,7 +218,13 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Record:
-        """Read a record, or say why the text is none."""
+        """Read a record, or say why the text is none.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` has made.
+        """
         try:
             found = json.loads(text, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:

@@ -151,6 +151,10 @@ def t_test_power(
         True mean of the differences.
     deviation : float
         True standard deviation of the differences.
+    n_folds : int
+        Number of differences.
+    level : float
+        Of the test: how often it errs where there is no difference.
 
     Notes
     -----

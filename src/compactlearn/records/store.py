@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from compactlearn.core.files import atomic
+from compactlearn.core.atomic import atomic
 from compactlearn.core.growth import Growth
 from compactlearn.core.warn import warn_user
 from compactlearn.records.claims import claim, sweep
@@ -83,18 +83,35 @@ class Store:
         sweep(self.claims)
 
     def path(self, cell: Cell) -> Path:
-        """Where the record of a cell lies, or would."""
+        """Where the record of a cell lies, or would.
+
+        Parameters
+        ----------
+        cell : Cell
+            The question that the record answers.
+        """
         return self.cells / f"{cell.name}.json"
 
     def read(self, cell: Cell, *, claimed: bool = False) -> Record | None:
         """The record of a cell; None if there is none, or only one that cannot be read.
 
-        `claimed` says that the caller holds the claim on the cell.
+        Parameters
+        ----------
+        cell : Cell
+            The question that the record answers.
+        claimed : bool
+            Whether the caller holds the claim on the cell.
         """
         return self._read(self.path(cell), claimed)
 
     def status(self, cell: Cell) -> str | None:
-        """How a cell ended; None if it has no record that can be read. Changes nothing."""
+        """How a cell ended; None if it has no record that can be read. Changes nothing.
+
+        Parameters
+        ----------
+        cell : Cell
+            The question that the record answers.
+        """
         record = _peeked(self.path(cell), self._tell)
         return None if record is None else record.status
 
@@ -107,6 +124,11 @@ class Store:
 
     def write(self, record: Record) -> None:
         """Keep a record; it replaces an earlier one of the same cell.
+
+        Parameters
+        ----------
+        record : Record
+            The answer to its cell.
 
         Raises
         ------
@@ -125,7 +147,13 @@ class Store:
 
     @contextmanager
     def claim(self, cell: Cell) -> Iterator[bool]:
-        """Inside, whether the cell is ours to compute; False: another process is at it."""
+        """Inside, whether the cell is ours to compute; False: another process is at it.
+
+        Parameters
+        ----------
+        cell : Cell
+            The question that the record answers.
+        """
         with ExitStack() as held:
             try:
                 self.claims.mkdir(parents=True, exist_ok=True)
@@ -141,6 +169,11 @@ class Store:
         """Write every record to one compressed file, whole or not at all; returns how many.
 
         The same records give the same bytes.
+
+        Parameters
+        ----------
+        path : str or path
+            The packed file.
         """
         try:
             return write_packed(self.records(), Path(path))
@@ -152,6 +185,11 @@ class Store:
 
         A record that is here already stays, unless its cell did not end well and the file knows
         better.
+
+        Parameters
+        ----------
+        path : str or path
+            The packed file.
         """
         written = 0
         # All are read before one is kept: damage may show only at the end of the file.
@@ -218,7 +256,8 @@ def open_records(
 
     Parameters
     ----------
-    path : path
+    path : str or path
+        The folder or the file.
     tell : callable, optional
         Receives a sentence about each file of a folder that is no record; by default a warning.
     limits : Growth, optional

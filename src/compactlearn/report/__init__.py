@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from compactlearn.records import Record, Results, Selection, aggregate
-from compactlearn.report.figure import Chart
-from compactlearn.report.figures import make_charts
-from compactlearn.report.html import page
-from compactlearn.report.raster import png_bytes
-from compactlearn.report.summary import markdown_text
-from compactlearn.report.tables import Entry, MetricTable, make_tables
-from compactlearn.report.text import csv_text, latex_text
+from compactlearn.report.drawing.all_charts import make_charts
+from compactlearn.report.drawing.chart import Chart
+from compactlearn.report.drawing.raster import png_bytes
+from compactlearn.report.html.page import page
+from compactlearn.report.tables.csv_latex import csv_text, latex_text
+from compactlearn.report.tables.metric_tables import Entry, MetricTable, make_tables
+from compactlearn.report.words.summary import markdown_text
 
 __all__ = [
     "Chart",
@@ -37,6 +37,7 @@ def collect(
     Parameters
     ----------
     records : iterable of Record
+        What was run, in any order.
     selections : sequence of "paper" and "nested", optional
         Only these; by default all.
     """
@@ -58,11 +59,13 @@ def render_html(
     Parameters
     ----------
     records : iterable of Record
+        What was run, in any order.
     selections : sequence of "paper" and "nested", optional
         Only these; by default all, each in a view of its own.
     times : bool
         False leaves out seconds, which are all that differs between two runs of the same cells.
     heading : str
+        The title of the page.
     """
     return page(collect(records, selections), heading, times=times)
 
@@ -70,26 +73,50 @@ def render_html(
 def to_csv(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None, times: bool = True
 ) -> str:
-    """Every cell on a line."""
+    """Every cell on a line.
+
+    Parameters
+    ----------
+    records, selections, times :
+        As in `render_html`.
+    """
     return csv_text(collect(records, selections), times=times)
 
 
 def to_latex(records: Iterable[Record], *, selections: Sequence[Selection] | None = None) -> str:
-    """Tables in the paper's form."""
+    """Tables in the paper's form.
+
+    Parameters
+    ----------
+    records, selections :
+        As in `render_html`.
+    """
     return latex_text(collect(records, selections))
 
 
 def summary_markdown(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None
 ) -> str:
-    """The findings in words and a few tables."""
+    """The findings in words and a few tables.
+
+    Parameters
+    ----------
+    records, selections :
+        As in `render_html`.
+    """
     return markdown_text(collect(records, selections))
 
 
 def to_svg(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None, times: bool = True
 ) -> dict[str, str]:
-    """Every figure as SVG, by a name that may be a file's."""
+    """Every figure as SVG, by a name that may be a file's.
+
+    Parameters
+    ----------
+    records, selections, times :
+        As in `render_html`.
+    """
     charts = [
         chart
         for results in collect(records, selections)
@@ -101,6 +128,12 @@ def to_svg(
 def to_png(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None, times: bool = True
 ) -> dict[str, bytes]:
-    """Every figure as PNG; needs the extra "report"."""
+    """Every figure as PNG; needs the extra "report".
+
+    Parameters
+    ----------
+    records, selections, times :
+        As in `render_html`.
+    """
     drawn = to_svg(records, selections=selections, times=times)
     return {name: png_bytes(svg) for name, svg in drawn.items()}

@@ -13,7 +13,7 @@ import threading
 import time
 from multiprocessing import Pipe
 
-from compactlearn.bench.worker import _end_with_parent, serve
+from compactlearn.bench.harness.worker import _end_with_parent, serve
 
 
 class Forked:
@@ -40,7 +40,7 @@ class Forked:
 
 
 def fork_worker():
-    """What `compactlearn.bench.guard.launch` returns."""
+    """What `compactlearn.bench.harness.guard.launch` returns."""
     ours, theirs = Pipe()
     reading, writing = os.pipe()
     errors = tempfile.TemporaryFile()  # noqa: SIM115, closed with the worker

@@ -1,7 +1,7 @@
 """How far training has come, in a file that a kill cannot spoil and that executes nothing.
 
 The file is an uncompressed .npz of numeric arrays and one JSON text. It appears whole or not at
-all (`compactlearn.core.files.atomic`), is read without pickle, and whatever it claims is held
+all (`compactlearn.core.atomic.atomic`), is read without pickle, and whatever it claims is held
 against what the training expects before a byte of its arrays is read.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.core.files import atomic, clear_leftovers
+from compactlearn.core.atomic import atomic, clear_leftovers
 from compactlearn.estimators.autoencoder.training import STATE
 
 _FORMAT = "compactlearn C2AE checkpoint 1"

@@ -9,8 +9,8 @@ import numpy as np
 from compactlearn.core.warn import quiet
 from compactlearn.estimators.autoencoder.examples import Examples
 from compactlearn.estimators.autoencoder.training import Trainer
-from compactlearn.metrics.registry import get_metric
 from compactlearn.metrics.scoring import training_options
+from compactlearn.metrics.table import get_metric
 
 
 class Validation:

@@ -1,0 +1,1 @@
+"""The methods that a benchmark measures, and what they share: grids, clocks, sizes."""

@@ -1,0 +1,108 @@
+"""Entries for any other classifier: every configuration is a fit of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from compactlearn.bench.methods.entry import Answer, Task
+from compactlearn.bench.methods.frequency import by_frequency
+from compactlearn.bench.methods.grids import SETTINGS, complete_settings, configurations
+from compactlearn.bench.methods.judging import Clock, best_place, inner_means
+from compactlearn.core.warn import silence
+from compactlearn.metrics.judges import Judges
+
+__all__ = ["SingleFits"]
+
+Settings = Mapping[str, Any]
+Configuration = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SingleFits:
+    """A method that is a classifier of label matrices, with ``predict`` and scores.
+
+    Parameters
+    ----------
+    name : str
+    make : callable
+        The unfitted classifier, of the settings, a configuration and a seed.
+    numbers : callable
+        How many numbers a fitted one keeps to predict.
+    axes, options, defaults
+        As in ``EngineEntry``.
+    plain : callable, optional
+        In place of ``make`` on the inner folds, which need scores and no decisions.
+    scores : callable, optional
+        Scores of rows by a fitted classifier; by default its ``decision_function``.
+
+    Notes
+    -----
+    Seconds of "paper" are those of all fits, and of all predictions. "nested" is as in
+    ``EngineEntry``; where there is only one configuration no inner folds are needed, and
+    ``inner_score`` is None.
+    """
+
+    name: str
+    make: Callable[[Settings, Configuration, int], Any]
+    numbers: Callable[[Any], int]
+    axes: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    defaults: Settings = field(default_factory=dict)
+    plain: Callable[[Settings, Configuration, int], Any] | None = None
+    scores: Callable[[Any, Any], Any] = lambda model, X: model.decision_function(X)
+
+    def settings(self, given: Settings) -> dict[str, Any]:
+        """See ``Entry``."""
+        names = ("inner_folds", *self.axes, *self.options)
+        return complete_settings(self.name, given, names, self.defaults)
+
+    def answer(self, task: Task) -> Answer:
+        """See ``Entry``."""
+        own = self.settings({k: v for k, v in task.settings.items() if k in SETTINGS})
+        grid = configurations(own, self.axes)
+        with silence():  # each configuration would repeat what one fit says
+            details: dict[str, Any] = {"n_tried": len(grid)}
+            tried = grid
+            if task.selection == "nested":
+                chosen, inner = self._chosen(task, own, grid)
+                details |= {"inner_score": inner, "inner_folds": own["inner_folds"]}
+                tried = [chosen]
+            judges = Judges(task.metrics, task.Y_test, task.Y_train)
+            fitting, predicting = Clock(), Clock()
+            rows, sizes = [], []
+            for configuration in tried:
+                model = self.make(own, configuration, task.seed)
+                with fitting:
+                    model.fit(task.X_train, task.Y_train)
+                with predicting:
+                    scores = np.asarray(self.scores(model, task.X_test))
+                    labels = _dense(model.predict(task.X_test)) > 0
+                rows.append(judges(scores[None], labels[None])[0])
+                sizes.append(self.numbers(model))
+            if task.selection == "nested":
+                details["by_frequency"] = by_frequency(task.Y_train, task.Y_test, scores, labels)
+        return Answer(tried, np.array(rows), sizes, fitting.seconds, predicting.seconds, details)
+
+    def _chosen(
+        self, task: Task, own: Settings, grid: list[dict[str, Any]]
+    ) -> tuple[dict[str, Any], float | None]:
+        """The configuration of largest mean average precision on inner folds."""
+        if len(grid) == 1:
+            return grid[0], None
+        make = self.plain or self.make
+
+        def scored(configuration: Configuration, X: Any, Y: Any, X_test: Any) -> Any:
+            model = make(own, configuration, task.seed).fit(X, Y)
+            return np.asarray(self.scores(model, X_test))
+
+        means = inner_means(task, own["inner_folds"], grid, scored)
+        best = best_place(means)
+        return grid[best], means[best]
+
+
+def _dense(labels: Any) -> np.ndarray:
+    return np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)

@@ -1,0 +1,1 @@
+"""What a benchmark shall run: from a TOML file to cells."""

@@ -1,0 +1,102 @@
+"""LIBSVM's text format with several labels per row."""
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from compactlearn.datasets.dataset import Dataset
+from compactlearn.datasets.errors import DataFileError
+from compactlearn.datasets.formats.xmlrepo import pairs_dataset
+from compactlearn.datasets.parsing.index_value_rows import PairReader, UnknownLabel
+from compactlearn.datasets.parsing.unpacking import Limits, Lines
+
+__all__ = ["read_libsvm"]
+
+
+def read_libsvm(
+    path: str | os.PathLike[str],
+    *,
+    zero_based: bool = False,
+    n_features: int | None = None,
+    label_names: Sequence[str] | None = None,
+    limits: Limits | None = None,
+) -> Dataset:
+    """Read a multi-label LIBSVM (svmlight) file, plain or compressed.
+
+    A row is "label,label index:value index:value"; "#" begins a remark, and a row that starts
+    with a blank, or at once with a pair, has no label. Labels that are all whole numbers are
+    columns of Y as they stand, from 0 to the largest. Otherwise all are names, and the columns
+    of Y are these in alphabetical order.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    zero_based : bool
+        Whether features are counted from 0. LIBSVM counts them from 1.
+    n_features : int, optional
+        By default the largest index decides.
+    label_names : list of str, optional
+        The names that may occur, in the order of the columns they get.
+    limits : Limits, optional
+        How far a compressed file may expand.
+
+    Raises
+    ------
+    DataFileError
+        A ValueError that names the file, the line and the reason.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "toy.svm")
+    ...     _ = path.write_text("sad,funny 1:0.5 2:2\\nsad 1:1\\n")
+    ...     data = read_libsvm(path)
+    >>> data.label_names, data.Y.toarray(), data.X
+    (('funny', 'sad'), array([[1, 1], [0, 1]]), array([[0.5, 2. ], [1. , 0. ]]))
+    """
+    if label_names is None:
+        try:
+            rows = _read(path, zero_based, n_features, None, limits)
+        except DataFileError as error:
+            if not isinstance(error.__cause__, UnknownLabel):
+                raise
+        else:
+            return pairs_dataset(rows, rows.X.csr(), rows.Y.csr(np.int64))
+    known = {name: column for column, name in enumerate(label_names or ())}
+    rows = _read(path, zero_based, n_features, known, limits)
+    if label_names is not None and len(known) > len(label_names):
+        raise DataFileError(
+            rows.lines.path,
+            f"label_names must hold every label of the file, but {list(known)[-1]!r} is not among "
+            "them. Add it.",
+        )
+    names = list(known) if label_names is not None else sorted(known)
+    Y = rows.Y.csr(np.int64)
+    Y.resize(Y.shape[0], len(names))
+    Y = sparse.csr_array(Y[:, [known[name] for name in names]])
+    Y.sort_indices()
+    return pairs_dataset(rows, rows.X.csr(), Y, names)
+
+
+def _read(
+    path: str | os.PathLike[str],
+    zero_based: bool,
+    n_features: int | None,
+    named: dict[str, int] | None,
+    limits: Limits | None,
+) -> PairReader:
+    with Lines(path, limits) as lines:
+        rows = PairReader(
+            lines,
+            first_index=0 if zero_based else 1,
+            n_features=n_features,
+            keep_blank=False,
+            named=named,
+            comments=True,
+        )
+        rows.read()
+    return rows

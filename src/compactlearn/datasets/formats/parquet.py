@@ -1,0 +1,182 @@
+"""Parquet tables, read and written through pyarrow."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from compactlearn.core.atomic import atomic
+from compactlearn.core.optional import require
+from compactlearn.datasets.dataset import Dataset
+from compactlearn.datasets.errors import DataFileError, short
+from compactlearn.datasets.formats.label_columns import Labels, split_columns
+from compactlearn.datasets.parsing.assemble import LabelledRows
+from compactlearn.datasets.parsing.unpacking import Limits, present
+
+__all__ = ["read_parquet", "write_parquet"]
+
+_KEY = b"compactlearn"
+_BATCH = 1 << 20  # cells: eight megabytes of float64
+
+
+def read_parquet(
+    path: str | os.PathLike[str],
+    labels: Labels = None,
+    *,
+    ignore: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Dataset:
+    """Read a table of numbers from a Parquet file; needs the extra "data" (pyarrow).
+
+    Columns hold integers, floats or booleans. A null is NaN in X and refused in Y.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    labels : path, str, list of str, int or None
+        Which columns are labels: a Mulan XML file, the prefix of their names, their names, or
+        their number n: the first n columns if n > 0, the last -n if n < 0. None is for files
+        that `write_parquet` wrote.
+    ignore : list of str
+        Names of columns to leave out.
+    limits : Limits, optional
+        How far the file may expand.
+
+    Raises
+    ------
+    DataFileError
+        A ValueError that names the file and the reason.
+    ImportError
+        If pyarrow is not installed.
+    """
+    path = present(path)
+    arrow = require("pyarrow", extra="data", purpose="reading Parquet")
+    parquet = require("pyarrow.parquet", extra="data", purpose="reading Parquet")
+    try:
+        with parquet.ParquetFile(
+            path,
+            memory_map=False,
+            thrift_string_size_limit=1 << 26,
+            thrift_container_size_limit=1 << 22,
+        ) as stored:
+            return _read(path, stored, arrow, labels, ignore, limits or Limits())
+    except (arrow.ArrowException, OSError, MemoryError, UnicodeDecodeError, OverflowError) as error:
+        reason = short(str(error).strip().splitlines()[0] if str(error).strip() else "no reason")
+        raise DataFileError(
+            path, f"it cannot be read as Parquet ({reason}). Check that it is whole."
+        ) from error
+
+
+def _read(
+    path: Path, stored: Any, arrow: Any, labels: Labels, ignore: Sequence[str], limits: Limits
+) -> Dataset:
+    schema, n_rows = stored.schema_arrow, stored.metadata.num_rows
+    limits.check(path, 8 * n_rows * len(schema.names), path.stat().st_size)
+    ours = _said(path, schema)
+    if labels is None:
+        labels = ours.get("n_labels")
+    feature_columns, label_columns = split_columns(path, schema.names, labels, ignore)
+    table = LabelledRows(path, schema.names, feature_columns, label_columns)
+    wanted = sorted(int(column) for column in [*feature_columns, *label_columns])
+    for column in wanted:
+        _check_type(path, schema.field(column), arrow)
+    seen = 0
+    for batch in stored.iter_batches(max(1, _BATCH // len(schema.names)), use_threads=False):
+        values = np.zeros((batch.num_rows, len(schema.names)))
+        for column in wanted:
+            values[:, column] = _numbers(batch.column(column), arrow)
+        table.add(values)
+        seen += batch.num_rows
+    if seen != n_rows:
+        raise DataFileError(path, f"it promises {n_rows} rows, but holds {seen}.")
+    found = table.dataset()
+    return replace(
+        found,
+        feature_names=found.feature_names if ours.get("feature_names", True) else None,
+        label_names=found.label_names if ours.get("label_names", True) else None,
+        name=ours.get("name", found.name),
+    )
+
+
+def _said(path: Path, schema: Any) -> dict[str, Any]:
+    """What `write_parquet` noted in the file."""
+    text = (schema.metadata or {}).get(_KEY)
+    if text is None:
+        return {}
+    try:
+        note = json.loads(text)
+    except (ValueError, RecursionError):
+        note = None
+    kinds = {"n_labels": int, "feature_names": bool, "label_names": bool, "name": str}
+    if not isinstance(note, dict) or any(type(note.get(k)) is not t for k, t in kinds.items()):
+        raise DataFileError(path, "the note of compactlearn in its metadata is damaged.")
+    return note
+
+
+def _check_type(path: Path, field: Any, arrow: Any) -> None:
+    types = arrow.types
+    kind = field.type
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        raise DataFileError(
+            path,
+            f"a column must hold numbers, but {field.name!r} is of type {short(str(kind))!r}. Name "
+            "it in ignore, or convert it first.",
+        )
+
+
+def _numbers(column: Any, arrow: Any) -> np.ndarray:
+    if column.null_count:
+        column = column.cast(arrow.float64(), safe=False)
+    values = column.to_numpy(zero_copy_only=False)
+    return values.astype(np.float64, copy=False)
+
+
+def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write a Parquet file, whole or not at all; needs the extra "data" (pyarrow).
+
+    Features come first, as float64, labels last, as int8. Names that the data set lacks are
+    made up ("x0", "y0") and left out again on reading.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What is to be written.
+    path : str or path
+        The file; one of that name is replaced.
+    """
+    arrow = require("pyarrow", extra="data", purpose="writing Parquet")
+    parquet = require("pyarrow.parquet", extra="data", purpose="writing Parquet")
+    names = [
+        *(dataset.feature_names or [f"x{j}" for j in range(dataset.n_features)]),
+        *(dataset.label_names or [f"y{j}" for j in range(dataset.n_labels)]),
+    ]
+    note = {
+        "n_labels": -dataset.n_labels,
+        "feature_names": dataset.feature_names is not None,
+        "label_names": dataset.label_names is not None,
+        "name": dataset.name,
+    }
+    kinds = [arrow.float64()] * dataset.n_features + [arrow.int8()] * dataset.n_labels
+    schema = arrow.schema(
+        list(zip(names, kinds, strict=True)), metadata={_KEY: json.dumps(note).encode()}
+    )
+    step = max(1, 16 * _BATCH // len(names))
+    with (
+        atomic(Path(path)) as stream,
+        parquet.ParquetWriter(stream, schema, compression="zstd") as writer,
+    ):
+        for start in range(0, dataset.n_samples, step):
+            X, Y = (_dense(matrix[start : start + step]) for matrix in (dataset.X, dataset.Y))
+            arrays = [arrow.array(np.ascontiguousarray(column)) for column in X.T]
+            arrays += [arrow.array(column.astype(np.int8)) for column in Y.T]
+            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema))
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

@@ -1,0 +1,284 @@
+"""The table of methods: one row says what the library, its benchmark and its report know of one.
+
+A row names what makes the method and imports nothing, so that a report can read it without what
+would run the method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any, Literal
+
+__all__ = ["ROWS", "Family", "MethodRow"]
+
+#: The paper has two tables. What the library has beside its methods, controls and variants, stands
+#: in a third.
+Family = Literal["linear", "kernel", "other"]
+
+
+@dataclass(frozen=True, eq=False)
+class MethodRow:
+    """A method and what one must know to use it.
+
+    Parameters
+    ----------
+    name : str
+    family : "linear", "kernel" or "other"
+        Where the report shows it. Those of the first two are what `compactlearn.method` knows.
+    made_by : str
+        "package.module:object" of an embedding or a classifier; in the third table of a function
+        that makes of this row an entry of the benchmark.
+    line : str
+        What it is, for the legend of a report; of a kernel version that of the method itself.
+    axes : tuple of str
+        The settings that span its grid in a benchmark, see ``bench.methods.grids.AXES``.
+    options : tuple of str
+        Further settings that it takes there.
+    defaults : mapping
+        Where these differ from the defaults of ``bench.methods.grids.SETTINGS``.
+    fixed : mapping
+        Parameters that are part of the method's definition.
+    paper : mapping
+        Parameters for which the paper, or the program that it used, differs from our defaults.
+    kernel : bool
+        Whether a ``KernelMap`` stands before it.
+    """
+
+    name: str
+    family: Family
+    made_by: str
+    line: str
+    axes: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    paper: Mapping[str, Any] = field(default_factory=dict)
+    kernel: bool = False
+
+    def maker(self) -> Any:
+        """The object that `made_by` names."""
+        module, _, name = self.made_by.partition(":")
+        return getattr(import_module(module), name)
+
+
+_PAPER = {"beta": 1.0, "offset": "none"}
+_KERNEL = ("kernel_method", "n_components", "gamma")
+_SETTINGS_OF_C2AE = ("protocol", "max_epochs", "learning_rate", "batch_size", "device")
+# What the authors' program does; but it keeps the epoch of the best micro-F1 + macro-F1 on
+# validation rows, here it is that of the best micro-F1.
+_PROGRAM_OF_C2AE = {
+    "n_components": 0.8,
+    "alpha": 2.0,
+    "batch_size": 500,
+    "max_epochs": 50,
+    "learning_rate": 1e-4,
+    "scoring": "micro_f1",
+    "patience": None,
+}
+_SETTINGS_OF_CMLL = ("completion", "tol", "search", "centre")
+
+_LINEAR = (
+    MethodRow(
+        "ORI",
+        "linear",
+        "compactlearn.embeddings:Original",
+        "Ridge regression from all features to all labels; nothing is compressed.",
+        axes=("alphas",),
+    ),
+    MethodRow(
+        "PLST",
+        "linear",
+        "compactlearn.embeddings:PLST",
+        "Labels are compressed to their principal directions; the features are kept.",
+        axes=("label_ratios", "alphas"),
+    ),
+    MethodRow(
+        "CPLST",
+        "linear",
+        "compactlearn.embeddings:CPLST",
+        "As PLST, with label directions that the features also predict well.",
+        axes=("label_ratios", "alphas"),
+    ),
+    MethodRow(
+        "DMLR",
+        "linear",
+        "compactlearn.embeddings:DMLR",
+        "Labels are compressed to codes that depend on the features and recover the labels.",
+        axes=("betas", "label_ratios", "alphas"),
+        paper=_PAPER,
+    ),
+    MethodRow(
+        "FaIE",
+        "linear",
+        "compactlearn.embeddings:FaIE",
+        "Label codes that are learnt freely, to be predictable from the features and to recover "
+        "the labels.",
+        axes=("betas", "label_ratios", "alphas"),
+        options=("hat_ridge",),
+        paper=_PAPER,
+    ),
+    MethodRow(
+        "CMLL_y",
+        "linear",
+        "compactlearn.embeddings:CMLL",
+        "Compact learning of the labels alone; the features are kept.",
+        axes=("betas", "label_ratios", "alphas", "label_ridges"),
+        options=("trace",),
+        fixed={"n_feature_components": None},
+        paper=_PAPER,
+    ),
+    MethodRow(
+        "MDDM",
+        "linear",
+        "compactlearn.embeddings:MDDM",
+        "Features are compressed to the directions that depend most on the labels; the labels are "
+        "kept.",
+        axes=("feature_ratios", "alphas"),
+        options=("completion",),
+    ),
+    MethodRow(
+        "POP",
+        "linear",
+        "compactlearn.estimators.pop:POPClassifier",
+        "One linear model for each label, with weights that matter little pruned.",
+        options=("tolerance", "min_kept", "kept_ratio", "min_weight", "validation_fraction"),
+    ),
+    MethodRow(
+        "CMLL",
+        "linear",
+        "compactlearn.embeddings:CMLL",
+        "Compact learning: features and labels are compressed together, with ridge regression "
+        "between the two small spaces and a linear decoder back to the labels.",
+        axes=("betas", "label_ratios", "feature_ratios", "alphas", "label_ridges"),
+        options=(*_SETTINGS_OF_CMLL, "trace"),
+        paper=_PAPER,
+    ),
+)
+
+
+def _with_kernel(name: str) -> MethodRow:
+    row = next(row for row in _LINEAR if row.name == name)
+    options = (*(option for option in row.options if option != "trace"), *_KERNEL)
+    return replace(row, name=f"k-{name}", family="kernel", line="", options=options, kernel=True)
+
+
+_WITH_KERNEL = (
+    *map(_with_kernel, ("ORI", "CPLST", "DMLR", "FaIE", "CMLL_y", "MDDM")),
+    MethodRow(
+        "C2AE",
+        "kernel",
+        "compactlearn.estimators.c2ae:C2AEClassifier",
+        "Deep networks that embed features and labels together.",
+        axes=("latent", "balances"),
+        options=_SETTINGS_OF_C2AE,
+        paper=_PROGRAM_OF_C2AE,
+    ),
+    _with_kernel("CMLL"),
+)
+
+_LOGISTIC = MethodRow(
+    "CMLL+logistic",
+    "other",
+    "compactlearn.bench.methods.library_entries:logistic",
+    "CMLL's label codes, with one logistic regression for each label as the decoder and a tuned "
+    "threshold.",
+    axes=("betas", "label_ratios", "alphas"),
+    options=("finalists",),
+    defaults={
+        "protocol": "recommended",
+        "threshold": "f1",
+        "betas": ("auto",),
+        "label_ratios": (0.5, 1.0),
+        "alphas": (1.0, 10.0, 30.0, 100.0, 300.0),
+    },
+)
+
+
+def _completed(completion: str, words: str) -> MethodRow:
+    return MethodRow(
+        f"CMLL/{completion}",
+        "other",
+        "compactlearn.bench.methods.library_entries:completed",
+        f"CMLL, with {words}.",
+        axes=("betas", "label_ratios", "feature_ratios", "alphas", "label_ridges"),
+        options=(*(o for o in _SETTINGS_OF_CMLL if o != "completion"), "trace"),
+    )
+
+
+_BESIDE = (
+    MethodRow(
+        "CMLL+f1",
+        "other",
+        "compactlearn.bench.methods.library_entries:tuned",
+        "CMLL, with a threshold that is tuned for F1 on held-out scores.",
+        axes=("betas", "label_ratios", "feature_ratios", "alphas"),
+        options=_SETTINGS_OF_CMLL,
+        defaults={
+            "protocol": "recommended",
+            "threshold": "f1",
+            "completion": "krylov",
+            "betas": ("auto",),
+            "label_ratios": (0.1, 0.3, 0.5, 1.0),
+            "feature_ratios": (0.1, 0.5, 1.0),
+            "alphas": tuple(10.0**k for k in range(-1, 5)),
+        },
+    ),
+    _LOGISTIC,
+    replace(
+        _LOGISTIC,
+        name="k-CMLL+logistic",
+        line="",
+        options=("finalists", *_KERNEL),
+        defaults={**_LOGISTIC.defaults, "alphas": (0.01, 0.03, 0.1, 0.3, 1.0)},
+        kernel=True,
+    ),
+    MethodRow(
+        "BR-logistic",
+        "other",
+        "compactlearn.bench.methods.library_entries:one_vs_rest_logistic",
+        "One logistic regression for each label on all features (one-vs-rest), with a tuned "
+        "threshold; nothing is compressed.",
+        axes=("Cs",),
+        options=("threshold",),
+        defaults={"threshold": "f1"},
+    ),
+    _completed("none", "no more feature directions than the label codes give"),
+    _completed("variance", "its feature directions filled up by those of largest variance"),
+    _completed("random", "its feature directions filled up at random"),
+    _completed("krylov", "its feature directions filled up by a Krylov space of the labels"),
+    MethodRow(
+        "RRR",
+        "other",
+        "compactlearn.bench.methods.library_entries:reduced_rank_ridge",
+        "Control: reduced-rank ridge regression, the best few codes for ridge on all features.",
+        axes=("label_ratios", "alphas"),
+    ),
+    MethodRow(
+        "PCA+ridge",
+        "other",
+        "compactlearn.bench.methods.library_entries:principal_directions",
+        "Control: ridge regression on the features' principal directions, which know nothing of "
+        "the labels.",
+        axes=("feature_ratios", "alphas"),
+    ),
+    MethodRow(
+        "Random P",
+        "other",
+        "compactlearn.bench.methods.library_entries:random_directions",
+        "Control: ridge regression on random directions of the features.",
+        axes=("feature_ratios", "alphas"),
+    ),
+    MethodRow(
+        "MDDM+CMLL_y",
+        "other",
+        "compactlearn.bench.methods.library_entries:apart",
+        "Control: MDDM's features and CMLL_y's codes, neither knowing of the other.",
+        axes=("betas", "label_ratios", "feature_ratios", "alphas"),
+        options=("completion", "search", "centre"),
+    ),
+)
+
+#: Every method by its name, in the order of the paper's tables and then of the third.
+ROWS: dict[str, MethodRow] = {row.name: row for row in (*_LINEAR, *_WITH_KERNEL, *_BESIDE)}

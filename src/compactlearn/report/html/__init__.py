@@ -1,0 +1,1 @@
+"""The report as one HTML file, with its style sheet and its script inside it."""

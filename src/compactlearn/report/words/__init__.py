@@ -1,0 +1,1 @@
+"""Results in sentences: what the methods are, how near the paper the figures are, what to use."""

@@ -1,0 +1,1 @@
+"""The tests; what several folders of them share stands in makers.py."""

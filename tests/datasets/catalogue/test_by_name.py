@@ -1,0 +1,383 @@
+import bz2
+import gzip
+import hashlib
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from compactlearn.datasets import fetch, is_available, list_datasets, load, read_arff
+from compactlearn.datasets.catalogue.by_name import data_folder, load_from
+from compactlearn.datasets.catalogue.download import FetchError
+from compactlearn.datasets.catalogue.from_files import vary
+from compactlearn.datasets.catalogue.known_sets import (
+    Copy,
+    Entry,
+    Expected,
+    File,
+    describe,
+    registry,
+)
+
+TOY = "@relation r\n@attribute x numeric\n@attribute y {0,1}\n@data\n"
+
+# name, rows, features, labels, mean labels per row, different label sets: measured on the files by
+# an independent parser.
+MEASURED = [
+    ("bibtex", 7395, 1836, 159, 2.4019, 2856),
+    ("cal500", 502, 68, 174, 26.0438, 502),
+    ("corel16k", 13766, 500, 153, 2.8587, 4803),
+    ("corel5k", 5000, 499, 374, 3.5220, 3175),
+    ("delicious", 16105, 500, 983, 19.0200, 15806),
+    ("emotions", 593, 72, 6, 1.8685, 27),
+    ("enron", 1702, 1001, 53, 3.3784, 753),
+    ("flags", 194, 19, 7, 3.3918, 54),
+    ("genbase", 662, 1185, 27, 1.2523, 32),  # 1186 with the identifier of the row
+    pytest.param("imdb", 120919, 1001, 28, 1.9997, 4503, marks=pytest.mark.slow),
+    ("llog", 1460, 1004, 75, 1.1801, 304),
+    pytest.param("mediamill", 43907, 120, 101, 4.3756, 6555, marks=pytest.mark.slow),
+    ("medical", 978, 1449, 45, 1.2454, 94),
+    ("plant", 978, 440, 12, 1.0787, 32),
+    ("scene", 2407, 294, 6, 1.0740, 15),
+    ("tmc2007-500", 28596, 500, 22, 2.1579, 1341),
+    ("wordnet", 81430, 25078, 8821, 4.9642, 10181),
+    ("yeast", 2417, 103, 14, 4.2371, 198),
+]
+
+
+@pytest.mark.parametrize(("name", "rows", "features", "labels", "cardinality", "sets"), MEASURED)
+def test_real_sets_have_their_known_counts(
+    shared_datasets, name, rows, features, labels, cardinality, sets
+):
+    data = load(name, data_home=shared_datasets, download=False)
+    assert (data.n_samples, data.n_features, data.n_labels) == (rows, features, labels)
+    assert data.cardinality == pytest.approx(cardinality, abs=5e-5)
+    assert data.n_label_sets == sets
+    assert np.isfinite(data.X.data if sparse.issparse(data.X) else data.X).all()
+    assert data.name == name
+
+
+def test_every_set_with_files_is_measured():
+    measured = [getattr(row, "values", row)[0] for row in MEASURED]
+    assert measured == [name for name in list_datasets() if describe(name).files]
+
+
+@pytest.mark.parametrize("name", ["bibtex", "plant", "scene", "yeast"])
+def test_label_columns_and_label_file_agree(shared_datasets, name):
+    entry = describe(name)
+    by_name = load(name, shared_datasets, download=False)
+    unnamed = tuple(file for file in entry.files if file.role == "rows")
+    by_position = load_from(replace(entry, files=unnamed), shared_datasets / name)
+    assert by_name.label_names == by_position.label_names
+
+
+def test_enron_holds_the_rows_of_the_original_file(shared_datasets):
+    folder = shared_datasets / "enron"
+    original = read_arff(folder / "enron.arff.xz", folder / "enron.xml")
+    packaged = load("enron")
+    assert packaged.Y.shape == original.Y.shape
+
+    def rows(data):  # the package has the training rows first, the file has another order
+        cells = sparse.hstack([data.X, data.Y]).toarray()
+        return sorted(row.tobytes() for row in cells.astype(np.int8))
+
+    assert rows(packaged) == rows(original)
+    assert set(original.X.data) == {1.0}
+
+
+def test_emotions_holds_the_rows_of_the_original_file(shared_datasets):
+    folder = shared_datasets / "emotions"
+    original = read_arff(folder / "emotions.arff.xz", folder / "emotions.xml")
+    packaged = load("emotions")
+    np.testing.assert_array_equal(packaged.X, original.X)
+    np.testing.assert_array_equal(packaged.Y, original.Y.toarray())
+
+
+@pytest.mark.parametrize("name", ["enron", "emotions"])
+def test_packaged_names_stand_at_their_columns(shared_datasets, name):
+    """With the original's columns put in the order of the packaged names, the rows are the same."""
+    folder = shared_datasets / name
+    original = read_arff(folder / f"{name}.arff.xz", folder / f"{name}.xml")
+    packaged = load(name)
+    features = [original.feature_names.index(word) for word in packaged.feature_names]
+    labels = [original.label_names.index(word) for word in packaged.label_names]
+
+    def rows(X, Y):
+        cells = np.hstack([sparse.csr_array(X).toarray(), sparse.csr_array(Y).toarray()])
+        return sorted(row.tobytes() for row in cells)
+
+    assert rows(packaged.X, packaged.Y) == rows(original.X[:, features], original.Y[:, labels])
+
+
+def test_the_labels_of_emotions_have_their_published_counts():
+    """As its authors give them (Trohidis, Tsoumakas, Kalliris and Vlahavas, ISMIR 2008)."""
+    data = load("emotions")
+    assert dict(zip(data.label_names, data.Y.sum(axis=0).tolist(), strict=True)) == {
+        "amazed-suprised": 173,
+        "happy-pleased": 166,
+        "relaxing-calm": 264,
+        "quiet-still": 148,
+        "sad-lonely": 168,
+        "angry-aggresive": 189,
+    }
+
+
+def test_columns_named_by_xml_or_by_position_are_the_same(shared_datasets):
+    """The XML of enron lists the labels in another order than the columns."""
+    folder = shared_datasets / "enron"
+    by_name = read_arff(folder / "enron.arff.xz", folder / "enron.xml")
+    by_position = read_arff(folder / "enron.arff.xz", -53)
+    assert by_name.label_names == by_position.label_names
+    assert (by_name.Y != by_position.Y).nnz == 0
+
+
+@pytest.mark.parametrize(("name", "n_train"), [("enron", 1123), ("emotions", 391)])
+def test_packaged_sets_need_no_folder(tmp_path, monkeypatch, name, n_train):
+    monkeypatch.setenv("COMPACTLEARN_DATA", str(tmp_path / "absent"))
+    data = load(name.upper())
+    assert is_available(name)
+    assert data.n_train == n_train
+    assert len(set(data.feature_names)) == data.n_features
+    assert len(set(data.label_names)) == data.n_labels
+    assert "scikit-multilearn 0.0.1 (BSD licence)" in data.source
+    assert data.X.dtype == np.float64
+    assert data.Y.dtype == np.int64
+
+
+def test_packaged_containers():
+    enron, emotions = load("enron"), load("emotions")
+    assert isinstance(enron.X, sparse.csr_array)
+    assert isinstance(enron.Y, sparse.csr_array)
+    assert enron.X.indices.dtype == np.int32, "what scikit-learn's compiled parts expect"
+    assert enron.X.has_canonical_format
+    assert isinstance(emotions.X, np.ndarray)
+    assert isinstance(emotions.Y, np.ndarray)
+
+
+def test_provenance_travels_with_the_data():
+    text = (files("compactlearn.datasets") / "data" / "README.md").read_text()
+    assert "scikit-multilearn 0.0.1" in text
+    assert "BSD" in text
+
+
+def test_label_counts_do_not_wrap_around():
+    """More than 127 rows share a label: a one-byte product would be wrong."""
+    Y = load("enron").Y
+    np.testing.assert_array_equal((Y.T @ Y).diagonal(), Y.sum(axis=0))
+    assert (Y.T @ Y).max() > 127
+
+
+def known(name, content, role="rows", copies=()):
+    return File(name, role, len(content), hashlib.sha256(content).hexdigest(), copies=copies)
+
+
+TRAIN, TEST = ((TOY + rows).encode() for rows in ("1,1\n" * 3, "2,0\n3,1\n"))
+XML = b'<labels><label name="y"/></labels>'
+TOY_ENTRY = Entry(
+    "toy",
+    Expected(samples=5, features=1, labels=1),
+    format="arff",
+    files=(known("train.arff", TRAIN), known("test.arff", TEST), known("toy.xml", XML, "labels")),
+    n_train=3,
+)
+
+
+@pytest.fixture
+def toy(tmp_path):
+    (tmp_path / "train.arff").write_bytes(TRAIN)
+    (tmp_path / "test.arff.gz").write_bytes(gzip.compress(TEST))
+    (tmp_path / "toy.xml").write_bytes(XML)
+    return tmp_path
+
+
+def test_parts_are_stacked_in_order_and_may_be_compressed(toy):
+    data = load_from(TOY_ENTRY, toy)
+    assert data.source == f"{toy / 'train.arff'}, {toy / 'test.arff.gz'}"
+    train, test = data.split()
+    assert train.n_samples == 3
+    np.testing.assert_array_equal(test.X, [[2], [3]])
+    np.testing.assert_array_equal(np.asarray(test.Y.todense()), [[0], [1]])
+    assert test.label_names == ("y",)
+
+
+@pytest.mark.parametrize("file", ["train.arff", "test.arff.gz", "toy.xml"])
+def test_a_changed_file_is_refused(toy, file):
+    content = bytearray((toy / file).read_bytes())
+    content[-2] ^= 1
+    (toy / file).write_bytes(bytes(content))
+    original = file.removesuffix(".gz")
+    message = f"{file} must have the content that the registry knows as {original} (SHA-256"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        load_from(TOY_ENTRY, toy)
+
+
+def test_a_file_that_unpacks_to_more_than_the_original_is_refused(toy):
+    (toy / "test.arff.gz").write_bytes(gzip.compress(bytes(1 << 24)))
+    with pytest.raises(ValueError, match="must have the content"):
+        load_from(TOY_ENTRY, toy)
+
+
+def test_an_original_that_is_compressed_may_lie_unpacked(toy):
+    packed = bz2.compress(TEST)
+    plain = Copy("test.arff", len(TEST), hashlib.sha256(TEST).hexdigest())
+    original = known("test.arff.bz2", packed, copies=(plain,))
+    train, _, xml = TOY_ENTRY.files
+    (toy / "test.arff.gz").unlink()
+    (toy / "test.arff").write_bytes(TEST)
+    entry = replace(TOY_ENTRY, files=(train, original, xml))
+    assert load_from(entry, toy).n_samples == 5
+
+
+@pytest.mark.parametrize(
+    ("expected", "difference"),
+    [
+        (Expected(samples=6), "has 5 rows instead of 6; it is another version"),
+        (Expected(distinct=1), "has 2 different label sets instead of 1; it is another version"),
+    ],
+)
+def test_counts_other_than_the_registry_s_are_refused(toy, expected, difference):
+    with pytest.raises(ValueError, match=f"'toy' must have the counts .*{difference}"):
+        load_from(replace(TOY_ENTRY, expected=expected), toy)
+
+
+def test_parts_with_other_columns_are_refused(toy):
+    other = TEST.replace(b"@data", b"@attribute z numeric\n@data").replace(b"\n2,0", b"\n2,0,1")
+    other = other.replace(b"\n3,1", b"\n3,1,1")
+    (toy / "test.arff.gz").write_bytes(gzip.compress(other))
+    train, _, xml = TOY_ENTRY.files
+    entry = replace(TOY_ENTRY, files=(train, known("test.arff", other), xml))
+    with pytest.raises(ValueError, match=r"must have the same columns, but .* has 1 features and"):
+        load_from(entry, toy)
+
+
+def test_llog_as_in_the_paper_lacks_one_label(shared_datasets):
+    whole = load("llog", shared_datasets, download=False)
+    paper = load("llog-paper", shared_datasets, download=False)
+    assert set(whole.label_names) - set(paper.label_names) == {"Humor"}
+    kept = [whole.label_names.index(name) for name in paper.label_names]
+    assert kept == sorted(kept)
+    assert (whole.Y[:, kept] != paper.Y).nnz == 0
+    assert (whole.X != paper.X).nnz == 0
+    assert paper.source.endswith("; without the labels Humor")
+
+
+def test_the_rows_of_a_subset_are_the_same_everywhere(shared_datasets):
+    """The registry holds the counts of this draw; the first rows are frozen here (NumPy 2.4.6)."""
+    whole = load("bibtex", shared_datasets, download=False)
+    paper = load("bibtex-paper", shared_datasets, download=False)
+    order = np.random.Generator(np.random.PCG64(0)).permutation(7395)[:5000]
+    assert order[:5].tolist() == [4861, 2675, 49, 4999, 1992]
+    assert (whole.X[np.sort(order)] != paper.X).nnz == 0
+    assert (whole.Y[np.sort(order)] != paper.Y).nnz == 0
+    assert paper.name == "bibtex-paper"
+    assert paper.source.endswith("; 5000 rows drawn with seed 0")
+
+
+def test_a_variant_needs_the_label_it_drops(toy):
+    entry = replace(describe("llog-paper"), of="toy")
+    with pytest.raises(ValueError, match="leaving out the labels Humor, but Humor is not among"):
+        vary(entry, load_from(TOY_ENTRY, toy))
+
+
+@pytest.mark.parametrize("name", ["msra", "eurlex-sm", "bookmarks-paper"])
+def test_a_set_nobody_can_fetch_is_asked_for(tmp_path, name):
+    base = name.removesuffix("-paper")
+    message = f"'{base}' must be handed over once, .*; run: compactlearn datasets add {base} FILE"
+    for action in (load, fetch):
+        with pytest.raises(FileNotFoundError, match=message):
+            action(name, tmp_path)
+    assert not is_available(name, tmp_path)
+
+
+def test_aliases(shared_datasets):
+    assert load("LangLog", shared_datasets, download=False).name == "llog"
+
+
+def test_the_folder_is_the_argument_then_the_variable_then_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPACTLEARN_DATA", str(tmp_path / "variable"))
+    assert data_folder(tmp_path / "argument") == tmp_path / "argument"
+    assert data_folder() == tmp_path / "variable"
+    monkeypatch.delenv("COMPACTLEARN_DATA")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert data_folder() == tmp_path / "cache" / "compactlearn"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert data_folder() == tmp_path / ".cache" / "compactlearn"
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    message = "must be asked for by one of the names bibtex, bibtex-paper, .*; got 'enrom'. Use one"
+    with pytest.raises(ValueError, match=message) as caught:
+        load("enrom")
+    assert str(caught.value).endswith("Did you mean 'enron'?")
+    with pytest.raises(ValueError, match="got 5"):
+        load(5)
+
+
+def test_a_missing_file_is_answered_with_its_place(tmp_path):
+    message = f"'yeast' needs the file yeast.arff (or a .xz, .bz2 or .gz of it) in {tmp_path}"
+    with pytest.raises(FileNotFoundError, match=re.escape(message)) as caught:
+        load("yeast", tmp_path, download=False)
+    file = describe("yeast").files[0]
+    for words in ("not allowed", "COMPACTLEARN_DATA", file.sha256, str(file.bytes), file.origin):
+        assert words in str(caught.value)
+    assert not is_available("yeast", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_network_the_reason_is_given_too(tmp_path, monkeypatch):
+    def offline(*_):
+        raise FetchError("https://somewhere: no route to host")
+
+    monkeypatch.setattr("compactlearn.datasets.catalogue.folders.fetch_file", offline)
+    with pytest.raises(FileNotFoundError, match=r"not be fetched \(https://somewhere: no route"):
+        load("yeast", tmp_path)
+    with pytest.raises(FileNotFoundError, match="no address is known to fetch it from; put it"):
+        load("corel16k", tmp_path)
+
+
+def test_fetch_gives_the_paths_of_what_is_there(shared_datasets):
+    paths = fetch("scene", shared_datasets)
+    assert [path.name for path in paths] == [
+        "scene-train.arff.xz",
+        "scene-test.arff.xz",
+        "scene.xml",
+    ]
+
+
+def test_is_available_looks_for_every_file(tmp_path):
+    folder = tmp_path / "scene"
+    folder.mkdir()
+    for name in ("scene.xml", "scene-train.arff"):
+        (folder / name).touch()
+        assert not is_available("scene", tmp_path)
+    (folder / "scene-test.arff.gz").touch()
+    assert is_available("scene", tmp_path)
+
+
+def test_pooch_and_a_terminal_are_not_needed(shared_datasets):
+    """Nor is anything else beyond the required packages."""
+    code = (
+        "import sys\n"
+        "for package in ('pooch', 'requests', 'rich', 'pandas', 'pyarrow'):\n"
+        "    sys.modules[package] = None\n"
+        "from compactlearn.datasets import load\n"
+        "print(load('flags', sys.argv[1], download=False).n_samples)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(shared_datasets)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "194\n", done.stderr
+
+
+def test_every_name_can_be_asked_for():
+    assert list_datasets() == sorted(registry())
+    assert "bibtex-paper" in list_datasets()

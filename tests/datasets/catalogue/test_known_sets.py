@@ -1,0 +1,150 @@
+"""The registry is held to the files it describes, and to its own rules."""
+
+import bz2
+import hashlib
+import lzma
+import re
+from dataclasses import FrozenInstanceError, replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from compactlearn.datasets import Dataset, load
+from compactlearn.datasets.catalogue.known_sets import (
+    Copy,
+    Expected,
+    describe,
+    parse_registry,
+    registry,
+)
+
+UNPACK = {".xz": lzma.decompress, ".bz2": bz2.decompress}
+ENTRIES = list(registry().values())
+FILES = [(entry, file) for entry in ENTRIES for file in entry.files]
+HANDED_OVER = {"bookmarks", "espgame", "eurlex-dc", "eurlex-sm", "msra"}
+PAPER = {
+    *("plant", "msra", "enron", "llog", "bibtex", "eurlex-sm", "bookmarks", "corel5k"),
+    *("eurlex-dc", "espgame", "delicious", "mediamill"),
+}
+
+
+def test_every_set_of_the_paper_is_there():
+    assert set(registry()) >= PAPER
+    assert {entry.name for entry in ENTRIES if not entry.files and entry.of is None} == HANDED_OVER
+
+
+@pytest.mark.parametrize(("entry", "file"), FILES, ids=lambda value: value.name)
+def test_checksums_are_those_of_the_stored_files(shared_datasets, entry, file):
+    """Of the bytes as they lie there, and of what comes out of a compressed one."""
+    forms = [Copy(file.name, file.bytes, file.sha256), *file.copies]
+    present = [form for form in forms if (shared_datasets / entry.name / form.name).is_file()]
+    assert present, "no form of the file is in the folder"
+    for form in present:
+        path = shared_datasets / entry.name / form.name
+        content = path.read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (form.bytes, form.sha256)
+        if path.suffix in UNPACK:
+            unpacked = UNPACK[path.suffix](content)
+            plain = next(form for form in forms if form.name == path.stem)
+            got = (len(unpacked), hashlib.sha256(unpacked).hexdigest())
+            assert got == (plain.bytes, plain.sha256)
+
+
+def test_every_stored_file_is_in_the_registry(shared_datasets):
+    known = {
+        f"{entry.name}/{form.name}"
+        for entry, file in FILES
+        for form in (Copy(file.name, file.bytes, file.sha256), *file.copies)
+    }
+    stored = {str(path.relative_to(shared_datasets)) for path in shared_datasets.glob("*/*")}
+    assert stored <= known
+
+
+@pytest.mark.parametrize(("entry", "file"), FILES, ids=lambda value: value.name)
+def test_an_address_is_a_raw_file_at_a_whole_commit(entry, file):
+    form = r"https://raw\.githubusercontent\.com/[\w-]+/[\w-]+/[0-9a-f]{40}/(\S+/)*(\S+)"
+    for address in file.addresses:
+        assert re.fullmatch(form, address)[2] == file.name
+    assert file.origin
+    assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_entries_are_whole(entry):
+    assert entry.expected.features
+    assert entry.expected.labels
+    assert entry.licence
+    assert entry.citation or entry.name == "msra"
+    assert entry.format in ("arff", "mat", "xmlrepo", "any")
+    if entry.files:
+        assert entry.row_files
+        assert entry.expected.samples
+        assert entry.expected.distinct
+        assert entry.expected.cardinality is not None
+        says_itself = entry.format == "xmlrepo"
+        assert entry.label_file or entry.label_columns or entry.variables or says_itself
+        assert abs(entry.label_columns or entry.expected.labels) == entry.expected.labels
+    elif entry.of is None:
+        assert "compactlearn datasets add" in entry.note
+    else:
+        assert entry.drop_labels or entry.subset
+        assert entry.citation == describe(entry.of).citation
+
+
+def test_names_and_aliases_in_any_case():
+    assert describe("PlantPseAAC") is describe("plant") is registry()["plant"]
+    assert describe("Corel16k001").name == "corel16k"
+
+
+def test_an_entry_is_frozen():
+    with pytest.raises(FrozenInstanceError):
+        describe("plant").name = "other"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[a]\nsize = 3", "Entry in a registry has the keys .*, but 'a' gives size"),
+        ("[a]\nexpected = { rows = 3 }", "Expected in a registry .* gives rows"),
+        ("[a]\n[[a.files]]\nname = 'x'", "entry 'a' of a registry is not whole: .*'role'"),
+        ("[a]\n[b]\naliases = ['a']", r"used again: \['a'\]"),
+        ("[a]\nof = 'b'", "'a' is made from 'b'"),
+        ("[a]\n[b]\nof = 'a'\n[c]\nof = 'b'", "'c' is made from 'b'"),
+        ("[a", "(?i)expected"),
+    ],
+)
+def test_a_faulty_registry_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse_registry(text)
+
+
+DATA = Dataset(np.zeros((3, 2)), np.array([[1, 0], [1, 1], [1, 0]]))
+COUNTS = Expected(3, 2, 2, Decimal("1.333"), 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ({}, []),
+        ({"cardinality": Decimal("1.3")}, []),
+        ({"samples": None, "distinct": None}, []),
+        ({"samples": 4}, ["3 rows instead of 4"]),
+        ({"features": 1, "labels": 3}, ["2 features instead of 1", "2 labels instead of 3"]),
+        ({"cardinality": Decimal("1.334")}, ["1.333 labels per row instead of 1.334"]),
+        ({"cardinality": Decimal("1.3330")}, ["1.3333 labels per row instead of 1.3330"]),
+        ({"distinct": 1}, ["2 different label sets instead of 1"]),
+    ],
+)
+def test_counts_are_compared_to_the_digits_given(change, difference):
+    assert replace(COUNTS, **change).differences(DATA) == difference
+
+
+def test_names_of_wordnet(shared_datasets):
+    """Lists of names belong to their columns, and equal names are told apart."""
+    data = load("wordnet", data_home=shared_datasets, download=False)
+    assert data.feature_names[:3] == ("aa", "aaron", "ab")
+    assert data.label_names[0] == "thing (00002452)"  # there is another thing
+    assert data.label_names[2] == "animal"
+    assert len(set(data.label_names)) == data.Y.shape[1] == 8821
+    assert data.n_train == 65041

@@ -1,0 +1,13 @@
+"""A file of a test's own."""
+
+import pytest
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="toy.arff"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write

@@ -1,0 +1,104 @@
+"""What several folders of tests share: data without ties, records, and a literal ridge."""
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+
+from compactlearn.records import Cell, Record
+
+#: Few examples, the same ones on every machine: a theorem must not be flaky.
+modest = settings(
+    max_examples=20,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def maker(n, n_features, n_labels, **usual):
+    """A function that calls `labelled` with these, unless it is given others."""
+
+    def make_data(n=n, n_features=n_features, n_labels=n_labels, seed=0, **options):
+        return labelled(n, n_features, n_labels, seed, **usual | options)
+
+    return make_data
+
+
+#: Forty rows with seven features and five labels, unless others are asked for.
+make_data = maker(40, 7, 5)
+
+
+def labelled(
+    n,
+    n_features,
+    n_labels,
+    seed,
+    *,
+    scale=False,
+    mean=None,
+    density=None,
+    noise=1.0,
+    share=0.6,
+    dtype=float,
+):
+    """Features and labels that depend on them: generic, hence without ties.
+
+    A label is 1 in the rows whose latent value is beyond the quantile `share`, one number or one
+    for each label. Columns of different `scale` get a noise that grows with their number. The
+    columns' `mean` is random where none is given; `density` makes features positive and sparse.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    if scale:
+        X *= rng.uniform(0.5, 2, n_features)
+        noise *= np.sqrt(n_features)
+    X += rng.normal(size=n_features) if mean is None else mean
+    if density is not None:
+        X = np.where(rng.random(X.shape) < density, np.abs(X), 0.0)
+    latent = (X - X.mean(axis=0)) @ rng.normal(size=(n_features, n_labels))
+    latent += noise * rng.normal(size=latent.shape)
+    shares = np.broadcast_to(share, n_labels)
+    levels = [np.quantile(column, part) for column, part in zip(latent.T, shares, strict=True)]
+    return X, (latent > levels).astype(dtype)
+
+
+def record(
+    dataset="enron",
+    method="CMLL",
+    selection="nested",
+    fold=0,
+    values=((0.5,),),
+    metrics=("average_precision",),
+    configurations=None,
+    status="done",
+    **more,
+):
+    """One record; what a test does not care about has a default."""
+    cell_parts = {name: more.pop(name) for name in ("n_folds", "seed", "rows") if name in more}
+    cell = Cell(dataset, method, selection, fold, settings=more.pop("settings", {}), **cell_parts)
+    if status != "done":
+        return Record(cell, status, reason=more.pop("reason", None))
+    values = np.asarray(values, dtype=float)
+    configurations = configurations or [{"alpha": float(k)} for k in range(len(values))]
+    sizes = more.pop("sizes", [10 * (k + 1) for k in range(len(values))])
+    return Record(cell, status, None, metrics, configurations, values, sizes, **more)
+
+
+def literal_ridge(Z, T, alpha, weights=None, bias="free"):
+    """Coefficients and intercept: least squares on [1 Z] with sqrt(alpha) I stacked below."""
+    weights = np.ones(len(Z)) if weights is None else weights
+    mean = weights @ T / weights.sum() if bias == "target" else np.zeros(T.shape[1])
+    ones = np.full((len(Z), 1), float(bias in ("free", "penalised")))
+    penalty = np.sqrt(alpha) * np.eye(1 + Z.shape[1])
+    penalty[0, 0] *= bias == "penalised"
+    roots = np.sqrt(weights)[:, None]
+    rows = np.vstack([roots * np.hstack([ones, Z]), penalty])
+    targets = np.vstack([roots * (T - mean), np.zeros((len(penalty), T.shape[1]))])
+    solution = np.linalg.lstsq(rows, targets, rcond=None)[0]
+    return solution[1:], solution[0] + mean
+
+
+def ridge_scores(Z, T, alpha, Z_new, weights=None, bias="free"):
+    """What :func:`literal_ridge` predicts for new rows."""
+    coefficients, intercept = literal_ridge(Z, T, alpha, weights, bias)
+    return Z_new @ coefficients + intercept

@@ -1,0 +1,190 @@
+"""A metric or a method is added by its row, and then is known wherever metrics and methods are.
+
+These are the two rows of "If this changes, touch only" in docs/ARCHITECTURE.md, taken at their
+word: the tests write the functions and the row, and nothing else.
+"""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
+
+import compactlearn
+from compactlearn.bench import Task, cells_of, entry_names, parse_spec
+from compactlearn.bench.methods.grids import configurations
+from compactlearn.bench.methods.library_entries import ENTRIES
+from compactlearn.embeddings import PLST
+from compactlearn.method_table import ROWS as METHOD_ROWS
+from compactlearn.method_table import MethodRow
+from compactlearn.metrics import evaluate, scorer
+from compactlearn.metrics.averages import KNOWN, Measure, average
+from compactlearn.metrics.hit_counts import count
+from compactlearn.metrics.label_ranks import label_ranks
+from compactlearn.metrics.table import ROWS as METRIC_ROWS
+from compactlearn.metrics.table import Metric
+from compactlearn.metrics.truth import read_truth
+from compactlearn.model_selection import GridSearchMoments
+from compactlearn.records import Cell, Record, aggregate
+from compactlearn.report import render_html
+from compactlearn.report.tables.names import arrow, metric_order, title
+from compactlearn.report.tables.published import family_of, method_order
+from compactlearn.report.words.legend import describe, legend
+
+X, Y = make_multilabel_classification(n_samples=90, n_features=8, n_classes=5, random_state=0)
+
+
+# ---- two metrics: one of scores, one of labels ---------------------------------------------------
+
+
+def burial_measure(share=1.0):
+    """How far down the last present label lies, as a share."""
+    return Measure(KNOWN, lambda rows: share * rows.max_by_row(rows.upto) / rows.truth.shape[1])
+
+
+def burial(Y_true, scores, *, share=1.0, mask=None):
+    """What the row calls its function."""
+    truth = read_truth(Y_true, mask)
+    blocks = label_ranks(truth, np.asarray(scores, dtype=float))
+    return average("burial", burial_measure(share), blocks, truth.shape[0])
+
+
+def excess_of(counts):
+    """Predicted labels that are wrong, for each row."""
+    return float((counts.predicted - counts.hits).mean())
+
+
+def excess(Y_true, labels, *, mask=None):
+    """What the row calls its function."""
+    return excess_of(count(read_truth(Y_true, mask), np.asarray(labels)))
+
+
+@pytest.fixture(params=["burial", "excess"])
+def metric(request, monkeypatch):
+    row = {
+        "burial": Metric("burial", burial, "scores", False, "Burial depth", burial_measure),
+        "excess": Metric("excess", excess, "labels", False, "Labels too many", excess_of),
+    }[request.param]
+    monkeypatch.setitem(METRIC_ROWS, row.name, row)
+    return row
+
+
+def of_model(metric, model, X, Y):
+    answer = model.predict(X) if metric.needs == "labels" else model.decision_function(X)
+    return metric.function(Y, answer)
+
+
+def test_evaluate_knows_a_new_metric(metric):
+    model = compactlearn.method("ORI").fit(X, Y)
+    found = evaluate(Y, model.decision_function(X), labels=model.predict(X))
+    assert found[metric.name] == pytest.approx(of_model(metric, model, X, Y))
+    assert model.evaluate(X, Y)[metric.name] == found[metric.name]
+
+
+def test_searches_are_scored_by_a_new_metric(metric):
+    model = compactlearn.method("ORI").fit(X, Y)
+    assert scorer(metric.name)(model, X, Y) == pytest.approx(-of_model(metric, model, X, Y))
+    search = GridSearchMoments(
+        compactlearn.method("ORI"), {"alpha": [0.1, 10.0]}, scoring=metric.name, cv=2
+    ).fit(X, Y)
+    assert (search.cv_results_["mean_test_score"] < 0).all()  # of a loss less is better
+
+
+def task_for(names, settings, selection="paper"):
+    S = sparse.csr_array(Y)
+    return Task(X[:60], S[:60], X[60:], S[60:], names, selection, settings, 0)
+
+
+@pytest.mark.parametrize("name", ["ORI", "BR-logistic"])
+def test_the_benchmark_judges_by_a_new_metric(metric, name):
+    spec = parse_spec(
+        {"name": "one", "datasets": ["emotions"], "methods": [name], "metrics": [metric.name]}
+    )
+    settings = dict(cells_of(spec)[0].settings) | {"alphas": [1.0], "Cs": [1.0], "threshold": 0.5}
+    entry = ENTRIES[name]
+    task = task_for((metric.name, "micro_f1"), settings)
+    values = entry.answer(task).values[0]
+    model = compactlearn.method("ORI", alpha=1.0).fit(X[:60], Y[:60])
+    if name == "ORI":
+        assert values[0] == pytest.approx(of_model(metric, model, X[60:], Y[60:]))
+    assert np.isfinite(values).all()
+
+
+def records_of(metric, methods=("ORI", "CMLL"), n_configurations=2):
+    """Two folds of each method; the second configuration has the lower values."""
+    values = np.linspace(0.5, 0.2, n_configurations)[:, None]
+    return [
+        Record(
+            Cell("emotions", method, "paper", fold, 2, settings={"metrics": [metric]}),
+            "done",
+            metrics=[metric],
+            configurations=[{"alpha": float(k)} for k in range(n_configurations)],
+            values=values + 0.01 * fold,
+        )
+        for method in methods
+        for fold in range(2)
+    ]
+
+
+def test_records_and_report_know_title_and_direction_of_a_new_metric(metric):
+    found = aggregate(records_of(metric.name), "paper").figure("emotions", "ORI", metric.name)
+    assert found.mean == pytest.approx(0.205)  # the lower
+    assert (title(metric.name), arrow(metric.name)) == (metric.title, "↓")
+    assert metric_order(["other", metric.name]) == [metric.name, "other"]
+    assert metric.title in render_html(records_of(metric.name))
+
+
+# ---- a method ------------------------------------------------------------------------------------
+
+
+class Last(PLST):
+    """An embedding that is new in nothing but its name."""
+
+
+@pytest.fixture(autouse=True)
+def new_method(monkeypatch):
+    row = MethodRow(
+        "LAST",
+        "linear",
+        f"{__name__}:Last",
+        "A method that the tests have added by its row.",
+        axes=("label_ratios", "alphas"),
+    )
+    monkeypatch.setitem(METHOD_ROWS, "LAST", row)
+
+
+def test_a_new_method_is_made_by_its_name():
+    model = compactlearn.method("LAST", n_label_components=2, alpha=1.0)
+    assert type(model.embedding) is Last
+    assert model.get_params()["embedding__n_label_components"] == 2
+    assert model.threshold == 0.5  # the paper's
+    assert model.fit(X, Y).predict(X).shape == Y.shape
+
+
+def test_a_spec_takes_a_new_method_and_its_grid():
+    assert "LAST" in entry_names()
+    given = {"name": "LAST", "label_ratios": [0.4, 1.0], "alphas": [0.1, 1.0, 10.0]}
+    spec = parse_spec({"name": "one", "datasets": ["emotions"], "methods": [given], "folds": 2})
+    settings = cells_of(spec)[0].settings
+    assert len(configurations(settings, ENTRIES["LAST"].axes)) == 6
+    for selection, n_kept in (("paper", 6), ("nested", 1)):
+        answer = ENTRIES["LAST"].answer(
+            task_for(("average_precision",), {**settings, "inner_folds": 2}, selection)
+        )
+        assert answer.values.shape == (n_kept, 1)
+        assert set(answer.configurations[0]) == {"n_label_components", "alpha"}
+
+
+def test_the_report_knows_a_new_method():
+    line = "A method that the tests have added by its row."
+    assert describe("LAST") == line
+    assert describe("k-LAST").startswith("As LAST, with a Gaussian kernel")
+    assert legend(["CMLL", "LAST"])[0] == ("LAST", line)
+    assert (family_of("LAST"), family_of("LAST, twice")) == ("linear", "other")
+    assert sorted(["CMLL", "LAST", "ORI"], key=method_order) == ["ORI", "LAST", "CMLL"]
+    page = render_html(records_of("average_precision", ("ORI", "LAST", "CMLL")))
+    assert line in page
+
+
+def test_every_row_names_something_that_is_there():
+    for row in METHOD_ROWS.values():
+        assert callable(row.maker()), row.name
