@@ -211,6 +211,13 @@ def test_hat_matrices(pair, data, kind):
         np.testing.assert_allclose(trace, expected, atol=1e-9)
 
 
+def test_codes_of_hat_matrices_are_of_the_rows_as_they_came(pair_with_rows):
+    pair = pair_with_rows
+    codes = pair.ridge.hat("raw", 1e-3).codes(2, 1.0, 1.0, None)
+    again = pair.codes_of(pair.code_rows(codes))
+    np.testing.assert_allclose(codes.left, again.left, atol=1e-6 * np.abs(again.left).max())
+
+
 @pytest.mark.parametrize("kind", HATS)
 def test_hat_matrices_by_conjugate_gradients(iterative, data, kind):
     assert_hat(iterative, data, kind, 1.0, 1e-8)

@@ -417,6 +417,25 @@ def test_scaled_codes_are_scaled_in_every_part(kind, case):
             np.testing.assert_allclose(pair.code_rows(scaled), rows * factors, atol=1e-12)
 
 
+@every_kind
+def test_directions_of_a_ridge(kind, case):
+    X, Y, w, rows = case
+    pair = held(kind, X, Y, w)
+    found = in_feature_space(pair, X, pair.ridge.directions(pair.right_codes(), 0.3)[0])
+    Xc = rows["Xc"]
+    expected = np.linalg.solve(Xc.T @ Xc + 0.3 * np.eye(9), Xc.T @ rows["Y"])
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_ratios_refer_to_the_columns_as_they_were_given():
+    X, Y = problem()
+    asked = {"demand": Demand(3), "given_left": 4}
+    for regime in ("moments", "dual", "krylov"):
+        assert build_pair(X, Y, regime=regime, **asked).given_left == 4
+    for pair in (RowsPair(X, Y, given_left=4), KernelPair(X @ X.T, Y, given_left=4)):
+        assert pair.part(np.arange(30), np.arange(30, 50))[0].given_left == 4
+
+
 # --- where nothing of order N, D or D x M is formed ----------------------------------------------
 
 
