@@ -43,7 +43,13 @@ class ClassifierEntry:
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters as the spec and the grid give them, the spec's first."""
+        """Parameters as the spec and the grid give them, the spec's first.
+
+        Parameters
+        ----------
+        given : mapping
+            What a spec says beside the method's name.
+        """
         model = self.make()
         if not all(callable(getattr(model, name, None)) for name in ("fit", "get_params")):
             raise TypeError(
@@ -73,7 +79,13 @@ class ClassifierEntry:
         return {"inner_folds": inner_folds, "parameters": grid | own}
 
     def answer(self, task: Task) -> Answer:
-        """Fit and judge every configuration, or the one that inner folds prefer."""
+        """Fit and judge every configuration, or the one that inner folds prefer.
+
+        Parameters
+        ----------
+        task : Task
+            The rows of a fold, and what is asked about them.
+        """
         configurations = _configurations(task.settings["parameters"])
         details: dict[str, Any] = {}
         if task.selection == "nested":

@@ -45,11 +45,25 @@ class Entry(Protocol):
     """A method that takes part."""
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Complete the settings of a spec by the entry's own defaults, in plain values; refuse
-        unknown or wrong ones in a sentence. They become part of the cell."""
+        """Complete the settings of a spec by the entry's own defaults, in plain values.
+
+        Unknown or wrong ones are refused in a sentence. The others become part of the cell.
+
+        Parameters
+        ----------
+        given : mapping
+            What a spec says beside the method's name.
+        """
         ...
 
     def answer(self, task: Task) -> Answer:
-        """Fit and judge: every configuration for "paper", the one chosen by inner folds for
-        "nested"."""
+        """Fit and judge.
+
+        Every configuration for "paper", the one chosen by inner folds for "nested".
+
+        Parameters
+        ----------
+        task : Task
+            The rows of a fold, and what is asked about them.
+        """
         ...

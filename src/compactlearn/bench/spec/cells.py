@@ -24,6 +24,11 @@ def cells_of(spec: Spec) -> list[Cell]:
     One data set after the other, so that each is read once by each process; in it fold by fold,
     so that a method which fails shows early and whatever is there can be compared.
 
+    Parameters
+    ----------
+    spec : Spec
+        What was asked for.
+
     Raises
     ------
     SpecError

@@ -134,6 +134,13 @@ def read_spec(path: Path, data_home: Path | None = None) -> Spec:
 
     Data files that it names are read, since nothing is worth starting if one of them cannot be.
     `data_home` is where sets that the user has given names to lie.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file.
+    data_home : path, optional
+        The folder of the data sets.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -153,6 +160,15 @@ def parse_spec(
     """The benchmark that plain values ask for, or a `SpecError`.
 
     Data files that it names lie in `folder`, where their paths are not absolute.
+
+    Parameters
+    ----------
+    found : mapping
+        A spec as TOML has it: names, and what they stand for.
+    folder : path, optional
+        What paths of data files are relative to.
+    data_home : path, optional
+        The folder of the data sets.
     """
     known_keys(found, _KEYS, "the spec")
     for key in ("name", "datasets", "methods"):
