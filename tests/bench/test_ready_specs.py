@@ -8,7 +8,7 @@ from compactlearn import METHODS
 from compactlearn.bench import cells_of, entry_names, read_spec
 from compactlearn.bench.methods.grids import configurations
 from compactlearn.bench.methods.library_entries import ENTRIES
-from compactlearn.bench.methods.model_numbers import Shape, within
+from compactlearn.bench.methods.model_numbers import TaskShape, within
 from compactlearn.datasets import describe
 from compactlearn.datasets.catalogue.embedded import EMBEDDED
 
@@ -69,7 +69,7 @@ def test_controls_of_equal_size_may_have_exactly_as_many_numbers():
         if not cell.method.endswith(", CMLL's size") or cell.fold:
             continue
         data = describe(cell.dataset).expected
-        shape = Shape(data.features, data.labels, data.samples, None)
+        shape = TaskShape(data.features, data.labels, data.samples, None)
         entry = ENTRIES[aliases[cell.method]]
         bound = cell.settings["n_numbers"]
         grid = within(cell.method, configurations(cell.settings, entry.axes), shape, bound)

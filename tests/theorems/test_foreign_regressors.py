@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
@@ -153,3 +153,17 @@ def test_feature_map_goes_first():
     assert_scores(
         model.decision_function(X_new), by_hand.decision_function(fitted.transform(X_new)), 1e-10
     )
+
+
+@pytest.mark.parametrize("d", [3, None])
+def test_a_scaled_model_is_one_of_scaled_rows(d):
+    X, Y = problem(40, 7, 5, seed=119)
+    X = X * np.logspace(-2, 2, 7)
+    X_new, deviations = new_rows(X), X.std(axis=0)
+    model = CMLLClassifier(d, 3, regressor=DecisionTreeRegressor(max_depth=3, random_state=0))
+    by_hand = clone(model).fit(X / deviations, Y)
+    scaled = clone(model).set_params(scale=True).fit(X, Y)
+    np.testing.assert_allclose(
+        scaled.transform(X_new), by_hand.transform(X_new / deviations), atol=1e-9
+    )
+    assert_scores(scaled.decision_function(X_new), by_hand.decision_function(X_new / deviations))

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, Ridge
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Moments, Original
@@ -273,3 +274,15 @@ def test_original_with_weights_is_weighted_ridge():
     model = CompactClassifier(Original(), alpha=2.0).fit(X, Y, sample_weight=w)
     expected = Ridge(alpha=2.0).fit(X, Y, sample_weight=w).predict(X)
     assert_scores(model.decision_function(X), expected)
+
+
+def test_a_scaled_fit_from_moments_can_go_on():
+    """The sums that are kept are those of the features as they came, not of the scaled ones."""
+    X, Y = problem(40, 7, 5, seed=0)
+    X = X * np.logspace(-2, 2, X.shape[1])
+    half = len(X) // 2
+    model = CMLLClassifier(3, 3, scale=True, solver="moments", threshold=0.5)
+    whole = clone(model).fit(X, Y)
+    parts = clone(model).fit(X[:half], Y[:half]).partial_fit(X[half:], Y[half:])
+    np.testing.assert_allclose(parts.scale_, whole.scale_, rtol=1e-10)
+    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-8)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from compactlearn.bench.harness.events import OnEvent, RunError
 from compactlearn.bench.harness.run import run
-from compactlearn.bench.methods.model_numbers import Shape
+from compactlearn.bench.methods.model_numbers import TaskShape
 from compactlearn.bench.spec.cells import cells_of
 from compactlearn.bench.spec.reading import Override, Spec, parse_spec
 from compactlearn.datasets import load
@@ -39,7 +39,7 @@ class Demo:
 
     specs: Mapping[Protocol, Spec]
     results: Mapping[Protocol, Results]
-    shape: Shape
+    shape: TaskShape
     seconds: float
 
     @property
@@ -127,5 +127,5 @@ def demonstrate(
         known = [record for record in records if record is not None]
         results[protocol] = aggregate(known, _SELECTIONS[protocol])
     data = load(specs["fair"].datasets[0].name)
-    shape = Shape(data.n_features, data.n_labels, data.n_samples, None)
+    shape = TaskShape(data.n_features, data.n_labels, data.n_samples, None)
     return Demo(specs, results, shape, time.perf_counter() - start)

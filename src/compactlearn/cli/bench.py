@@ -23,7 +23,7 @@ from compactlearn.bench import (
     read_spec,
     run,
 )
-from compactlearn.cli.bench_view import Progress, view
+from compactlearn.cli.bench_view import CellProgress, view
 from compactlearn.cli.datasets import Home
 from compactlearn.cli.mistakes import Mistake
 from compactlearn.cli.tables import console as standard_output
@@ -102,7 +102,7 @@ def bench(
         _take_in(pack, place, console)
     with run_mistakes():
         place.prepare()
-    progress = Progress(cells)
+    progress = CellProgress(cells)
     around, note = view(progress, console)
     console.print(f"{spec.name}: {len(cells)} cells, records in {place.folder}", soft_wrap=True)
     try:
@@ -128,7 +128,7 @@ def bench(
     _conclude(summary, progress, place, console)
 
 
-def _conclude(summary: Summary, progress: Progress, place: Store, console: Console) -> None:
+def _conclude(summary: Summary, progress: CellProgress, place: Store, console: Console) -> None:
     if console.is_terminal:  # elsewhere each stood in its line
         for text, count in progress.reasons.most_common(_REASONS):
             console.print(f"{count} x {text}", soft_wrap=True, markup=False)
@@ -148,7 +148,7 @@ def _show_plan(
     packed: dict[str, str] = {}
     if pack is not None and pack.exists():
         packed = {record.cell.name: record.status for record in open_records(pack, _say)}
-    progress, statuses = Progress(cells), Counter()
+    progress, statuses = CellProgress(cells), Counter()
     for cell in cells:
         status, other = place.status(cell), packed.get(cell.name)
         if other == "done" or status is None:  # as when they are taken in

@@ -17,12 +17,12 @@ from compactlearn.bench import Event
 from compactlearn.cli.tables import fitted
 from compactlearn.records import Cell
 
-__all__ = ["Progress", "human_seconds", "view"]
+__all__ = ["CellProgress", "human_seconds", "view"]
 
 _BAD = ("failed", "timeout", "memory")
 
 
-class Progress:
+class CellProgress:
     """Counts of cells by data set and method, and how long the rest may take."""
 
     def __init__(self, cells: Iterable[Cell]) -> None:
@@ -116,7 +116,7 @@ class Progress:
         )
 
 
-def view(progress: Progress, console: Console) -> tuple[AbstractContextManager[Any], Any]:
+def view(progress: CellProgress, console: Console) -> tuple[AbstractContextManager[Any], Any]:
     """What to keep open while a benchmark runs, and what to call with each event."""
     if console.is_terminal:
         return Live(progress, console=console, refresh_per_second=4), progress

@@ -39,7 +39,7 @@ TOLERANCE = 16 * EPS
 DENSE_FALLBACK = 4_000
 
 
-class Product(Protocol):
+class Multiplies(Protocol):
     """Anything square that multiplies a dense block: an ndarray, or one of our operators."""
 
     @property
@@ -89,7 +89,7 @@ def numerical_rank(values: Array, size: int, scale: float = 0.0) -> int:
 
 
 def leading_eigenpairs(
-    matrix: Array | Product,
+    matrix: Array | Multiplies,
     count: int,
     *,
     route: str = "auto",
@@ -174,7 +174,7 @@ def leading_range(columns: Array, scale: float = 0.0) -> tuple[Array, Array]:
     return Q @ U, squares
 
 
-def _multiplied_out(matrix: Product, width: int = 128) -> Array:
+def _multiplied_out(matrix: Multiplies, width: int = 128) -> Array:
     """An operator as a symmetric array, some columns at a time: what its products hold on the way
     may be taller than the matrix itself."""
     n = matrix.shape[0]
@@ -236,7 +236,7 @@ def _block_size(count: int) -> int:
 
 
 def _block_lanczos(
-    matrix: Array | Product, n: int, count: int, scale: float = 0.0, max_restarts: int = 60
+    matrix: Array | Multiplies, n: int, count: int, scale: float = 0.0, max_restarts: int = 60
 ) -> tuple[Array, Array, bool, dict[str, Any]]:
     """Leading pairs by rounds of :func:`_search`, until a fresh look finds none that was missed.
 
@@ -283,7 +283,7 @@ class _Ritz:
 
 
 def _search(
-    matrix: Array | Product,
+    matrix: Array | Multiplies,
     count: int,
     known: tuple[Array, Array],
     block: Array,
@@ -341,7 +341,7 @@ def _search(
 
 
 def _missed_copy(
-    matrix: Array | Product,
+    matrix: Array | Multiplies,
     theta: Array,
     vectors: Array,
     rounding: float,

@@ -13,7 +13,7 @@ from compactlearn.bench.methods.entry import Answer, Task
 from compactlearn.bench.methods.frequency import by_frequency
 from compactlearn.bench.methods.grids import AXES, SETTINGS, complete_settings, configurations
 from compactlearn.bench.methods.judging import Clock, JudgedGrid
-from compactlearn.bench.methods.model_numbers import Shape, landmark_numbers, within
+from compactlearn.bench.methods.model_numbers import TaskShape, landmark_numbers, within
 from compactlearn.bench.methods.trace import traced
 from compactlearn.core.warn import silence
 from compactlearn.estimators.compact import CompactClassifier
@@ -87,7 +87,7 @@ class EngineEntry:
         """See ``Entry``."""
         own = self.settings({k: v for k, v in task.settings.items() if k in SETTINGS})
         grid = configurations(own, self.axes)
-        shape = Shape.of(task, own)
+        shape = TaskShape.of(task, own)
         if own["n_numbers"] is not None:
             grid = within(self.name, grid, shape, own["n_numbers"])
         answer = self._paper if task.selection == "paper" else self._nested
@@ -96,7 +96,9 @@ class EngineEntry:
 
     # ---- every configuration on the test rows ---------------------------------------------------
 
-    def _paper(self, task: Task, own: Settings, grid: list[dict[str, Any]], shape: Shape) -> Answer:
+    def _paper(
+        self, task: Task, own: Settings, grid: list[dict[str, Any]], shape: TaskShape
+    ) -> Answer:
         estimator = self.make(own, task.seed)
         solved, places = _solved_together(estimator, grid)
         judged = JudgedGrid(task, len(grid))
@@ -132,7 +134,7 @@ class EngineEntry:
             details |= traced(estimator, grid, task)
         return Answer(grid, judged.values, judged.sizes, fitting.seconds, judging.seconds, details)
 
-    def _said(self, task: Task, own: Settings, shape: Shape, n_tried: int) -> dict[str, Any]:
+    def _said(self, task: Task, own: Settings, shape: TaskShape, n_tried: int) -> dict[str, Any]:
         details: dict[str, Any] = {"n_tried": n_tried}
         if own.get("search") == "coordinate":
             details["search"] = "coordinate"
@@ -144,7 +146,7 @@ class EngineEntry:
     # ---- one configuration, by inner folds ------------------------------------------------------
 
     def _nested(
-        self, task: Task, own: Settings, grid: list[dict[str, Any]], shape: Shape
+        self, task: Task, own: Settings, grid: list[dict[str, Any]], shape: TaskShape
     ) -> Answer:
         estimator = self.make(own, task.seed)
         chosen, inner, n_tried = self._chosen(task, own, grid, estimator)

@@ -20,7 +20,7 @@ from compactlearn.bench.methods.entry import Task
 from compactlearn.decoding.linear import linear_numbers
 from compactlearn.embeddings.components import component_count, default_label_size
 
-__all__ = ["Shape", "landmark_numbers", "within"]
+__all__ = ["TaskShape", "landmark_numbers", "within"]
 
 Configuration = Mapping[str, Any]
 
@@ -32,7 +32,7 @@ def landmark_numbers(X: Any, n_landmarks: int) -> int:
 
 
 @dataclass(frozen=True)
-class Shape:
+class TaskShape:
     """What the size of a model depends on beside its configuration."""
 
     n_features: int
@@ -41,7 +41,7 @@ class Shape:
     n_landmarks: int | None  # where there is a kernel
 
     @classmethod
-    def of(cls, task: Task, own: Mapping[str, Any]) -> Shape:
+    def of(cls, task: Task, own: Mapping[str, Any]) -> TaskShape:
         n_rows, n_features = task.X_train.shape
         landmarks = None
         if "kernel_method" in own:
@@ -69,7 +69,7 @@ class Shape:
 
 
 def within(
-    owner: str, grid: Sequence[Configuration], shape: Shape, bound: Any
+    owner: str, grid: Sequence[Configuration], shape: TaskShape, bound: Any
 ) -> list[dict[str, Any]]:
     """The configurations of at most so many numbers; "cmll": as many as ``CMLLClassifier()`` has,
     for which as many codes as its automatic number decide, since d = m."""

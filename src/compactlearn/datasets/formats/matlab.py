@@ -14,7 +14,7 @@ from scipy import sparse
 from compactlearn.datasets.dataset import Dataset, Matrix
 from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.matlab_elements import read_matrices
-from compactlearn.datasets.parsing.assemble import Rows, dataset_of
+from compactlearn.datasets.parsing.assemble import GatheredRows, dataset_of
 from compactlearn.datasets.parsing.unpacking import Limits
 
 __all__ = ["read_mat"]
@@ -69,7 +69,7 @@ def read_mat(
     names = _choose(path, matrices, features, labels)
     X, target = matrices[names.features], matrices[names.labels]
     Y = _labels(path, names, _oriented(path, names, X, target, labels_are))
-    rows = Rows(X.shape[1])
+    rows = GatheredRows(X.shape[1])
     rows.add(X)
     return dataset_of(path, rows.matrix(), Y)
 
@@ -139,6 +139,6 @@ def _labels(path: Path, names: _Names, Y: Matrix) -> sparse.csr_array:
     # In a sparse matrix of -1 and +1 what is left out would be a third value.
     if sparse.issparse(Y) and (given == -1).any() and Y.nnz < Y.shape[0] * Y.shape[1]:
         raise DataFileError(path, f"labels of -1 and +1 must not be sparse ({names.labels!r}).")
-    rows = Rows(Y.shape[1])
+    rows = GatheredRows(Y.shape[1])
     rows.add(sparse.csr_array(Y > 0, dtype=np.float64))
     return rows.csr(np.int64)

@@ -11,19 +11,19 @@ from compactlearn.core.compress import compress_rows
 from compactlearn.datasets.dataset import Dataset, Matrix
 from compactlearn.datasets.errors import DataFileError
 
-__all__ = ["LabelledRows", "Rows", "dataset_of", "stem", "take_columns"]
+__all__ = ["GatheredRows", "LabelledRows", "dataset_of", "stem", "take_columns"]
 
 # Below this share of non-zero values a matrix is kept sparse.
 SPARSE_BELOW = 0.25
 _ENDINGS = (".xz", ".bz2", ".gz", ".arff", ".mat", ".csv", ".tsv", ".txt", ".parquet", ".svm")
 
 
-class Rows:
+class GatheredRows:
     """A matrix that arrives in blocks, each kept in the smaller of its two forms.
 
     Where the number of columns is known only at the end, set `n_columns` then.
 
-    >>> rows = Rows(3)
+    >>> rows = GatheredRows(3)
     >>> rows.add(np.array([[0.0, 0, 5], [0, 0, 0]]))
     >>> rows.add(sparse.csr_array([[0.0, 0, 0]]))
     >>> rows.matrix().toarray()
@@ -114,8 +114,8 @@ class LabelledRows:
         self._feature_names = (
             [names[j] for j in feature_columns] if feature_names is None else feature_names
         )
-        self._X = Rows(len(self._feature_names))
-        self._Y = Rows(len(label_columns))
+        self._X = GatheredRows(len(self._feature_names))
+        self._Y = GatheredRows(len(label_columns))
 
     def add(self, block: Matrix, line_of: Callable[[int], int] | None = None) -> None:
         """Append rows that hold all columns; `line_of` tells the line of a row of the block."""

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.parsing.assemble import Rows
+from compactlearn.datasets.parsing.assemble import GatheredRows
 from compactlearn.datasets.parsing.number_blocks import INDEX, LABEL, SKIP, VALUE, Grammar
 from compactlearn.datasets.parsing.unpacking import Block, Lines, decoded
 
@@ -57,8 +57,8 @@ class PairReader:
     keep_blank: bool = True
     named: dict[str, int] | None = None
     comments: bool = False
-    X: Rows = field(default_factory=lambda: Rows(0))
-    Y: Rows = field(default_factory=lambda: Rows(0))
+    X: GatheredRows = field(default_factory=lambda: GatheredRows(0))
+    Y: GatheredRows = field(default_factory=lambda: GatheredRows(0))
 
     def read(self) -> None:
         """Read to the end of the file into `X` and `Y`."""
