@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
-from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
+from compactlearn import CMLL, PLST, CMLLClassifier, CompactClassifier, Original
 
 from .helpers import assert_scores, new_rows, problem
 
@@ -167,3 +167,12 @@ def test_a_scaled_model_is_one_of_scaled_rows(d):
         scaled.transform(X_new), by_hand.transform(X_new / deviations), atol=1e-9
     )
     assert_scores(scaled.decision_function(X_new), by_hand.decision_function(X_new / deviations))
+
+
+@pytest.mark.filterwarnings("ignore:.*label components were asked for")
+def test_where_no_label_is_ever_present_the_learner_has_nothing_to_predict():
+    X, Y = problem(40, 7, 5, seed=120)
+    Y[:] = 0
+    model = CompactClassifier(PLST(3), regressor=KNeighborsRegressor(3)).fit(X, Y)
+    assert model.embedding_.n_label_components_ == 0
+    assert not model.decision_function(new_rows(X)).any()
