@@ -680,3 +680,12 @@ def test_pickle_and_labels_by_either_name():
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     with pytest.raises(ValueError, match="pass them once"):
         search.fit(X, Y, Y=Y)
+
+
+def test_the_printed_algorithm_is_fitted_setting_by_setting():
+    """A solution from a random start serves no other setting."""
+    model = CMLLClassifier(solver="alternating", random_state=0, threshold=0.5, max_iter=3)
+    grid = {"n_feature_components": [2, 5], "n_label_components": [3, 4]}
+    ours, theirs = both(model, grid)
+    count = len(SPLITS)
+    np.testing.assert_allclose(split_scores(ours), split_scores(theirs, count), atol=1e-10)
