@@ -684,7 +684,8 @@ def test_pickle_and_labels_by_either_name():
 
 def test_the_printed_algorithm_is_fitted_setting_by_setting():
     """A solution from a random start serves no other setting."""
-    model = CMLLClassifier(solver="alternating", random_state=0, threshold=0.5, max_iter=3)
+    options = {"beta": 10.0, "max_iter": 1, "random_state": 0, "threshold": 0.5}
+    model = CMLLClassifier(solver="alternating", **options)
     grid = {"n_feature_components": [2, 5], "n_label_components": [3, 4]}
     ours, theirs = both(model, grid)
     count = len(SPLITS)
