@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+_GROUPS = 8  # for each label that is wanted
+
 
 def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     """Indices and scores of the k largest entries of each row, best first.
@@ -28,19 +30,26 @@ def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     >>> top_labels(np.array([[0.1, 0.9, 0.9, 0.3]]), 3)
     (array([[1, 2, 3]]), array([[0.9, 0.9, 0.3]]))
     """
-    n_labels = scores.shape[1]
+    n_rows, n_labels = scores.shape
     if k >= n_labels:
         order = np.argsort(-scores, axis=1, kind="stable")
         return order, np.take_along_axis(scores, order, axis=1)
-    # The k-th largest value decides; among its equals the lowest indices stay.
-    bound = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]
-    room = k - np.count_nonzero(scores > bound, axis=1, keepdims=True)
-    equal = scores == bound
-    chosen = (scores > bound) | (equal & (np.cumsum(equal, axis=1) <= room))
-    columns = np.nonzero(chosen)[1].reshape(len(scores), k)
-    values = np.take_along_axis(scores, columns, axis=1)
-    order = np.argsort(-values, axis=1, kind="stable")
-    return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)
+    # As many groups as labels are wanted have a maximum that is no smaller than the k-th largest
+    # of the maxima: what lies below it cannot be among the k best. Two passes over the scores, and
+    # a few of them are left to be sorted.
+    width = max(1, n_labels // (_GROUPS * k))
+    n_groups = n_labels // width
+    maxima = scores[:, : n_groups * width].reshape(n_rows, n_groups, width).max(axis=2)
+    bound = np.partition(maxima, n_groups - k, axis=1)[:, n_groups - k : n_groups - k + 1]
+    row, column = np.nonzero(scores >= bound)
+    counts = np.bincount(row, minlength=n_rows)
+    place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    left = np.zeros((n_rows, counts.max(initial=0)), dtype=np.intp)
+    values = np.full(left.shape, -np.inf, dtype=scores.dtype)
+    left[row, place] = column
+    values[row, place] = scores[row, column]
+    order = np.argsort(-values, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(left, order, axis=1), np.take_along_axis(values, order, axis=1)
 
 
 def as_stored(indices: NDArray[np.intp], best: Array, n_labels: int) -> Any:

@@ -1,0 +1,569 @@
+"""ShortlistClassifier: a compact model names candidates, sparse classifiers rank them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.preprocessing import Normalizer, normalize
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core.params import (
+    Choice,
+    Constraint,
+    Flag,
+    Integer,
+    Methods,
+    Nothing,
+    Numbers,
+    Real,
+    Seed,
+    check_own_parameters,
+)
+from compactlearn.core.seeds import seeded
+from compactlearn.core.threads import blas_threads, free_cores
+from compactlearn.core.validation import (
+    check_features,
+    check_targets,
+    labels_given,
+    unchanged_on_error,
+)
+from compactlearn.decoding.thresholds import STRATEGIES, tune
+from compactlearn.estimators.cmll import CMLLClassifier
+from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.estimators.model_size import numbers_of
+from compactlearn.estimators.shortlisting.candidates import Candidates
+from compactlearn.estimators.shortlisting.first_look import FirstLook
+from compactlearn.estimators.shortlisting.neighbours import Neighbours
+from compactlearn.estimators.shortlisting.second_look import (
+    SecondLook,
+    problems_of,
+    with_likely_labels,
+)
+from compactlearn.linalg.many_logistic import Problems, Weights, solve_many
+from compactlearn.metrics.checks import row_blocks
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.integer[Any]]
+
+# All labels are candidates as long as rows times labels are no more than these pairs; beyond that
+# a row has at least so many candidates, or so many for each label that a row has on average.
+_PAIRS = 4_000_000
+_CANDIDATES = 64
+_PER_PRESENT_LABEL = 10
+_RETRIEVER_CODES = 100
+_RETRIEVER_FOLDS = 2
+# Rows whose scores show how margins are to be read and where the threshold lies: so many, from one
+# fold where a fifth of the rows are enough.
+_HELD_ROWS = 4_000
+_LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
+
+
+class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+    """Many labels and sparse features: a compact model retrieves, sparse classifiers decide.
+
+    A row's labels are found in three steps:
+
+    1. *candidates*: the best labels by a compact model, the retriever, and the labels of the most
+       similar training rows;
+    2. *first look*: what both say of a candidate becomes one log-odds, by a function of a dozen
+       numbers that is common to all labels;
+    3. *second look*: a logistic regression of the label, on the row's own features and on the
+       probabilities of its likely labels, starts from the first look and corrects it.
+
+    The regressions are learnt from the rows whose candidate a label is, so that a label meets those
+    rows that might be taken for its own, and no others. All that they start from is honest:
+    retrievers are fitted to other rows, and no row is a neighbour of itself. They have weights only
+    for what occurs in rows of their label, and most labels have few rows: the model is small.
+
+    It is meant for texts and other sparse rows with hundreds of labels and more. Every label gets
+    what its number of rows allows: a frequent one a classifier of its own, a rare one what
+    its neighbours and its place among the other labels say.
+
+    Parameters
+    ----------
+    retriever : classifier with ``predict_topk`` or None, default=None
+        None is ``CMLLClassifier`` with up to 100 codes, on rows of unit length. Clones are fitted
+        to halves of the rows and to all of them.
+    n_candidates : int or "auto", default="auto"
+        How many labels of a row are looked at, half of them the retriever's. "auto" is all of
+        them up to 4,000,000 pairs of a training row and a label; beyond that 64, or ten times
+        the number of labels that a row has on average where that is more.
+    n_neighbors : int, default=50
+        Similar rows that vote for their labels; with 0 the retriever alone names candidates.
+    C : float, default=8.0
+        The weight of the loss against the penalty of the logistic regressions, whose rows have unit
+        length.
+    unit_rows : bool, default=True
+        Whether rows are divided by their lengths, as texts should be. Where lengths matter, pass
+        False, and features of a common scale about 1.
+    threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
+default="auto"
+        A label is predicted where its probability is strictly above. A name is tuned on rows that
+        the regressions had not seen: one threshold of largest micro-F1 ("auto" is the same),
+        one of largest F1 for each label, or one that predicts as many labels as there are.
+    smallest_weight : float, default=0.02
+        Weights of this size or less are dropped.
+    n_jobs : int or None, default=None
+        Threads for the regressions; None is as many as there are free cores.
+    random_state : int, RandomState, Generator or None, default=None
+        Divides the rows into folds; handed also to a retriever that has none of its own.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    retriever_ : the fitted retriever
+    n_candidates_ : int
+    threshold_ : float or ndarray, in the units of ``decision_function``
+    coef_ : csr_array of shape (n_labels, n_features + n_labels)
+        Weights of the regressions: of the features, and of the labels that the first look takes
+        for likely.
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix
+    n_labels_ : int
+    label_names_ : list of str, where Y was a frame
+    nbytes_ : int
+        Bytes of all arrays that the model is saved with, each counted once.
+    numbers_ : int
+        How many numbers must be kept to predict; the training rows that may be neighbours count.
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    ``decision_function`` and ``predict_proba`` return a sparse matrix that stores the candidates;
+    other labels have no score. ``predict`` returns a sparse matrix where ``fit`` got one.
+
+    A vector y is binarised, and all its classes are candidates: scores are then dense.
+
+    See Also
+    --------
+    CMLLClassifier : the compact model alone, smaller and faster.
+
+    Examples
+    --------
+    >>> from compactlearn import ShortlistClassifier
+    >>> from compactlearn.datasets import load
+    >>> data = load("enron")
+    >>> model = ShortlistClassifier(random_state=0).fit(data.X[:1000], data.Y[:1000])
+    >>> labels, scores = model.predict_topk(data.X[1000:], k=3)
+    >>> labels.shape
+    (702, 3)
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "retriever": (Methods("fit", "predict_topk"), Nothing()),
+        "n_candidates": (Integer(1), Choice("auto")),
+        "n_neighbors": (Integer(0),),
+        "C": (Real(0, open_low=True),),
+        "unit_rows": (Flag(),),
+        "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
+        "smallest_weight": (Real(0),),
+        "n_jobs": (Integer(), Nothing()),
+        "random_state": (Seed(),),
+        "verbose": (Integer(0), Flag()),
+    }
+
+    def __init__(
+        self,
+        retriever: Any = None,
+        *,
+        n_candidates: int | str = "auto",
+        n_neighbors: int = 50,
+        C: float = 8.0,
+        unit_rows: bool = True,
+        threshold: Any = "auto",
+        smallest_weight: float = 0.02,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.retriever = retriever
+        self.n_candidates = n_candidates
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.unit_rows = unit_rows
+        self.threshold = threshold
+        self.smallest_weight = smallest_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- fitting ------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, Y: Any = None) -> Self:
+        """Fit the retriever, and the regressions to its candidates.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        """
+        with unchanged_on_error(self), blas_threads():
+            check_own_parameters(self)
+            X = check_features(self, X, reset=True)
+            given = labels_given(y, Y)
+            owner = f"{type(self).__name__}.fit"
+            targets = check_targets(given, X.shape[0], owner=owner, features=X)
+            labels = LabelSpace.of(targets)
+            threshold = given_threshold(self.threshold, "logistic", labels)
+            describe(self, labels)
+            self._sparse_labels = scipy.sparse.issparse(given)
+            self._unit_rows = self.unit_rows
+            self._learn(X, scipy.sparse.csr_array(targets.matrix), labels, threshold)
+        return self
+
+    def _learn(self, X: Any, Y: Any, labels: LabelSpace, threshold: float | Array) -> None:
+        rng = seeded(self.random_state)
+        sizes = _Sizes.of(self, labels, X.shape[0], Y.nnz)
+        rows = self._rows(X)
+        steps = _Steps(self.verbose)
+        with steps.step("candidates"):
+            retriever = self._make_retriever(labels.n_labels, rng)
+            neighbours = None
+            if self.n_neighbors:
+                neighbours = Neighbours.of(rows, Y, self.n_neighbors)
+            candidates = self._honest_candidates(retriever, neighbours, X, rows, Y, sizes, rng)
+            if retriever is not None:
+                retriever.fit(X, Y)
+        with steps.step("first look"):
+            present = candidates.present(Y)
+            counts = np.bincount(Y.indices, minlength=labels.n_labels).astype(np.float64)
+            first = FirstLook.learn(candidates, present, counts, rng)
+            log_odds = first.log_odds(candidates)
+            missed = candidates.missed(Y)
+            problems = problems_of(
+                candidates, present, log_odds, missed, first.log_odds(missed)
+            )
+            beside = with_likely_labels(rows, candidates, log_odds)
+        n_threads = free_cores() if self.n_jobs is None else _threads(self.n_jobs)
+        with steps.step("second look"):
+            held = _HeldOut.of(beside, candidates, log_odds, present, self.C, n_threads)
+            start = held.learn(problems, rng)
+        with steps.step("all rows"):
+            weights = solve_many(
+                beside, problems, self.C, start=start, positive_only=True, n_threads=n_threads
+            )
+        second = SecondLook.of(weights, self.smallest_weight)
+        second, scores = held.joined(second)
+        if isinstance(self.threshold, str) and labels.kind == "multilabel":
+            strategy = "f1" if self.threshold == "auto" else self.threshold
+            threshold = _tuned(strategy, scores, Y[held.rows])
+        self.retriever_, self._neighbours, self._first, self._second = (
+            retriever,
+            neighbours,
+            first,
+            second,
+        )
+        self.n_candidates_, self._sizes = sizes.n_candidates, sizes
+        self.threshold_, self._boundary = labels.placed(threshold)
+
+    def _make_retriever(self, n_labels: int, rng: np.random.RandomState) -> Any:
+        """The retriever, not fitted; None where there is nothing to be retrieved."""
+        if n_labels < 2:
+            return None
+        if self.retriever is None:
+            return CMLLClassifier(
+                n_label_components=min(n_labels, _RETRIEVER_CODES, max(16, -(-n_labels // 2))),
+                alpha=0.3,
+                feature_map=Normalizer() if self.unit_rows else None,
+                threshold=0.5,
+            )
+        retriever = clone(self.retriever)
+        if retriever.get_params().get("random_state", "") is None:
+            retriever.set_params(random_state=int(rng.randint(2**31 - 1)))
+        return retriever
+
+    def _honest_candidates(
+        self,
+        retriever: Any,
+        neighbours: Neighbours | None,
+        X: Any,
+        rows: Any,
+        Y: Any,
+        sizes: _Sizes,
+        rng: np.random.RandomState,
+    ) -> Candidates:
+        """The candidates of the training rows, by retrievers that have not seen them."""
+        n_rows, n_labels = Y.shape
+        votes = None
+        if neighbours is not None:
+            votes = neighbours.votes(rows, sizes.voted, own=True)
+        named = np.empty((n_rows, sizes.retrieved), dtype=np.int64)
+        scores = np.zeros((n_rows, sizes.retrieved), dtype=np.float32)
+        if retriever is None:
+            named[:] = np.arange(n_labels)
+            return Candidates.of((named, scores), votes, n_labels)
+        fold = rng.permutation(np.arange(n_rows) % _RETRIEVER_FOLDS)
+        for k in range(min(_RETRIEVER_FOLDS, n_rows)):
+            inside = fold == k
+            model = clone(retriever).fit(X[~inside], Y[~inside])
+            named[inside], scores[inside] = model.predict_topk(X[inside], sizes.retrieved)
+        return Candidates.of((named, scores), votes, n_labels)
+
+    def _rows(self, X: Any) -> scipy.sparse.csr_array:
+        rows = scipy.sparse.csr_array(X, dtype=np.float32)
+        rows.sum_duplicates()
+        return scipy.sparse.csr_array(normalize(rows) if self._unit_rows else rows)
+
+    # ---- predicting ---------------------------------------------------------------------------
+
+    def _prepare(self, X: Any) -> Any:
+        check_is_fitted(self, "retriever_")
+        return check_features(self, X, reset=False)
+
+    def _scored(self, X: Any, k: int = 1) -> tuple[Candidates, NDArray[np.float32]]:
+        """The candidates of each row, at least ``k``, and their scores."""
+        sizes, n_labels = self._sizes, self.n_labels_
+        rows = self._rows(X)
+        votes = None
+        if self._neighbours is not None:
+            votes = self._neighbours.votes(rows, sizes.voted)
+        retrieved = max(k, sizes.retrieved)
+        if self.retriever_ is None:
+            shape = (X.shape[0], n_labels)
+            named = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.float32)
+        else:
+            named = self.retriever_.predict_topk(X, retrieved)
+        candidates = Candidates.of(named, votes, n_labels)
+        log_odds = self._first.log_odds(candidates)
+        beside = with_likely_labels(rows, candidates, log_odds)
+        return candidates, self._second.scores(beside, candidates, log_odds)
+
+    def _matrix(self, X: Any) -> scipy.sparse.csr_array:
+        """The scores of the candidates."""
+        parts = []
+        for rows in row_blocks((X.shape[0], 16 * self._sizes.n_candidates)):
+            candidates, scores = self._scored(X[rows])
+            parts.append(candidates.matrix(scores.astype(np.float64)))
+        empty = scipy.sparse.csr_array((0, self.n_labels_))
+        return scipy.sparse.csr_array(scipy.sparse.vstack([empty, *parts], format="csr"))
+
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Dense scores: labels that are no candidates come last, the frequent ones first."""
+        order = np.argsort(np.argsort(self._first.frequency, kind="stable"))
+        behind = order / max(1, self.n_labels_) - 2.0
+        for rows in row_blocks((X.shape[0], self.n_labels_)):
+            candidates, scores = self._scored(X[rows])
+            lowest = np.full(candidates.n_rows, np.inf)
+            np.minimum.at(lowest, candidates.rows, scores)
+            dense = lowest[:, None] + behind
+            dense[candidates.rows, candidates.labels] = scores
+            yield rows, dense - self._boundary if self._boundary else dense
+
+    def _dense(self, X: Any) -> Array:
+        scores = np.empty((X.shape[0], self.n_labels_))
+        for rows, block in self._score_blocks(X):
+            scores[rows] = block
+        return scores
+
+    def _scores_to_rank(self, X: Any) -> Array:
+        """All labels in their order, for metrics that look at all of them."""
+        return self._dense(self._prepare(X))
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the log-odds of the candidates as a sparse matrix (n_samples, n_labels).
+
+        For a vector y they are dense, and of shape (n_samples,) for two classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        X = self._prepare(X)
+        if self._labels.kind == "multilabel":
+            return self._matrix(X)
+        scores = self._dense(X)
+        return scores[:, 0] if self._labels.kind == "binary" else scores
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the candidates as a sparse matrix (n_samples, n_labels).
+
+        For a vector y they are dense, one column for each class, and sum to 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        X = self._prepare(X)
+        if self._labels.kind == "multilabel":
+            matrix = self._matrix(X)
+            matrix.data = expit(matrix.data)
+            return matrix
+        scores = self._dense(X) + self._boundary
+        if self._labels.kind == "binary":
+            return expit(np.hstack([-scores, scores]))
+        return softmax(log_expit(scores), axis=1)
+
+    def predict(self, X: Any) -> Any:
+        """Return 0/1 labels (n_samples, n_labels), sparse if ``fit`` got such; or classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        X = self._prepare(X)
+        if self._labels.kind != "multilabel":
+            return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
+        matrix = self._matrix(X)
+        bound = np.broadcast_to(self.threshold_, (self.n_labels_,))[matrix.indices]
+        above = matrix.data > bound
+        starts = np.concatenate([[0], np.cumsum(above)])[matrix.indptr]
+        ones = np.ones(int(above.sum()), dtype=self._labels.dtype)
+        labels = scipy.sparse.csr_array((ones, matrix.indices[above], starts), shape=matrix.shape)
+        return labels if self._sparse_labels else labels.toarray()
+
+    @property
+    def coef_(self) -> scipy.sparse.csr_array:
+        """Weights of the regressions, one row for each label."""
+        check_is_fitted(self, "retriever_")
+        return self._second.columns.T.tocsr()
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict."""
+        check_is_fitted(self, "retriever_")
+        own = self._second.columns.nnz + self._second.intercepts.size + self.n_labels_
+        if self.retriever_ is not None:
+            own += numbers_of(self.retriever_)
+        if self._neighbours is not None:
+            own += self._neighbours.columns.nnz + self._neighbours.labels.nnz
+        return int(own)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """How many candidates a row has, and whose."""
+
+    n_candidates: int
+    retrieved: int
+    voted: int
+
+    @classmethod
+    def of(
+        cls, asked: ShortlistClassifier, labels: LabelSpace, n_rows: int, n_present: int
+    ) -> _Sizes:
+        M = labels.n_labels
+        if labels.kind != "multilabel":
+            n = M
+        elif asked.n_candidates == "auto":
+            average = n_present / max(1, n_rows)
+            n = max(_CANDIDATES, int(np.ceil(_PER_PRESENT_LABEL * average)), _PAIRS // n_rows)
+            n = min(n, M)
+        else:
+            n = int(asked.n_candidates)
+            if n > M:
+                raise ValueError(
+                    f"n_candidates must be at most the number of labels, {M}, and is {n}; pass "
+                    "such a number, or 'auto'."
+                )
+        if n == M or not asked.n_neighbors:
+            return cls(n, n, M)
+        retrieved = -(-n // 2)
+        return cls(n, retrieved, n - retrieved)
+
+
+@dataclass
+class _HeldOut:
+    """Rows that are set aside: what regressions that have not met them say of their candidates."""
+
+    beside: Any
+    candidates: Candidates
+    log_odds: NDArray[np.float32]
+    present: NDArray[np.bool_]
+    C: float
+    n_threads: int
+
+    @classmethod
+    def of(cls, *parts: Any) -> _HeldOut:
+        held = cls(*parts)
+        held.rows = np.zeros(0, dtype=np.int64)
+        return held
+
+    def learn(self, problems: Problems, rng: np.random.RandomState) -> Weights:
+        """Fit without each of some folds, score it, and return the last weights."""
+        n_rows = self.candidates.n_rows
+        share = float(np.clip(_HELD_ROWS / n_rows, _SMALLEST_FOLD, _LARGEST_FOLD))
+        n_folds = max(2, round(1 / share))
+        n_used = int(np.clip(round(_HELD_ROWS * n_folds / n_rows), 1, n_folds))
+        fold = rng.permutation(np.arange(n_rows) % n_folds)
+        parts, weights = [], None
+        for k in range(n_used):
+            inside = fold == k
+            weights = solve_many(
+                self.beside,
+                problems.among(~inside),
+                self.C,
+                start=weights,
+                positive_only=True,
+                n_threads=self.n_threads,
+            )
+            rows = np.flatnonzero(inside)
+            own = self.candidates.taken(rows)
+            pairs = inside[self.candidates.rows]
+            margins = SecondLook.of(weights).margins(self.beside[rows], own, self.log_odds[pairs])
+            parts.append((rows, own, margins, self.log_odds[pairs], self.present[pairs]))
+        self.rows = np.concatenate([part[0] for part in parts])
+        self.own = Candidates.stacked([part[1] for part in parts])
+        self.margins, self.first, self.there = (
+            np.concatenate([part[k] for part in parts]) for k in (2, 3, 4)
+        )
+        assert weights is not None
+        return weights
+
+    def joined(self, second: SecondLook) -> tuple[SecondLook, scipy.sparse.csr_array]:
+        """The second look with its join, and the scores of the rows that were set aside."""
+        second = second.joined(self.margins, self.first, self.there)
+        a, b, c = second.join
+        return second, self.own.matrix(a * self.margins.astype(np.float64) + b * self.first + c)
+
+
+def _tuned(strategy: str, scores: scipy.sparse.csr_array, Y: Any) -> float | Array:
+    """A threshold for scores that only candidates have."""
+    lowest = float(scores.data.min(initial=0.0)) - 1.0
+    by_label = scores.tocsc()
+    n_rows = scores.shape[0]
+
+    def columns(labels: slice) -> Array:
+        part = by_label[:, labels]
+        dense = np.full((n_rows, part.shape[1]), lowest)
+        dense[part.indices, np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))] = part.data
+        return dense
+
+    return tune(strategy, columns, scipy.sparse.csr_array(Y, dtype=np.float64))
+
+
+def _threads(n_jobs: int) -> int:
+    from joblib import effective_n_jobs
+
+    return effective_n_jobs(n_jobs)
+
+
+class _Steps:
+    """A bar over the steps of a fit."""
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose = verbose
+
+    def step(self, name: str) -> Any:
+        from contextlib import nullcontext
+
+        return nullcontext()

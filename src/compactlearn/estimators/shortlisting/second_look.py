@@ -1,0 +1,109 @@
+"""A sparse logistic regression for each label, on the rows that it is a candidate of.
+
+Its features are those of the row and the probabilities that the first look gave the row's most
+likely labels: what is known of other labels counts for this one, with weights that are learnt. The
+first look's log-odds enter as an offset, at half their size since the words that they rest on are
+looked at again. A label with a few rows only has small weights, and stays near the first look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from compactlearn.estimators.shortlisting.candidates import Candidates
+from compactlearn.linalg.many_logistic import Problems, Weights
+from compactlearn.metrics.checks import row_blocks
+
+Array = NDArray[np.float64]
+
+OFFSET = 0.5  # of the first look's log-odds
+_LIKELY = 0.05  # labels of at least this probability are features
+_LABEL_UNIT = 0.3  # their size beside rows of unit length
+
+
+def with_likely_labels(
+    X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[np.float32]
+) -> scipy.sparse.csr_array:
+    """Rows of unit length, and beside them what the first look takes for likely."""
+    p = expit(log_odds)
+    kept = p >= _LIKELY
+    starts = np.concatenate([[0], np.cumsum(kept)])[candidates.starts]
+    shape = (candidates.n_rows, candidates.n_labels)
+    values = (_LABEL_UNIT * p[kept]).astype(X.dtype)
+    likely = scipy.sparse.csr_array((values, candidates.labels[kept], starts), shape=shape)
+    return scipy.sparse.csr_array(scipy.sparse.hstack([X, likely], format="csr"))
+
+
+def problems_of(
+    candidates: Candidates,
+    present: NDArray[np.bool_],
+    log_odds: NDArray[np.float32],
+    missed: Candidates,
+    missed_log_odds: NDArray[np.float32],
+) -> Problems:
+    """One problem for each label: the rows that it is a candidate of, and those that missed it."""
+    labels = np.concatenate([candidates.labels, missed.labels])
+    order = np.argsort(labels, kind="stable")
+    rows = np.concatenate([candidates.rows, missed.rows])[order]
+    positive = np.concatenate([present, np.ones(missed.labels.size, dtype=bool)])[order]
+    offsets = OFFSET * np.concatenate([log_odds, missed_log_odds])[order]
+    starts = np.searchsorted(labels[order], np.arange(candidates.n_labels + 1))
+    return Problems(starts, rows, positive, offsets)
+
+
+@dataclass(frozen=True)
+class SecondLook:
+    """Weights of every label, and how their sum and the first look become one score."""
+
+    columns: scipy.sparse.csr_array  # (n_features + n_labels, n_labels) weights
+    intercepts: NDArray[np.float32]
+    join: tuple[float, float, float] = (1.0, 0.0, 0.0)  # of margin, first log-odds, 1
+
+    @classmethod
+    def of(cls, weights: Weights, smallest: float = 0.0) -> SecondLook:
+        """Keep the weights above ``smallest`` in size, by feature."""
+        W = weights.coefficients
+        kept = np.abs(W.data) > smallest
+        starts = np.concatenate([[0], np.cumsum(kept)])[W.indptr]
+        pruned = scipy.sparse.csr_array(
+            (W.data[kept].astype(np.float32), W.indices[kept], starts), shape=W.shape
+        )
+        return cls(pruned.T.tocsr(), weights.intercepts.astype(np.float32))
+
+    def joined(self, margins: Array, log_odds: Array, present: NDArray[np.bool_]) -> SecondLook:
+        """The same, with a join learnt from margins of rows that the weights had not seen."""
+        if not present.any() or present.all():
+            return self
+        columns = np.column_stack([margins, log_odds])
+        model = LogisticRegression(C=1e3, solver="newton-cholesky").fit(columns, present)
+        a, b = model.coef_[0]
+        return replace(self, join=(float(a), float(b), float(model.intercept_[0])))
+
+    def margins(
+        self, X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[Any]
+    ) -> NDArray[np.float32]:
+        """w'x + b + half the first look's log-odds, of every candidate."""
+        found = np.empty(candidates.labels.size, dtype=np.float32)
+        for rows in row_blocks((candidates.n_rows, candidates.n_labels)):
+            starts = candidates.starts[rows.start : rows.stop + 1]
+            pairs = slice(starts[0], starts[-1])
+            labels = candidates.labels[pairs]
+            row = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+            product = (X[rows] @ self.columns).toarray()
+            found[pairs] = product[row, labels] + self.intercepts[labels]
+        return found + np.float32(OFFSET) * log_odds
+
+    def scores(
+        self, X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[Any]
+    ) -> NDArray[np.float32]:
+        """The log-odds of every candidate."""
+        a, b, c = self.join
+        scores = a * self.margins(X, candidates, log_odds) + b * log_odds + c
+        return scores.astype(np.float32)
