@@ -48,7 +48,7 @@ from compactlearn.estimators.shortlisting.second_look import (
     problems_of,
     with_likely_labels,
 )
-from compactlearn.linalg.many_logistic import Problems, Weights, solve_many
+from compactlearn.linalg.many_logistic import Problems, Weights, margins_of, solve_many
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -65,6 +65,8 @@ _RETRIEVER_FOLDS = 2
 # fold where a fifth of the rows are enough.
 _HELD_ROWS = 4_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
+_CS = (0.25, 1.0, 4.0, 16.0)
+_CHOOSING_PAIRS = 500_000  # of labels that choose among these
 
 
 class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
@@ -99,9 +101,10 @@ class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         the number of labels that a row has on average where that is more.
     n_neighbors : int, default=50
         Similar rows that vote for their labels; with 0 the retriever alone names candidates.
-    C : float, default=8.0
+    C : float or "auto", default="auto"
         The weight of the loss against the penalty of the logistic regressions, whose rows have unit
-        length.
+        length. "auto" is the one of 0.25, 1, 4 and 16 that serves rows best which the regressions
+        have not seen; some of the labels decide.
     unit_rows : bool, default=True
         Whether rows are divided by their lengths, as texts should be. Where lengths matter, pass
         False, and features of a common scale about 1.
@@ -123,6 +126,7 @@ default="auto"
     ----------
     retriever_ : the fitted retriever
     n_candidates_ : int
+    C_ : float
     threshold_ : float or ndarray, in the units of ``decision_function``
     coef_ : csr_array of shape (n_labels, n_features + n_labels)
         Weights of the regressions: of the features, and of the labels that the first look takes
@@ -162,7 +166,7 @@ default="auto"
         "retriever": (Methods("fit", "predict_topk"), Nothing()),
         "n_candidates": (Integer(1), Choice("auto")),
         "n_neighbors": (Integer(0),),
-        "C": (Real(0, open_low=True),),
+        "C": (Real(0, open_low=True), Choice("auto")),
         "unit_rows": (Flag(),),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
         "smallest_weight": (Real(0),),
@@ -177,7 +181,7 @@ default="auto"
         *,
         n_candidates: int | str = "auto",
         n_neighbors: int = 50,
-        C: float = 8.0,
+        C: float | str = "auto",
         unit_rows: bool = True,
         threshold: Any = "auto",
         smallest_weight: float = 0.02,
@@ -243,17 +247,16 @@ default="auto"
             problems = problems_of(
                 candidates, present, log_odds, missed, first.log_odds(missed)
             )
-            beside = with_likely_labels(rows, candidates, log_odds)
         n_threads = free_cores() if self.n_jobs is None else _threads(self.n_jobs)
+        looks = _Regressions(rows, candidates, log_odds, problems, n_threads)
         with steps.step("second look"):
-            held = _HeldOut.of(beside, candidates, log_odds, present, self.C, n_threads)
-            start = held.learn(problems, rng)
+            folds = _Folds.of(X.shape[0], rng)
+            C = looks.best_C(folds.inside(0), rng) if self.C == "auto" else float(self.C)
+            held = _HeldOut.of(looks, present, folds, C)
         with steps.step("all rows"):
-            weights = solve_many(
-                beside, problems, self.C, start=start, positive_only=True, n_threads=n_threads
-            )
+            weights = looks.solved(C, start=held.weights)
         second = SecondLook.of(weights, self.smallest_weight)
-        second, scores = held.joined(second)
+        second, scores = held.calibrated(second)
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
             strategy = "f1" if self.threshold == "auto" else self.threshold
             threshold = _tuned(strategy, scores, Y[held.rows])
@@ -263,7 +266,7 @@ default="auto"
             first,
             second,
         )
-        self.n_candidates_, self._sizes = sizes.n_candidates, sizes
+        self.n_candidates_, self.C_, self._sizes = sizes.n_candidates, C, sizes
         self.threshold_, self._boundary = labels.placed(threshold)
 
     def _make_retriever(self, n_labels: int, rng: np.random.RandomState) -> Any:
@@ -272,7 +275,7 @@ default="auto"
             return None
         if self.retriever is None:
             return CMLLClassifier(
-                n_label_components=min(n_labels, _RETRIEVER_CODES, max(16, -(-n_labels // 2))),
+                n_label_components=min(n_labels, _RETRIEVER_CODES),
                 alpha=0.3,
                 feature_map=Normalizer() if self.unit_rows else None,
                 threshold=0.5,
@@ -335,7 +338,7 @@ default="auto"
             named = self.retriever_.predict_topk(X, retrieved)
         candidates = Candidates.of(named, votes, n_labels)
         log_odds = self._first.log_odds(candidates)
-        beside = with_likely_labels(rows, candidates, log_odds)
+        beside = with_likely_labels(rows, candidates, log_odds, self.C_)
         return candidates, self._second.scores(beside, candidates, log_odds)
 
     def _matrix(self, X: Any) -> scipy.sparse.csr_array:
@@ -481,59 +484,110 @@ class _Sizes:
         return cls(n, retrieved, n - retrieved)
 
 
-@dataclass
-class _HeldOut:
-    """Rows that are set aside: what regressions that have not met them say of their candidates."""
+@dataclass(frozen=True)
+class _Regressions:
+    """The regressions of all labels, for any penalty and on any of the rows."""
 
-    beside: Any
+    rows: scipy.sparse.csr_array
     candidates: Candidates
     log_odds: NDArray[np.float32]
-    present: NDArray[np.bool_]
-    C: float
+    problems: Problems
     n_threads: int
 
-    @classmethod
-    def of(cls, *parts: Any) -> _HeldOut:
-        held = cls(*parts)
-        held.rows = np.zeros(0, dtype=np.int64)
-        return held
+    def features(self, C: float) -> scipy.sparse.csr_array:
+        return with_likely_labels(self.rows, self.candidates, self.log_odds, C)
 
-    def learn(self, problems: Problems, rng: np.random.RandomState) -> Weights:
-        """Fit without each of some folds, score it, and return the last weights."""
-        n_rows = self.candidates.n_rows
+    def solved(
+        self, C: float, outside: NDArray[np.bool_] | None = None, start: Weights | None = None
+    ) -> Weights:
+        """The weights of all labels, learnt from all rows or from those outside a fold."""
+        problems = self.problems if outside is None else self.problems.among(outside)
+        return self._solve(problems, C, start)
+
+    def _solve(self, problems: Problems, C: float, start: Weights | None = None) -> Weights:
+        return solve_many(
+            self.features(C), problems, C, start=start, positive_only=True, n_threads=self.n_threads
+        )
+
+    def best_C(self, inside: NDArray[np.bool_], rng: np.random.RandomState) -> float:
+        """The penalty under which rows of a fold are best explained by the other rows.
+
+        Penalties are tried from the largest on, until one explains less than the last; some of the
+        labels are enough.
+        """
+        order = rng.permutation(self.problems.count)
+        pairs = np.cumsum(np.diff(self.problems.starts)[order])
+        n_labels = max(1, int(np.searchsorted(pairs, _CHOOSING_PAIRS)))
+        problems = self.problems.chosen(np.sort(order[:n_labels]))
+        learnt, judged = problems.among(~inside), problems.among(inside)
+        sign = np.where(judged.positive, -1.0, 1.0)
+        best, least = _CS[0], np.inf
+        for C in _CS:
+            weights = self._solve(learnt, C)
+            margins = margins_of(self.features(C), judged, weights)
+            loss = float(np.logaddexp(0.0, sign * margins).sum())
+            if loss >= least:
+                break
+            best, least = C, loss
+        return best
+
+
+@dataclass(frozen=True)
+class _Folds:
+    """Which fold a row is in, and how many of the folds are looked at."""
+
+    fold: Rows
+    n_used: int
+
+    @classmethod
+    def of(cls, n_rows: int, rng: np.random.RandomState) -> _Folds:
         share = float(np.clip(_HELD_ROWS / n_rows, _SMALLEST_FOLD, _LARGEST_FOLD))
         n_folds = max(2, round(1 / share))
         n_used = int(np.clip(round(_HELD_ROWS * n_folds / n_rows), 1, n_folds))
-        fold = rng.permutation(np.arange(n_rows) % n_folds)
-        parts, weights = [], None
-        for k in range(n_used):
-            inside = fold == k
-            weights = solve_many(
-                self.beside,
-                problems.among(~inside),
-                self.C,
-                start=weights,
-                positive_only=True,
-                n_threads=self.n_threads,
-            )
-            rows = np.flatnonzero(inside)
-            own = self.candidates.taken(rows)
-            pairs = inside[self.candidates.rows]
-            margins = SecondLook.of(weights).margins(self.beside[rows], own, self.log_odds[pairs])
-            parts.append((rows, own, margins, self.log_odds[pairs], self.present[pairs]))
-        self.rows = np.concatenate([part[0] for part in parts])
-        self.own = Candidates.stacked([part[1] for part in parts])
-        self.margins, self.first, self.there = (
-            np.concatenate([part[k] for part in parts]) for k in (2, 3, 4)
-        )
-        assert weights is not None
-        return weights
+        return cls(rng.permutation(np.arange(n_rows) % n_folds), n_used)
 
-    def joined(self, second: SecondLook) -> tuple[SecondLook, scipy.sparse.csr_array]:
-        """The second look with its join, and the scores of the rows that were set aside."""
-        second = second.joined(self.margins, self.first, self.there)
-        a, b, c = second.join
-        return second, self.own.matrix(a * self.margins.astype(np.float64) + b * self.first + c)
+    def inside(self, k: int) -> NDArray[np.bool_]:
+        return self.fold == k
+
+
+@dataclass(frozen=True)
+class _HeldOut:
+    """What regressions say of the candidates of rows that they have not met."""
+
+    rows: Rows
+    candidates: Candidates
+    margins: NDArray[np.float32]
+    present: NDArray[np.bool_]
+    weights: Weights  # of the last fold: those of all rows are not far
+
+    @classmethod
+    def of(
+        cls, looks: _Regressions, present: NDArray[np.bool_], folds: _Folds, C: float
+    ) -> _HeldOut:
+        features, parts = looks.features(C), []
+        for k in range(folds.n_used):
+            inside = folds.inside(k)
+            weights = looks.solved(C, ~inside)
+            rows = np.flatnonzero(inside)
+            own = looks.candidates.taken(rows)
+            pairs = inside[looks.candidates.rows]
+            second = SecondLook.of(weights)
+            margins = second.margins(features[rows], own, looks.log_odds[pairs])
+            parts.append((rows, own, margins, present[pairs]))
+        rows, candidates, margins, there = zip(*parts, strict=True)
+        return cls(
+            np.concatenate(rows),
+            Candidates.stacked(list(candidates)),
+            np.concatenate(margins),
+            np.concatenate(there),
+            weights,
+        )
+
+    def calibrated(self, second: SecondLook) -> tuple[SecondLook, scipy.sparse.csr_array]:
+        """The second look as it is to be read, and the scores of the rows that were held out."""
+        second = second.calibrated(self.margins, self.present)
+        a, b = second.reading
+        return second, self.candidates.matrix(a * self.margins.astype(np.float64) + b)
 
 
 def _tuned(strategy: str, scores: scipy.sparse.csr_array, Y: Any) -> float | Array:

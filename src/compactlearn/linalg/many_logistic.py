@@ -73,6 +73,14 @@ class Problems:
         return Problems(starts, self.rows[kept], self.positive[kept], self.offsets[kept])
 
 
+    def chosen(self, problems: Places) -> Problems:
+        """Some of the problems, in this order."""
+        lengths = np.diff(self.starts)[problems]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        pairs = np.repeat(self.starts[problems] - starts[:-1], lengths) + np.arange(starts[-1])
+        return Problems(starts, self.rows[pairs], self.positive[pairs], self.offsets[pairs])
+
+
 @dataclass(frozen=True)
 class Weights:
     """What was found: one row of weights and one intercept for each problem."""
@@ -115,7 +123,7 @@ def solve_many(
     >>> one = Problems(np.array([0, 3]), np.arange(3), np.array([True, False, True]), np.zeros(3))
     >>> found = solve_many(X, one, C=1.0, tol=1e-8)
     >>> found.coefficients.toarray().round(3), found.intercepts.round(3)
-    (array([[ 0.619, -0.164]]), array([0.183]))
+    (array([[ 0.585, -0.246]]), array([0.339]))
     """
     spans = list(_spans(X, problems))
 
@@ -142,6 +150,24 @@ def solve_many(
     starts = np.concatenate([[0], np.cumsum(counts)])
     shape = (problems.count, X.shape[1])
     return Weights(scipy.sparse.csr_array((w, features, starts), shape=shape), b)
+
+
+def margins_of(X: scipy.sparse.csr_array, problems: Problems, weights: Weights) -> Array:
+    """o + b + w'x for every pair of a problem and a row.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n_rows, n_features)
+    problems : Problems
+        Those that the weights belong to, on any rows.
+    weights : Weights
+    """
+    found = [np.zeros(0, dtype=X.dtype)]
+    for first, last in _spans(X, problems):
+        block = _Block.of(X, problems.part(first, last), positive_only=False)
+        w, b = block.placed((weights.coefficients[first:last], weights.intercepts[first:last]))
+        found.append(block.offsets + block.A @ w + b[block.pair_problem])
+    return np.concatenate(found)
 
 
 def _spans(X: scipy.sparse.csr_array, problems: Problems) -> Iterator[tuple[int, int]]:

@@ -25,18 +25,22 @@ Array = NDArray[np.float64]
 
 OFFSET = 0.5  # of the first look's log-odds
 _LIKELY = 0.05  # labels of at least this probability are features
-_LABEL_UNIT = 0.3  # their size beside rows of unit length
+LABEL_C = 1.0  # the weight of the loss against the penalty of what labels say about each other
 
 
 def with_likely_labels(
-    X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[np.float32]
+    X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[np.float32], C: float
 ) -> scipy.sparse.csr_array:
-    """Rows of unit length, and beside them what the first look takes for likely."""
+    """Rows of unit length, and beside them what the first look takes for likely.
+
+    ``C`` weighs the loss against the penalty of a row's own features; the others are scaled so that
+    theirs is always the same.
+    """
     p = expit(log_odds)
     kept = p >= _LIKELY
     starts = np.concatenate([[0], np.cumsum(kept)])[candidates.starts]
     shape = (candidates.n_rows, candidates.n_labels)
-    values = (_LABEL_UNIT * p[kept]).astype(X.dtype)
+    values = (np.sqrt(LABEL_C / C) * p[kept]).astype(X.dtype)
     likely = scipy.sparse.csr_array((values, candidates.labels[kept], starts), shape=shape)
     return scipy.sparse.csr_array(scipy.sparse.hstack([X, likely], format="csr"))
 
@@ -60,11 +64,11 @@ def problems_of(
 
 @dataclass(frozen=True)
 class SecondLook:
-    """Weights of every label, and how their sum and the first look become one score."""
+    """Weights of every label, and how margins are to be read."""
 
     columns: scipy.sparse.csr_array  # (n_features + n_labels, n_labels) weights
     intercepts: NDArray[np.float32]
-    join: tuple[float, float, float] = (1.0, 0.0, 0.0)  # of margin, first log-odds, 1
+    reading: tuple[float, float] = (1.0, 0.0)  # log-odds are this times the margin, and that more
 
     @classmethod
     def of(cls, weights: Weights, smallest: float = 0.0) -> SecondLook:
@@ -77,14 +81,12 @@ class SecondLook:
         )
         return cls(pruned.T.tocsr(), weights.intercepts.astype(np.float32))
 
-    def joined(self, margins: Array, log_odds: Array, present: NDArray[np.bool_]) -> SecondLook:
-        """The same, with a join learnt from margins of rows that the weights had not seen."""
+    def calibrated(self, margins: Array, present: NDArray[np.bool_]) -> SecondLook:
+        """The same, read as margins of rows that the weights had not seen want to be read."""
         if not present.any() or present.all():
             return self
-        columns = np.column_stack([margins, log_odds])
-        model = LogisticRegression(C=1e3, solver="newton-cholesky").fit(columns, present)
-        a, b = model.coef_[0]
-        return replace(self, join=(float(a), float(b), float(model.intercept_[0])))
+        model = LogisticRegression(C=1e3, solver="newton-cholesky").fit(margins[:, None], present)
+        return replace(self, reading=(float(model.coef_[0, 0]), float(model.intercept_[0])))
 
     def margins(
         self, X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[Any]
@@ -104,6 +106,5 @@ class SecondLook:
         self, X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[Any]
     ) -> NDArray[np.float32]:
         """The log-odds of every candidate."""
-        a, b, c = self.join
-        scores = a * self.margins(X, candidates, log_odds) + b * log_odds + c
-        return scores.astype(np.float32)
+        a, b = self.reading
+        return np.float32(a) * self.margins(X, candidates, log_odds) + np.float32(b)
