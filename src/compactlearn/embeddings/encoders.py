@@ -61,10 +61,12 @@ class Encoder(Embedding):
     def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
         problem = self._matrix(pair)
-        solution = leading_eigenpairs(problem.matrix, min(m, problem.rank))
+        count = min(m, problem.rank)
+        solution = leading_eigenpairs(problem.matrix, count, share=pair.enough)
         O = solution.vectors * peak_signs(solution.vectors)
         codes = pair.combined_codes(O, problem.shift)
-        codes = replace(codes, status=solution.status, values=solution.values)
+        found = {"status": solution.status, "values": solution.values, "share": solution.share}
+        codes = replace(codes, **found)
         note_shortfall(self, m, codes, pair)
         return self._embedded(pair, codes, problem.beta, problem.ridge)
 

@@ -55,6 +55,7 @@ class EigenSolution:
     status: Status
     stats: dict[str, Any] = field(default_factory=dict)  # route, products, restarts, residual
     share: float = 1.0  # of the largest sum that as many eigenvalues can have, at least
+    images: Array | None = None  # (n, r) the matrix times the vectors, where these are not exact
 
 
 def numerical_rank(values: Array, size: int, scale: float = 0.0) -> int:
@@ -121,11 +122,12 @@ def leading_eigenpairs(
     if route == "dense" or too_many_for_krylov(n, count):
         array = matrix if isinstance(matrix, np.ndarray) else _multiplied_out(matrix)
         values, vectors = _dense(array, count, overwrite=overwrite or not is_array)
-        status, stats, reached = Status.CONVERGED, {"route": "dense"}, 1.0
+        status, stats, reached, images = Status.CONVERGED, {"route": "dense"}, 1.0, None
     else:
         exact = share >= 1.0 or count == 0 or n <= ENOUGH_ABOVE * count
         found = exact_pairs(matrix, count, scale) if exact else enough_pairs(matrix, count, share)
-        values, vectors, stats, reached = found.values, found.vectors, found.stats, found.share
+        values, vectors, stats = found.values, found.vectors, found.stats
+        reached, images = found.share, found.images
         status = Status.CONVERGED if found.converged else Status.MAX_ITER
         if not found.converged and n <= (dense.EIGEN_LIMIT if is_array else DENSE_FALLBACK):
             return leading_eigenpairs(
@@ -134,7 +136,8 @@ def leading_eigenpairs(
     rank = numerical_rank(values, n if rank_size is None else rank_size, scale)
     if rank < count and status is Status.CONVERGED:
         status = Status.RANK_DEFICIENT
-    return EigenSolution(values[:rank], vectors[:, :rank], status, stats, reached)
+    images = None if images is None else images[:, :rank]
+    return EigenSolution(values[:rank], vectors[:, :rank], status, stats, reached, images)
 
 
 def all_eigenpairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
@@ -156,7 +159,7 @@ def leading_range(columns: Array, scale: float = 0.0) -> tuple[Array, Array]:
     >>> basis.shape, np.round(squares, 12)
     ((3, 1), array([45.]))
     """
-    Q, R = dense.qr(columns)
+    Q, R = dense.thin_qr(columns)
     squares, U = all_eigenpairs(dense.self_product(R), overwrite=True)
     if numerical_rank(squares, columns.shape[0], scale) < squares.size:
         U, singular, _ = dense.svd(R)

@@ -33,8 +33,10 @@ TOLERANCE = 16 * EPS
 # Rounds of a search that need not be exact, each to a quarter of the residuals of the one before.
 ROUNDS = 6
 
-# Columns and steps of its fresh look at the rest of the space.
+# Columns and steps of its fresh look at the rest of the space, and how often that may begin again
+# where it cannot tell what is there from what was found.
 PROBE = (8, 8)
+PROBE_RESTARTS = 12
 
 
 class Multiplies(Protocol):
@@ -55,6 +57,7 @@ class Found:
     converged: bool
     share: float  # of the largest sum that as many values can have, at least
     stats: dict[str, Any]
+    images: Array | None = None  # (n, count) the matrix times the vectors, where not exact
 
 
 def block_size(count: int) -> int:
@@ -131,19 +134,23 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
         stats["products"] += ritz.products
         stats["restarts"] += ritz.restarts
         vectors = ritz.vectors(count)
-        rest = _fresh_look(matrix, vectors, *PROBE, _never, 0, rng)
+        total, smallest = ritz.values[:count].sum(), ritz.values[count - 1]
+        enough = _Below(smallest + (1.0 - share) / 4 * total / count)
+        rest = _fresh_look(matrix, vectors, *PROBE, enough, PROBE_RESTARTS, rng)
         stats["products"] += rest.products
-        largest = float(rest.values[0] + _lengths(rest.coupling)[0])
-        total = ritz.values[:count].sum()
+        largest = _at_most(rest.values, rest.coupling)
         bound = _largest_sum(ritz.values, ritz.coupling, count, largest)
-        reached = float(total / bound) if bound > 0 else 1.0
+        reached = min(1.0, float(total / bound)) if bound > 0 else 1.0
         if reached >= share or round_number == ROUNDS:
             break
         small /= 4
         keep = min(count + (ritz.values.size - count) // 2, n // 2)
         known = ritz.values[:keep], ritz.vectors(keep)
         block = np.hstack([ritz.beyond, rest.vectors(PROBE[0])])
-    return Found(ritz.values[:count], vectors, reached >= share, reached, stats)
+    values = ritz.values[:count]
+    images = ritz.beyond @ ritz.coupling[:, :count]
+    images += vectors * values
+    return Found(values, vectors, reached >= share, reached, stats, images)
 
 
 def _largest_sum(theta: Array, coupling: Array, count: int, largest: float) -> float:
@@ -303,8 +310,19 @@ def _fresh_look(
     return _search(rest, 1, nothing, block, width * steps, settled, max_restarts, rng)
 
 
-def _never(values: Array, coupling: Array) -> bool:
-    return False
+@dataclass(frozen=True)
+class _Below:
+    """Whether the largest eigenvalue is known to be no larger than a limit."""
+
+    limit: float
+
+    def __call__(self, values: Array, coupling: Array) -> bool:
+        return _at_most(values, coupling) <= self.limit
+
+
+def _at_most(values: Array, coupling: Array) -> float:
+    """What the largest eigenvalue is at most, as far as a short search shows."""
+    return float(values[0] + _lengths(coupling)[0])
 
 
 def _small(matrix: Array) -> tuple[Array, Array]:

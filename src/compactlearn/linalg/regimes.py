@@ -1,4 +1,4 @@
-"""Which of the three regimes fits a shape: an estimate of seconds and of bytes for each.
+"""Which of the regimes fits a shape: an estimate of seconds and of bytes for each.
 
 The estimates count operations and multiply them by what one costs on two cores; only their
 order matters. Constants were fitted to timings of enron, llog, plant, bibtex, corel5k, delicious
@@ -13,9 +13,16 @@ from typing import Any
 import scipy.sparse
 
 from compactlearn.linalg.dense import EIGEN_LIMIT
-from compactlearn.linalg.eigen import krylov_pays, many_wanted, too_many_for_krylov
+from compactlearn.linalg.eigen import ENOUGH_ABOVE, krylov_pays, many_wanted, too_many_for_krylov
 
-REGIMES = ("moments", "dual", "krylov")
+REGIMES = ("moments", "dual", "krylov", "randomized")
+
+# The share of the largest sum of eigenvalues that the randomised regime is content with: scores
+# made of such codes are as good (measured on eleven sets, see benchmarks/speed/wordnet.py).
+ENOUGH = 0.9999
+
+# Seconds that an exact fit may be estimated to take before the randomised regime may be chosen.
+PATIENCE = 1.0
 
 # Whose eigenproblem a method solves: both blocks together (order D + M, or N), the right block's
 # (order M), the left singular vectors of the cross products, or a hat matrix beside the right
@@ -79,6 +86,26 @@ class Demand:
 
 def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     """Estimated time of a fit in each regime."""
+    exact = _exact_seconds(shape, demand)
+    side, k = min(shape.n_rows, shape.n_left + shape.n_right), demand.components
+    if demand.problem != "joint" or side <= ENOUGH_ABOVE * k:
+        return {**exact, "randomized": exact["krylov"]}  # it is the same
+    saved = _krylov_codes(shape, k, 3, 7) - _krylov_codes(shape, k, 2, 4)
+    return {**exact, "randomized": exact["krylov"] - saved}
+
+
+def _krylov_codes(shape: Shape, k: int, columns: float, passes: float) -> float:
+    """Leading codes by products, with so many columns of a basis for each code."""
+    entry = _SPARSE if shape.left_sparse else _THIN
+    side = min(shape.n_rows, shape.n_left + shape.n_right)
+    return (
+        (columns * k + 40) * 2 * (shape.left_entries * entry + shape.right_entries * _SPARSE)
+        + passes * _DENSE * side * (columns * k) ** 2
+        + 4 * _EIGH_ALL * (columns * k) ** 3
+    )
+
+
+def _exact_seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components
     per_row = shape.left_entries / max(N, 1)
     gram = _gram(shape)
@@ -118,14 +145,8 @@ def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
             + 12 * _DENSE * N * (3 * k) ** 2
             + left_only,
         }
-    products = 3.0 * k + 40
     side = min(N, D + M)
-    krylov = (
-        _OVERHEAD
-        + products * 2 * (shape.left_entries * entry + shape.right_entries * _SPARSE)
-        + 12 * _DENSE * side * (3 * k) ** 2
-        + 4 * _EIGH_ALL * (3 * k) ** 3
-    )
+    krylov = _OVERHEAD + _krylov_codes(shape, k, 3, 7)
     if too_many_for_krylov(side, k):  # it goes dense, through products with the identity
         krylov += side * 2 * (shape.left_entries * entry + shape.right_entries * _SPARSE)
     return {
@@ -158,7 +179,7 @@ def seconds_of_folds(
     cross = shape.right_entries * shape.n_left * _SPARSE
     adding = 3 * n_folds * (shape.n_left + shape.n_right) ** 2 * _THIN
     summed = _gram(part) + share * cross
-    costs = {name: n_folds * n_solutions * one[name] for name in ("dual", "krylov")}
+    costs = {name: n_folds * n_solutions * one[name] for name in REGIMES[1:]}
     solving = n_folds * n_solutions * max(0.0, one["moments"] - summed)
     return {"moments": _gram(shape) + cross + adding + solving, **costs}
 
@@ -198,10 +219,12 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
         cross = 8 * 2 * min(D * M, CROSS_LIMIT)
         if demand.problem == "right":  # multiplied out, some columns at a time
             cross += 8 * 2 * N * min(M, 128) + 8 * 3 * M * M * too_many_for_krylov(M, k)
+    products = basis + cross + centred_copy + model + rows + own_gram
     return {
         "moments": 8 * 4 * (D + M) ** 2 + model,
         "dual": 8 * int(kernel_copies(N, demand) * N * N) + cross + centred_copy + model + rows,
-        "krylov": basis + cross + centred_copy + model + rows + own_gram,
+        "krylov": products,
+        "randomized": products,
     }
 
 
@@ -246,7 +269,8 @@ def choose(shape: Shape, demand: Demand, available: int | None) -> str:
     """The fastest regime that fits in the memory; the leanest where none fits.
 
     Moments and kernels of an order whose eigenvalues LAPACK is not trusted with (``EIGEN_LIMIT``)
-    are for those who ask for them.
+    are for those who ask for them. Codes that are not exact are for problems where exact ones take
+    more than a moment (``PATIENCE``).
 
     >>> tall = Shape(10_000, 20, 5, 200_000, 15_000, left_sparse=False)
     >>> choose(tall, Demand(5), None)
@@ -255,10 +279,13 @@ def choose(shape: Shape, demand: Demand, available: int | None) -> str:
     'dual'
     >>> huge = Shape(10**6, 10**5, 10**4, 10**8, 10**7, left_sparse=True)
     >>> choose(huge, Demand(100), None)
-    'krylov'
+    'randomized'
     """
     needs, costs = needed_bytes(shape, demand), seconds(shape, demand)
-    orders = {"moments": shape.n_left + shape.n_right, "dual": shape.n_rows, "krylov": 0}
-    safe = [r for r in REGIMES if orders[r] <= EIGEN_LIMIT]
+    orders = {"moments": shape.n_left + shape.n_right, "dual": shape.n_rows}
+    safe = [r for r in REGIMES if orders.get(r, 0) <= EIGEN_LIMIT]
     fitting = [r for r in safe if available is None or needs[r] <= available]
+    exact = [r for r in fitting if r != "randomized"]
+    if exact and min(costs[r] for r in exact) <= PATIENCE:
+        fitting = exact
     return min(fitting or safe, key=costs.get if fitting else needs.get)  # type: ignore[arg-type]

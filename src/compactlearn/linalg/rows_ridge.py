@@ -148,7 +148,7 @@ class RowsRidge(KeptRidge):
             found = RowsRidge(turned[1]).hat(kind, ridge)
             return HatMatrix(pair, found.matrix, found.trace)
         n_rows, iterates = pair.shape[0], pair.iterates(ridge)
-        if pair.narrow and (pair.regime == "krylov" or pair.graded) and not iterates:
+        if pair.narrow and (pair.multiplies or pair.graded) and not iterates:
             inverse, trace = pair.gram_system.inverse(kind, ridge)
             hat = HatMatrix(pair, Sandwich(self._rows(kind).T, Plain(inverse)), trace)
         elif n_rows <= GRAM_LIMIT and not iterates:

@@ -45,6 +45,11 @@ class RowwisePair(Pair):
         self.Y: Operator = weighted(right, self.roots)
 
     @property
+    def multiplies(self) -> bool:
+        """Whether the kernel is not formed unless nothing else will do."""
+        return self.regime in ("krylov", "randomized")
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Of the left block: how many rows, and how many directions."""
         return self.right.shape[0], self.n_left
