@@ -75,6 +75,12 @@ def free_cores() -> int:
     return max(1, min(own_cores(), (os.cpu_count() or 1) - others))
 
 
+def free_cores_to_use() -> int:
+    """How many threads of our own to work with: one where the user has set one of ``VARIABLES``,
+    who has decided then, and otherwise as many as there are free cores."""
+    return 1 if any(os.environ.get(name) for name in VARIABLES) else free_cores()
+
+
 def own_cores() -> int:
     """How many cores this process may use at all."""
     if not hasattr(os, "sched_getaffinity"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import scipy.sparse
 
-from compactlearn.linalg.dense import EIGEN_LIMIT
+from compactlearn.linalg.dense import EIGEN_LIMIT, LU_UP_TO, PROVEN
 from compactlearn.linalg.eigen import ENOUGH_ABOVE, krylov_pays, many_wanted, too_many_for_krylov
 
 REGIMES = ("moments", "dual", "krylov", "randomized")
@@ -42,6 +42,7 @@ _SPARSE = 6e-10  # per stored entry and column of a sparse product
 _SPGEMM = 8e-9  # per multiply-add of a sparse-sparse product
 _EIGH_ALL = 8e-11  # times the cube of the order: divide and conquer, all pairs
 _OVERHEAD = 2e-3  # of working through operators; below it, moments allow partial_fit afterwards
+_STEPS = 60  # of preconditioned conjugate gradients: measured on six sets, 20 to 100
 _EIGH_SOME = 4e-11  # times the cube of the order: a few pairs
 
 
@@ -109,11 +110,12 @@ def _exact_seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components
     per_row = shape.left_entries / max(N, 1)
     gram = _gram(shape)
-    kernel = (
-        _SPGEMM * shape.left_entries**2 / max(D, 1) if shape.left_sparse else _DENSE * N * N * D / 2
-    )
+    kernel = _kernel(shape)
     solve = _DENSE * D**3 / 3
-    left_only = min(gram + solve, kernel + _DENSE * N**3 / 3) if demand.keeps_left else 0.0
+    left_only = 0.0
+    if demand.keeps_left:
+        products = ridge_by_products(shape, demand.n_codes)
+        left_only = _by_products(shape, demand.n_codes) if products else _factorised(shape)
     entry = _SPARSE if shape.left_sparse else _THIN
     project = shape.left_entries * k * entry + _DENSE * N * k * k
     cross = shape.right_entries * (D if not shape.left_sparse else per_row + 1) * _SPARSE
@@ -154,6 +156,42 @@ def _exact_seconds(shape: Shape, demand: Demand) -> dict[str, float]:
         "dual": kernel + _eigh(N, k) + project + left_only,
         "krylov": krylov + project + left_only,
     }
+
+
+def ridge_by_products(shape: Shape, n_targets: int) -> bool:
+    """Whether a ridge on all of a sparse left block is solved by conjugate gradients: always
+    where the smaller Gram matrix is of an order at which factorisations are not proven, and below
+    that where it is the faster way; not where a factorisation is a matter of moments.
+
+    >>> text = Shape(24_000, 17_710, 500, 1_400_000, 60_000, left_sparse=True)
+    >>> ridge_by_products(text, 500), ridge_by_products(text.part(0.1), 500)
+    (True, False)
+    """
+    side = min(shape.n_rows, shape.n_left)
+    if not shape.left_sparse or side <= LU_UP_TO:
+        return False
+    return side > PROVEN or _by_products(shape, n_targets) < _factorised(shape)
+
+
+def _by_products(shape: Shape, n_targets: int) -> float:
+    """The ridge on all of the left block by conjugate gradients."""
+    one = 2 * shape.left_entries * _SPARSE + (10 * shape.n_left + 4 * shape.n_rows) * _THIN
+    return _STEPS * one * n_targets
+
+
+def _factorised(shape: Shape) -> float:
+    """The same from the smaller Gram matrix."""
+    return min(
+        _gram(shape) + _DENSE * shape.n_left**3 / 3, _kernel(shape) + _DENSE * shape.n_rows**3 / 3
+    )
+
+
+def _kernel(shape: Shape) -> float:
+    """XcXc'."""
+    N, D = shape.n_rows, shape.n_left
+    if shape.left_sparse:
+        return _SPGEMM * shape.left_entries**2 / max(D, 1)
+    return _DENSE * N * N * D / 2
 
 
 def _gram(shape: Shape) -> float:
@@ -206,7 +244,11 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
     model = 8 * (3 * codes * D + 3 * k * M + 4 * extra * D)
     centred_copy = 0 if shape.left_sparse else 8 * N * D
     square = 8 * min(D, N) ** 2
-    own_gram = 2 * square if demand.keeps_left and min(D, N) <= GRAM_LIMIT else 0
+    own_gram = 0
+    if demand.keeps_left and shape.left_sparse and ridge_by_products(shape, codes):
+        own_gram = 8 * (5 * D + N) * codes
+    elif demand.keeps_left and min(D, N) <= GRAM_LIMIT:
+        own_gram = 2 * square
     if extra and too_many_for_krylov(D, extra):  # they are sought in the whole matrix
         own_gram += 4 * 8 * D * D
     order = {"joint": min(N, D + M), "right": M, "left": 0, "hat": N}[demand.problem]
