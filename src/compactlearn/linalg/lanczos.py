@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.threads import look_again
 from compactlearn.linalg import dense
 from compactlearn.linalg.operators import Deflated
 
@@ -226,6 +227,7 @@ def _search(
     next_check = min(first, cap)
     products = restarts = 0
     while True:
+        look_again()
         Q[:, size : size + b] = block
         size += b
         active = slice(size - b, size)
