@@ -109,6 +109,7 @@ class Embedded:
     beta: float | None = None
     ridge: float | None = None
     objective: float | None = None
+    share: float | None = None  # of the largest objective, at least
     dependence: float | None = None
     recovery: float | None = None
     dependences: Array | None = None  # of each code, where a part of the codes may be asked for
@@ -312,7 +313,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.solver_ = result.solver
         found = {
             "eigenvalues_": result.eigenvalues,
-            "objective_share_": None if result.eigenvalues is None else result.codes.share,
+            "objective_share_": result.share,
             "beta_": result.beta,
             "ridge_": result.ridge,
             "objective_": result.objective,

@@ -328,6 +328,7 @@ default="auto"
             offset=offset,
             solver=f"{state.algorithm}-{pair.regime}",
             eigenvalues=codes.values if state.algorithm == "closed" else None,
+            share=codes.share if state.algorithm == "closed" and m is not None else None,
             beta=beta,
             objective=beta * dependence + recovery,
             dependence=dependence,

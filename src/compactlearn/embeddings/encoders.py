@@ -18,11 +18,11 @@ from compactlearn.embeddings.components import label_count
 from compactlearn.linalg.codes import Codes, peak_signs
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Pair
-from compactlearn.linalg.regimes import REGIMES
+from compactlearn.linalg.regimes import EXACT
 
 Array = NDArray[np.float64]
 
-ROUTES = (Choice("auto", *REGIMES),)
+ROUTES = (Choice("auto", *EXACT),)
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,10 @@ class Encoder(Embedding):
     def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
         problem = self._matrix(pair)
-        count = min(m, problem.rank)
-        solution = leading_eigenpairs(problem.matrix, count, share=pair.enough)
+        solution = leading_eigenpairs(problem.matrix, min(m, problem.rank))
         O = solution.vectors * peak_signs(solution.vectors)
         codes = pair.combined_codes(O, problem.shift)
-        found = {"status": solution.status, "values": solution.values, "share": solution.share}
-        codes = replace(codes, **found)
+        codes = replace(codes, status=solution.status, values=solution.values)
         note_shortfall(self, m, codes, pair)
         return self._embedded(pair, codes, problem.beta, problem.ridge)
 
