@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from compactlearn import CMLLClassifier
 from compactlearn.core import threads
 from compactlearn.core.threads import VARIABLES, blas_threads, free_cores
+from compactlearn.linalg.eigen import leading_eigenpairs
 
 BLAS = ThreadpoolController().select(user_api="blas").lib_controllers
 rng = np.random.default_rng(0)
@@ -312,3 +313,60 @@ def test_a_number_that_is_each_thread_s_own_is_lowered_in_each(undecided, monkey
     leave.set()
     thread.join()
     assert seen == [2, 4]
+
+
+# --- looking again -------------------------------------------------------------------------------
+
+
+def test_a_long_loop_looks_again(undecided, monkeypatch):
+    """A neighbour that begins in the middle takes cores away, and gives them back."""
+    monkeypatch.setattr(threads, "PAUSE", 0.0)
+    busy = [0]
+    monkeypatch.setattr(threads, "_others_running", lambda: busy[0])
+    with blas_threads():
+        for others, left in ((0, 4), (3, 1), (2, 2), (0, 4)):
+            busy[0] = others
+            threads.look_again()
+            assert numbers() == [left] * len(BLAS)
+        busy[0] = 3
+        threads.look_again()
+    assert numbers() == [4] * len(BLAS)
+
+
+def test_looking_again_changes_nothing_that_was_decided(undecided, monkeypatch):
+    monkeypatch.setattr(threads, "PAUSE", 0.0)
+    threads.look_again()
+    with blas_threads(2):
+        monkeypatch.setattr(threads, "_others_running", lambda: 3)
+        threads.look_again()
+        assert numbers() == [2] * len(BLAS)
+    with blas_threads(), blas_threads(3):
+        threads.look_again()
+        assert numbers() == [1] * len(BLAS)
+
+
+def test_it_does_not_look_all_the_time(undecided, monkeypatch):
+    with blas_threads():
+        monkeypatch.setattr(threads, "_others_running", lambda: 3)
+        threads.look_again()
+        assert numbers() == [4] * len(BLAS)
+
+
+def test_the_search_for_codes_looks_again(undecided, monkeypatch):
+    """The solver of a long fit, as it works."""
+    monkeypatch.setattr(threads, "PAUSE", 0.0)
+    seen, busy = [], [0]
+    monkeypatch.setattr(threads, "_others_running", lambda: busy[0])
+
+    class Rows:
+        shape = (400, 400)
+
+        def __matmul__(self, block):
+            seen.append(numbers())
+            busy[0] = 3
+            return np.linspace(1, 2, 400)[:, None] * block
+
+    with blas_threads():
+        leading_eigenpairs(Rows(), 5, route="krylov")
+    assert seen[0] == [4] * len(BLAS)
+    assert seen[-1] == [1] * len(BLAS)

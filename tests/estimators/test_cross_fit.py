@@ -273,7 +273,7 @@ def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, honest_of, m
         X = np.hstack([X, np.eye(40)[:, [7]]])
         model.set_params(alpha=0.0)
     elif why == "too many":
-        monkeypatch.setattr(rows_ridge, "EIGEN_LIMIT", 5)
+        monkeypatch.setattr(rows_ridge, "LEVERAGE_LIMIT", 5)
     else:
         X = np.tile(X[:1], (40, 1))
     assert honest_of(model, X, Y, **options).how() == "cross-fitted"

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compactlearn.linalg import lanczos
 from compactlearn.linalg.eigen import (
     Status,
     leading_eigenpairs,
@@ -252,3 +253,53 @@ def test_leading_range_is_the_left_singular_basis(n, m, rank, seed):
 def test_rank_is_judged_on_squares():
     assert numerical_rank(np.array([1.0, 1e-14]), 100) == 1
     assert numerical_rank(np.array([1.0, 1e-12]), 100) == 2
+
+
+def spectrum(kind, n, rng):
+    """Eigenvalues of a matrix, largest first."""
+    return {
+        "power law": 1.0 / np.arange(1.0, n + 1),
+        "slow": 1.0 / np.sqrt(np.arange(1.0, n + 1)),
+        "flat": np.sort(1 + 0.1 * rng.random(n))[::-1],
+        "copies": np.sort(np.repeat(rng.random(n // 50), 50))[::-1],
+        "few": np.concatenate([np.full(60, 2.0), np.full(n - 60, 1e-3)]),
+        "rank": np.concatenate([np.linspace(2, 1, 30), np.zeros(n - 30)]),
+        "nothing": np.zeros(n),
+    }[kind]
+
+
+@pytest.mark.parametrize("share", [0.99, 0.9999])
+@pytest.mark.parametrize("count", [1, 12, 40])
+@pytest.mark.parametrize("kind", ["power law", "slow", "flat", "copies", "few", "rank", "nothing"])
+def test_a_share_of_the_sum_is_reached_and_known(kind, count, share):
+    """What is said to be reached is no more than what is, and no less than what was asked."""
+    values = spectrum(kind, 1200, np.random.default_rng(3))
+    matrix = Diagonal(values, seed=4)
+    solution = leading_eigenpairs(matrix, count, route="krylov", share=share)
+    total = values[:count].sum()
+    if not total:
+        assert solution.values.size == 0
+        return
+    assert solution.status in (Status.CONVERGED, Status.RANK_DEFICIENT)
+    assert share <= solution.share <= solution.values.sum() / total + 1e-9
+    V = solution.vectors
+    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-11)
+    np.testing.assert_allclose(solution.images, matrix @ V, atol=1e-11)
+
+
+def test_less_than_all_takes_fewer_products():
+    values = spectrum("power law", 4000, np.random.default_rng(0))
+    exact, enough = (Diagonal(values) for _ in range(2))
+    leading_eigenpairs(exact, 100, route="krylov")
+    leading_eigenpairs(enough, 100, route="krylov", share=0.999)
+    assert enough.columns < 0.8 * exact.columns
+
+
+def test_a_share_that_is_not_reached_is_said(monkeypatch):
+    """One round of a search that is cut short."""
+    monkeypatch.setattr(lanczos, "ROUNDS", 1)
+    monkeypatch.setattr(lanczos, "_largest_sum", lambda theta, *_: 2 * theta[:20].sum())
+    matrix = Diagonal(spectrum("slow", 5000, np.random.default_rng(0)))
+    solution = leading_eigenpairs(matrix, 20, route="krylov", share=0.999)
+    assert solution.status is Status.MAX_ITER
+    assert solution.share == 0.5

@@ -15,7 +15,9 @@ from compactlearn.linalg.learning import learn, learn_path
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.operators import Operator
 from compactlearn.linalg.regimes import (
+    ENOUGH,
     GRAM_LIMIT,
+    PATIENCE,
     REGIMES,
     Demand,
     Shape,
@@ -36,7 +38,7 @@ HUGE = Shape(10**6, 10**6, 10**4, 10**8, 10**7, left_sparse=True)
 
 @pytest.mark.parametrize(
     ("shape", "components", "expected"),
-    [(TALL, 50, "moments"), (WIDE, 5, "dual"), (SPARSE, 80, "krylov"), (HUGE, 100, "krylov")],
+    [(TALL, 50, "moments"), (WIDE, 5, "dual"), (SPARSE, 80, "krylov"), (HUGE, 100, "randomized")],
 )
 def test_shape_decides(shape, components, expected):
     assert choose(shape, Demand(components), None) == expected
@@ -47,6 +49,8 @@ def test_the_fastest_that_fits_or_else_the_leanest(shape):
     needs, costs = needed_bytes(shape, Demand(20)), seconds(shape, Demand(20))
     for room in (0, *needs.values(), 10**30):
         fitting = [regime for regime in REGIMES if needs[regime] <= room]
+        quick = [r for r in fitting if r != "randomized" and costs[r] <= PATIENCE]
+        fitting = quick or fitting
         expected = min(fitting, key=costs.get) if fitting else min(needs, key=needs.get)
         assert choose(shape, Demand(20), room) == expected
 
@@ -128,6 +132,29 @@ def test_codes_are_orthonormal_rows_included(form):
         np.testing.assert_allclose(pair.Xc.T @ V, codes.left, atol=1e-9)
         np.testing.assert_allclose(Y.T @ V, codes.right, atol=1e-9)
         np.testing.assert_allclose(V.sum(axis=0), codes.total, atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_codes_that_are_not_exact_are_codes_all_the_same(form, wide, weighted):
+    """Orthonormal, with the products that belong to them, and as good as is said of them."""
+    rng = np.random.default_rng(5)
+    n, shape = (200, (300, 60)) if wide else (400, (150, 60))
+    X = rng.normal(size=(n, shape[0])) * (rng.random((n, shape[0])) < 0.2)
+    Y = sp.csr_array((rng.random((n, shape[1])) < 0.1).astype(float))
+    w = rng.uniform(0.2, 2, size=n) if weighted else None
+    exact, other = (RowsPair(form(X), Y, w, regime=regime) for regime in ("krylov", "randomized"))
+    best, codes = exact.leading_codes(20, 0.3), other.leading_codes(20, 0.3)
+    V = other.weighted(other.code_rows(codes))
+    np.testing.assert_allclose(V.T @ V, np.eye(20), atol=1e-10)
+    np.testing.assert_allclose(other.Xc.T @ V, codes.left, atol=1e-9)
+    np.testing.assert_allclose(other.Y.T @ V, codes.right, atol=1e-9)
+    np.testing.assert_allclose(other.ones @ V, codes.total, atol=1e-9)
+    reached = (0.3 * np.sum(codes.left**2) + np.sum(codes.right**2)) / best.values.sum()
+    assert best.share == 1.0
+    assert ENOUGH <= codes.share <= reached <= 1 + 1e-12
+    assert codes.share < 1  # it did not go on to the end
 
 
 @pytest.mark.parametrize("n", [50, 6])

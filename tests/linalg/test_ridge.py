@@ -2,17 +2,14 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
-from compactlearn.linalg.operators import Plain, centred
 from compactlearn.linalg.ridge import (
     SMALL_PENALTY,
     RidgePath,
     mean_share,
     ridge_inverse,
     solve_ridge,
-    solve_ridge_iteratively,
 )
 
 rng = np.random.default_rng(0)
@@ -47,27 +44,6 @@ def test_leverages_are_the_diagonal_of_the_hat_matrix():
     hat = np.full((30, 30), 1 / 30) + Z @ np.linalg.inv(Z.T @ Z + 0.7 * np.eye(6)) @ Z.T
     shares = RidgePath.from_gram(Z.T @ Z).own_shares(Z, 0.7)
     np.testing.assert_allclose(1 / 30 + shares, np.diag(hat), atol=1e-12)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_conjugate_gradients_reach_the_solution(sparse):
-    mean = X.mean(axis=0)
-    rows = centred(sp.csr_array(X), mean) if sparse else Plain(X - mean)
-    cross = (X - mean).T @ T
-    B, solved = solve_ridge_iteratively(rows, cross, 0.5)
-    assert solved
-    np.testing.assert_allclose(B, Ridge(alpha=0.5).fit(X, T).coef_.T, atol=1e-10)
-
-
-def test_conjugate_gradients_say_when_they_did_not_arrive():
-    Z = Plain(rng.normal(size=(60, 50)) * np.logspace(0, -8, 50))
-    assert not solve_ridge_iteratively(Z, rng.normal(size=(50, 2)), 1e-18, max_iter=3)[1]
-
-
-def test_conjugate_gradients_of_nothing():
-    B, solved = solve_ridge_iteratively(Plain(X), np.zeros((6, 2)), 0.1)
-    assert solved
-    assert not B.any()
 
 
 # --- the inverse itself --------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 Threads of a BLAS wait for each other by spinning. Where other processes want the same cores, one of
 them is always without a core and the others spin in vain: on a machine with two busy cores a
 fit of enron took 2.4 seconds with two threads, and 0.15 with one. So a fit looks how many cores are
-free, and asks for no more threads than that.
+free, and asks for no more threads than that; long loops look again (:func:`look_again`).
 
 The number of threads belongs to the whole process. It is changed here and nowhere else, under a
 lock: the first fit to begin remembers the number, the last one to end restores it, and those in
@@ -32,6 +32,8 @@ VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 
+PAUSE = 0.25
+
 _PROC = "/proc"
 
 
@@ -49,7 +51,9 @@ def blas_threads(limit: int | None = None) -> Iterator[None]:
         return
     entry = _Entry(free_cores() if limit is None else limit, counted=_own.depth == 0)
     local = _Changed(_libraries(per_thread=True))
+    outer = _own.looking
     _own.depth += 1
+    _own.looking = _Looking(entry, local) if limit is None else None
     _shared.enter(entry)
     try:
         local.lower(entry.wanted)
@@ -58,6 +62,24 @@ def blas_threads(limit: int | None = None) -> Iterator[None]:
         local.restore()
         _shared.leave(entry)
         _own.depth -= 1
+        _own.looking = outer
+
+
+def look_again() -> None:
+    """Go on with as many threads as there are free cores by now.
+
+    For loops of some seconds: another process may have begun, or ended, since the fit began. Has
+    no effect outside :func:`blas_threads`, and looks no more often than every ``PAUSE`` seconds.
+    """
+    looking, now = _own.looking, time.monotonic()
+    if looking is None or now - looking.last < PAUSE:
+        return
+    looking.last = now
+    wanted = free_cores()
+    if wanted != looking.entry.wanted:
+        looking.entry.wanted = wanted
+        looking.local.lower(wanted)
+        _shared.renew()
 
 
 def free_cores() -> int:
@@ -73,6 +95,12 @@ def free_cores() -> int:
         time.sleep(0.001)
         others = min(others, _others_running())
     return max(1, min(own_cores(), (os.cpu_count() or 1) - others))
+
+
+def free_cores_to_use() -> int:
+    """How many threads of our own to work with: one where the user has set one of ``VARIABLES``,
+    who has decided then, and otherwise as many as there are free cores."""
+    return 1 if any(os.environ.get(name) for name in VARIABLES) else free_cores()
 
 
 def own_cores() -> int:
@@ -123,6 +151,7 @@ class _Entry:
 
 class _Own(threading.local):
     depth = 0  # blocks of this thread that are under way
+    looking: _Looking | None = None  # the innermost one, unless its number is given
 
 
 class _Changed:
@@ -152,6 +181,14 @@ class _Changed:
         self.now[place] = library.get_num_threads()
 
 
+class _Looking:
+    """A block whose number of threads follows the free cores."""
+
+    def __init__(self, entry: _Entry, local: _Changed) -> None:
+        self.entry, self.local = entry, local
+        self.last = time.monotonic()
+
+
 class _Shared:
     """All blocks of the process, and what the libraries had before the first of them."""
 
@@ -168,6 +205,10 @@ class _Shared:
     def leave(self, entry: _Entry) -> None:
         with self.lock:
             self.active.remove(entry)
+            self._set()
+
+    def renew(self) -> None:
+        with self.lock:
             self._set()
 
     def after_fork(self) -> None:

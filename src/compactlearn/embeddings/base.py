@@ -109,6 +109,7 @@ class Embedded:
     beta: float | None = None
     ridge: float | None = None
     objective: float | None = None
+    share: float | None = None  # of the largest objective, at least
     dependence: float | None = None
     recovery: float | None = None
     dependences: Array | None = None  # of each code, where a part of the codes may be asked for
@@ -312,6 +313,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.solver_ = result.solver
         found = {
             "eigenvalues_": result.eigenvalues,
+            "objective_share_": result.share,
             "beta_": result.beta,
             "ridge_": result.ridge,
             "objective_": result.objective,
@@ -389,8 +391,9 @@ def note_shortfall(method: Embedding, asked: int, codes: Codes, pair: Pair) -> N
             f"exist in these data; n_label_components is cut to {codes.size}."
         )
     if codes.status is Status.MAX_ITER:
+        known = f"; {codes.share:.2%} of the objective are certain" if pair.enough < 1 else ""
         warn_user(
-            f"{type(method).__name__} in the {pair.regime} regime: {codes.status.value}.",
+            f"{type(method).__name__} in the {pair.regime} regime: {codes.status.value}{known}.",
             ConvergenceWarning,
         )
 

@@ -92,11 +92,14 @@ class CMLL(Embedding):
     offset : {"mean", "none"}, default="mean"
         "mean" lets scores have the labels' mean, which codes alone lose when beta is large;
         "none" is the paper's decoder.
-    solver : {"auto", "closed", "alternating", "moments", "dual", "krylov"}, default="auto"
+    solver : {"auto", "closed", "alternating", "moments", "dual", "krylov", "randomized"}, \
+default="auto"
         "auto" takes the closed form where d >= min(m, rank) and otherwise an accelerated
         alternation in the small space that starts from it. "closed" refuses the second case.
         "alternating" is the paper's Algorithm 1: random start, its stopping rule, one regime
-        chosen by shape. The last three are "auto" with the regime prescribed.
+        chosen by shape. The last four are "auto" with the regime prescribed. All are exact but
+        "randomized", which is content with codes that reach 99.99 % of the objective; "auto" takes
+        it where exact codes would take more than about a second.
     completion : {"none", "variance", "krylov", "random"}, default="none"
         What columns of P beyond the rank of Xc'V are: none, the leading principal directions of
         what P leaves over (deterministic and nested), directions of Xc'Xc P and its successors
@@ -116,7 +119,10 @@ class CMLL(Embedding):
     offset_ : ndarray of shape (n_labels,)
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
     eigenvalues_ : ndarray of shape (n_label_components_,), where the closed form holds
-        Leading eigenvalues of ``beta_ XcXc' + YY'``; ``objective_`` is their sum.
+        Leading eigenvalues of ``beta_ XcXc' + YY'``; ``objective_`` is their sum, or slightly
+        more where they are not exact.
+    objective_share_ : float, where the closed form holds
+        How much of the largest objective is reached at least: 1.0 where codes are exact.
     beta_ : float
         The balance that was used.
     objective_, dependence_, recovery_ : float
@@ -322,6 +328,7 @@ class CMLL(Embedding):
             offset=offset,
             solver=f"{state.algorithm}-{pair.regime}",
             eigenvalues=codes.values if state.algorithm == "closed" else None,
+            share=codes.share if state.algorithm == "closed" and m is not None else None,
             beta=beta,
             objective=beta * dependence + recovery,
             dependence=dependence,

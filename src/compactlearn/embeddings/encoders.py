@@ -18,11 +18,11 @@ from compactlearn.embeddings.components import label_count
 from compactlearn.linalg.codes import Codes, peak_signs
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Pair
-from compactlearn.linalg.regimes import REGIMES
+from compactlearn.linalg.regimes import EXACT
 
 Array = NDArray[np.float64]
 
-ROUTES = (Choice("auto", *REGIMES),)
+ROUTES = (Choice("auto", *EXACT),)
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,10 @@ class CMLLClassifier(CompactClassifier):
         Divides the decoder by ``1 + label_ridge``.
     offset : {"mean", "none"}, default="mean"
         Whether scores keep the labels' mean; "none" is the paper's decoder.
-    solver : {"auto", "closed", "alternating", "moments", "dual", "krylov"}, default="auto"
-        How the subspaces are found; "alternating" is the paper's algorithm, the last three
-        prescribe a regime.
+    solver : {"auto", "closed", "alternating", "moments", "dual", "krylov", "randomized"}, \
+default="auto"
+        How the subspaces are found; "alternating" is the paper's algorithm, the last four
+        prescribe a regime, of which "randomized" alone is not exact.
     completion : {"none", "variance", "krylov", "random"}, default="none"
         What feature components beyond the rank are.
     max_iter : int, default=50

@@ -34,6 +34,7 @@ class Codes:
     constant: Array | None = None
     rows: Array | None = None  # (N, k) where the regime has them, divided by root weights
     values: Array | None = None  # (k,) eigenvalues, where V are eigenvectors
+    share: float = 1.0  # of the largest sum that as many of them can have, at least
 
     @property
     def size(self) -> int:
@@ -63,7 +64,9 @@ class Codes:
         if self.right is None and self.right_weights is None:
             return self  # the labels themselves, which are at hand anyway
         nothing = np.empty((0, self.size))
-        return Codes(nothing, nothing, self.total, self.status, values=self.values)
+        return Codes(
+            nothing, nothing, self.total, self.status, values=self.values, share=self.share
+        )
 
     def leading(self, count: int) -> Codes:
         """The first ``count`` columns."""

@@ -58,6 +58,9 @@ BLOCK = 256
 # a core (measured on two), so up to this order NumPy's LU, twice the operations, is taken instead.
 LU_UP_TO = 4_000
 
+# Blocks of fewer columns are orthonormalised by reflections: little is saved.
+CHOLESKY_QR_FROM = 16
+
 # NumPy's eigh holds two more matrices of the input's size than SciPy's, which works in place.
 # From this order on that memory counts for more than a change of thread pools.
 IN_PLACE_ABOVE = 1_200
@@ -234,6 +237,32 @@ def qr(columns: Array) -> tuple[Array, Array]:
     """Orthonormal columns and the triangular factor: general products only, at every order."""
     Q, R = np.linalg.qr(columns)
     return Q, R
+
+
+def thin_qr(columns: Array) -> tuple[Array, Array]:
+    """The same for a tall block: where it is wide enough, by two Cholesky factorisations of its
+    Gram matrix, which are products and so several times faster (Yamamoto et al. 2015).
+
+    The second makes up for what the first loses, as long as the columns are far from dependent on
+    each other; otherwise Householder reflections are taken.
+
+    >>> Q, R = thin_qr(np.eye(40, 20) * 3.0)
+    >>> bool(np.allclose(Q @ R, np.eye(40, 20) * 3.0)), Q.shape
+    (True, (40, 20))
+    """
+    if columns.shape[1] < CHOLESKY_QR_FROM:
+        return qr(columns)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            first = np.linalg.cholesky(columns.T @ columns)
+        sizes = np.diag(first)
+        if not (np.isfinite(first).all() and sizes.min() > 1e-4 * sizes.max()):
+            return qr(columns)
+        Q = columns @ np.linalg.inv(first).T
+        second = np.linalg.cholesky(Q.T @ Q)
+    except np.linalg.LinAlgError:
+        return qr(columns)
+    return Q @ np.linalg.inv(second).T, second.T @ first.T
 
 
 def pivoted_qr(columns: Array, *, overwrite: bool = False) -> tuple[Array, Array, Any]:

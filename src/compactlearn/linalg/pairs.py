@@ -1,12 +1,13 @@
 """Two blocks of columns over the same rows, left and right, and what can be computed from them.
 
 A *pair* answers the questions an embedding asks (leading codes for a balance, principal
-directions, Gram matrices) without saying how the rows are held. There are four regimes, equal
-in their answers:
+directions, Gram matrices) without saying how the rows are held. There are five regimes, equal
+in their answers but for the fourth, which is so to a ten-thousandth of the objective:
 
 ``moments``  the rows are gone; everything follows from a :class:`Moments`;
 ``dual``     few rows: the matrix of order N is formed;
 ``krylov``   products with the two matrices only; sparse blocks stay sparse;
+``randomized``  the same, but leading eigenvectors need not be exact;
 ``kernel``   the left block is known only by its kernel matrix of order N.
 
 Letters: X and Y are the left and right block with rows multiplied by the square roots of their
@@ -88,6 +89,7 @@ class Pair(ABC):
     given_left: int  # columns of the left block as the user knows it: what ratios refer to
     mean_left: Array
     mean_right: Array
+    enough: float = 1.0  # of the largest sum of eigenvalues; 1 where these must be exact
 
     @property
     @abstractmethod

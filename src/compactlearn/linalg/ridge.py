@@ -19,7 +19,6 @@ from compactlearn.linalg.dense import inverse_definite, solve_definite
 from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg.graded import badly_scaled, graded_system
 from compactlearn.linalg.moments import row_blocks
-from compactlearn.linalg.operators import ColumnScaled, Operator
 
 Array = NDArray[np.float64]
 
@@ -332,60 +331,3 @@ class GramSystem:
         """The learner of every penalty, with a free intercept."""
         path = self.path
         return LearnedPath(path, path.outside, path.inside(cross), self.mean, mean_code)
-
-
-def solve_ridge_iteratively(
-    rows: Operator,
-    cross: Array,
-    alpha: float,
-    *,
-    variances: Array | None = None,
-    tol: float = 1e-13,
-    max_iter: int = 2000,
-) -> tuple[Array, bool]:
-    """Conjugate gradients on ``(Z'Z + alpha I) B = cross``, all columns side by side.
-
-    For shapes where neither Gram matrix fits. Returns the coefficients and whether every
-    column's residual fell below ``tol`` times its right-hand side. ``variances`` are the squared
-    lengths of Z's columns: where these differ by orders of magnitude, all are scaled to one length
-    on the way. Not so without a penalty and with more columns than rows: of many solutions the one
-    of least norm is meant, and scaled coefficients would have another.
-    """
-    unique = alpha > 0 or rows.shape[0] >= rows.shape[1]
-    if variances is not None and unique and (badly_scaled(variances) or _far_from_one(variances)):
-        sizes = variances + alpha
-        roots = np.sqrt(np.where(sizes > 0, sizes, 1.0))
-        scaled = ColumnScaled(rows, 1.0 / roots)
-        penalties = (alpha / roots**2)[:, None]
-        B, solved = _conjugate_gradients(scaled, cross / roots[:, None], penalties, tol, max_iter)
-        return B / roots[:, None], solved
-    return _conjugate_gradients(rows, cross, alpha, tol, max_iter)
-
-
-def _far_from_one(variances: Array) -> bool:
-    """Whether squares of what is multiplied by the rows twice may leave the range of numbers."""
-    largest = float(variances.max(initial=0.0))
-    return largest > 0 and not 1e-50 < largest < 1e50
-
-
-def _conjugate_gradients(
-    rows: Operator, cross: Array, penalties: Array | float, tol: float, max_iter: int
-) -> tuple[Array, bool]:
-    B = np.zeros_like(cross)
-    residual = cross.copy()
-    direction = residual.copy()
-    energy = np.einsum("ij,ij->j", residual, residual)
-    target = tol**2 * energy
-    for _ in range(max_iter):
-        if np.all(energy <= target):
-            return B, True
-        image = rows.T @ (rows @ direction) + penalties * direction
-        curvature = np.einsum("ij,ij->j", direction, image)
-        step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0)
-        B += step * direction
-        residual -= step * image
-        new_energy = np.einsum("ij,ij->j", residual, residual)
-        ratio = np.divide(new_energy, energy, out=np.zeros_like(energy), where=energy > 0)
-        direction = residual + ratio * direction
-        energy = new_energy
-    return B, bool(np.all(energy <= target))

@@ -26,14 +26,15 @@ def leading_codes(
     """Leading eigenvectors of ``balance XcPP'Xc' + YY'`` (P = I where None)."""
     root = float(np.sqrt(balance))
     XcP = None if projection is None else pair.Xc @ projection
-    if pair.regime != "krylov" and XcP is None:
+    if not pair.multiplies and XcP is None:
         return codes_of_eigenvectors(pair, kernel_eigenpairs(pair, size, balance))
     scaled = ColumnScaled(pair.Xc if XcP is None else Plain(XcP), root)
     Z = Stacked((scaled, pair.Y))
-    offset = _offset(pair, balance)
+    # An ascent by codes of projected rows goes by its gains, which are small: these are exact.
+    need = {"scale": _offset(pair, balance), "share": pair.enough if XcP is None else 1.0}
     if Z.shape[0] <= Z.shape[1]:
-        return codes_of_eigenvectors(pair, row_eigenpairs(pair, Gram(Z.T), size, scale=offset))
-    solution = row_eigenpairs(pair, Gram(Z), size, scale=offset)
+        return codes_of_eigenvectors(pair, row_eigenpairs(pair, Gram(Z.T), size, **need))
+    solution = row_eigenpairs(pair, Gram(Z), size, **need)
     return _codes_of_columns(pair, solution, root, projection)
 
 
@@ -49,11 +50,19 @@ def kernel_eigenpairs(pair: RowwisePair, size: int, balance: float) -> EigenSolu
 
 
 def row_eigenpairs(
-    pair: RowwisePair, matrix: Any, size: int, *, scale: float = 0.0, overwrite: bool = False
+    pair: RowwisePair,
+    matrix: Any,
+    size: int,
+    *,
+    scale: float = 0.0,
+    overwrite: bool = False,
+    share: float = 1.0,
 ) -> EigenSolution:
     """Leading eigenpairs of a matrix whose rank is that of both blocks at most."""
     order = pair.n_left + pair.n_right
-    return leading_eigenpairs(matrix, size, rank_size=order, scale=scale, overwrite=overwrite)
+    return leading_eigenpairs(
+        matrix, size, rank_size=order, scale=scale, overwrite=overwrite, share=share
+    )
 
 
 def codes_of_eigenvectors(pair: RowwisePair, solution: EigenSolution) -> Codes:
@@ -66,6 +75,7 @@ def codes_of_eigenvectors(pair: RowwisePair, solution: EigenSolution) -> Codes:
         status=solution.status,
         rows=pair.unweighted(V),
         values=solution.values,
+        share=solution.share,
     ).oriented()
 
 
@@ -79,12 +89,13 @@ def _codes_of_columns(
     a = root * q[:inner] / w
     if projection is not None:
         a = projection @ a
-    # [root Xc'V; Y'V] = Z'V = q w costs nothing, but where a block hardly takes part in a code
-    # its rounding would be magnified.
+    # [root Xc'V; Y'V] = Z'V = Z'Z q / w costs nothing, but where a block hardly takes part in a
+    # code its rounding would be magnified.
     share = np.einsum("ij,ij->j", q[:inner], q[:inner])
     balanced = share.size and 1e-6 < share.min() <= share.max() < 1 - 1e-6
     if projection is None and balanced and not pair.graded:
-        left, right = q[:inner] * (w / root), q[inner:] * w
+        images = q * w if solution.images is None else solution.images / w
+        left, right = images[:inner] / root, images[inner:]
     else:
         V = pair.Xc @ a + pair.Y @ b
         left, right = pair.Xc.T @ V, pair.Y.T @ V
@@ -96,6 +107,7 @@ def _codes_of_columns(
         left_weights=a,
         right_weights=b,
         values=solution.values,
+        share=solution.share,
     ).oriented()
 
 

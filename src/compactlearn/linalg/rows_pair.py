@@ -1,4 +1,4 @@
-"""The dual and Krylov regimes: the left block is rows, too, and sparse blocks stay sparse."""
+"""The regimes in which the left block is rows, too, and sparse blocks stay sparse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from compactlearn.linalg.moments import (
     weighted_sum,
 )
 from compactlearn.linalg.operators import Gram, Operator, Plain, Product, centred
-from compactlearn.linalg.regimes import CROSS_LIMIT, GRAM_LIMIT
+from compactlearn.linalg.regimes import CROSS_LIMIT, ENOUGH, GRAM_LIMIT, Shape, ridge_by_products
 from compactlearn.linalg.ridge import SMALL_PENALTY, GramSystem
 from compactlearn.linalg.rows_ridge import RowsRidge
 from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted, weighted_square_sum
@@ -51,6 +51,8 @@ class RowsPair(RowwisePair):
         n_left = left.shape[1]
         super().__init__(right, weights, n_left, n_left if given_left is None else given_left)
         self.regime, self.left, self._floor = regime, left, floor
+        self.multiplies = regime in ("krylov", "randomized")
+        self.enough = ENOUGH if regime == "randomized" else 1.0
         self._condensations: dict[bool, tuple[Array, RowsPair]] = {}
         self.mean_left = weighted_sum(left, weights) / self.count
         if not scipy.sparse.issparse(left):
@@ -138,6 +140,9 @@ class RowsPair(RowwisePair):
             return False
         trace = self.left_energy + self.count * float(self.mean_left @ self.mean_left)
         return penalty <= SMALL_PENALTY * trace
+
+    def solves_by_products(self, n_targets: int) -> bool:
+        return ridge_by_products(Shape.of(self.left, self.right), n_targets)
 
     def combined_rows(self, c: Array, share: float) -> Array:
         return self.Xc.T @ c + np.sqrt(share) * np.outer(self.mean_left, self.ones @ c)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.condensed import condensed
-from compactlearn.linalg.dense import EIGEN_LIMIT, self_product, symmetrise
+from compactlearn.linalg.dense import self_product, symmetrise
+from compactlearn.linalg.gradients import iterative_rank, solve_ridge_iteratively
 from compactlearn.linalg.hats import HatMatrix
 from compactlearn.linalg.operators import Operator, Plain, Sandwich, Stacked, Updated
 from compactlearn.linalg.pairs import KeptRidge
@@ -26,12 +27,19 @@ from compactlearn.linalg.ridge import (
     ridge_inverse,
     ridge_path,
     solve_ridge,
-    solve_ridge_iteratively,
 )
 from compactlearn.linalg.rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
 
+
+# Up to this order leverages are taken from all eigenvalues of the smaller Gram matrix: some ten
+# seconds. Beyond, models of some folds predict the others in less time.
+LEVERAGE_LIMIT = 5_000
+
+# Predictions for the training rows by conjugate gradients where a factorisation would be slower:
+# the error relative to their length.
+PRODUCT_TOLERANCE = 1e-6
 
 # Up to this order a hat matrix comes from eigenvectors, which are exact to rounding; beyond, from
 # an inverse, four times faster, whose rounding grows with the condition.
@@ -66,7 +74,8 @@ class RowsRidge(KeptRidge):
 
     def solve(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
         pair = self.pair
-        few = self._few_rows(alpha)
+        by_products = pair.solves_by_products(codes.size)
+        few = self._few_rows(alpha) and not by_products
         careful = few and alpha <= SMALL_PENALTY * pair.left_energy and pair.graded
         turned = condensed(pair, bias, alpha) if careful else None
         if turned is not None:
@@ -77,7 +86,7 @@ class RowsRidge(KeptRidge):
         if few and not (careful and alpha > 0):
             return pair.combined_rows(self._dual_coefficients(codes, alpha, bias), share), True
         total = None if bias == "target" else codes.total
-        if pair.narrow and not pair.iterates(alpha):
+        if pair.narrow and not pair.iterates(alpha) and not by_products:
             return pair.gram_system.solve(codes.left, alpha, bias, total), True
         rows, cross, squares = pair.Xc, codes.left, pair.variances
         if share:
@@ -85,6 +94,15 @@ class RowsRidge(KeptRidge):
             rows = Updated(rows, np.sqrt(share) * pair.ones, mean)
             cross = cross if total is None else cross + share * np.outer(mean, total)
             squares = None if squares is None else squares + share * pair.count * mean**2
+        if by_products and not pair.iterates(alpha):
+            return solve_ridge_iteratively(
+                rows,
+                cross,
+                alpha,
+                variances=squares,
+                enough=PRODUCT_TOLERANCE,
+                rank=iterative_rank(codes.size),
+            )
         return solve_ridge_iteratively(rows, cross, alpha, variances=squares)
 
     def directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
@@ -148,7 +166,7 @@ class RowsRidge(KeptRidge):
             found = RowsRidge(turned[1]).hat(kind, ridge)
             return HatMatrix(pair, found.matrix, found.trace)
         n_rows, iterates = pair.shape[0], pair.iterates(ridge)
-        if pair.narrow and (pair.regime == "krylov" or pair.graded) and not iterates:
+        if pair.narrow and (pair.multiplies or pair.graded) and not iterates:
             inverse, trace = pair.gram_system.inverse(kind, ridge)
             hat = HatMatrix(pair, Sandwich(self._rows(kind).T, Plain(inverse)), trace)
         elif n_rows <= GRAM_LIMIT and not iterates:
@@ -209,8 +227,8 @@ class RowsRidge(KeptRidge):
 
     @property
     def has_leverages(self) -> bool:
-        """Whether the smaller Gram matrix of the left block can be decomposed."""
-        return min(self.pair.shape) <= EIGEN_LIMIT
+        """Whether the smaller Gram matrix of the left block is decomposed in a moment."""
+        return min(self.pair.shape) <= LEVERAGE_LIMIT
 
     def leverages(self, alpha: float, bias: str = "free") -> Array:
         """How much each row's own code enters its prediction by a ridge on all of the left block:

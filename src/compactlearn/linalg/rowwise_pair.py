@@ -31,6 +31,7 @@ class RowwisePair(Pair):
     left: Any  # rows as they came; None where they are known by a kernel
     Xc: Operator  # centred rows, times the roots of their weights
     kernel: Array  # (N, N) XcXc'
+    multiplies: bool = False  # whether the kernel is formed only where nothing else will do
     narrow: bool = False
     gram_system: GramSystem  # of a narrow block
     taken: float = 0.0  # off the squares of Xc by centring, where rows are multiplied before it
@@ -156,6 +157,11 @@ class RowwisePair(Pair):
     def iterates(self, penalty: float) -> bool:
         """Whether a penalty asks for eigenvalues (see :func:`solve_ridge`) of an order at which
         they are refused: conjugate gradients then take the factorisation's place."""
+        return False
+
+    def solves_by_products(self, n_targets: int) -> bool:
+        """Whether conjugate gradients take the place of a factorisation that would be possible,
+        because they are faster or because it is not proven at that order."""
         return False
 
     def condensed(self, *, centred: bool) -> tuple[Array, RowwisePair] | None:
