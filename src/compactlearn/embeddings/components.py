@@ -13,13 +13,16 @@ COUNTS = (Integer(1), Real(0, 1, open_low=True), Choice("auto"))
 COUNTS_OR_NONE = (*COUNTS, Nothing())
 
 
-def default_label_size(n_labels: int) -> int:
-    """``min(M, max(16, ceil(M / 2)))``: few labels are kept whole.
+LARGEST_AUTO = 500
 
-    >>> default_label_size(6), default_label_size(53), default_label_size(374)
-    (6, 27, 187)
+
+def default_label_size(n_labels: int) -> int:
+    """``min(M, max(16, ceil(M / 2)), 500)``: few labels are kept whole.
+
+    >>> [default_label_size(n_labels) for n_labels in (6, 53, 374, 17_829)]
+    [6, 27, 187, 500]
     """
-    return min(n_labels, max(16, -(-n_labels // 2)))
+    return min(n_labels, max(16, -(-n_labels // 2)), LARGEST_AUTO)
 
 
 def label_count(value: Any, n_labels: int) -> int:

@@ -45,8 +45,8 @@ class CMLLClassifier(CompactClassifier):
         Divide every feature by its standard deviation.
     regressor : scikit-learn regressor or None, default=None
         The learner in the small space; None is ridge regression solved from moments.
-    alpha : float, default=1.0
-        Penalty of that ridge, in the squared units of X.
+    alpha : float or "auto", default=1.0
+        Penalty of that ridge, in the squared units of X; "auto" follows these units.
     bias : {"free", "none", "penalised", "target"}, default="free"
         How that ridge treats its intercept.
     decoder : {"linear", "learned", "logistic"}, default="linear"
@@ -102,7 +102,7 @@ label_names_, coef_, intercept_, nbytes_, numbers_, n_features_in_, feature_name
         feature_map: Any = None,
         scale: bool = False,
         regressor: Any = None,
-        alpha: float = 1.0,
+        alpha: float | str = 1.0,
         bias: str = "free",
         decoder: str = "linear",
         threshold: Any = "auto",
