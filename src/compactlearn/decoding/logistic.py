@@ -217,9 +217,7 @@ class Scaling:
         return np.vstack([W0 * self.slope, self.intercept])
 
 
-def as_log_odds(
-    scores: Array, Y: Array, w: Array, n_iter: int = 30, tol: float = 1e-9
-) -> Scaling:
+def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 30, tol: float = 1e-9) -> Scaling:
     """A logistic regression of every label on its own score (Platt), by Newton's method.
 
     Scores are taken in units of their deviation, and the slope is shrunken to one such unit with

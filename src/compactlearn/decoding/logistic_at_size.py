@@ -8,8 +8,7 @@ The same problem as in :mod:`compactlearn.decoding.logistic`, with four savings:
   one of these labels, and counts by the inverse of that probability, so that sums over the sample
   estimate sums over all rows without bias (local case-control sampling: Fithian and Hastie 2014).
   Rows far from all labels of a block say the same thing, "no", tens of thousands of times;
-* numbers are float32, and a gradient has converged at a hundredth of what it was: the penalty is
-  chosen on solutions no more exact;
+* numbers are float32, and a gradient has converged at a few thousandths of what it was;
 * the penalty is chosen on some of the labels, evenly spread over the frequencies.
 
 What is drawn depends on the number of rows alone: the same data have the same decoder.
@@ -41,7 +40,7 @@ Indices = NDArray[np.intp]
 
 BLOCK = 256  # labels that are solved side by side
 JUDGED = 128  # labels on which the penalty is chosen
-TOLERANCE = 1e-2
+TOLERANCE, ROUGH = 3e-3, 1e-2  # of the decoder, and of those that penalties are ranked by
 
 # A row is certain to be drawn from this score of a label on: one in twenty of such rows has it.
 # Of rows without any score at least so many are drawn, and at least that share.
@@ -86,7 +85,7 @@ def choose_penalty_at_size(
                 block.weights,
                 prior=block.prior,
                 start=B,
-                tol=TOLERANCE,
+                tol=ROUGH,
             ).coefficients
             own.append(float(part.weights @ log_losses(Z @ B[:-1] + B[-1], T).sum(axis=1)))
             if rising(own):

@@ -24,7 +24,7 @@ class CMLLClassifier(CompactClassifier):
         features.
     n_label_components : int, float in (0, 1], "auto" or None, default="auto"
         Number of label codes, or its ratio to the number of labels. "auto": half the labels, at
-        least 16. None: the labels themselves.
+        least 16 and at most 500. None: the labels themselves.
     beta : float or "auto", default="auto"
         Weight of the dependence on the features against the recovery of the labels.
     label_ridge : float, default=0.0

@@ -319,7 +319,9 @@ class CrossFit:
         codes = self._unseen(own, mean, rest, (fold,))[0]
         weights = self._weights
 
-        def scores(labels: slice | Folds) -> Array:  # the ridge decoder needs none: made when asked for
+        def scores(
+            labels: slice | Folds,
+        ) -> Array:  # the ridge decoder needs none: made when asked for
             if self.labels_are_codes:
                 return codes[:, labels]
             return self._scores_without(fold, rest).columns(labels)

@@ -66,7 +66,9 @@ class FoldPlan:
     at_size: bool = False
 
 
-# With tens of thousands of rows, a third of them settles one number. Five models in place of
+USUAL_FOLDS = FoldPlan()
+
+# With tens of thousands of rows, a third of them settles one number: five models in place of
 # fifteen.
 FEW_FOLDS = FoldPlan(3, 1, at_size=True)
 
@@ -86,7 +88,7 @@ class Work:
         count: int,
         size: tuple[int, int, int],
         fit_seconds: float,
-        plan: FoldPlan = FoldPlan(),
+        plan: FoldPlan = USUAL_FOLDS,
     ) -> Work:
         """``count`` folds are scored; ``size`` is that of rows, codes and labels."""
         what = "tuning the threshold" if decoder == "linear" else f"the {decoder} decoder"
@@ -161,8 +163,8 @@ class Decisions:
         if not self._has_room(training, n_rows):
             return Decided()
         size = (n_rows, result.codes.size, result.offset.size)
-        plan, count, work = FoldPlan(), 0, Work("", 0, 0.0)
-        for plan in (FoldPlan(), FEW_FOLDS):
+        plan, count, work = USUAL_FOLDS, 0, Work("", 0, 0.0)
+        for plan in (USUAL_FOLDS, FEW_FOLDS):
             count = 0 if strategy is None else self._folds_to_score(n_rows, plan)
             work = Work.of(self.decoder, count, size, training.seconds, plan)
             if work.seconds <= LARGE[self.decoder] or n_rows < FEW_FOLDS.n_folds * ENOUGH_ROWS:
