@@ -141,11 +141,11 @@ class LargeProblem:
         w = self.data.weights[rows] * counts
         # Standardised codes have mean 0, and so has what the linear decoder makes of them.
         centred = (scores - (w @ scores) / w.sum()).astype(np.float32)
-        w = w.astype(np.float32)
-        scaling = as_log_odds(centred, T, w, tol=1e-3)
+        weights: Array = w.astype(np.float32)
+        scaling = as_log_odds(centred, T, weights, tol=1e-3)
         prior = scaling.coefficients(self.units.rescaled(self.data.linear[:, labels]))
         Z = self.Z if whole else self.Z[rows]
-        return Block(Z, T, w, prior.astype(np.float32))
+        return Block(Z, T, weights, prior.astype(np.float32))
 
 
 def drawn_rows(highest: Array) -> tuple[Indices, NDArray[np.float64]]:

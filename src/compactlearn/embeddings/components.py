@@ -16,7 +16,7 @@ COUNTS_OR_NONE = (*COUNTS, Nothing())
 # The most that "auto" asks for. On wordnet (65,041 rows, 8,821 labels, penalty 0.5) precision at 1,
 # 3 and 5, and seconds of one core, are with 100 components .637, .537, .427 in 5 s, with 200 .666,
 # .571, .464 in 10 s, with 300 .678, .587, .482 in 18 s, with 500 .692, .606, .503 in 35 s. Accuracy
-# goes on rising, time and memory faster. Up to 1000 labels (delicious has 983) half of them are less.
+# goes on rising, time and memory faster. Up to 1000 labels (delicious: 983) half of them are less.
 LARGEST_AUTO = 500
 
 

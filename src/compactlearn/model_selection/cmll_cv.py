@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -179,8 +180,8 @@ search_time_, refit_time_, interrupted_
         sizes, alphas = self.n_label_components, self.alphas
         if _is_auto(sizes):
             n_labels = data.Y.shape[1]
-            capped = n_labels > LARGEST_AUTO
-            sizes = [int(share * LARGEST_AUTO) for share in RATIOS] if capped else RATIOS
+            whole = LARGEST_AUTO if n_labels > LARGEST_AUTO else None
+            sizes = RATIOS if whole is None else [math.ceil(r * whole) for r in RATIOS]
         if _is_auto(alphas):
             unit = _penalty_of(data)
             alphas = [unit * multiple for multiple in MULTIPLES]
