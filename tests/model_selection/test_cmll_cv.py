@@ -86,6 +86,7 @@ def test_a_long_search_has_one_split(monkeypatch):
     best = CMLLClassifier(**model.best_params_, threshold=0.5).fit(X[train], Y[train])
     expected = average_precision(Y[test], best.decision_function(X[test]))
     assert model.best_score_ == pytest.approx(expected)
+    assert len(CMLLClassifierCV(threshold=0.5).fit(X, Y).cv_results_["params"]) == 18
     assert CMLLClassifierCV(**options, cv=3).fit(X, Y).n_splits_ == 3
     monkeypatch.setattr(cmll_cv, "JUDGES", 8)  # too few rows to be judged by a part of them
     assert CMLLClassifierCV(**options).fit(X, Y).n_splits_ == 5

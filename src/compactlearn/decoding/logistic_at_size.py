@@ -99,6 +99,19 @@ def by_frequency(data: DecoderData) -> Indices:
     return np.argsort(-np.asarray(data.labels.T @ data.weights).ravel(), kind="stable")
 
 
+def cells_at_size(counts: Array, n_rows: int) -> float:
+    """About how many pairs of a row and a label are solved for, given the rows of each label.
+
+    For each row that has a label of a block, another one or two are drawn for their scores.
+    """
+    ordered = np.sort(counts)[::-1]
+    cells = 0.0
+    for start in range(0, ordered.size, BLOCK):
+        block = ordered[start : start + BLOCK]
+        cells += block.size * min(n_rows, _share(n_rows) * n_rows + 2.5 * float(block.sum()))
+    return cells
+
+
 @dataclass(frozen=True)
 class Block:
     """The logistic regressions of some labels on a sample of the rows, in float32."""
@@ -158,10 +171,13 @@ def drawn_rows(highest: Array) -> tuple[Indices, NDArray[np.float64]]:
     (np.float64(1.0), True, True)
     """
     n = highest.size
-    share = min(1.0, max(LEAST_SHARE, FEWEST / max(n, 1)))
-    chance = np.clip(highest / CERTAIN, share, 1.0)
+    chance = np.clip(highest / CERTAIN, _share(n), 1.0)
     rows = np.flatnonzero(np.random.default_rng(0).random(n) < chance)
     return rows, 1.0 / chance[rows]
+
+
+def _share(n_rows: int) -> float:
+    return min(1.0, max(LEAST_SHARE, FEWEST / max(n_rows, 1)))
 
 
 def _dense(columns: Any, labels: Indices) -> Array:

@@ -131,10 +131,11 @@ default="auto"
         number is a probability. A name is tuned on scores of rows by models that have not met
         their labels: one threshold of largest micro-F1, one of largest F1 for each label (labels in
         fewer than five rows take the former), or one that predicts as many labels as there are.
-        That takes five refits. "auto" is "f1" from as many of these as score 2000 rows (one refit
-        from 10,000 rows on), and 0.5 where there are no rows to score (``partial_fit``,
-        ``fit_moments``, ``fit_path``), for a foreign regressor, whose refits may be dear, and for a
-        vector y.
+        That takes five refits (one, or three for each label, where five would take more than ten
+        seconds and there are 6000 rows). "auto" is "f1" from as many of these as score 2000 rows
+        (one refit from 10,000 rows on), and 0.5 where there are no rows to score
+        (``partial_fit``, ``fit_moments``, ``fit_path``), for a foreign regressor, whose refits may
+        be dear, and for a vector y.
     n_jobs : int or None, default=None
         For a regressor that has to be wrapped.
     random_state : int, RandomState or None, default=None

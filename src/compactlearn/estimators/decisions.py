@@ -23,7 +23,11 @@ from compactlearn.decoding.learned import (
     sums_of_fold,
 )
 from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
-from compactlearn.decoding.logistic_at_size import choose_penalty_at_size, learn_at_size
+from compactlearn.decoding.logistic_at_size import (
+    cells_at_size,
+    choose_penalty_at_size,
+    learn_at_size,
+)
 from compactlearn.decoding.thresholds import tune
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.cross_fit import (
@@ -50,7 +54,7 @@ ENOUGH_ROWS = 2_000
 # 5000 rows, 100 codes and 374 labels, and choosing the penalty three and a half times that.
 LOGISTIC_SECONDS = 7.5e-9
 CHOOSING = 3.5
-AT_SIZE_SECONDS = 2.5e-9  # of the one for large problems, for each row that it draws
+AT_SIZE_SECONDS = 2.5e-9  # of the one for large problems, for each row and label that it solves for
 
 # Work that would take longer than this, for a threshold or a decoder, is done on fewer folds, and
 # by the logistic decoder for large problems. Of the paper's sets only delicious takes as long.
@@ -89,8 +93,12 @@ class Work:
         size: tuple[int, int, int],
         fit_seconds: float,
         plan: FoldPlan = USUAL_FOLDS,
+        cells: float = 0.0,
     ) -> Work:
-        """``count`` folds are scored; ``size`` is that of rows, codes and labels."""
+        """``count`` folds are scored; ``size`` is that of rows, codes and labels.
+
+        ``cells`` are the pairs of a row and a label that a large problem is solved for.
+        """
         what = "tuning the threshold" if decoder == "linear" else f"the {decoder} decoder"
         if decoder == "linear":
             return cls(what, count, count * fit_seconds)
@@ -100,10 +108,10 @@ class Work:
             # Its prior needs honest scores of all rows, and of the others for each held-out fold.
             models = n_folds + tried * (n_folds - 1) - tried * (tried - 1) // 2
             n_rows, n_codes, n_labels = size
-            fits, one = 1 + CHOOSING + count, LOGISTIC_SECONDS
+            seconds = (1 + CHOOSING + count) * LOGISTIC_SECONDS * n_rows * n_labels
             if plan.at_size:
-                fits, one = 2 + count, AT_SIZE_SECONDS
-            seconds = fits * one * n_rows * max(n_codes, 1) * n_labels
+                seconds = (2 + count) * AT_SIZE_SECONDS * cells
+            seconds *= max(n_codes, 1)
         refits = models + tried + 1  # all rows, and all but each held-out fold, need honest codes
         return cls(what, models + count + 2, seconds + refits * fit_seconds)
 
@@ -163,10 +171,11 @@ class Decisions:
         if not self._has_room(training, n_rows):
             return Decided()
         size = (n_rows, result.codes.size, result.offset.size)
+        cells = cells_at_size(n_rows * training.pair.mean_right, n_rows)
         plan, count, work = USUAL_FOLDS, 0, Work("", 0, 0.0)
         for plan in (USUAL_FOLDS, FEW_FOLDS):
             count = 0 if strategy is None else self._folds_to_score(n_rows, plan)
-            work = Work.of(self.decoder, count, size, training.seconds, plan)
+            work = Work.of(self.decoder, count, size, training.seconds, plan, cells)
             if work.seconds <= LARGE[self.decoder] or n_rows < FEW_FOLDS.n_folds * ENOUGH_ROWS:
                 break
         announce(f"{self.owner}: {work.what}", work.seconds, self.verbose)

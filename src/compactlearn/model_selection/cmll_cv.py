@@ -26,6 +26,7 @@ from compactlearn.model_selection.search import Search
 MULTIPLES = tuple(np.logspace(-3, 2, 11).tolist())
 
 RATIOS = (0.1, 0.25, 0.5, 0.75, 1.0)
+COARSE_RATIOS = (0.25, 0.5, 1.0)  # of a long search, which has every other penalty too
 
 # Where five folds are estimated to take longer than this, one split has to do, in which a fifth of
 # the rows judges, and these are at least so many.
@@ -67,7 +68,8 @@ class CMLLClassifierCV(Search):
     cv : "auto", int, splitter or iterable of splits, default="auto"
         An int is a shuffled, seeded K-fold, stratified where y is a vector. "auto" is 5; where that
         is estimated to take more than half a minute and there are 10,000 rows or more, it is one
-        shuffled, seeded split, in which four fifths of the rows are learnt from.
+        shuffled, seeded split, in which four fifths of the rows are learnt from, and "auto" sizes
+        and penalties are fewer: 0.25, 0.5 and 1.0, and six.
     scoring : str or scorer, default="average_precision"
         A name in ``compactlearn.metrics.METRICS``, or ``compactlearn.metrics.scorer(name, ...)``.
         With a metric of labels and a tuned threshold every setting is fitted by itself.
@@ -176,15 +178,16 @@ search_time_, refit_time_, interrupted_
         seed = 0 if self.random_state is None else seeded(self.random_state)
         return ShuffleSplit(1, test_size=0.2, random_state=seed)
 
-    def _grid(self, data: Data) -> dict[str, list[Any]]:
+    def _grid(self, data: Data, *, coarse: bool = False) -> dict[str, list[Any]]:
         sizes, alphas = self.n_label_components, self.alphas
         if _is_auto(sizes):
             n_labels = data.Y.shape[1]
             whole = LARGEST_AUTO if n_labels > LARGEST_AUTO else None
-            sizes = RATIOS if whole is None else [math.ceil(r * whole) for r in RATIOS]
+            ratios = COARSE_RATIOS if coarse else RATIOS
+            sizes = ratios if whole is None else [math.ceil(r * whole) for r in ratios]
         if _is_auto(alphas):
             unit = _penalty_of(data)
-            alphas = [unit * multiple for multiple in MULTIPLES]
+            alphas = [unit * multiple for multiple in (MULTIPLES[::2] if coarse else MULTIPLES)]
         given = {
             "beta": ("betas", ["auto"] if _is_auto(self.betas) else self.betas),
             "completion": ("completions", self.completions),
@@ -202,7 +205,10 @@ search_time_, refit_time_, interrupted_
                     f"decoders must hold some of {', '.join(map(repr, DECODERS))}, and holds "
                     f"{decoder!r}; use one of these.{nearest(str(decoder), DECODERS)}"
                 )
-        candidates = [dict(params) for params in ParameterGrid(self._grid(problem.data))]
+        coarse = _is_auto(self.cv) and len(problem.splits) == 1
+        candidates = [
+            dict(params) for params in ParameterGrid(self._grid(problem.data, coarse=coarse))
+        ]
         outcome = self._score(problem, candidates)
         others = [decoder for decoder in decoders if decoder != "linear"]
         if others and not outcome.interrupted:
