@@ -11,11 +11,14 @@ deviation stands in for each:
 
     alpha = D (mean of the D deviations)^2
 
-which is the mean squared length where all columns vary alike, and less where they do not. Average
-precision of 18 sets, their rows as they came, of unit length, and their columns of unit variance:
-the best penalty lies between 0.3 and 10 times this one on nearly all of them, and where it does not
-(imdb 30, emotions .02) this one loses .01 at most. Penalty 1, with rows of unit length or columns
-of unit variance, loses up to .17.
+which is the mean squared length where all columns vary alike, and less where they do not. Measured
+by average precision (three folds) on 18 sets, their rows as they came, of unit length, and their
+columns of unit variance, read off a grid of penalties: beside the best penalty of the grid it
+loses less than .01 on most, .013 on emotions as it came (three columns in large units), and .028 at
+worst (cal500, unit variance). Penalty 1 loses .18 on emotions with rows of unit length, .07 on
+cal500 with columns of unit variance. It is not the default, since with the sets as they came 1 is
+as good on most of them, better on emotions, medical (.004) and bibtex (.002), and what is recorded
+was recorded with it.
 """
 
 from __future__ import annotations
