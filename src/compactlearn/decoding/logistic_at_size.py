@@ -167,8 +167,8 @@ def drawn_rows(highest: Array) -> tuple[Indices, NDArray[np.float64]]:
     ``highest`` (N,) is a row's largest score; 1 where it has one of the labels.
 
     >>> rows, counts = drawn_rows(np.r_[np.ones(10), np.zeros(100_000)])
-    >>> counts[:10].max(), 6_000 < rows.size < 6_500, 98_000 < counts.sum() < 102_000
-    (np.float64(1.0), True, True)
+    >>> float(counts[:10].max()), 6_000 < rows.size < 6_500, 98_000 < float(counts.sum()) < 102_000
+    (1.0, True, True)
     """
     n = highest.size
     chance = np.clip(highest / CERTAIN, _share(n), 1.0)
