@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_validate
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -26,6 +27,7 @@ from compactlearn.datasets import load
 from compactlearn.decoding.held_out import DecoderData, HeldOutFold
 from compactlearn.decoding.learned import choose_share, learn_from_rows, sums_of_fold
 from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
+from compactlearn.decoding.logistic_at_size import choose_penalty_at_size, learn_at_size
 from compactlearn.decoding.thresholds import tune
 from compactlearn.estimators import decisions
 from compactlearn.estimators.cross_fit import N_HELD_OUT, CrossFit
@@ -585,6 +587,108 @@ def test_a_long_fit_says_so_beforehand(monkeypatch, capsys):
     said = capsys.readouterr().err
     assert "CMLLClassifier: the logistic decoder will take about" in said
     assert said.count("\n") == 1
+
+
+# --- at size -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Every problem is a large one."""
+    monkeypatch.setattr(decisions, "LARGE", dict.fromkeys(DECODERS, 0.0))
+    monkeypatch.setattr(decisions, "ENOUGH_ROWS", 20)
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("threshold", ["auto", *TUNED])
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "kernel"])
+def test_large_problems_have_few_folds(name, decoder, threshold, honest_of):
+    """Decoder and threshold by the same rules, from three folds; one judges."""
+    X, Y = make_data(60, seed=31)
+    model = made(name, decoder=decoder, threshold=threshold)
+    honest = honest_of(model, X, Y)
+    np.testing.assert_array_equal(np.unique(honest.folds), [0, 1, 2])
+    count = 3 if threshold == "per-label" else 1
+    rows = honest.scored(count)
+    if decoder == "linear":
+        S = honest.scores(count).columns(slice(0, 5))
+    else:
+        folds = list(honest.held_out_folds(count))
+        if decoder == "learned":
+            strength = choose_share([sums_of_fold(folds[0])])
+            learn = learn_from_rows
+        else:
+            strength, learn = choose_penalty_at_size(folds[:1]), learn_at_size
+        whole = learn(honest.data(), strength)
+        np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
+        S = np.empty(Y.shape)
+        for part in folds:
+            other = learn(part.train, strength)
+            S[part.held] = part.codes @ other.coefficients + other.intercept
+        S = S[rows]
+    how = "f1" if threshold == "auto" else threshold
+    expected = tune(how, lambda labels: S[:, labels], sp.csr_array(Y[rows].astype(float)), None)
+    if threshold == "auto":
+        expected = min(expected, 0.0 if decoder == "logistic" else 0.5)
+    np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("decoder", LEARNT)
+def test_scores_of_large_problems_are_honest(decoder, honest_of):
+    """Labels that are noise: neither the linear scores nor those of new rows know them."""
+    rng = np.random.default_rng(32)
+    X, Y = rng.normal(size=(120, 40)), (rng.random((120, 40)) < 0.3).astype(int)
+    honest = honest_of(CMLLClassifier(decoder=decoder, beta=1.0), X, Y)
+    every = slice(0, 40)
+    part = next(honest.held_out_folds(1))
+    assert abs(auc(honest.data().scores(every), Y) - 0.5) < 0.05
+    assert abs(auc(part.train.scores(every), part.train.labels.toarray()) - 0.5) < 0.05
+    assert abs(auc(part.codes @ part.train.linear, part.labels.toarray()) - 0.5) < 0.05
+
+
+def auc(S, Y):
+    return np.mean(
+        [roc_auc_score(y, s) for y, s in zip(Y.T, S.T, strict=True) if 0 < y.sum() < len(y)]
+    )
+
+
+@pytest.mark.usefixtures("large")
+def test_large_problems_take_five_models_for_fifteen(monkeypatch):
+    X, Y = make_data(70, seed=33)
+    fits = []
+    original = CrossFit._fit
+    monkeypatch.setattr(CrossFit, "_fit", lambda self, out: fits.append(out) or original(self, out))
+    CMLLClassifier(decoder="logistic").fit(X, Y)
+    assert sorted(fits) == [(0,), (0, 1), (0, 2), (1,), (2,)]
+
+
+@pytest.mark.usefixtures("large")
+def test_few_rows_are_never_a_large_problem(honest_of):
+    X, Y = make_data(59, seed=34)  # fewer than three times those that a fold should have
+    honest = honest_of(CMLLClassifier(threshold="f1"), X, Y)
+    assert np.unique(honest.folds).size == 5
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_the_bar_of_a_large_problem_ends_where_the_work_does(decoder, monkeypatch):
+    X, Y = make_data(70, seed=35)
+    seen = []
+
+    class Counted(Steps):
+        def __init__(self, description, total, **options):
+            super().__init__(description, total, **options)
+            seen.append([total, 0])
+
+        def done(self):
+            seen[-1][1] += 1
+
+    monkeypatch.setattr(decisions, "Steps", Counted)
+    CMLLClassifier(decoder=decoder).fit(X, Y)
+    assert [total for total, _ in seen] == [done for _, done in seen]
+    assert len(seen) == 1
 
 
 @pytest.mark.slow

@@ -8,14 +8,15 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import compactlearn.model_selection.cmll_cv as cmll_cv
 import compactlearn.model_selection.crossval as crossval
 from compactlearn import CMLLClassifier, CMLLClassifierCV
 from compactlearn.datasets import load
-from compactlearn.metrics import scorer
+from compactlearn.metrics import average_precision, scorer
 from compactlearn.model_selection import GridSearchMoments
 
 from .helpers import folds, make_data
@@ -36,9 +37,9 @@ def fitted():
 
 
 def test_without_an_argument():
-    """Five label sizes and fifteen penalties, five folds, one eigenproblem on each."""
+    """Five label sizes and eleven penalties, five folds, one eigenproblem on each."""
     model = CMLLClassifierCV().fit(X, Y)
-    assert len(model.cv_results_["params"]) == 75
+    assert len(model.cv_results_["params"]) == 55
     assert model.n_splits_ == 5
     assert set(model.best_params_) == {
         "alpha",
@@ -52,6 +53,43 @@ def test_without_an_argument():
     assert model.best_score_ == model.cv_results_["mean_test_score"].max()
     assert isinstance(model.best_estimator_, CMLLClassifier)
     assert model.best_estimator_.threshold == "f1"
+
+
+@pytest.mark.parametrize("factor", [1e3, 1e-3])
+def test_the_penalties_are_in_the_units_of_the_rows(factor):
+    plain, other = (CMLLClassifierCV(threshold=0.5).fit(c * X, Y) for c in (1.0, factor))
+    alphas = [model.cv_results_["param_alpha"].data.astype(float) for model in (plain, other)]
+    np.testing.assert_allclose(alphas[1], factor**2 * alphas[0])
+    unit = CMLLClassifier(alpha="auto").fit(X, Y).regressor_.alpha
+    assert alphas[0].min() == pytest.approx(1e-3 * unit)
+    assert alphas[0].max() == pytest.approx(100 * unit)
+    np.testing.assert_allclose(
+        other.decision_function(factor * X), plain.decision_function(X), atol=1e-6
+    )
+
+
+def test_many_labels_have_sizes_of_their_own(monkeypatch):
+    monkeypatch.setattr(cmll_cv, "LARGEST_AUTO", 4)
+    model = CMLLClassifierCV(cv=3, alphas=(1.0,), threshold=0.5).fit(X, Y)
+    sizes = sorted(set(model.cv_results_["param_n_label_components"]))
+    assert sizes == [1, 2, 3, 4]
+
+
+def test_a_long_search_has_one_split(monkeypatch):
+    monkeypatch.setattr(cmll_cv, "JUDGES", 7)
+    options = {"alphas": (1.0, 10.0), "threshold": 0.5}
+    assert CMLLClassifierCV(**options).fit(X, Y).n_splits_ == 5
+    monkeypatch.setattr(cmll_cv, "LARGE_SEARCH", 0.0)
+    model = CMLLClassifierCV(**options).fit(X, Y)
+    assert model.n_splits_ == 1
+    train, test = next(ShuffleSplit(1, test_size=0.2, random_state=0).split(X))
+    best = CMLLClassifier(**model.best_params_, threshold=0.5).fit(X[train], Y[train])
+    expected = average_precision(Y[test], best.decision_function(X[test]))
+    assert model.best_score_ == pytest.approx(expected)
+    assert len(CMLLClassifierCV(threshold=0.5).fit(X, Y).cv_results_["params"]) == 18
+    assert CMLLClassifierCV(**options, cv=3).fit(X, Y).n_splits_ == 3
+    monkeypatch.setattr(cmll_cv, "JUDGES", 8)  # too few rows to be judged by a part of them
+    assert CMLLClassifierCV(**options).fit(X, Y).n_splits_ == 5
 
 
 def test_one_solution_per_balance_and_completion(monkeypatch):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# From a slice of labels to the scores of these labels, (n, b): no n x M matrix is needed.
-Columns = Callable[[slice], Array]
+# From some of the labels to their scores, (n, b): no n x M matrix is needed.
+Columns = Callable[[slice | NDArray[np.intp]], Array]
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,9 @@ def fit_logistic(
     in all rows or in none gets no slope and a large finite intercept.
     """
     n, m = Z.shape
-    w = np.ones(n) if weights is None else weights
-    Z1 = np.hstack([Z, np.ones((n, 1))])
-    ridge = np.append(np.full(m, penalty), 0.0)
+    w = np.ones(n, dtype=Z.dtype) if weights is None else weights
+    Z1 = np.hstack([Z, np.ones((n, 1), dtype=Z.dtype)])
+    ridge = np.append(np.full(m, penalty), 0.0).astype(Z.dtype)
     constant = np.vstack([np.zeros((m, Y.shape[1])), prior_log_odds(Y, w)])
     base = constant if prior is None else prior
     B = base.copy() if start is None else start.copy()
@@ -87,17 +87,18 @@ def fit_logistic(
         if not going.any():
             break
         active, gradient, P = active[going], gradient[:, going], P[:, going]
+        scores = scores[:, going]
         curvature = w[:, None] * P * (1.0 - P)
         accuracy = np.minimum(0.5, np.sqrt(reduction[active]))  # superlinear (Dembo et al. 1982)
         step = _newton_steps(Z1, curvature, ridge, gradient, accuracy)
         shrunk = (ridge, base[:, active])
-        B[:, active] += _damped(Z1, Y[:, active], w, shrunk, B[:, active], step, gradient)
+        B[:, active] += _damped(Z1, scores, Y[:, active], w, shrunk, B[:, active], step, gradient)
     return LogisticFit(B, reduction, n_iter)
 
 
 def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
     """Log-odds of every label from honest codes, shrunken towards the linear decoder."""
-    problem = _Problem.of(data)
+    problem = Problem.of(data)
     B = fit_logistic(problem.Z, problem.T, penalty, data.weights, prior=problem.prior).coefficients
     W = problem.units.restored(B[:-1])
     return CodeDecoder(W, B[-1] - problem.units.mean @ W, penalty)
@@ -115,7 +116,7 @@ def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -
     """
     if not folds or len(penalties) == 1:
         return float(penalties[0])
-    problems = [_Problem.of(part.train) for part in folds]
+    problems = [Problem.of(part.train) for part in folds]
     starts = [problem.prior for problem in problems]
     new_rows = [
         (problem.units.standardised(part.codes), part.labels.toarray(), part.weights)
@@ -137,24 +138,29 @@ def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -
             ).coefficients
             starts[place] = B
             Z, T, w = new_rows[place]
-            loss += float(w @ _losses(Z @ B[:-1] + B[-1], T).sum(axis=1))
+            loss += float(w @ log_losses(Z @ B[:-1] + B[-1], T).sum(axis=1))
         losses.append(loss)
-        if len(losses) > 2 and losses[-1] > losses[-2] > losses[-3]:
+        if rising(losses):
             break
     return float(penalties[int(np.argmin(losses))])
 
 
+def rising(losses: Sequence[float]) -> bool:
+    """Whether the last two have each been larger than the one before."""
+    return len(losses) > 2 and losses[-1] > losses[-2] > losses[-3]
+
+
 @dataclass(frozen=True)
-class _Problem:
+class Problem:
     """The logistic regressions of all labels on standardised codes."""
 
-    units: _Units
+    units: Units
     Z: Array  # (n, m)
     T: Array  # (n, M)
     prior: Array  # (m + 1, M), the intercept last
 
     @classmethod
-    def of(cls, data: DecoderData) -> _Problem:
+    def of(cls, data: DecoderData) -> Problem:
         n_rows, n_labels = data.labels.shape
         memory.require_memory(
             8 * 8 * n_rows * n_labels,  # labels, scores, probabilities, curvatures, their products
@@ -162,7 +168,7 @@ class _Problem:
             remedy="Use decoder='learned', which forms no matrix of that size.",
         )
         w = data.weights
-        units, T = _Units.of(data.codes, w), data.labels.toarray()
+        units, T = Units.of(data.codes, w), data.labels.toarray()
         scores = data.scores(slice(0, n_labels))
         # Standardised codes have mean 0, and so has what the linear decoder makes of them.
         scaling = as_log_odds(scores - (w @ scores) / w.sum(), T, w)
@@ -171,14 +177,14 @@ class _Problem:
 
 
 @dataclass(frozen=True)
-class _Units:
+class Units:
     """Mean and deviation of codes; a constant code has deviation 0, and gets no slope."""
 
     mean: Array
     deviation: Array
 
     @classmethod
-    def of(cls, codes: Array, w: Array) -> _Units:
+    def of(cls, codes: Array, w: Array) -> Units:
         mean = (w @ codes) / w.sum()
         deviation = np.sqrt((w @ (codes - mean) ** 2) / w.sum())
         moves = deviation > 1e-12 * np.abs(codes).max(initial=0.0)
@@ -211,7 +217,7 @@ class Scaling:
         return np.vstack([W0 * self.slope, self.intercept])
 
 
-def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 30) -> Scaling:
+def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 30, tol: float = 1e-9) -> Scaling:
     """A logistic regression of every label on its own score (Platt), by Newton's method.
 
     Scores are taken in units of their deviation, and the slope is shrunken to one such unit with
@@ -221,7 +227,7 @@ def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 30) -> Scaling:
     moves = unit > 0
     S = np.divide(scores, unit, out=np.zeros_like(scores), where=moves)
     varies = (w @ Y > 0) & (w @ Y < w.sum())
-    b, c = np.ones(Y.shape[1]), prior_log_odds(Y, w)
+    b, c = np.ones(Y.shape[1], dtype=scores.dtype), prior_log_odds(Y, w)
     for _ in range(n_iter):
         P = _sigmoid(S * b + c)
         wrong, curvature = w[:, None] * (P - Y), w[:, None] * P * (1.0 - P)
@@ -234,6 +240,8 @@ def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 30) -> Scaling:
         # Two units at most: far from the solution the curvature says little.
         size = 2.0 / np.maximum(np.maximum(np.abs(step_b), np.abs(step_c)), 2.0)
         b, c = b + varies * size * step_b, c + varies * size * step_c
+        if max(np.abs(step_b[varies]).max(initial=0), np.abs(step_c[varies]).max(initial=0)) < tol:
+            break
     slope = np.divide(np.maximum(b, 0.0), unit, out=np.zeros_like(b), where=moves & varies)
     return Scaling(slope, np.where(slope > 0, c, prior_log_odds(Y, w)))
 
@@ -277,6 +285,7 @@ def _newton_steps(
 
 def _damped(
     Z1: Array,
+    scores: Array,
     Y: Array,
     w: Array,
     shrunk: tuple[Array, Array],
@@ -285,14 +294,15 @@ def _damped(
     gradient: Array,
 ) -> Array:
     """The steps, halved for each label until its objective falls (Armijo, 1e-4)."""
-    before = _objective(Z1 @ B, Y, w, shrunk, B)
+    before = _objective(scores, Y, w, shrunk, B)
     slope = np.einsum("ij,ij->j", gradient, step)
-    size = np.ones(B.shape[1])
-    images, directions = Z1 @ B, Z1 @ step
+    size = np.ones(B.shape[1], dtype=B.dtype)
+    directions = Z1 @ step
+    rounding = 1e-12 if B.dtype == np.float64 else 1e-6
     for _ in range(30):
         trial = B + size * step
-        after = _objective(images + size * directions, Y, w, shrunk, trial)
-        failed = after > before + 1e-4 * size * slope + 1e-12 * np.abs(before)
+        after = _objective(scores + size * directions, Y, w, shrunk, trial)
+        failed = after > before + 1e-4 * size * slope + rounding * np.abs(before)
         if not failed.any():
             break
         size = np.where(failed, size / 2, size)
@@ -301,13 +311,17 @@ def _damped(
 
 def _objective(scores: Array, Y: Array, w: Array, shrunk: tuple[Array, Array], B: Array) -> Array:
     ridge, base = shrunk
-    return w @ _losses(scores, Y) + 0.5 * ridge @ ((B - base) ** 2)
+    return w @ log_losses(scores, Y) + 0.5 * ridge @ ((B - base) ** 2)
 
 
-def _losses(scores: Array, Y: Array) -> Array:
+def log_losses(scores: Array, Y: Array) -> Array:
     """log(1 + exp(-t s)) for t = 2 Y - 1."""
-    return np.logaddexp(0.0, scores) - Y * scores
+    if scores.dtype == np.float64:
+        return np.logaddexp(0.0, scores) - Y * scores
+    return np.maximum(scores, 0) + np.log(1 + np.exp(-np.abs(scores))) - Y * scores
 
 
 def _sigmoid(scores: Array) -> Array:
-    return 0.5 * (1.0 + np.tanh(0.5 * scores))
+    if scores.dtype == np.float64:
+        return 0.5 * (1.0 + np.tanh(0.5 * scores))
+    return 1 / (1 + np.exp(-np.maximum(scores, -80)))  # small ones keep their digits

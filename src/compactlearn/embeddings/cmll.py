@@ -81,9 +81,10 @@ class CMLL(Embedding):
         found only with a ``completion``; without one, ``n_feature_components_`` is smaller than
         asked.
     n_label_components : int, float in (0, 1], "auto" or None, default="auto"
-        m. A float is a ratio of M. "auto" is min(M, max(16, ceil(M / 2))). None keeps the labels
-        as they are: codes and decoder are then sparse, and ``label_ridge`` and ``offset`` without
-        effect. More components than the rank allows are cut, with a warning.
+        m. A float is a ratio of M. "auto" is min(M, max(16, ceil(M / 2)), 500), and less where that
+        would not fit in the memory. None keeps the labels as they are: codes and decoder are then
+        sparse, and ``label_ridge`` and ``offset`` without effect. More components than the rank
+        allows are cut, with a warning.
     beta : float or "auto", default="auto"
         Weight of the dependence on the features against the recovery of the labels. "auto" is
         0.1 ||Y||^2 / ||Xc||^2, so that the units of X do not matter.

@@ -13,13 +13,20 @@ COUNTS = (Integer(1), Real(0, 1, open_low=True), Choice("auto"))
 COUNTS_OR_NONE = (*COUNTS, Nothing())
 
 
-def default_label_size(n_labels: int) -> int:
-    """``min(M, max(16, ceil(M / 2)))``: few labels are kept whole.
+# The most that "auto" asks for. On wordnet (65,041 rows, 8,821 labels, penalty 0.5) precision at 1,
+# 3 and 5, and seconds of one core, are with 100 components .637, .537, .427 in 5 s, with 200 .666,
+# .571, .464 in 10 s, with 300 .678, .587, .482 in 18 s, with 500 .692, .606, .503 in 35 s. Accuracy
+# goes on rising, time and memory faster. Up to 1000 labels (delicious: 983) half of them are less.
+LARGEST_AUTO = 500
 
-    >>> default_label_size(6), default_label_size(53), default_label_size(374)
-    (6, 27, 187)
+
+def default_label_size(n_labels: int) -> int:
+    """``min(M, max(16, ceil(M / 2)), 500)``: few labels are kept whole.
+
+    >>> [default_label_size(n_labels) for n_labels in (6, 53, 374, 17_829)]
+    [6, 27, 187, 500]
     """
-    return min(n_labels, max(16, -(-n_labels // 2)))
+    return min(n_labels, max(16, -(-n_labels // 2)), LARGEST_AUTO)
 
 
 def label_count(value: Any, n_labels: int) -> int:

@@ -31,8 +31,8 @@ class CPLST(Encoder):
     Parameters
     ----------
     n_label_components : int, float in (0, 1] or "auto", default="auto"
-        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2))). No more than the rank
-        of Xc'Y exist; others are cut, with a warning.
+        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500). No more than the
+        rank of Xc'Y exist; others are cut, with a warning.
     ridge : float or "shared", default="shared"
         Penalty in the hat matrix. "shared" is the ``alpha`` of the classifier around it, as in the
         public code, and 1.0 when the embedding is fitted by itself.

@@ -31,8 +31,8 @@ class DMLR(Encoder):
     Parameters
     ----------
     n_label_components : int, float in (0, 1] or "auto", default="auto"
-        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2))). More than the rank of Y
-        are cut, with a warning.
+        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500). More than the
+        rank of Y are cut, with a warning.
     beta : float or "auto", default="auto"
         Weight of the dependence. "auto" is 0.1 ||Y||^2 / ||Xc'Y||^2, a tenth of what makes the
         two terms equal for m = M, so that the units of X do not matter.

@@ -43,7 +43,7 @@ class FaIE(Embedding):
     Parameters
     ----------
     n_label_components : int, float in (0, 1] or "auto", default="auto"
-        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2))).
+        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500).
     beta : float or "auto", default="auto"
         Weight of predictability. The hat matrix has eigenvalues up to 1 while those of YY' grow
         with N, so small weights hardly act; "auto" is 0.1 ||T||^2 / tr(Hat).

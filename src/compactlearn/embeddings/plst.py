@@ -25,7 +25,7 @@ class PLST(Encoder):
     Parameters
     ----------
     n_label_components : int, float in (0, 1] or "auto", default="auto"
-        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2))). Components without
+        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500). Components without
         variance are cut, with a warning.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
         How the data are held; the answer is the same.

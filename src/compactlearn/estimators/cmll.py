@@ -24,7 +24,7 @@ class CMLLClassifier(CompactClassifier):
         features.
     n_label_components : int, float in (0, 1], "auto" or None, default="auto"
         Number of label codes, or its ratio to the number of labels. "auto": half the labels, at
-        least 16. None: the labels themselves.
+        least 16 and at most 500. None: the labels themselves.
     beta : float or "auto", default="auto"
         Weight of the dependence on the features against the recovery of the labels.
     label_ridge : float, default=0.0
@@ -46,8 +46,8 @@ default="auto"
         Divide every feature by its standard deviation.
     regressor : scikit-learn regressor or None, default=None
         The learner in the small space; None is ridge regression solved from moments.
-    alpha : float, default=1.0
-        Penalty of that ridge, in the squared units of X.
+    alpha : float or "auto", default=1.0
+        Penalty of that ridge, in the squared units of X; "auto" follows these units.
     bias : {"free", "none", "penalised", "target"}, default="free"
         How that ridge treats its intercept.
     decoder : {"linear", "learned", "logistic"}, default="linear"
@@ -103,7 +103,7 @@ label_names_, coef_, intercept_, nbytes_, numbers_, n_features_in_, feature_name
         feature_map: Any = None,
         scale: bool = False,
         regressor: Any = None,
-        alpha: float = 1.0,
+        alpha: float | str = 1.0,
         bias: str = "free",
         decoder: str = "linear",
         threshold: Any = "auto",

@@ -50,6 +50,7 @@ from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
+from compactlearn.estimators.penalty import resolved_penalty
 from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.estimators.running_sums import (
     RunningSums,
@@ -108,9 +109,12 @@ class CompactClassifier(
         regressor is cloned and fitted to XP and the codes, scaled to unit mean square (times
         sqrt(N) where they are orthonormal); one that takes a single target is wrapped in
         ``MultiOutputRegressor``.
-    alpha : float, default=1.0
+    alpha : float or "auto", default=1.0
         Penalty of the built-in ridge; ignored with a ``regressor``. It is in the squared units
-        of X: features multiplied by c ask for c² times the penalty (``scale=True`` sees to that).
+        of X: features multiplied by c ask for c² times the penalty. "auto" sees to that: it is D
+        times the squared mean deviation of the D features, mapped and scaled (about the mean
+        squared length of centred rows: some 1 for rows of unit length, 70 for enron's counts), and
+        ``regressor_.alpha`` is the number.
     bias : {"free", "none", "penalised", "target"}, default="free"
         How the built-in ridge treats the intercept: not penalised; left out; a column of ones,
         penalised like the others; or left out after the codes' mean has been taken off, which is
@@ -127,10 +131,11 @@ default="auto"
         number is a probability. A name is tuned on scores of rows by models that have not met
         their labels: one threshold of largest micro-F1, one of largest F1 for each label (labels in
         fewer than five rows take the former), or one that predicts as many labels as there are.
-        That takes five refits. "auto" is "f1" from as many of these as score 2000 rows (one refit
-        from 10,000 rows on), and 0.5 where there are no rows to score (``partial_fit``,
-        ``fit_moments``, ``fit_path``), for a foreign regressor, whose refits may be dear, and for a
-        vector y.
+        That takes five refits (one, or three for each label, where five would take more than ten
+        seconds and there are 6000 rows). "auto" is "f1" from as many of these as score 2000 rows
+        (one refit from 10,000 rows on), and 0.5 where there are no rows to score
+        (``partial_fit``, ``fit_moments``, ``fit_path``), for a foreign regressor, whose refits may
+        be dear, and for a vector y.
     n_jobs : int or None, default=None
         For a regressor that has to be wrapped.
     random_state : int, RandomState or None, default=None
@@ -182,7 +187,7 @@ default="auto"
         "feature_map": (Methods("fit", "transform"), Nothing()),
         "scale": (Flag(),),
         "regressor": (Regressor(), Nothing()),
-        "alpha": (Real(0),),
+        "alpha": (Real(0), Choice("auto")),
         "bias": (Choice(*BIASES),),
         "decoder": (Choice("linear", "learned", "logistic"),),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
@@ -202,7 +207,7 @@ default="auto"
         feature_map: Any = None,
         scale: bool = False,
         regressor: Any = None,
-        alpha: float = 1.0,
+        alpha: float | str = 1.0,
         bias: str = "free",
         decoder: str = "linear",
         threshold: Any = "auto",
@@ -247,7 +252,7 @@ default="auto"
             Without groups, equal rows are.
         """
         with unchanged_on_error(self), blas_threads():
-            embedding = self.make_embedding().sharing(self.alpha)
+            embedding = self.make_embedding()
             data = check_training(self, X, labels_given(y, Y), sample_weight, groups)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
@@ -281,7 +286,7 @@ default="auto"
             For a vector y: all the classes that will ever appear, at the first call.
         """
         with unchanged_on_error(self), blas_threads():
-            embedding = self.make_embedding().sharing(self.alpha)
+            embedding = self.make_embedding()
             first = not hasattr(self, "embedding_")
             if not first and self._sums.moments is None:
                 refuse_to_go_on(self.embedding_)
@@ -320,7 +325,7 @@ default="auto"
             from the others, as by ``fit`` with one of ``groups`` for each fold.
         """
         with unchanged_on_error(self), blas_threads():
-            embedding = self.make_embedding().sharing(self.alpha)
+            embedding = self.make_embedding()
             folds, moments = check_folds(moments)
             if self.decoder == "learned" and len(folds) < 2:
                 raise ValueError(
@@ -375,8 +380,10 @@ default="auto"
         threshold: float | Array,
     ) -> None:
         """Fit embedding, learner, decoder and threshold, and keep everything."""
+        alpha = resolved_penalty(self.alpha, training.pair)
+        embedding = embedding.sharing(alpha)
         pair, result = training.pair, embedding.solve(training.pair)
-        asked = learner_of(self)
+        asked = learner_of(self, alpha)
         learner = asked.for_codes(result.codes)
         if isinstance(learner, RidgeLearner):
             learned, scale = learner.fit(pair, result.projection, result.codes), 1.0

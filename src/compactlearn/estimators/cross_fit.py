@@ -58,9 +58,9 @@ class OutOfFold:
     n_rows: int
     parts: tuple[tuple[Any, Array, Any, Array], ...]  # rows, their codes, decoder, offset
 
-    def columns(self, labels: slice) -> Array:
+    def columns(self, labels: slice | Folds) -> Array:
         """The scores of some labels, (n_rows, b)."""
-        scores = np.empty((self.n_rows, labels.stop - labels.start))
+        scores = np.empty((self.n_rows, self.parts[0][3][labels].size))
         for rows, codes, decoder, offset in self.parts:
             scores[rows] = codes @ decoder[:, labels] + offset[labels]
         return scores
@@ -83,7 +83,7 @@ class CrossFit:
 
     ``member`` (N,) numbers the rows that are held out together. With ``moments`` models of some of
     the folds are solved from sums of each instead of from rows. Without ``nested`` there will be
-    scores only, and less is kept. ``note`` is called after each refit.
+    scores only, and less is kept. ``n_folds`` are made; ``note`` is called after each refit.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class CrossFit:
         closed_form: bool = True,
         moments: bool = False,
         nested: bool = True,
+        n_folds: int = N_FOLDS,
         note: Callable[[], None] = lambda: None,
     ) -> None:
         self.pair, self.result, self.embedding = pair, result, embedding
@@ -104,7 +105,7 @@ class CrossFit:
         self.d = 0 if result.projection is None else result.projection.shape[1]
         ridge = isinstance(learner, RidgeLearner)
         self.closed_form = closed_form and ridge and result.projection is None
-        self.folds = member % N_FOLDS
+        self.folds = member % n_folds
         self.numbers = np.unique(self.folds).tolist()
         self.labels_are_codes = result.codes.right is None and result.codes.right_weights is None
         self._note = note
@@ -318,7 +319,9 @@ class CrossFit:
         codes = self._unseen(own, mean, rest, (fold,))[0]
         weights = self._weights
 
-        def scores(labels: slice) -> Array:  # the ridge decoder needs none: made when asked for
+        def scores(
+            labels: slice | Folds,
+        ) -> Array:  # the ridge decoder needs none: made when asked for
             if self.labels_are_codes:
                 return codes[:, labels]
             return self._scores_without(fold, rest).columns(labels)

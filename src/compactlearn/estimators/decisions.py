@@ -23,6 +23,11 @@ from compactlearn.decoding.learned import (
     sums_of_fold,
 )
 from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
+from compactlearn.decoding.logistic_at_size import (
+    cells_at_size,
+    choose_penalty_at_size,
+    learn_at_size,
+)
 from compactlearn.decoding.thresholds import tune
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.cross_fit import (
@@ -49,6 +54,27 @@ ENOUGH_ROWS = 2_000
 # 5000 rows, 100 codes and 374 labels, and choosing the penalty three and a half times that.
 LOGISTIC_SECONDS = 7.5e-9
 CHOOSING = 3.5
+AT_SIZE_SECONDS = 2.5e-9  # of the one for large problems, for each row and label that it solves for
+
+# Work that would take longer than this, for a threshold or a decoder, is done on fewer folds, and
+# by the logistic decoder for large problems. Of the paper's sets only delicious takes as long.
+LARGE = {"linear": 10.0, "learned": 60.0, "logistic": 60.0}
+
+
+@dataclass(frozen=True)
+class FoldPlan:
+    """How many folds the rows are divided into, and how many of them judge a decoder."""
+
+    n_folds: int = N_FOLDS
+    n_held_out: int = N_HELD_OUT
+    at_size: bool = False
+
+
+USUAL_FOLDS = FoldPlan()
+
+# With tens of thousands of rows, a third of them settles one number: five models in place of
+# fifteen.
+FEW_FOLDS = FoldPlan(3, 1, at_size=True)
 
 
 @dataclass(frozen=True)
@@ -60,19 +86,32 @@ class Work:
     seconds: float
 
     @classmethod
-    def of(cls, decoder: str, count: int, size: tuple[int, int, int], fit_seconds: float) -> Work:
-        """``count`` folds are scored; ``size`` is that of rows, codes and labels."""
+    def of(
+        cls,
+        decoder: str,
+        count: int,
+        size: tuple[int, int, int],
+        fit_seconds: float,
+        plan: FoldPlan = USUAL_FOLDS,
+        cells: float = 0.0,
+    ) -> Work:
+        """``count`` folds are scored; ``size`` is that of rows, codes and labels.
+
+        ``cells`` are the pairs of a row and a label that a large problem is solved for.
+        """
         what = "tuning the threshold" if decoder == "linear" else f"the {decoder} decoder"
         if decoder == "linear":
             return cls(what, count, count * fit_seconds)
-        tried = max(count, N_HELD_OUT)
+        n_folds, tried = plan.n_folds, max(count, plan.n_held_out)
         models, seconds = tried, 0.0
         if decoder == "logistic":
             # Its prior needs honest scores of all rows, and of the others for each held-out fold.
-            models = N_FOLDS + tried * (N_FOLDS - 1) - tried * (tried - 1) // 2
+            models = n_folds + tried * (n_folds - 1) - tried * (tried - 1) // 2
             n_rows, n_codes, n_labels = size
-            fits = 1 + CHOOSING + count
-            seconds = fits * LOGISTIC_SECONDS * n_rows * max(n_codes, 1) * n_labels
+            seconds = (1 + CHOOSING + count) * LOGISTIC_SECONDS * n_rows * n_labels
+            if plan.at_size:
+                seconds = (2 + count) * AT_SIZE_SECONDS * cells
+            seconds *= max(n_codes, 1)
         refits = models + tried + 1  # all rows, and all but each held-out fold, need honest codes
         return cls(what, models + count + 2, seconds + refits * fit_seconds)
 
@@ -131,16 +170,21 @@ class Decisions:
         n_rows = training.given.shape[0]
         if not self._has_room(training, n_rows):
             return Decided()
-        count = 0 if strategy is None else self._folds_to_score(n_rows)
         size = (n_rows, result.codes.size, result.offset.size)
-        work = Work.of(self.decoder, count, size, training.seconds)
+        cells = cells_at_size(n_rows * training.pair.mean_right, n_rows)
+        plan, count, work = USUAL_FOLDS, 0, Work("", 0, 0.0)
+        for plan in (USUAL_FOLDS, FEW_FOLDS):
+            count = 0 if strategy is None else self._folds_to_score(n_rows, plan)
+            work = Work.of(self.decoder, count, size, training.seconds, plan, cells)
+            if work.seconds <= LARGE[self.decoder] or n_rows < FEW_FOLDS.n_folds * ENOUGH_ROWS:
+                break
         announce(f"{self.owner}: {work.what}", work.seconds, self.verbose)
         with Steps(self.owner, work.steps, seconds=work.seconds, verbose=self.verbose) as steps:
-            crossfit = self._cross_fit(training, result, embedding, steps.done)
+            crossfit = self._cross_fit(training, result, embedding, plan, steps.done)
             if self.decoder == "linear":
                 decoding, columns = None, crossfit.scores(count).columns
             else:
-                decoding, columns = self._learn_decoder(crossfit, count, steps.done)
+                decoding, columns = self._learn_decoder(crossfit, plan, count, steps.done)
         if strategy is None:
             return Decided(decoding)
         rows, pair = crossfit.scored(count), crossfit.pair
@@ -178,17 +222,21 @@ class Decisions:
             return False
         return True
 
-    def _folds_to_score(self, n_rows: int) -> int:
-        """All folds; for "auto", no more than it takes to score enough rows."""
-        if self.threshold != "auto":
-            return N_FOLDS
-        return min(N_FOLDS, max(1, -(-N_FOLDS * ENOUGH_ROWS // n_rows)))
+    def _folds_to_score(self, n_rows: int, plan: FoldPlan) -> int:
+        """All folds; for "auto", and where there are few, no more than score enough rows.
+
+        A threshold for each label needs all the rows that there are.
+        """
+        if self.threshold == "per-label" or (self.threshold != "auto" and not plan.at_size):
+            return plan.n_folds
+        return min(plan.n_folds, max(1, -(-plan.n_folds * ENOUGH_ROWS // n_rows)))
 
     def _cross_fit(
         self,
         training: Training,
         result: Embedded,
         embedding: Embedding,
+        plan: FoldPlan,
         note: Callable[[], None],
     ) -> CrossFit:
         learner = self.learner.for_codes(result.codes)
@@ -201,26 +249,30 @@ class Decisions:
             embedding,
             learner,
             np.unique(members, return_inverse=True)[1],
-            closed_form=groups is None,
+            closed_form=groups is None and not plan.at_size,
             moments=ridge and isinstance(training.pair, MomentsPair),
             nested=self.decoder != "linear",
+            n_folds=plan.n_folds,
             note=note,
         )
 
     def _learn_decoder(
-        self, crossfit: CrossFit, count: int, note: Callable[[], None]
+        self, crossfit: CrossFit, plan: FoldPlan, count: int, note: Callable[[], None]
     ) -> tuple[CodeDecoder, Columns]:
         """The decoder, and scores of the rows of ``count`` folds by decoders that have not met
         them either.
 
         The strength of the decoder is judged on a few held-out folds.
         """
-        folds = list(crossfit.held_out_folds(max(count, N_HELD_OUT)))
+        folds = list(crossfit.held_out_folds(max(count, plan.n_held_out)))
+        judging = folds[: plan.n_held_out]
         if self.decoder == "learned":
-            judges = [sums_of_fold(part) for part in folds[:N_HELD_OUT]]
+            judges = [sums_of_fold(part) for part in judging]
             strength, learn = choose_share(judges), learn_from_rows
+        elif plan.at_size:
+            strength, learn = choose_penalty_at_size(judging), learn_at_size
         else:
-            strength, learn = choose_penalty(folds[:N_HELD_OUT]), learn_logistic_decoder
+            strength, learn = choose_penalty(judging), learn_logistic_decoder
         note()
         decoding = learn(crossfit.data(), strength)
         note()

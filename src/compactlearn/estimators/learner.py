@@ -106,9 +106,9 @@ class ForeignLearner:
 Learner = RidgeLearner | ForeignLearner
 
 
-def learner_of(classifier: Any) -> Learner:
-    """The learner that the parameters of a ``CompactClassifier`` ask for."""
-    ridge = RidgeLearner(float(classifier.alpha), classifier.bias)
+def learner_of(classifier: Any, alpha: float) -> Learner:
+    """The learner that the parameters of a ``CompactClassifier`` ask for, with this penalty."""
+    ridge = RidgeLearner(alpha, classifier.bias)
     if classifier.regressor is None:
         return ridge
     return ForeignLearner(classifier.regressor, classifier.n_jobs, ridge)

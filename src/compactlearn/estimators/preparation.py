@@ -13,7 +13,9 @@ from sklearn.base import clone
 from compactlearn.core import memory
 from compactlearn.core.progress import announce
 from compactlearn.core.validation import check_mapped
+from compactlearn.core.warn import warn_user
 from compactlearn.embeddings.base import Embedding
+from compactlearn.embeddings.components import default_label_size
 from compactlearn.estimators.cross_fit import N_FOLDS
 from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.kernel_map import KernelMap
@@ -29,6 +31,7 @@ from compactlearn.linalg.regimes import (
     kernel_copies,
     kernel_refit_bytes,
     kernel_seconds,
+    needed_bytes,
     refit_bytes,
     seconds,
 )
@@ -36,6 +39,8 @@ from compactlearn.linalg.rows_pair import RowsPair
 from compactlearn.linalg.rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
+
+FEWEST_AUTO = 16  # label components that "auto" asks for, however little memory there is
 
 _MAPPED_ENTRIES = 1 << 23  # 64 MB of kernel rows at a time
 
@@ -147,9 +152,10 @@ class Preparation:
             row_map = RowMap(mapping.fit_weighted(X, weights) if weighs else mapping.fit(X))
             mapped = row_map.mapped(X)
         given_features = (X if isinstance(self.feature_map, KernelMap) else mapped).shape[1]
-        plan = embedding.plan(mapped.shape[1], Y.shape[1], given_features)
         features = mapped
         held = working_form(mapped)
+        take_what_fits(embedding, Shape.of(held, Y), given_features, learns=self.regressor is None)
+        plan = embedding.plan(mapped.shape[1], Y.shape[1], given_features)
         if self.scale:
             factors = inverse_deviations(*column_moments(held, weights))
             held, features = scale_columns(held, factors), scale_columns(features, factors)
@@ -228,6 +234,31 @@ class Preparation:
         if self.regressor is None:
             return True
         return not embedding.plan(shape[0], n_labels, shape[1]).keeps_features
+
+
+def take_what_fits(
+    embedding: Embedding, shape: Shape, given_features: int, *, learns: bool
+) -> None:
+    """Where "auto" label components would not fit in the memory, ask for fewer, and say so."""
+    free = memory.available_bytes()
+    if free is None or embedding.get_params().get("n_label_components") != "auto":
+        return
+
+    def fits() -> bool:
+        plan = embedding.plan(shape.n_left, shape.n_right, given_features)
+        needs = needed_bytes(shape, plan.demand(learns=learns))
+        return needs.get(embedding.traits.regime, min(needs.values())) <= free
+
+    size = whole = default_label_size(shape.n_right)
+    while not fits() and size > FEWEST_AUTO:
+        size = max(FEWEST_AUTO, size // 2)
+        embedding.set_params(n_label_components=size)
+    if size < whole:
+        warn_user(
+            f"{whole} label components, the default for {shape.n_right} labels, would not fit in "
+            f"the {memory.human_bytes(free)} that are available; {size} are used. Set "
+            "n_label_components, or free some memory."
+        )
 
 
 def require_room_for_kernel(n_rows: int, demand: Demand) -> None:

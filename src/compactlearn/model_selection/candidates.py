@@ -85,7 +85,7 @@ def _group(
 ) -> Group:
     model = clone(estimator).set_params(**outer)
     asked = model.make_embedding()
-    embedding = asked.sharing(model.alpha)
+    embedding = asked if model.alpha == "auto" else asked.sharing(model.alpha)
     for name in inner:  # a name that the method does not have
         if name != "alpha" and name not in embedding.get_params():
             raise ValueError(
@@ -116,6 +116,7 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
         and model.decoder == "linear"
         and not (needs_labels and tunes)
         and not group.embedding.traits.solved_alone
+        and not group.embedding.traits.shares_penalty  # "auto", which is another on each fold
     )
 
 
@@ -125,7 +126,7 @@ def _wanted(group: Group, inner: Mapping[str, Any], index: int) -> Wanted:
         index,
         given.get("n_label_components"),
         given.get("n_feature_components"),
-        float(given["alpha"]),
+        given["alpha"],
         float(given.get("label_ridge", 0.0)),
     )
 

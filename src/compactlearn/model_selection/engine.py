@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from compactlearn.embeddings.base import Embedded, Embedding, Head
 from compactlearn.embeddings.components import component_count, default_label_size
+from compactlearn.estimators.penalty import resolved_penalty
 from compactlearn.linalg.learning import learn_path
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.model_selection.folds import Fold
@@ -33,7 +34,7 @@ class Wanted:
     index: int
     label_size: Any
     feature_size: Any
-    alpha: float
+    alpha: Any  # "auto" is a number on each fold
     label_ridge: float = 0.0
 
 
@@ -54,6 +55,7 @@ def scores_of(
 
     ``skip`` may grow on the way: settings in it are left out from then on.
     """
+    wanted = [replace(w, alpha=resolved_penalty(w.alpha, fold.pair)) for w in wanted]
     solved = _Solved(embedding, fold, wanted, skip)
     for label_size, group in _grouped(wanted, solved.components):
         yield from solved.for_label_size(label_size, group)

@@ -10,7 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
-from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    KFold,
+    ParameterGrid,
+    ShuffleSplit,
+    StratifiedKFold,
+    check_cv,
+)
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -113,7 +119,7 @@ class Search(
             targets = check_targets(y, X.shape[0], owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             data = Data(X, targets.matrix, weights)
-            splits = self._splits(given, y, targets.kind, groups, X.shape[0])
+            splits = self._splits(given, y, targets.kind, groups, data)
             _refuse_unweighted(weights, splits)
             problem = SearchData(given, y, data, targets, splits, self._scorer(), groups)
             self.scorer_, self.n_splits_ = problem.scoring, len(splits)
@@ -143,8 +149,12 @@ class Search(
             f"and is {self.scoring!r}; for other scorers use scikit-learn's GridSearchCV."
         )
 
-    def _splits(self, X: Any, y: Any, kind: str, groups: Any, n_rows: int) -> list[Split]:
-        cv = self.cv
+    def _cv(self, data: Data, kind: str) -> Any:
+        """A number of folds, a splitter or splits."""
+        return self.cv
+
+    def _splits(self, X: Any, y: Any, kind: str, groups: Any, data: Data) -> list[Split]:
+        n_rows, cv = data.X.shape[0], self._cv(data, kind)
         if Integer().accepts(cv):
             if not 2 <= cv <= n_rows:
                 raise ValueError(
@@ -155,7 +165,7 @@ class Search(
             seed = 0 if self.random_state is None else seeded(self.random_state)
             shuffled = KFold if kind == "multilabel" else StratifiedKFold
             cv = shuffled(int(cv), shuffle=True, random_state=seed)
-        labels = np.zeros(n_rows) if isinstance(cv, KFold) else y
+        labels = np.zeros(n_rows) if isinstance(cv, KFold | ShuffleSplit) else y
         if isinstance(cv, str):
             raise ValueError(_no_splits(cv))
         try:

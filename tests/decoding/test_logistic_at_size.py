@@ -1,0 +1,164 @@
+"""The logistic decoder for large problems, against the plain one that it stands in for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from compactlearn.decoding import logistic_at_size
+from compactlearn.decoding.held_out import DecoderData, HeldOutFold
+from compactlearn.decoding.logistic import PENALTIES, choose_penalty, learn_logistic_decoder
+from compactlearn.decoding.logistic_at_size import (
+    CERTAIN,
+    FEWEST,
+    LEAST_SHARE,
+    choose_penalty_at_size,
+    drawn_rows,
+    learn_at_size,
+)
+
+
+def problem(n, m, shares, seed=0, weighted=False):
+    """Codes, labels that so large a share of the rows has, and honest linear scores."""
+    rng = np.random.default_rng(seed)
+    U = rng.normal(size=(n, m)) * rng.uniform(0.1, 10, size=m) + rng.normal(size=m)
+    S = (U - U.mean(axis=0)) / U.std(axis=0) @ rng.normal(size=(m, len(shares)))
+    S += rng.logistic(size=S.shape)
+    Y = np.column_stack([s > np.quantile(s, 1 - p) for s, p in zip(S.T, shares, strict=True)])
+    w = rng.uniform(0.3, 2.0, size=n) if weighted else np.ones(n)
+    A = np.hstack([U, np.ones((n, 1))])
+    W = np.linalg.lstsq(A, Y.astype(float), rcond=None)[0]
+    linear = A @ W
+    return DecoderData(
+        U, sp.csr_array(Y.astype(float)), w, W[:-1], lambda labels: linear[:, labels]
+    )
+
+
+def scores(decoder, U):
+    return U @ decoder.coefficients + decoder.intercept
+
+
+def loss(decoder, U, Y):
+    S = scores(decoder, U)
+    return float((np.logaddexp(0, S) - Y * S).sum(axis=1).mean())
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_few_rows_give_the_plain_decoder(weighted, monkeypatch):
+    """All rows are drawn; blocks of labels and the order of labels change nothing."""
+    monkeypatch.setattr(logistic_at_size, "BLOCK", 3)
+    monkeypatch.setattr(logistic_at_size, "TOLERANCE", 1e-4)
+    data = problem(600, 6, [0.02, 0.5, 0.1, 0.3, 0.05, 0.7, 0.01], weighted=weighted)
+    for penalty in (1.0, 100.0):
+        found, plain = learn_at_size(data, penalty), learn_logistic_decoder(data, penalty)
+        assert found.penalty == penalty
+        expected = scores(plain, data.codes)
+        np.testing.assert_allclose(
+            scores(found, data.codes), expected, atol=2e-3 * np.abs(expected).max()
+        )
+
+
+def test_a_sample_of_the_rows_is_nearly_as_good_as_all():
+    data = problem(60_000, 8, np.geomspace(5e-4, 5e-3, 12), seed=1)
+    rows = np.arange(40_000)
+    Y = data.labels[rows]
+    train = replace(
+        data,
+        codes=data.codes[rows],
+        labels=Y,
+        weights=np.ones(rows.size),
+        scores=lambda labels: data.scores(labels)[rows],
+    )
+    every = np.arange(12)
+    drawn = logistic_at_size.LargeProblem.of(train).block(every)
+    assert len(drawn.Z) < 0.5 * rows.size  # the sample is one
+    new, truth = data.codes[40_000:], data.labels[40_000:].toarray()
+    plain = loss(learn_logistic_decoder(train, 10.0), new, truth)
+    assert loss(learn_at_size(train, 10.0), new, truth) < 1.01 * plain
+
+
+def test_a_sample_stands_for_all_rows():
+    highest = np.r_[np.ones(50), np.linspace(0, 2 * CERTAIN, 200_000), -np.ones(200_000)]
+    rows, counts = drawn_rows(highest)
+    again, _ = drawn_rows(highest)
+    np.testing.assert_array_equal(rows, again)
+    certain = np.flatnonzero(highest >= CERTAIN)
+    assert np.isin(certain, rows).all()
+    np.testing.assert_array_equal(counts[np.isin(rows, certain)], 1.0)
+    assert counts.max() == pytest.approx(1 / LEAST_SHARE)
+    value = np.cos(np.arange(highest.size)) + 2
+    assert counts @ value[rows] == pytest.approx(value.sum(), rel=0.01)
+    few, ones = drawn_rows(np.zeros(FEWEST))
+    assert few.size == FEWEST
+    np.testing.assert_array_equal(ones, 1.0)
+
+
+def held_out(data, share=3):
+    rows = np.arange(data.codes.shape[0])
+    for fold in range(share):
+        held, rest = rows[rows % share == fold], rows[rows % share != fold]
+        train = replace(
+            data,
+            codes=data.codes[rest],
+            labels=data.labels[rest],
+            weights=data.weights[rest],
+            scores=lambda labels, rest=rest: data.scores(labels)[rest],
+        )
+        codes, labels = data.codes[held], data.labels[held]
+        yield HeldOutFold(train, held, codes, labels, data.weights[held])
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_the_penalty_is_as_good_as_the_plain_choice(seed, monkeypatch):
+    monkeypatch.setattr(logistic_at_size, "JUDGED", 6)
+    data = problem(300, 20, np.linspace(0.05, 0.5, 12), seed=seed, weighted=True)
+    folds = list(held_out(data))
+    found, plain = choose_penalty_at_size(folds), choose_penalty(folds)
+    assert found in PENALTIES
+
+    def total(penalty):
+        return sum(
+            loss(learn_logistic_decoder(part.train, penalty), part.codes, part.labels.toarray())
+            for part in folds
+        )
+
+    assert total(found) < 1.02 * total(plain)
+    assert max(total(PENALTIES[0]), total(PENALTIES[-1])) > 1.05 * total(plain)  # it is a choice
+
+
+def test_no_fold_takes_the_strongest_penalty():
+    assert choose_penalty_at_size([]) == PENALTIES[0]
+
+
+def test_labels_are_asked_for_in_blocks(monkeypatch):
+    monkeypatch.setattr(logistic_at_size, "BLOCK", 4)
+    data = problem(200, 3, np.linspace(0.05, 0.5, 10), seed=4)
+    asked = []
+    spied = replace(data, scores=lambda labels: asked.append(labels) or data.scores(labels))
+    learn_at_size(spied, 1.0)
+    assert [len(labels) for labels in asked] == [4, 4, 2]
+    assert sorted(np.concatenate(asked)) == list(range(10))
+    counts = np.asarray(data.labels.sum(axis=0)).ravel()
+    assert (np.diff(counts[np.concatenate(asked)]) <= 0).all()
+
+
+def test_constant_labels_and_codes_get_no_slope():
+    data = problem(150, 3, [0.3, 0.2, 0.4], seed=5)
+    Y = data.labels.toarray()
+    Y[:, 0], Y[:, 1] = 0.0, 1.0
+    codes = np.column_stack([data.codes, np.full(150, 7.0)])
+    linear = np.vstack([data.linear, np.ones(3)])
+    found = learn_at_size(replace(data, codes=codes, labels=sp.csr_array(Y), linear=linear), 1.0)
+    assert np.isfinite(found.coefficients).all()
+    assert np.isfinite(found.intercept).all()
+    np.testing.assert_array_equal(found.coefficients[:, :2], 0.0)
+    np.testing.assert_array_equal(found.coefficients[-1], 0.0)
+    assert found.intercept[0] < -4 < 4 < found.intercept[1]
+
+
+def test_what_would_not_fit_is_refused(monkeypatch):
+    data = problem(100, 3, [0.3, 0.2], seed=6)
+    monkeypatch.setattr(logistic_at_size.memory, "available_bytes", lambda: 1000)
+    with pytest.raises(MemoryError, match="Logistic regressions on 100 rows and 3 codes"):
+        learn_at_size(data, 1.0)
