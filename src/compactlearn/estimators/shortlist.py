@@ -59,7 +59,9 @@ Rows = NDArray[np.integer[Any]]
 _PAIRS = 4_000_000
 _CANDIDATES = 64
 _PER_PRESENT_LABEL = 10
-_RETRIEVER_CODES = 100
+# Codes of the retriever: so many numbers for all training rows, or so many codes.
+_CODES = 6_500_000
+_FEWEST_CODES = 100
 _RETRIEVER_FOLDS = 2
 # Rows whose scores show how margins are to be read and where the threshold lies: so many, from one
 # fold where a fifth of the rows are enough.
@@ -93,8 +95,9 @@ class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     retriever : classifier with ``predict_topk`` or None, default=None
-        None is ``CMLLClassifier`` with up to 100 codes, on rows of unit length. Clones are fitted
-        to halves of the rows and to all of them.
+        None is ``CMLLClassifier`` on rows of unit length, with as many codes as labels up to
+        6,500,000 codes of training rows, and 100 beyond. Clones are fitted to halves of the rows
+        and to all of them.
     n_candidates : int or "auto", default="auto"
         How many labels of a row are looked at, half of them the retriever's. "auto" is all of
         them up to 4,000,000 pairs of a training row and a label; beyond that 64, or ten times
@@ -231,7 +234,7 @@ default="auto"
         rows = self._rows(X)
         steps = _Steps(self.verbose)
         with steps.step("candidates"):
-            retriever = self._make_retriever(labels.n_labels, rng)
+            retriever = self._make_retriever(X.shape[0], labels.n_labels, rng)
             neighbours = None
             if self.n_neighbors:
                 neighbours = Neighbours.of(rows, Y, self.n_neighbors)
@@ -269,14 +272,16 @@ default="auto"
         self.n_candidates_, self.C_, self._sizes = sizes.n_candidates, C, sizes
         self.threshold_, self._boundary = labels.placed(threshold)
 
-    def _make_retriever(self, n_labels: int, rng: np.random.RandomState) -> Any:
+    def _make_retriever(self, n_rows: int, n_labels: int, rng: np.random.RandomState) -> Any:
         """The retriever, not fitted; None where there is nothing to be retrieved."""
         if n_labels < 2:
             return None
         if self.retriever is None:
+            n_codes = min(n_labels, max(_FEWEST_CODES, _CODES // n_rows))
             return CMLLClassifier(
-                n_label_components=min(n_labels, _RETRIEVER_CODES),
-                alpha=0.3,
+                None if n_codes == n_labels else "auto",  # codes of all labels: nothing to be saved
+                n_codes,
+                alpha="auto",
                 feature_map=Normalizer() if self.unit_rows else None,
                 threshold=0.5,
             )
