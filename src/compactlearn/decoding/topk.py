@@ -44,7 +44,7 @@ def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     row, column = np.nonzero(scores >= bound)
     counts = np.bincount(row, minlength=n_rows)
     place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    left = np.zeros((n_rows, counts.max(initial=0)), dtype=np.intp)
+    left = np.zeros((n_rows, counts.max(initial=k)), dtype=np.intp)
     values = np.full(left.shape, -np.inf, dtype=scores.dtype)
     left[row, place] = column
     values[row, place] = scores[row, column]

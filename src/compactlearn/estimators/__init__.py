@@ -8,6 +8,7 @@ from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.estimators.methods import METHODS, method
 from compactlearn.estimators.path import fit_path
 from compactlearn.estimators.pop import POPClassifier
+from compactlearn.estimators.shortlist import ShortlistClassifier
 from compactlearn.estimators.threshold_tuner import ThresholdTuner
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "CompactClassifier",
     "KernelMap",
     "POPClassifier",
+    "ShortlistClassifier",
     "ThresholdTuner",
     "evaluate",
     "fit_path",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -27,6 +28,7 @@ from compactlearn.core.params import (
     Seed,
     check_own_parameters,
 )
+from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.threads import blas_threads, free_cores
 from compactlearn.core.validation import (
@@ -59,16 +61,17 @@ Rows = NDArray[np.integer[Any]]
 _PAIRS = 4_000_000
 _CANDIDATES = 64
 _PER_PRESENT_LABEL = 10
-# Codes of the retriever: so many numbers for all training rows, or so many codes.
+# The retriever compresses where rows times labels are more than these numbers; then it has as many
+# codes as make so many numbers for all training rows, within bounds.
 _CODES = 6_500_000
-_FEWEST_CODES = 100
+_FEWEST_CODES, _MOST_CODES = 100, 500
 _RETRIEVER_FOLDS = 2
 # Rows whose scores show how margins are to be read and where the threshold lies: so many, from one
 # fold where a fifth of the rows are enough.
-_HELD_ROWS = 4_000
+_HELD_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
 _CS = (0.25, 1.0, 4.0, 16.0)
-_CHOOSING_PAIRS = 500_000  # of labels that choose among these
+_CHOOSING_PAIRS = 300_000  # of labels that choose among these
 
 
 class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
@@ -95,9 +98,9 @@ class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     retriever : classifier with ``predict_topk`` or None, default=None
-        None is ``CMLLClassifier`` on rows of unit length, with as many codes as labels up to
-        6,500,000 codes of training rows, and 100 beyond. Clones are fitted to halves of the rows
-        and to all of them.
+        None is ``CMLLClassifier`` on rows of unit length. It compresses where rows times labels are
+        more than 6,500,000, to 500 codes at most and to 100 from 65,000 rows on. Clones are fitted
+        to halves of the rows and to all of them.
     n_candidates : int or "auto", default="auto"
         How many labels of a row are looked at, half of them the retriever's. "auto" is all of
         them up to 4,000,000 pairs of a training row and a label; beyond that 64, or ten times
@@ -106,8 +109,8 @@ class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         Similar rows that vote for their labels; with 0 the retriever alone names candidates.
     C : float or "auto", default="auto"
         The weight of the loss against the penalty of the logistic regressions, whose rows have unit
-        length. "auto" is the one of 0.25, 1, 4 and 16 that serves rows best which the regressions
-        have not seen; some of the labels decide.
+        length. "auto" is the one of 1/8, 1/4, ..., 32 that explains rows best which were new to
+        everything; some of the labels decide.
     unit_rows : bool, default=True
         Whether rows are divided by their lengths, as texts should be. Where lengths matter, pass
         False, and features of a common scale about 1.
@@ -231,56 +234,99 @@ default="auto"
     def _learn(self, X: Any, Y: Any, labels: LabelSpace, threshold: float | Array) -> None:
         rng = seeded(self.random_state)
         sizes = _Sizes.of(self, labels, X.shape[0], Y.nnz)
-        rows = self._rows(X)
-        steps = _Steps(self.verbose)
-        with steps.step("candidates"):
-            retriever = self._make_retriever(X.shape[0], labels.n_labels, rng)
-            neighbours = None
-            if self.n_neighbors:
-                neighbours = Neighbours.of(rows, Y, self.n_neighbors)
-            candidates = self._honest_candidates(retriever, neighbours, X, rows, Y, sizes, rng)
-            if retriever is not None:
-                retriever.fit(X, Y)
-        with steps.step("first look"):
-            present = candidates.present(Y)
-            counts = np.bincount(Y.indices, minlength=labels.n_labels).astype(np.float64)
-            first = FirstLook.learn(candidates, present, counts, rng)
-            log_odds = first.log_odds(candidates)
-            missed = candidates.missed(Y)
-            problems = problems_of(
-                candidates, present, log_odds, missed, first.log_odds(missed)
-            )
-        n_threads = free_cores() if self.n_jobs is None else _threads(self.n_jobs)
-        looks = _Regressions(rows, candidates, log_odds, problems, n_threads)
-        with steps.step("second look"):
-            folds = _Folds.of(X.shape[0], rng)
-            C = looks.best_C(folds.inside(0), rng) if self.C == "auto" else float(self.C)
-            held = _HeldOut.of(looks, present, folds, C)
-        with steps.step("all rows"):
-            weights = looks.solved(C, start=held.weights)
-        second = SecondLook.of(weights, self.smallest_weight)
-        second, scores = held.calibrated(second)
+        rows, folds = self._rows(X), _Folds.of(X.shape[0], rng)
+        n_threads = free_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        steps = track(
+            range(folds.n_used + 1), description="ShortlistClassifier", disable=not self.verbose
+        )
+        looked = C = None
+        held = []
+        for k in steps:
+            if k == folds.n_used:
+                break
+            inside = folds.fold == k
+            looks = self._look(X, rows, Y, inside, sizes, n_threads, rng)
+            if looked is None:
+                looked = looks
+                C = looks.best_C(inside, rng) if self.C == "auto" else float(self.C)
+            weights = looks.solved(C, ~inside)
+            held.append(looks.held_out(weights, inside, C))
+            if looks is looked:
+                start = weights
+        retriever = self._make_retriever(*Y.shape, rng)
+        if retriever is not None:
+            retriever.fit(X, Y)
+        second = SecondLook.of(looked.solved(C, start=start), self.smallest_weight)
+        second, scores, judged = _HeldOut.joined(held).calibrated(second)
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
             strategy = "f1" if self.threshold == "auto" else self.threshold
-            threshold = _tuned(strategy, scores, Y[held.rows])
-        self.retriever_, self._neighbours, self._first, self._second = (
-            retriever,
-            neighbours,
-            first,
-            second,
-        )
+            threshold = _tuned(strategy, scores, Y[judged])
+        self.retriever_, self._first, self._second = retriever, looked.first, second
+        self._neighbours = None
+        if self.n_neighbors:
+            self._neighbours = Neighbours.of(rows, Y, self.n_neighbors)
         self.n_candidates_, self.C_, self._sizes = sizes.n_candidates, C, sizes
         self.threshold_, self._boundary = labels.placed(threshold)
+
+    def _look(
+        self,
+        X: Any,
+        rows: Any,
+        Y: Any,
+        inside: NDArray[np.bool_],
+        sizes: _Sizes,
+        n_threads: int,
+        rng: np.random.RandomState,
+    ) -> _Regressions:
+        """All that the regressions start from, where the rows inside a fold are new.
+
+        To the others, too: a row that is a neighbour of others, or that retrievers have learnt
+        from, has its labels in what the others start from. What they lack for that reason the
+        regressions make up for, and the row would look worse than a new one does.
+        """
+        known, new = np.flatnonzero(~inside), np.flatnonzero(inside)
+        retriever = self._make_retriever(known.size, Y.shape[1], rng)
+        fold = rng.permutation(np.arange(known.size) % _RETRIEVER_FOLDS)
+        groups = [(known[fold != k], np.flatnonzero(fold == k)) for k in range(_RETRIEVER_FOLDS)]
+        groups.append((known, np.arange(known.size, known.size + new.size)))
+        order = np.concatenate([known, new])
+        named = np.empty((order.size, sizes.retrieved), dtype=np.int32)
+        scores = np.zeros(named.shape, dtype=np.float32)
+        for learnt, places in groups:
+            if retriever is None:
+                named[places] = np.arange(Y.shape[1])
+            elif places.size:
+                model = clone(retriever).fit(X[learnt], Y[learnt])
+                named[places], scores[places] = model.predict_topk(
+                    X[order[places]], sizes.retrieved
+                )
+        votes = None
+        if self.n_neighbors:
+            neighbours = Neighbours.of(rows[known], Y[known], self.n_neighbors)
+            own = neighbours.votes(rows[known], sizes.voted, own=True)
+            votes = scipy.sparse.csr_array(
+                scipy.sparse.vstack([own, neighbours.votes(rows[new], sizes.voted)], format="csr")
+            )
+        candidates = Candidates.of((named, scores), votes, Y.shape[1]).taken(np.argsort(order))
+        present = candidates.present(Y)
+        counts = np.bincount(Y[known].indices, minlength=Y.shape[1]).astype(np.float64)
+        there = ~inside[candidates.rows]
+        first = FirstLook.learn(candidates.taken(known), present[there], counts, rng)
+        log_odds = first.log_odds(candidates)
+        missed = candidates.missed(Y)
+        problems = problems_of(candidates, present, log_odds, missed, first.log_odds(missed))
+        return _Regressions(rows, candidates, present, first, log_odds, problems, n_threads)
 
     def _make_retriever(self, n_rows: int, n_labels: int, rng: np.random.RandomState) -> Any:
         """The retriever, not fitted; None where there is nothing to be retrieved."""
         if n_labels < 2:
             return None
         if self.retriever is None:
-            n_codes = min(n_labels, max(_FEWEST_CODES, _CODES // n_rows))
+            compact = n_rows * n_labels > _CODES
+            n_codes = min(max(_CODES // n_rows, _FEWEST_CODES), _MOST_CODES, max(1, n_rows // 2))
             return CMLLClassifier(
-                None if n_codes == n_labels else "auto",  # codes of all labels: nothing to be saved
-                n_codes,
+                "auto" if compact else None,
+                min(n_codes, n_labels) if compact else None,
                 alpha="auto",
                 feature_map=Normalizer() if self.unit_rows else None,
                 threshold=0.5,
@@ -289,33 +335,6 @@ default="auto"
         if retriever.get_params().get("random_state", "") is None:
             retriever.set_params(random_state=int(rng.randint(2**31 - 1)))
         return retriever
-
-    def _honest_candidates(
-        self,
-        retriever: Any,
-        neighbours: Neighbours | None,
-        X: Any,
-        rows: Any,
-        Y: Any,
-        sizes: _Sizes,
-        rng: np.random.RandomState,
-    ) -> Candidates:
-        """The candidates of the training rows, by retrievers that have not seen them."""
-        n_rows, n_labels = Y.shape
-        votes = None
-        if neighbours is not None:
-            votes = neighbours.votes(rows, sizes.voted, own=True)
-        named = np.empty((n_rows, sizes.retrieved), dtype=np.int64)
-        scores = np.zeros((n_rows, sizes.retrieved), dtype=np.float32)
-        if retriever is None:
-            named[:] = np.arange(n_labels)
-            return Candidates.of((named, scores), votes, n_labels)
-        fold = rng.permutation(np.arange(n_rows) % _RETRIEVER_FOLDS)
-        for k in range(min(_RETRIEVER_FOLDS, n_rows)):
-            inside = fold == k
-            model = clone(retriever).fit(X[~inside], Y[~inside])
-            named[inside], scores[inside] = model.predict_topk(X[inside], sizes.retrieved)
-        return Candidates.of((named, scores), votes, n_labels)
 
     def _rows(self, X: Any) -> scipy.sparse.csr_array:
         rows = scipy.sparse.csr_array(X, dtype=np.float32)
@@ -495,6 +514,8 @@ class _Regressions:
 
     rows: scipy.sparse.csr_array
     candidates: Candidates
+    present: NDArray[np.bool_]
+    first: FirstLook
     log_odds: NDArray[np.float32]
     problems: Problems
     n_threads: int
@@ -515,10 +536,10 @@ class _Regressions:
         )
 
     def best_C(self, inside: NDArray[np.bool_], rng: np.random.RandomState) -> float:
-        """The penalty under which rows of a fold are best explained by the other rows.
+        """The penalty under which the rows of a fold are best explained by the other rows.
 
-        Penalties are tried from the largest on, until one explains less than the last; some of the
-        labels are enough.
+        Penalties are tried from the largest on, until one explains less than the last, and then
+        the two on either side of the best; some of the labels are enough.
         """
         order = rng.permutation(self.problems.count)
         pairs = np.cumsum(np.diff(self.problems.starts)[order])
@@ -526,20 +547,33 @@ class _Regressions:
         problems = self.problems.chosen(np.sort(order[:n_labels]))
         learnt, judged = problems.among(~inside), problems.among(inside)
         sign = np.where(judged.positive, -1.0, 1.0)
-        best, least = _CS[0], np.inf
-        for C in _CS:
-            weights = self._solve(learnt, C)
-            margins = margins_of(self.features(C), judged, weights)
-            loss = float(np.logaddexp(0.0, sign * margins).sum())
-            if loss >= least:
+
+        def loss(C: float) -> float:
+            margins = margins_of(self.features(C), judged, self._solve(learnt, C))
+            return float(np.logaddexp(0.0, sign * margins).sum())
+
+        found = {_CS[0]: loss(_CS[0])}
+        for C in _CS[1:]:
+            found[C] = loss(C)
+            if found[C] > min(found.values()):
                 break
-            best, least = C, loss
-        return best
+        best = min(found, key=found.__getitem__)
+        found |= {C: loss(C) for C in (best / 2, best * 2)}
+        return min(found, key=found.__getitem__)
+
+    def held_out(self, weights: Weights, inside: NDArray[np.bool_], C: float) -> _HeldOut:
+        """What weights that were learnt without a fold say of its rows."""
+        rows = np.flatnonzero(inside)
+        own = self.candidates.taken(rows)
+        pairs = inside[self.candidates.rows]
+        beside = with_likely_labels(self.rows[rows], own, self.log_odds[pairs], C)
+        margins = SecondLook.of(weights).margins(beside, own, self.log_odds[pairs])
+        return _HeldOut(rows, own, margins, self.present[pairs])
 
 
 @dataclass(frozen=True)
 class _Folds:
-    """Which fold a row is in, and how many of the folds are looked at."""
+    """Which fold a row is in, and how many of the folds are held out."""
 
     fold: Rows
     n_used: int
@@ -547,52 +581,39 @@ class _Folds:
     @classmethod
     def of(cls, n_rows: int, rng: np.random.RandomState) -> _Folds:
         share = float(np.clip(_HELD_ROWS / n_rows, _SMALLEST_FOLD, _LARGEST_FOLD))
-        n_folds = max(2, round(1 / share))
+        n_folds = round(1 / share)
+        if n_rows < n_folds:
+            raise ValueError(
+                f"ShortlistClassifier learns from folds of the rows and needs {n_folds} rows at "
+                f"least, and X has {n_rows} sample(s); pass more rows."
+            )
         n_used = int(np.clip(round(_HELD_ROWS * n_folds / n_rows), 1, n_folds))
         return cls(rng.permutation(np.arange(n_rows) % n_folds), n_used)
-
-    def inside(self, k: int) -> NDArray[np.bool_]:
-        return self.fold == k
 
 
 @dataclass(frozen=True)
 class _HeldOut:
-    """What regressions say of the candidates of rows that they have not met."""
+    """What regressions say of the candidates of rows that are new to them."""
 
     rows: Rows
     candidates: Candidates
     margins: NDArray[np.float32]
     present: NDArray[np.bool_]
-    weights: Weights  # of the last fold: those of all rows are not far
 
     @classmethod
-    def of(
-        cls, looks: _Regressions, present: NDArray[np.bool_], folds: _Folds, C: float
-    ) -> _HeldOut:
-        features, parts = looks.features(C), []
-        for k in range(folds.n_used):
-            inside = folds.inside(k)
-            weights = looks.solved(C, ~inside)
-            rows = np.flatnonzero(inside)
-            own = looks.candidates.taken(rows)
-            pairs = inside[looks.candidates.rows]
-            second = SecondLook.of(weights)
-            margins = second.margins(features[rows], own, looks.log_odds[pairs])
-            parts.append((rows, own, margins, present[pairs]))
-        rows, candidates, margins, there = zip(*parts, strict=True)
+    def joined(cls, parts: list[_HeldOut]) -> _HeldOut:
         return cls(
-            np.concatenate(rows),
-            Candidates.stacked(list(candidates)),
-            np.concatenate(margins),
-            np.concatenate(there),
-            weights,
+            np.concatenate([part.rows for part in parts]),
+            Candidates.stacked([part.candidates for part in parts]),
+            np.concatenate([part.margins for part in parts]),
+            np.concatenate([part.present for part in parts]),
         )
 
-    def calibrated(self, second: SecondLook) -> tuple[SecondLook, scipy.sparse.csr_array]:
-        """The second look as it is to be read, and the scores of the rows that were held out."""
+    def calibrated(self, second: SecondLook) -> tuple[SecondLook, scipy.sparse.csr_array, Rows]:
+        """The second look as it is to be read, and these rows' scores by it."""
         second = second.calibrated(self.margins, self.present)
         a, b = second.reading
-        return second, self.candidates.matrix(a * self.margins.astype(np.float64) + b)
+        return second, self.candidates.matrix(a * self.margins.astype(np.float64) + b), self.rows
 
 
 def _tuned(strategy: str, scores: scipy.sparse.csr_array, Y: Any) -> float | Array:
@@ -608,21 +629,3 @@ def _tuned(strategy: str, scores: scipy.sparse.csr_array, Y: Any) -> float | Arr
         return dense
 
     return tune(strategy, columns, scipy.sparse.csr_array(Y, dtype=np.float64))
-
-
-def _threads(n_jobs: int) -> int:
-    from joblib import effective_n_jobs
-
-    return effective_n_jobs(n_jobs)
-
-
-class _Steps:
-    """A bar over the steps of a fit."""
-
-    def __init__(self, verbose: int) -> None:
-        self.verbose = verbose
-
-    def step(self, name: str) -> Any:
-        from contextlib import nullcontext
-
-        return nullcontext()

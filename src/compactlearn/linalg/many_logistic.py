@@ -72,7 +72,6 @@ class Problems:
         starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
         return Problems(starts, self.rows[kept], self.positive[kept], self.offsets[kept])
 
-
     def chosen(self, problems: Places) -> Problems:
         """Some of the problems, in this order."""
         lengths = np.diff(self.starts)[problems]
@@ -96,7 +95,7 @@ def solve_many(
     *,
     start: Weights | None = None,
     positive_only: bool = False,
-    tol: float = 1e-2,
+    tol: float = 0.03,
     n_threads: int = 1,
 ) -> Weights:
     """Solve every problem; the work is done in the type of X.
@@ -112,8 +111,9 @@ def solve_many(
         Where Newton's method begins, say at the solution for a part of the rows.
     positive_only : bool, default=False
         Whether only features that occur in a problem's positive rows have weights.
-    tol : float, default=1e-2
-        The length of the gradient at the end, relative to that at zero weights.
+    tol : float, default=0.03
+        The length of the gradient at the end, relative to that at zero weights. Rankings by weights
+        that are known to 0.03 and to 0.01 have the same precision (measured on wordnet).
     n_threads : int, default=1
         How many blocks of problems are worked on at once.
 

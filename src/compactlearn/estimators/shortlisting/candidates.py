@@ -60,7 +60,9 @@ class Candidates:
         """Those of some rows after those of others."""
         ends = np.cumsum([0, *(part.labels.size for part in parts)])
         return cls(
-            np.concatenate([[0], *(p.starts[1:] + end for p, end in zip(parts, ends))]),
+            np.concatenate(
+                [[0], *(p.starts[1:] + end for p, end in zip(parts, ends[:-1], strict=True))]
+            ),
             np.concatenate([part.labels for part in parts]),
             np.concatenate([part.retrieved for part in parts]),
             np.concatenate([part.votes for part in parts]),

@@ -108,4 +108,3 @@ def _largest(matrix: scipy.sparse.csr_array, size: int) -> scipy.sparse.csr_arra
     return scipy.sparse.csr_array(
         (matrix.data[kept], matrix.indices[kept], starts), shape=matrix.shape
     )
-
