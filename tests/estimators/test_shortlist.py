@@ -268,10 +268,10 @@ MISTAKES = {
     "no candidates": (lambda _: ShortlistClassifier(n_candidates=0).fit(X, Y), "n_candidates"),
     "no top k": (
         lambda _: ShortlistClassifier(KNeighborsClassifier()).fit(X, Y),
-        "retriever .*predict_topk",
+        "retriever.*predict_topk",
     ),
     "few rows": (lambda _: ShortlistClassifier().fit(X[:3], Y[:3]), "rows at least"),
-    "penalty": (lambda _: ShortlistClassifier(C=0.0).fit(X, Y), "C must"),
+    "penalty": (lambda _: ShortlistClassifier(C=0.0).fit(X, Y), "finite number > 0"),
 }
 
 
