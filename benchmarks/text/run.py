@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
+from compactlearn.core.threads import free_cores
 from compactlearn.datasets import load
 from compactlearn.metrics import inverse_propensities, precision_at_k, psp_at_k
 
@@ -238,7 +239,9 @@ def main(arguments: list[str] | None = None) -> int:
             if entry["name"] not in names or data not in entry.get("data", [data]):
                 continue
             about = {"data": data, "entry": entry["name"], "program": entry["program"]}
+            before = free_cores()
             row = about | {"date": common.today()} | run_entry(entry, texts, spec)
+            row["free_cores"] = min(before, free_cores())  # fewer than there are: times are long
             failed |= row["status"] == "failed"
             print(shown(row), flush=True)
             new = {"date": common.today(), "machine": machine, "threads": spec["threads"]}
