@@ -383,6 +383,54 @@ def splits(record: Record) -> str:
     return _markdown(lines) + "\n\n" + _class_of(record)
 
 
+def text(record: Record) -> str:
+    """Every program on every set of texts; below, why some have no figures."""
+    head = ["P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5", "macro R@5", "fit", "predict", "model"]
+    parts = []
+    for data in record["datasets"]:
+        rows = [row for row in record["measurements"] if row["data"] == data["data"]]
+        title = (
+            f"**{data['data']}**: {data['train_rows']:,} training and {data['test_rows']:,} test "
+            f"rows, {data['features']:,} features, {data['labels']:,} labels, "
+            f"{data['cardinality']:.1f} of them in a row."
+        )
+        cores = record["machine"]["cores"]
+        lines = [["", *head]]
+        lines += [[row["entry"], *_text_figures(row, cores)] for row in rows if _done(row)]
+        reasons = [
+            f"Without figures: {row['entry']}. {row['reason']}" for row in rows if not _done(row)
+        ]
+        parts += [title, _markdown(lines), *reasons]
+    busy = [row for row in record["measurements"] if row["free_cores"] < record["machine"]["cores"]]
+    told = " Times with * are of a machine that was busy with other work as well." if busy else ""
+    return "\n\n".join([*parts, _class_of(record) + told])
+
+
+def _done(row: Record) -> bool:
+    return row["status"] == "done"
+
+
+def _text_figures(row: Record, cores: int) -> list[str]:
+    keys = [f"{name}_at_{k}" for name in ("precision", "psp") for k in (1, 3, 5)]
+    values = [*(row[key] for key in keys), row["recall_at_5_of_labels"]["all"]]
+    mark = " *" if row["free_cores"] < cores else ""
+    times = [_seconds(row[key]) + mark for key in ("fit_s", "predict_s")]
+    return [*(f"{value:.3f}" for value in values), *times, f"{row['model_bytes'] / 2**20:,.1f} MiB"]
+
+
+def text_frequency(record: Record) -> str:
+    """Recall of rare and of frequent labels, on the largest set."""
+    data = max(record["datasets"], key=lambda row: row["train_rows"])
+    groups = {name: count for name, count in data["judged_labels"].items() if name != "all"}
+    lines = [[data["data"], *(f"{name} rows ({n:,} labels)" for name, n in groups.items())]]
+    for row in record["measurements"]:
+        if row["data"] == data["data"] and _done(row):
+            recalls = [row["recall_at_5_of_labels"][name] for name in groups]
+            cells = ["none" if value is None else f"{value:.3f}" for value in recalls]
+            lines.append([row["entry"], *cells])
+    return _markdown(lines)
+
+
 def _class_of(record: Record) -> str:
     machine = record["machine"]
     return f"{machine['cores']} cores ({machine['cpu']}); {record['date']}."
@@ -497,12 +545,14 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ),
     ROOT / "docs" / "DECODERS.md": (decoders, reliability, logistic, thresholds),
     ROOT / "docs" / "SELECTION.md": (selection, sweeps, balances, splits),
+    ROOT / "docs" / "TEXT.md": (text, text_frequency),
 }
 
 
 RECORDS = {
     "sweeps": "selection",
     "balances": "selection",
+    "text_frequency": "text",
 }  # where a table's record has another name
 
 

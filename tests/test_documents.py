@@ -160,6 +160,11 @@ CLAIMS = [
         "CMLLClassifierCV",
         "model.best_params_['n_label_components'] in (0.1, 0.25, 0.5, 0.75, 1.0)",
     ),
+    (
+        "TEXT.md",
+        "TfidfVectorizer",
+        "set(names.classes_[best[0]]) == {'bread', 'food'} and best[1, 0] == 3",
+    ),
     ("BENCHMARK.md", "def make", "set(make.grid) <= set(make().get_params())"),
 ]
 
