@@ -244,6 +244,15 @@ _BESIDE = (
         options=("threshold",),
         defaults={"threshold": "f1"},
     ),
+    MethodRow(
+        "Shortlist",
+        "other",
+        "compactlearn.bench.methods.library_entries:shortlist",
+        "Candidates by a compact model and by similar rows, ranked again by a sparse logistic "
+        "regression for each label that knows the likely labels; a tuned threshold.",
+        options=("threshold",),
+        defaults={"threshold": "f1"},
+    ),
     _completed("none", "no more feature directions than the label codes give"),
     _completed("variance", "its feature directions filled up by those of largest variance"),
     _completed("random", "its feature directions filled up at random"),

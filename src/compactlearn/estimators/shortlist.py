@@ -237,26 +237,21 @@ default="auto"
         rows, folds = self._rows(X), _Folds.of(X.shape[0], rng)
         n_threads = free_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
         steps = track(
-            range(folds.n_used + 1), description="ShortlistClassifier", disable=not self.verbose
+            range(folds.n_used), description="ShortlistClassifier", disable=not self.verbose
         )
-        looked = C = None
-        held = []
+        looked, held, C = None, [], self.C
         for k in steps:
-            if k == folds.n_used:
-                break
             inside = folds.fold == k
             looks = self._look(X, rows, Y, inside, sizes, n_threads, rng)
             if looked is None:
                 looked = looks
-                C = looks.best_C(inside, rng) if self.C == "auto" else float(self.C)
-            weights = looks.solved(C, ~inside)
-            held.append(looks.held_out(weights, inside, C))
-            if looks is looked:
-                start = weights
+                C = looks.best_C(inside, rng) if C == "auto" else float(C)
+            held.append(looks.held_out(looks.solved(C, ~inside), inside, C))
+        assert looked is not None
         retriever = self._make_retriever(*Y.shape, rng)
         if retriever is not None:
             retriever.fit(X, Y)
-        second = SecondLook.of(looked.solved(C, start=start), self.smallest_weight)
+        second = SecondLook.of(looked.solved(C), self.smallest_weight)
         second, scores, judged = _HeldOut.joined(held).calibrated(second)
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
             strategy = "f1" if self.threshold == "auto" else self.threshold
@@ -523,16 +518,14 @@ class _Regressions:
     def features(self, C: float) -> scipy.sparse.csr_array:
         return with_likely_labels(self.rows, self.candidates, self.log_odds, C)
 
-    def solved(
-        self, C: float, outside: NDArray[np.bool_] | None = None, start: Weights | None = None
-    ) -> Weights:
+    def solved(self, C: float, outside: NDArray[np.bool_] | None = None) -> Weights:
         """The weights of all labels, learnt from all rows or from those outside a fold."""
         problems = self.problems if outside is None else self.problems.among(outside)
-        return self._solve(problems, C, start)
+        return self._solve(problems, C)
 
-    def _solve(self, problems: Problems, C: float, start: Weights | None = None) -> Weights:
+    def _solve(self, problems: Problems, C: float) -> Weights:
         return solve_many(
-            self.features(C), problems, C, start=start, positive_only=True, n_threads=self.n_threads
+            self.features(C), problems, C, positive_only=True, n_threads=self.n_threads
         )
 
     def best_C(self, inside: NDArray[np.bool_], rng: np.random.RandomState) -> float:

@@ -4,6 +4,7 @@ The paper's methods, and beside them
 
 * CMLL with decisions or a decoder that are learnt: "CMLL+f1", "CMLL+logistic", "k-CMLL+logistic",
   and their rival "BR-logistic", one logistic regression for each label;
+* "Shortlist", sparse classifiers for a compact model's candidates;
 * CMLL with each completion: "CMLL/none", "CMLL/variance", "CMLL/random", "CMLL/krylov";
 * the controls of `controls`: "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y".
 """
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
 from sklearn.multiclass import OneVsRestClassifier
 
 from compactlearn.bench.methods.controls import (
@@ -27,7 +29,7 @@ from compactlearn.bench.methods.engine_entry import EngineEntry
 from compactlearn.bench.methods.entry import Entry
 from compactlearn.bench.methods.single_fits import SingleFits
 from compactlearn.embeddings.base import Embedding
-from compactlearn.estimators import ThresholdTuner, method
+from compactlearn.estimators import ShortlistClassifier, ThresholdTuner, method
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.model_size import numbers_of
 from compactlearn.method_table import ROWS, MethodRow
@@ -147,6 +149,25 @@ def _one_vs_rest_numbers(model: Any) -> int:
     """Weights and intercepts; one number for a label whose training rows are all alike."""
     fitted: OneVsRestClassifier = getattr(model, "estimator_", model)
     return sum(e.coef_.size + 1 if hasattr(e, "coef_") else 1 for e in fitted.estimators_)
+
+
+def shortlist(row: MethodRow) -> Entry:
+    """Sparse classifiers for the candidates of a row, with nothing to be chosen."""
+    return SingleFits(
+        row.name, _shortlist, numbers_of, row.axes, row.options, row.defaults, scores=_all_labels
+    )
+
+
+def _shortlist(settings: Settings, configuration: Settings, seed: int) -> Any:
+    return ShortlistClassifier(threshold=settings["threshold"], random_state=seed)
+
+
+def _all_labels(model: Any, X: Any) -> Any:
+    """Scores of candidates, and below them all others."""
+    stored = model.decision_function(X)
+    dense = np.full(stored.shape, stored.data.min(initial=0.0) - 1.0)
+    dense[np.repeat(np.arange(len(dense)), np.diff(stored.indptr)), stored.indices] = stored.data
+    return dense
 
 
 # ---- completions and controls --------------------------------------------------------------------
