@@ -25,6 +25,7 @@ from compactlearn import (
     CompactClassifier,
     Original,
     POPClassifier,
+    ShortlistClassifier,
     ThresholdTuner,
 )
 from compactlearn.core.params import Regressor
@@ -45,6 +46,7 @@ MODELS = {
     "CompactClassifier": CompactClassifier(Original()),
     "CMLL": CMLL(),
     "POP": POPClassifier(),
+    "Shortlist": ShortlistClassifier(),
     "C2AE": C2AEClassifier(4, **TINY),
     "CV": CMLLClassifierCV(alphas=[1.0], cv=2),
 }

@@ -22,6 +22,7 @@ from compactlearn import (
     KernelMap,
     Original,
     POPClassifier,
+    ShortlistClassifier,
     ThresholdTuner,
     fit_path,
 )
@@ -48,6 +49,7 @@ FITTED = {
     "mapped": (CompactClassifier(PLST(), feature_map=StandardScaler()), Y),
     "regressor": (CompactClassifier(CMLL(), regressor=Ridge(2.0)), Y),
     "POP": (POPClassifier(random_state=0), Y),
+    "Shortlist": (ShortlistClassifier(random_state=0), Y),
     "POP, margins": (POPClassifier(LinearSVC(), random_state=0), Y),
     "POP, two classes": (POPClassifier(threshold=0.3, random_state=0), PAIR),
     "C2AE": (C2AEClassifier(4, **TINY), Y),

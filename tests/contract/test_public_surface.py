@@ -26,6 +26,7 @@ from compactlearn import (
     KernelMap,
     Original,
     POPClassifier,
+    ShortlistClassifier,
     method,
 )
 from tests.makers import make_data
@@ -183,7 +184,7 @@ PUBLIC = [
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     "C2AEClassifier",
     *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_topk"),
-    "ThresholdTuner",
+    *("ShortlistClassifier", "ThresholdTuner"),
 ]
 
 
@@ -325,6 +326,7 @@ def test_pickled_methods_do_not_grow_with_the_rows(cls, solver):
         CMLLClassifier,
         KernelMap,
         POPClassifier,
+        ShortlistClassifier,
         C2AEClassifier,
     ],
 )

@@ -23,6 +23,7 @@ from compactlearn import (
     CompactClassifier,
     Original,
     POPClassifier,
+    ShortlistClassifier,
     ThresholdTuner,
     metrics,
 )
@@ -41,6 +42,7 @@ MODELS = {
     "CompactClassifier": CompactClassifier(Original(), threshold="per-label"),
     "CMLLClassifier": CMLLClassifier(decoder="logistic", threshold="f1"),
     "POPClassifier": POPClassifier(threshold=0.3, random_state=0),
+    "ShortlistClassifier": ShortlistClassifier(random_state=0),
     "C2AEClassifier": C2AEClassifier(4, threshold=0.45, **SMALL),
     "ThresholdTuner": ThresholdTuner(POPClassifier(random_state=0), never_empty=True),
     "CMLLClassifierCV": CMLLClassifierCV(cv=2, alphas=(1.0, 10.0)),

@@ -26,6 +26,7 @@ from compactlearn import (
     Moments,
     Original,
     POPClassifier,
+    ShortlistClassifier,
     ThresholdTuner,
     fit_path,
 )
@@ -72,6 +73,7 @@ MODELS = {
     "foreign learner": CMLLClassifier(regressor=Ridge()),
     "forest": CMLLClassifier(regressor=RandomForestRegressor(3, random_state=0)),
     "POP": POPClassifier(random_state=0),
+    "Shortlist": ShortlistClassifier(random_state=0),
     "C2AE": C2AEClassifier(
         8, feature_hidden=(32,), label_hidden=(16,), max_epochs=2, random_state=0
     ),
