@@ -1,6 +1,7 @@
 """What several folders of tests share: data without ties, records, and a literal ridge."""
 
 import numpy as np
+import scipy.sparse
 from hypothesis import HealthCheck, settings
 
 from compactlearn.records import Cell, Record
@@ -102,3 +103,8 @@ def ridge_scores(Z, T, alpha, Z_new, weights=None, bias="free"):
     """What :func:`literal_ridge` predicts for new rows."""
     coefficients, intercept = literal_ridge(Z, T, alpha, weights, bias)
     return Z_new @ coefficients + intercept
+
+
+def as_dense(scores):
+    """Scores as an array, whether the model stores all of them or only those of candidates."""
+    return scores.toarray() if scipy.sparse.issparse(scores) else np.asarray(scores)

@@ -28,7 +28,7 @@ from compactlearn import (
 )
 from compactlearn.core.params import Choice, Flag, Integer, Nothing, Numbers, Real
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
-from tests.makers import make_data
+from tests.makers import as_dense, make_data
 
 ANSWERS = ("predict", "decision_function", "predict_proba", "transform", "predict_codes", "rows")
 X, Y = make_data()
@@ -101,7 +101,7 @@ def other_values(model, name):
 
 def answers(model, labels):
     """Whatever the model offers and says."""
-    found = {name: np.array(getattr(model, name)(X)) for name in ANSWERS if hasattr(model, name)}
+    found = {name: as_dense(getattr(model, name)(X)) for name in ANSWERS if hasattr(model, name)}
     scores = found.get("decision_function", X)
     if hasattr(model, "predict_topk") and scores.ndim == 2:
         found["predict_topk"] = np.hstack(model.predict_topk(X, 2))

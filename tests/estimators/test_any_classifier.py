@@ -29,7 +29,7 @@ from compactlearn import (
 )
 from compactlearn.datasets import load
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
-from tests.makers import maker
+from tests.makers import as_dense, maker
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*label components were asked for")
 
@@ -64,7 +64,8 @@ def expected(model, X, Y):
     found = {}
     for name in metrics.evaluate(Y, np.linspace(0, 1, Y.size).reshape(Y.shape)):
         metric = metrics.get_metric(name)
-        answer = model.decision_function(X) if metric.needs == "scores" else model.predict(X)
+        scores = as_dense(model.decision_function(X))
+        answer = scores if metric.needs == "scores" else model.predict(X)
         found[name] = metric.function(Y, answer)
     return found
 
@@ -75,7 +76,7 @@ def test_rankings_are_of_scores_and_label_metrics_of_decisions(model):
     model.fit(X[:80], Y[:80])
     found = model.evaluate(X[80:], Y[80:])
     assert found == expected(model, X[80:], Y[80:])
-    assert list(found) == list(metrics.evaluate(Y[80:], model.decision_function(X[80:])))
+    assert list(found) == list(metrics.evaluate(Y[80:], as_dense(model.decision_function(X[80:]))))
     assert compactlearn.evaluate(model, X[80:], Y[80:]) == found
     assert model.evaluate(X[80:], sp.csr_array(Y[80:])) == found
     assert model.evaluate(X[80:], pd.DataFrame(Y[80:], columns=list("abcdef"))) == found

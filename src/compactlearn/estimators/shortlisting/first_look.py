@@ -61,7 +61,7 @@ class FirstLook:
             return cls(*blank.fixed, np.zeros(width), float(np.log(share / (1 - share))))
         model = LogisticRegression(C=_C, solver="newton-cholesky", max_iter=100)
         model.fit(blank.columns(candidates, chosen), y)
-        return cls(*blank.fixed, model.coef_[0], float(model.intercept_[0]))
+        return cls(*blank.fixed, np.array(model.coef_[0]), float(model.intercept_[0]))
 
     @property
     def fixed(self) -> tuple[Array, Array, Array]:
