@@ -239,16 +239,18 @@ default="auto"
         steps = track(
             range(folds.n_used), description="ShortlistClassifier", disable=not self.verbose
         )
-        looked, held, C = None, [], self.C
+        looked: _Regressions | None = None
+        held: list[_HeldOut] = []
+        C = 0.0 if self.C == "auto" else float(self.C)
         for k in steps:
             inside = folds.fold == k
             looks = self._look(X, rows, Y, inside, sizes, n_threads, rng)
             if looked is None:
                 looked = looks
-                C = looks.best_C(inside, rng) if C == "auto" else float(C)
+                C = C or looks.best_C(inside, rng)
             held.append(looks.held_out(looks.solved(C, ~inside), inside, C))
         assert looked is not None
-        retriever = self._make_retriever(*Y.shape, rng)
+        retriever = self._make_retriever(Y.shape[0], Y.shape[1], rng)
         if retriever is not None:
             retriever.fit(X, Y)
         second = SecondLook.of(looked.solved(C), self.smallest_weight)
@@ -615,7 +617,7 @@ def _tuned(strategy: str, scores: scipy.sparse.csr_array, Y: Any) -> float | Arr
     by_label = scores.tocsc()
     n_rows = scores.shape[0]
 
-    def columns(labels: slice) -> Array:
+    def columns(labels: slice | NDArray[np.intp]) -> Array:
         part = by_label[:, labels]
         dense = np.full((n_rows, part.shape[1]), lowest)
         dense[part.indices, np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))] = part.data

@@ -142,11 +142,12 @@ def solve_many(
             parts = list(pool.map(one, spans))
     else:
         parts = [one(span) for span in spans]
-    empty = np.zeros(0, dtype=X.dtype)
-    counts, features, w, b = (
-        np.concatenate([np.zeros(0, dtype=np.int32) if k < 2 else empty, *(p[k] for p in parts)])
-        for k in range(4)
-    )
+    if not parts:
+        return Weights(scipy.sparse.csr_array((0, X.shape[1])), np.zeros(0, dtype=X.dtype))
+    counts = np.concatenate([part[0] for part in parts])
+    features = np.concatenate([part[1] for part in parts])
+    w = np.concatenate([part[2] for part in parts])
+    b = np.concatenate([part[3] for part in parts])
     starts = np.concatenate([[0], np.cumsum(counts)])
     shape = (problems.count, X.shape[1])
     return Weights(scipy.sparse.csr_array((w, features, starts), shape=shape), b)

@@ -21,8 +21,6 @@ from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.linalg.many_logistic import Problems, Weights
 from compactlearn.metrics.checks import row_blocks
 
-Array = NDArray[np.float64]
-
 OFFSET = 0.5  # of the first look's log-odds
 _LIKELY = 0.05  # labels of at least this probability are features
 LABEL_C = 1.0  # the weight of the loss against the penalty of what labels say about each other
@@ -81,7 +79,9 @@ class SecondLook:
         )
         return cls(pruned.T.tocsr(), weights.intercepts.astype(np.float32))
 
-    def calibrated(self, margins: Array, present: NDArray[np.bool_]) -> SecondLook:
+    def calibrated(
+        self, margins: NDArray[np.floating[Any]], present: NDArray[np.bool_]
+    ) -> SecondLook:
         """The same, read as margins of rows that the weights had not seen want to be read."""
         if not present.any() or present.all():
             return self
