@@ -270,7 +270,7 @@ def test_ctrl_c_stops_cleanly(write, tmp_path, monkeypatch):
 
 def test_the_table_at_a_terminal_counts_cells():
     cells = [Cell(d, m, "paper", f) for d in ("enron", "yeast") for m in ("A", "B") for f in (0, 1)]
-    progress = bench_view.Progress(cells)
+    progress = bench_view.CellProgress(cells)
     for cell in cells[:5]:
         progress(Event("started", cell))
     progress(Event("ended", cells[0], "done", 2.0))

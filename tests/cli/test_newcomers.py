@@ -13,7 +13,7 @@ from sklearn.base import clone
 from compactlearn import CMLLClassifier
 from compactlearn.bench import Event
 from compactlearn.cli import main, tables
-from compactlearn.cli.bench_view import Progress
+from compactlearn.cli.bench_view import CellProgress
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.datasets import list_datasets, load
 from compactlearn.model_selection import CMLLClassifierCV, RatioSearchCV
@@ -155,7 +155,7 @@ def test_the_line_that_tune_prints_makes_the_estimator(search, capsys):
 
 
 def test_the_table_of_tune_has_values_of_python(capsys):
-    assert main(["tune", "emotions", "--folds", "2", "--top", "75"]) == 0
+    assert main(["tune", "emotions", "--folds", "2", "--top", "55"]) == 0
     out = capsys.readouterr().out
     rows = [[c.strip() for c in line.split("│")[1:-1]] for line in out.splitlines() if "│" in line]
     (heading,) = [line for line in out.splitlines() if "average_precision" in line]
@@ -165,7 +165,7 @@ def test_the_table_of_tune_has_values_of_python(capsys):
     ]
     found = searched("default").cv_results_["params"]
     plain = [{k: v.item() if hasattr(v, "item") else v for k, v in p.items()} for p in found]
-    assert len(shown) == 75
+    assert len(shown) == 55
     assert all(any(types_of(row) == types_of(params) for params in plain) for row in shown)
     assert {type(row["n_label_components"]) for row in shown} == {float}
 
@@ -238,7 +238,7 @@ def test_every_cell_of_a_table_is_there_in_any_width(width):
 def test_a_benchmark_with_many_methods_is_shown_whole():
     methods = [f"k-method-{j}" for j in range(17)]
     cells = [Cell("enron", method, "paper", 0) for method in methods]
-    progress = Progress(cells)
+    progress = CellProgress(cells)
     for cell in cells:
         progress(Event("found", cell, "done"))
     screen = tables.Console(width=60, record=True, file=open("/dev/null", "w"))  # noqa: SIM115

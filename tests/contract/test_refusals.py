@@ -199,7 +199,7 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
     ((CPLST, FaIE), "ridge", f"{NUMBER} or 'shared'", NO_NUMBERS, {"shraed": "shared"}),
     ((MDDM,), "mixing", f"{NUMBER} and <= 1", [*NO_NUMBERS, 1.5, -1e-9], {}),
     ((DMLR,), "center", "True or False", [None, "yes"], {}),
-    (LEARNERS, "alpha", NUMBER, NO_NUMBERS, {}),
+    (LEARNERS, "alpha", NUMBER + " or 'auto'", NO_NUMBERS, {}),
     (
         (CPLST, FaIE),
         "hat",
@@ -245,7 +245,7 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
     (
         OURS,
         "solver",
-        "'auto', 'closed', 'alternating', 'moments', 'dual' or 'krylov'",
+        "'auto', 'closed', 'alternating', 'moments', 'dual', 'krylov' or 'randomized'",
         [None],
         {"alternatin": "alternating", "close": "closed"},
     ),

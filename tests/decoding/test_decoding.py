@@ -69,13 +69,13 @@ def test_blocks_cover_every_row_once(monkeypatch):
 @given(
     scores=hnp.arrays(
         np.float64,
-        st.tuples(st.integers(0, 6), st.integers(1, 9)),
-        elements=st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 1.0, 2.0]),
+        st.tuples(st.integers(0, 6), st.integers(1, 40)),
+        elements=st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 1.0, 2.0, np.nan]),
     ),
     k=st.integers(1, 9),
 )
 def test_top_labels_are_a_stable_sort(scores, k):
-    """Ties go to the lower index, as in a stable sort by decreasing score."""
+    """Ties go to the lower index, as in a stable sort by decreasing score; NaN comes last."""
     k = min(k, scores.shape[1])
     indices, best = top_labels(scores, k)
     expected = np.argsort(-scores, axis=1, kind="stable")[:, :k]

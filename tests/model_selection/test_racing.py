@@ -31,7 +31,7 @@ def test_the_best_third_goes_on():
     whole = split_scores(CMLLClassifierCV(cv=SPLITS, refit=False, racing=False).fit(X, Y))
     found = split_scores(racing)
     known = ~np.isnan(found)
-    assert known.sum(axis=0).tolist() == [75, 25, 9, 5, 5]
+    assert known.sum(axis=0).tolist() == [55, 19, 7, 5, 5]
     np.testing.assert_allclose(found[known], whole[known], atol=1e-12)
     for split in range(1, 5):
         before = np.flatnonzero(known[:, split - 1])
@@ -69,8 +69,8 @@ def test_on_a_large_first_fold_penalties_fall_until_two_were_no_better(monkeypat
         stopped += len(tried) < len(line)
     assert stopped
     n_tried = int(np.sum(~np.isnan(found[:, 0])))
-    assert int(np.sum(~np.isnan(found[:, 1]))) == -(-75 // 3)  # a third of all, not of those
-    assert n_tried >= 25
+    assert int(np.sum(~np.isnan(found[:, 1]))) == -(-55 // 3)  # a third of all, not of those
+    assert n_tried >= 19
 
 
 def test_few_settings_all_stay():
@@ -86,7 +86,7 @@ def test_a_fold_without_a_score_drops_nobody():
     splits = [(rest, empty), *((np.setdiff1d(rest, t), t) for t in np.array_split(rest, 3))]
     search = CMLLClassifierCV(cv=splits, refit=False).fit(X, labels)
     known = ~np.isnan(split_scores(search))
-    assert known.sum(axis=0).tolist() == [0, 75, 25, 9]
+    assert known.sum(axis=0).tolist() == [0, 55, 19, 7]
     assert np.isfinite(search.best_score_)
 
 

@@ -16,7 +16,7 @@ _GROUPS = 8  # for each label that is wanted
 def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     """Indices and scores of the k largest entries of each row, best first.
 
-    Equal scores are ordered by index, lowest first.
+    Equal scores are ordered by index, lowest first; NaN comes last.
 
     Parameters
     ----------
@@ -32,24 +32,30 @@ def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     """
     n_rows, n_labels = scores.shape
     if k >= n_labels:
-        order = np.argsort(-scores, axis=1, kind="stable")
-        return order, np.take_along_axis(scores, order, axis=1)
+        return _sorted(scores, k)
     # As many groups as labels are wanted have a maximum that is no smaller than the k-th largest
     # of the maxima: what lies below it cannot be among the k best. Two passes over the scores, and
     # a few of them are left to be sorted.
     width = max(1, n_labels // (_GROUPS * k))
     n_groups = n_labels // width
     maxima = scores[:, : n_groups * width].reshape(n_rows, n_groups, width).max(axis=2)
+    if np.isnan(maxima).any():  # NaN is no bound
+        return _sorted(scores, k)
     bound = np.partition(maxima, n_groups - k, axis=1)[:, n_groups - k : n_groups - k + 1]
     row, column = np.nonzero(scores >= bound)
     counts = np.bincount(row, minlength=n_rows)
     place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    left = np.zeros((n_rows, counts.max(initial=k)), dtype=np.intp)
+    left = np.zeros((n_rows, counts.max(initial=k)), dtype=np.intp)  # k columns of no rows too
     values = np.full(left.shape, -np.inf, dtype=scores.dtype)
     left[row, place] = column
     values[row, place] = scores[row, column]
     order = np.argsort(-values, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(left, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+def _sorted(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    return order, np.take_along_axis(scores, order, axis=1)
 
 
 def as_stored(indices: NDArray[np.intp], best: Array, n_labels: int) -> Any:

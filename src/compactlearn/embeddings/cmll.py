@@ -111,7 +111,8 @@ default="auto"
         Relative change of the objective at which "alternating" stops. The accelerated
         alternation stops at a millionth of it.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the start of "alternating" and the completion "random".
+        Seeds the start of "alternating", the completion "random" and the start of "randomized",
+        also where "auto" takes it; that one is the same each time where None.
 
     Attributes
     ----------
@@ -368,7 +369,7 @@ default="auto"
 
     def _climb(self, pair: Pair, d: int | None, m: int, beta: float) -> _State:
         """The closed form, and the accelerated alternation from it where d is too small."""
-        codes = pair.leading_codes(m, beta)
+        codes = pair.leading_codes(m, beta, seed=self._start(pair))
         state, rank = self._closed(pair, codes, d, beta)
         P = state.projection
         if d is None or P is None or d >= rank:
@@ -379,6 +380,12 @@ default="auto"
                 f"given {d}; raise n_feature_components or use solver='auto', which alternates."
             )
         return self._climb_from_several(pair, codes, P, m, beta)
+
+    def _start(self, pair: Pair) -> int:
+        """The seed of a search for codes; where its outcome depends on none, none is drawn."""
+        if self.random_state is None or pair.enough >= 1.0:
+            return 0
+        return int(seeded(self.random_state).randint(2**31 - 1))
 
     def _closed(self, pair: Pair, codes: Codes, d: int | None, beta: float) -> tuple[_State, int]:
         """The best P for the leading codes, and how many columns make both the optimum."""

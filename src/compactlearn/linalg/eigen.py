@@ -84,6 +84,7 @@ def leading_eigenpairs(
     scale: float = 0.0,
     overwrite: bool = False,
     share: float = 1.0,
+    seed: int = 0,
 ) -> EigenSolution:
     """Return the ``count`` leading eigenpairs of a symmetric positive semi-definite matrix.
 
@@ -105,6 +106,8 @@ def leading_eigenpairs(
     share : float
         How much of the largest sum of ``count`` eigenvalues is enough; 1 where the pairs must be
         exact. Only the Krylov route saves anything by it.
+    seed : int
+        Of the start of a search that need not be exact.
 
     Examples
     --------
@@ -125,7 +128,10 @@ def leading_eigenpairs(
         status, stats, reached, images = Status.CONVERGED, {"route": "dense"}, 1.0, None
     else:
         exact = share >= 1.0 or count == 0 or n <= ENOUGH_ABOVE * count
-        found = exact_pairs(matrix, count, scale) if exact else enough_pairs(matrix, count, share)
+        if exact:
+            found = exact_pairs(matrix, count, scale)
+        else:
+            found = enough_pairs(matrix, count, share, seed)
         values, vectors, stats = found.values, found.vectors, found.stats
         reached, images = found.share, found.images
         status = Status.CONVERGED if found.converged else Status.MAX_ITER

@@ -170,8 +170,10 @@ class KernelPair(RowwisePair):
 
     # ---- codes -------------------------------------------------------------------------------
 
-    def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
-        codes = row_codes.leading_codes(self, size, balance, projection)
+    def leading_codes(
+        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+    ) -> Codes:
+        codes = row_codes.leading_codes(self, size, balance, projection, seed)
         if codes.rows is not None:
             return codes
         assert codes.left_weights is not None

@@ -104,7 +104,9 @@ class MomentsPair(Pair):
     def variances(self) -> Array:
         return np.diag(self.moments.left_left)
 
-    def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
+    def leading_codes(
+        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+    ) -> Codes:
         Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
         P, root = projection, float(np.sqrt(balance))
         inner = self.n_left if P is None else P.shape[1]

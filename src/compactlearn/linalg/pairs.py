@@ -187,8 +187,14 @@ class Pair(ABC):
     # ---- matrices that methods decompose ------------------------------------------------------
 
     @abstractmethod
-    def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
-        """Leading eigenvectors of ``balance XcPP'Xc' + YY'`` (P = I where None)."""
+    def leading_codes(
+        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+    ) -> Codes:
+        """Leading eigenvectors of ``balance XcPP'Xc' + YY'`` (P = I where None).
+
+        The ``seed`` is that of a search whose outcome depends on its start: of one that need not
+        be exact (``enough``).
+        """
 
     @abstractmethod
     def cross_range(self, size: int) -> tuple[Array, Array]:

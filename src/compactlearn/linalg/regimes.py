@@ -260,9 +260,11 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
         own_gram = max(own_gram, 4 * 8 * min(D, N, GRAM_LIMIT) ** 2)
     cross = 0
     if demand.problem in ("right", "left"):
-        cross = 8 * 2 * min(D * M, CROSS_LIMIT)
+        cross = 8 * min(D * M, CROSS_LIMIT)  # its range is found by products
+        if demand.problem == "left" and shape.left_sparse:  # the labels are the codes, and sparse
+            rows //= 2
         if demand.problem == "right":  # multiplied out, some columns at a time
-            cross += 8 * 2 * N * min(M, 128) + 8 * 3 * M * M * too_many_for_krylov(M, k)
+            cross += cross + 8 * 2 * N * min(M, 128) + 8 * 3 * M * M * too_many_for_krylov(M, k)
     products = basis + cross + centred_copy + model + rows + own_gram
     return {
         "moments": 8 * 4 * (D + M) ** 2 + model,

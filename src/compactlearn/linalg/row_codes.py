@@ -21,7 +21,11 @@ Array = NDArray[np.float64]
 
 
 def leading_codes(
-    pair: RowwisePair, size: int, balance: float, projection: Array | None = None
+    pair: RowwisePair,
+    size: int,
+    balance: float,
+    projection: Array | None = None,
+    seed: int = 0,
 ) -> Codes:
     """Leading eigenvectors of ``balance XcPP'Xc' + YY'`` (P = I where None)."""
     root = float(np.sqrt(balance))
@@ -31,7 +35,8 @@ def leading_codes(
     scaled = ColumnScaled(pair.Xc if XcP is None else Plain(XcP), root)
     Z = Stacked((scaled, pair.Y))
     # An ascent by codes of projected rows goes by its gains, which are small: these are exact.
-    need = {"scale": _offset(pair, balance), "share": pair.enough if XcP is None else 1.0}
+    share = pair.enough if XcP is None else 1.0
+    need = {"scale": _offset(pair, balance), "share": share, "seed": seed}
     if Z.shape[0] <= Z.shape[1]:
         return codes_of_eigenvectors(pair, row_eigenpairs(pair, Gram(Z.T), size, **need))
     solution = row_eigenpairs(pair, Gram(Z), size, **need)
@@ -57,11 +62,12 @@ def row_eigenpairs(
     scale: float = 0.0,
     overwrite: bool = False,
     share: float = 1.0,
+    seed: int = 0,
 ) -> EigenSolution:
     """Leading eigenpairs of a matrix whose rank is that of both blocks at most."""
     order = pair.n_left + pair.n_right
     return leading_eigenpairs(
-        matrix, size, rank_size=order, scale=scale, overwrite=overwrite, share=share
+        matrix, size, rank_size=order, scale=scale, overwrite=overwrite, share=share, seed=seed
     )
 
 

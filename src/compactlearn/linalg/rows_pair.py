@@ -64,8 +64,10 @@ class RowsPair(RowwisePair):
     def ridge(self) -> RowsRidge:
         return RowsRidge(self)
 
-    def leading_codes(self, size: int, balance: float, projection: Array | None = None) -> Codes:
-        return row_codes.leading_codes(self, size, balance, projection)
+    def leading_codes(
+        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+    ) -> Codes:
+        return row_codes.leading_codes(self, size, balance, projection, seed)
 
     # ---- the left block -----------------------------------------------------------------------
 
