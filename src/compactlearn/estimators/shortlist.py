@@ -38,6 +38,7 @@ from compactlearn.core.validation import (
     unchanged_on_error,
 )
 from compactlearn.decoding.thresholds import STRATEGIES, tune
+from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
@@ -71,6 +72,7 @@ _RETRIEVER_FOLDS = 2
 _HELD_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
 _CS = (0.25, 1.0, 4.0, 16.0)
+_BLOCK_ROWS = 1024  # scored at a time
 _CHOOSING_PAIRS = 300_000  # of labels that choose among these
 
 
@@ -365,8 +367,8 @@ default="auto"
     def _matrix(self, X: Any) -> scipy.sparse.csr_array:
         """The scores of the candidates."""
         parts = []
-        for rows in row_blocks((X.shape[0], 16 * self._sizes.n_candidates)):
-            candidates, scores = self._scored(X[rows])
+        for start in range(0, X.shape[0], _BLOCK_ROWS):
+            candidates, scores = self._scored(X[start : start + _BLOCK_ROWS])
             parts.append(candidates.matrix(scores.astype(np.float64)))
         empty = scipy.sparse.csr_array((0, self.n_labels_))
         return scipy.sparse.csr_array(scipy.sparse.vstack([empty, *parts], format="csr"))
@@ -428,6 +430,33 @@ default="auto"
         if self._labels.kind == "binary":
             return expit(np.hstack([-scores, scores]))
         return softmax(log_expit(scores), axis=1)
+
+    def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
+        """Return the k best labels of each row and their scores, best first.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        k : int
+        sparse : bool, default=False
+            Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
+            each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
+        """
+        X = self._prepare(X)
+        few = Integer(1, self._sizes.retrieved).accepts(k) and self.retriever_ is not None
+        if self._labels.kind == "binary" or not few:
+            return super().predict_topk(X, k, sparse=sparse)
+        matrix = self._matrix(X)
+        counts = np.diff(matrix.indptr)
+        row = np.repeat(np.arange(X.shape[0]), counts)
+        place = np.arange(row.size) - np.repeat(matrix.indptr[:-1], counts)
+        scores = np.full((X.shape[0], counts.max(initial=k)), -np.inf)
+        scores[row, place] = matrix.data
+        labels = np.zeros(scores.shape, dtype=np.intp)
+        labels[row, place] = matrix.indices
+        places, best = top_labels(scores, k)
+        indices = np.take_along_axis(labels, places, axis=1)
+        return as_stored(indices, best, self.n_labels_) if sparse else (indices, best)
 
     def predict(self, X: Any) -> Any:
         """Return 0/1 labels (n_samples, n_labels), sparse if ``fit`` got such; or classes.

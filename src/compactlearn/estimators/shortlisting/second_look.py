@@ -19,9 +19,9 @@ from sklearn.linear_model import LogisticRegression
 
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.linalg.many_logistic import Problems, Weights
-from compactlearn.metrics.checks import row_blocks
 
 OFFSET = 0.5  # of the first look's log-odds
+_BLOCK_SCORES = 1 << 22  # 16 MB of scores at a time
 _LIKELY = 0.05  # labels of at least this probability are features
 LABEL_C = 1.0  # the weight of the loss against the penalty of what labels say about each other
 
@@ -93,7 +93,9 @@ class SecondLook:
     ) -> NDArray[np.float32]:
         """w'x + b + half the first look's log-odds, of every candidate."""
         found = np.empty(candidates.labels.size, dtype=np.float32)
-        for rows in row_blocks((candidates.n_rows, candidates.n_labels)):
+        step = max(1, _BLOCK_SCORES // max(1, candidates.n_labels))
+        for first in range(0, candidates.n_rows, step):
+            rows = slice(first, first + step)
             starts = candidates.starts[rows.start : rows.stop + 1]
             pairs = slice(starts[0], starts[-1])
             labels = candidates.labels[pairs]
