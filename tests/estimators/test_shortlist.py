@@ -123,8 +123,8 @@ def test_rows_of_a_fold_are_new_to_everything(n_neighbors):
         sizes = _Sizes(12, 6, 6) if n_neighbors else _Sizes(12, 12, 40)
         looks = model._look(X, model._rows(X), labels, inside, sizes, 1, seeded(0))
         weights = looks.solved(2.0, ~inside)
-        held = looks.held_out(weights, inside, 2.0)
-        found.append((held.candidates.labels, held.margins, weights.coefficients.toarray()))
+        held = looks.held_out(np.arange(0, 40, 3), inside, 2.0)
+        found.append((held.margins.toarray(), weights.coefficients.toarray()))
     for one, another in zip(*found, strict=True):
         np.testing.assert_array_equal(one, another)
 
@@ -138,6 +138,28 @@ def test_a_row_never_counts_for_itself():
     p = model.predict_proba(fresh).toarray()
     assert abs(p.mean() - 0.2) < 0.04  # on average as frequent as they are
     assert p.std() < 0.1
+
+
+def test_some_labels_judge_as_all_of_them_would(monkeypatch):
+    """Of the labels that judge, margins are those of a fit of all."""
+    model = ShortlistClassifier(n_neighbors=8, n_candidates=12)
+    model._unit_rows = True
+    inside = np.arange(X.shape[0]) % 5 == 0
+    looks = model._look(X, model._rows(X), Y, inside, _Sizes(12, 6, 6), 1, seeded(0))
+    every = looks.held_out(np.arange(40), inside, 2.0)
+    monkeypatch.setattr("compactlearn.estimators.shortlist._JUDGING_PAIRS", 700)
+    labels = looks.some_labels(seeded(1))
+    assert 0 < labels.size < 40
+    some = looks.held_out(labels, inside, 2.0)
+    np.testing.assert_allclose(
+        some.margins.toarray(), every.margins[:, labels].toarray(), atol=2e-2
+    )
+    places = np.flatnonzero(inside)
+    for place, label in zip(*every.margins.nonzero(), strict=True):
+        assert looks.candidates.matrix(looks.log_odds)[places[place], label] != 0
+    assert every.present.sum() == (
+        looks.candidates.taken(places).present(sp.csr_array(Y[places])).sum()
+    )
 
 
 # ---- the classifier -------------------------------------------------------------------------

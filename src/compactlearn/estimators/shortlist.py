@@ -73,7 +73,7 @@ _HELD_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
 _CS = (0.25, 1.0, 4.0, 16.0)
 _BLOCK_ROWS = 1024  # scored at a time
-_CHOOSING_PAIRS = 300_000  # of labels that choose among these
+_JUDGING_PAIRS = 300_000  # of the labels that choose among these, calibrate, and set the threshold
 
 
 class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
@@ -112,7 +112,7 @@ class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     C : float or "auto", default="auto"
         The weight of the loss against the penalty of the logistic regressions, whose rows have unit
         length. "auto" is the one of 1/8, 1/4, ..., 32 that explains rows best which were new to
-        everything; some of the labels decide.
+        everything; some of the labels decide, where there are many.
     unit_rows : bool, default=True
         Whether rows are divided by their lengths, as texts should be. Where lengths matter, pass
         False, and features of a common scale about 1.
@@ -244,22 +244,33 @@ default="auto"
         looked: _Regressions | None = None
         held: list[_HeldOut] = []
         C = 0.0 if self.C == "auto" else float(self.C)
+        judges: Rows = np.arange(labels.n_labels)
+        per_label = isinstance(self.threshold, str) and self.threshold == "per-label"
         for k in steps:
             inside = folds.fold == k
             looks = self._look(X, rows, Y, inside, sizes, n_threads, rng)
             if looked is None:
                 looked = looks
-                C = C or looks.best_C(inside, rng)
-            held.append(looks.held_out(looks.solved(C, ~inside), inside, C))
+                if not per_label:
+                    judges = looks.some_labels(rng)
+                C = C or looks.best_C(judges, inside)
+            held.append(looks.held_out(judges, inside, C))
         assert looked is not None
         retriever = self._make_retriever(Y.shape[0], Y.shape[1], rng)
         if retriever is not None:
             retriever.fit(X, Y)
         second = SecondLook.of(looked.solved(C), self.smallest_weight)
-        second, scores, judged = _HeldOut.joined(held).calibrated(second)
+        second = second.calibrated(
+            np.concatenate([part.margins.data for part in held]),
+            np.concatenate([part.present for part in held]),
+        )
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
             strategy = "f1" if self.threshold == "auto" else self.threshold
-            threshold = _tuned(strategy, scores, Y[judged])
+            margins = scipy.sparse.vstack([part.margins for part in held], format="csc")
+            a, b = second.reading
+            margins.data = a * margins.data.astype(np.float64) + b
+            judged = Y[np.concatenate([part.rows for part in held])]
+            threshold = _tuned(strategy, margins, judged[:, judges])
         self.retriever_, self._first, self._second = retriever, looked.first, second
         self._neighbours = None
         if self.n_neighbors:
@@ -302,7 +313,7 @@ default="auto"
         votes = None
         if self.n_neighbors:
             neighbours = Neighbours.of(rows[known], Y[known], self.n_neighbors)
-            own = neighbours.votes(rows[known], sizes.voted, own=True)
+            own = neighbours.votes(rows[known], sizes.voted, own=True, n_threads=n_threads)
             votes = scipy.sparse.csr_array(
                 scipy.sparse.vstack([own, neighbours.votes(rows[new], sizes.voted)], format="csr")
             )
@@ -313,7 +324,9 @@ default="auto"
         first = FirstLook.learn(candidates.taken(known), present[there], counts, rng)
         log_odds = first.log_odds(candidates)
         missed = candidates.missed(Y)
-        problems = problems_of(candidates, present, log_odds, missed, first.log_odds(missed))
+        problems = problems_of(candidates, present, log_odds).with_more(
+            problems_of(missed, np.ones(missed.labels.size, dtype=bool), first.log_odds(missed))
+        )
         return _Regressions(rows, candidates, present, first, log_odds, problems, n_threads)
 
     def _make_retriever(self, n_rows: int, n_labels: int, rng: np.random.RandomState) -> Any:
@@ -559,16 +572,19 @@ class _Regressions:
             self.features(C), problems, C, positive_only=True, n_threads=self.n_threads
         )
 
-    def best_C(self, inside: NDArray[np.bool_], rng: np.random.RandomState) -> float:
+    def some_labels(self, rng: np.random.RandomState) -> Rows:
+        """Labels that are enough to choose numbers by which all labels share."""
+        order = rng.permutation(self.problems.count)
+        pairs = np.cumsum(np.diff(self.problems.starts)[order])
+        return np.sort(order[: max(1, int(np.searchsorted(pairs, _JUDGING_PAIRS)))])
+
+    def best_C(self, labels: Rows, inside: NDArray[np.bool_]) -> float:
         """The penalty under which the rows of a fold are best explained by the other rows.
 
         Penalties are tried from the largest on, until one explains less than the last, and then
-        the two on either side of the best; some of the labels are enough.
+        the two on either side of the best.
         """
-        order = rng.permutation(self.problems.count)
-        pairs = np.cumsum(np.diff(self.problems.starts)[order])
-        n_labels = max(1, int(np.searchsorted(pairs, _CHOOSING_PAIRS)))
-        problems = self.problems.chosen(np.sort(order[:n_labels]))
+        problems = self.problems.chosen(labels)
         learnt, judged = problems.among(~inside), problems.among(inside)
         sign = np.where(judged.positive, -1.0, 1.0)
 
@@ -585,14 +601,17 @@ class _Regressions:
         found |= {C: loss(C) for C in (best / 2, best * 2)}
         return min(found, key=found.__getitem__)
 
-    def held_out(self, weights: Weights, inside: NDArray[np.bool_], C: float) -> _HeldOut:
-        """What weights that were learnt without a fold say of its rows."""
-        rows = np.flatnonzero(inside)
-        own = self.candidates.taken(rows)
-        pairs = inside[self.candidates.rows]
-        beside = with_likely_labels(self.rows[rows], own, self.log_odds[pairs], C)
-        margins = SecondLook.of(weights).margins(beside, own, self.log_odds[pairs])
-        return _HeldOut(rows, own, margins, self.present[pairs])
+    def held_out(self, labels: Rows, inside: NDArray[np.bool_], C: float) -> _HeldOut:
+        """What the regressions of some labels say of a fold, learnt without it."""
+        weights = self._solve(self.problems.chosen(labels).among(~inside), C)
+        rows, pairs = np.flatnonzero(inside), inside[self.candidates.rows]
+        own, log_odds = self.candidates.taken(rows), self.log_odds[pairs]
+        asked = problems_of(own, self.present[pairs], log_odds).chosen(labels)
+        beside = with_likely_labels(self.rows[rows], own, log_odds, C)
+        margins = margins_of(beside, asked, weights)
+        shape = (rows.size, labels.size)
+        matrix = scipy.sparse.csc_array((margins, asked.rows, asked.starts), shape=shape)
+        return _HeldOut(rows, matrix, asked.positive)
 
 
 @dataclass(frozen=True)
@@ -617,37 +636,20 @@ class _Folds:
 
 @dataclass(frozen=True)
 class _HeldOut:
-    """What regressions say of the candidates of rows that are new to them."""
+    """What regressions say of rows that are new to them."""
 
     rows: Rows
-    candidates: Candidates
-    margins: NDArray[np.float32]
-    present: NDArray[np.bool_]
-
-    @classmethod
-    def joined(cls, parts: list[_HeldOut]) -> _HeldOut:
-        return cls(
-            np.concatenate([part.rows for part in parts]),
-            Candidates.stacked([part.candidates for part in parts]),
-            np.concatenate([part.margins for part in parts]),
-            np.concatenate([part.present for part in parts]),
-        )
-
-    def calibrated(self, second: SecondLook) -> tuple[SecondLook, scipy.sparse.csr_array, Rows]:
-        """The second look as it is to be read, and these rows' scores by it."""
-        second = second.calibrated(self.margins, self.present)
-        a, b = second.reading
-        return second, self.candidates.matrix(a * self.margins.astype(np.float64) + b), self.rows
+    margins: scipy.sparse.csc_array  # of candidates, by row and label
+    present: NDArray[np.bool_]  # for each of them
 
 
-def _tuned(strategy: str, scores: scipy.sparse.csr_array, Y: Any) -> float | Array:
+def _tuned(strategy: str, scores: scipy.sparse.csc_array, Y: Any) -> float | Array:
     """A threshold for scores that only candidates have."""
     lowest = float(scores.data.min(initial=0.0)) - 1.0
-    by_label = scores.tocsc()
     n_rows = scores.shape[0]
 
     def columns(labels: slice | NDArray[np.intp]) -> Array:
-        part = by_label[:, labels]
+        part = scores[:, labels]
         dense = np.full((n_rows, part.shape[1]), lowest)
         dense[part.indices, np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))] = part.data
         return dense

@@ -72,6 +72,18 @@ class Problems:
         starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
         return Problems(starts, self.rows[kept], self.positive[kept], self.offsets[kept])
 
+    def with_more(self, other: Problems) -> Problems:
+        """The same problems, each with the pairs of the other's as well."""
+        count = np.arange(self.count)
+        problem = np.concatenate([np.repeat(count, np.diff(part.starts)) for part in (self, other)])
+        order = np.argsort(problem, kind="stable")
+        return Problems(
+            self.starts + other.starts,
+            np.concatenate([self.rows, other.rows])[order],
+            np.concatenate([self.positive, other.positive])[order],
+            np.concatenate([self.offsets, other.offsets])[order],
+        )
+
     def chosen(self, problems: Places) -> Problems:
         """Some of the problems, in this order."""
         lengths = np.diff(self.starts)[problems]

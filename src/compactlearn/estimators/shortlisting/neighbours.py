@@ -9,6 +9,7 @@ takes to keep the work within bounds.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,17 +53,22 @@ class Neighbours:
         return cls(columns, scipy.sparse.csr_array(labels, dtype=np.float32), count)
 
     def votes(
-        self, X: scipy.sparse.csr_array, size: int, *, own: bool = False
+        self, X: scipy.sparse.csr_array, size: int, *, own: bool = False, n_threads: int = 1
     ) -> scipy.sparse.csr_array:
         """The ``size`` labels of most votes of each row, and their shares of all votes.
 
         A neighbour votes for each of its labels with the square of its similarity. ``own`` says
         that X are the training rows themselves: then no row votes for itself.
         """
-        parts = [
-            _largest(self._block_votes(X[rows], rows.start if own else None), size)
-            for rows in self._blocks(X)
-        ]
+
+        def block(rows: slice) -> Any:
+            return _largest(self._block_votes(X[rows], rows.start if own else None), size)
+
+        if n_threads > 1:
+            with ThreadPoolExecutor(n_threads) as pool:
+                parts = list(pool.map(block, self._blocks(X)))
+        else:
+            parts = [block(rows) for rows in self._blocks(X)]
         empty = scipy.sparse.csr_array((0, self.labels.shape[1]), dtype=np.float32)
         return scipy.sparse.vstack([empty, *parts], format="csr")
 

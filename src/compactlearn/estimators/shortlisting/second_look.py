@@ -44,20 +44,12 @@ def with_likely_labels(
 
 
 def problems_of(
-    candidates: Candidates,
-    present: NDArray[np.bool_],
-    log_odds: NDArray[np.float32],
-    missed: Candidates,
-    missed_log_odds: NDArray[np.float32],
+    candidates: Candidates, present: NDArray[np.bool_], log_odds: NDArray[np.float32]
 ) -> Problems:
-    """One problem for each label: the rows that it is a candidate of, and those that missed it."""
-    labels = np.concatenate([candidates.labels, missed.labels])
-    order = np.argsort(labels, kind="stable")
-    rows = np.concatenate([candidates.rows, missed.rows])[order]
-    positive = np.concatenate([present, np.ones(missed.labels.size, dtype=bool)])[order]
-    offsets = OFFSET * np.concatenate([log_odds, missed_log_odds])[order]
-    starts = np.searchsorted(labels[order], np.arange(candidates.n_labels + 1))
-    return Problems(starts, rows, positive, offsets)
+    """One problem for each label: the rows that it is a candidate of."""
+    order = np.argsort(candidates.labels, kind="stable")
+    starts = np.searchsorted(candidates.labels[order], np.arange(candidates.n_labels + 1))
+    return Problems(starts, candidates.rows[order], present[order], OFFSET * log_odds[order])
 
 
 @dataclass(frozen=True)
