@@ -64,8 +64,8 @@ _CANDIDATES = 64
 _PER_PRESENT_LABEL = 10
 # The retriever compresses where rows times labels are more than these numbers; then it has as many
 # codes as make so many numbers for all training rows, within bounds.
-_CODES = 6_500_000
-_FEWEST_CODES, _MOST_CODES = 100, 500
+_CODES = 4_000_000
+_FEWEST_CODES, _MOST_CODES = 64, 500
 _RETRIEVER_FOLDS = 2
 # Rows whose scores show how margins are to be read and where the threshold lies: so many, from one
 # fold where a fifth of the rows are enough.
@@ -73,7 +73,7 @@ _HELD_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
 _CS = (0.25, 1.0, 4.0, 16.0)
 _BLOCK_ROWS = 1024  # scored at a time
-_JUDGING_PAIRS = 300_000  # of the labels that choose among these, calibrate, and set the threshold
+_JUDGING_PAIRS = 200_000  # of the labels that choose among these, calibrate, and set the threshold
 
 
 class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
@@ -101,7 +101,7 @@ class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     ----------
     retriever : classifier with ``predict_topk`` or None, default=None
         None is ``CMLLClassifier`` on rows of unit length. It compresses where rows times labels are
-        more than 6,500,000, to 500 codes at most and to 100 from 65,000 rows on. Clones are fitted
+        more than 4,000,000, to 500 codes at most and to 64 from 62,500 rows on. Clones are fitted
         to halves of the rows and to all of them.
     n_candidates : int or "auto", default="auto"
         How many labels of a row are looked at, half of them the retriever's. "auto" is all of
