@@ -1,6 +1,7 @@
 """ShortlistClassifier: what is a candidate, who has seen what, and what comes out."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from compactlearn.estimators.shortlist import _Sizes
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.estimators.shortlisting.first_look import FirstLook
 from compactlearn.estimators.shortlisting.neighbours import Neighbours
+from compactlearn.estimators.shortlisting.second_look import SecondLook, with_likely_labels
 from compactlearn.metrics import average_precision, precision_at_k
 
 
@@ -105,6 +107,19 @@ def test_the_units_of_the_retriever_do_not_matter(unit):
         found.append(look.log_odds(candidates))
     np.testing.assert_allclose(found[0], found[1], atol=2e-3)
     assert np.corrcoef(found[0], scores.ravel())[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("C", [0.25, 4.0])
+def test_likely_labels_stand_beside_the_features(C):
+    """Their size makes up for C: the penalty of their weights is the same for all C."""
+    named = np.tile(np.arange(3), (2, 1))
+    candidates = Candidates.of((named, np.zeros((2, 3))), None, 3)
+    p = np.array([0.9, 0.04, 0.3, 0.06, 0.01, 0.5])
+    log_odds = np.log(p / (1 - p)).astype(np.float32)
+    features = sp.csr_array(np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32))
+    found = with_likely_labels(features, candidates, log_odds, C).toarray()
+    expected = np.where(p < 0.05, 0.0, p / np.sqrt(C)).reshape(2, 3)
+    np.testing.assert_allclose(found, np.hstack([np.eye(2), expected]), rtol=1e-5)
 
 
 # ---- honesty --------------------------------------------------------------------------------
@@ -247,6 +262,20 @@ def test_thresholds():
     assert abs(many.predict(X).sum() / Y.sum() - 1) < 0.5
     each = ShortlistClassifier(threshold="per-label", random_state=0).fit(X, Y)
     assert each.threshold_.shape == (40,)
+
+
+def test_the_threshold_is_in_the_units_of_the_scores(monkeypatch):
+    """However margins are read, the same labels are predicted."""
+    found = []
+    for reading in ((1.0, 0.0), (2.0, 5.0)):
+        monkeypatch.setattr(
+            SecondLook, "calibrated", lambda self, *_, r=reading: replace(self, reading=r)
+        )
+        model = ShortlistClassifier(random_state=0).fit(X, Y)
+        found.append((model.threshold_, model.predict(X).toarray()))
+    (one, labels), (two, same) = found
+    assert two == pytest.approx(2.0 * one + 5.0, abs=1e-4)
+    np.testing.assert_array_equal(labels, same)
 
 
 def test_any_retriever_with_topk():
