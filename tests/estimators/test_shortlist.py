@@ -163,8 +163,9 @@ def test_some_labels_judge_as_all_of_them_would(monkeypatch):
     looks = model._look(X, model._rows(X), Y, inside, _Sizes(12, 6, 6), 1, seeded(0))
     every = looks.held_out(np.arange(40), inside, 2.0)
     monkeypatch.setattr("compactlearn.estimators.shortlist._JUDGING_PAIRS", 700)
-    labels = looks.some_labels(seeded(1))
+    labels = looks.some_labels(seeded(1), 1)
     assert 0 < labels.size < 40
+    assert looks.some_labels(seeded(1), 64).size == 40  # so few may all judge
     some = looks.held_out(labels, inside, 2.0)
     np.testing.assert_allclose(
         some.margins.toarray(), every.margins[:, labels].toarray(), atol=2e-2

@@ -72,6 +72,7 @@ _RETRIEVER_FOLDS = 2
 _HELD_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
 _CS = (0.25, 1.0, 4.0, 16.0)
+_JUDGES = 256  # labels at least that calibrate and set the threshold
 _BLOCK_ROWS = 1024  # scored at a time
 _JUDGING_PAIRS = 200_000  # of the labels that choose among these, calibrate, and set the threshold
 
@@ -251,9 +252,10 @@ default="auto"
             looks = self._look(X, rows, Y, inside, sizes, n_threads, rng)
             if looked is None:
                 looked = looks
+                few = looks.some_labels(rng, 1)
                 if not per_label:
-                    judges = looks.some_labels(rng)
-                C = C or looks.best_C(judges, inside)
+                    judges = looks.some_labels(rng, _JUDGES)
+                C = C or looks.best_C(few, inside)
             held.append(looks.held_out(judges, inside, C))
         assert looked is not None
         retriever = self._make_retriever(Y.shape[0], Y.shape[1], rng)
@@ -572,11 +574,11 @@ class _Regressions:
             self.features(C), problems, C, positive_only=True, n_threads=self.n_threads
         )
 
-    def some_labels(self, rng: np.random.RandomState) -> Rows:
+    def some_labels(self, rng: np.random.RandomState, least: int) -> Rows:
         """Labels that are enough to choose numbers by which all labels share."""
         order = rng.permutation(self.problems.count)
         pairs = np.cumsum(np.diff(self.problems.starts)[order])
-        return np.sort(order[: max(1, int(np.searchsorted(pairs, _JUDGING_PAIRS)))])
+        return np.sort(order[: max(least, int(np.searchsorted(pairs, _JUDGING_PAIRS)))])
 
     def best_C(self, labels: Rows, inside: NDArray[np.bool_]) -> float:
         """The penalty under which the rows of a fold are best explained by the other rows.
