@@ -156,8 +156,11 @@ def test_a_number_of_workers_that_is_none_is_refused(run, spec, store, workers):
 def test_a_worker_has_one_thread_a_group_of_its_own_and_a_fixed_order_of_sets():
     made = Worker()
     try:
-        text = Path(f"/proc/{made.process.pid}/environ").read_bytes().decode()
-        environment = dict(line.partition("=")[::2] for line in text.split("\0"))
+        # Popen returns when exec has closed its pipe, a moment before the kernel shows the new
+        # process's environment: until then the file is empty.
+        file = Path(f"/proc/{made.process.pid}/environ")
+        assert eventually(file.read_bytes)
+        environment = dict(line.partition("=")[::2] for line in file.read_text().split("\0"))
         assert environment["OMP_NUM_THREADS"] == environment["OPENBLAS_NUM_THREADS"] == "1"
         assert environment["PYTHONHASHSEED"] == "0"
         assert os.getpgid(made.process.pid) == made.process.pid
