@@ -357,6 +357,31 @@ def test_scores_become_log_odds_as_by_a_logistic_regression_of_their_own():
     np.testing.assert_allclose(wrong.sum(axis=0)[free], 0, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_present", [2, 5, 20, 60])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_of_a_rare_label_far_from_the_others_have_log_odds_too(n_present, dtype):
+    """Tens of units from the others, where whole Newton steps go to and fro."""
+    rng = np.random.default_rng(n_present)
+    n = 20_000
+    Y = np.zeros((n, 8))
+    S = rng.normal(size=(n, 8)) * 0.003
+    for label in range(8):
+        rows = rng.choice(n, n_present, replace=False)
+        Y[rows, label] = 1.0
+        S[rows, label] += rng.exponential(0.2, n_present)
+        S[rng.choice(n, 2 * n_present), label] += rng.exponential(0.1, 2 * n_present)
+    S = (S - S.mean(axis=0)).astype(dtype)
+    scaling = as_log_odds(S, Y.astype(dtype), np.ones(n, dtype=dtype), tol=1e-4)
+    S = S.astype(np.float64)
+    unit = np.sqrt((S**2).mean(axis=0))
+    t = S * scaling.slope + scaling.intercept
+    wrong = sigmoid(t) - Y
+    np.testing.assert_allclose(wrong.sum(axis=0), 0, atol=0.01 * n_present)
+    slope_gradient = (S / unit * wrong).sum(axis=0) + 4.0 * (scaling.slope * unit - 1.0)
+    first = (S / unit * (Y.mean(axis=0) - Y)).sum(axis=0) - 4.0
+    np.testing.assert_allclose(slope_gradient / first, 0, atol=0.01)
+
+
 def test_a_score_that_points_the_wrong_way_is_not_used():
     Y = np.repeat([[0.0], [1.0]], 40, axis=0)
     assert as_log_odds(-5 * (Y - 0.5), Y, np.ones(80)).slope[0] == 0
@@ -382,3 +407,17 @@ def test_the_stated_objective_is_at_its_minimum():
     wrong = sigmoid(U @ B[:-1] + B[-1]) - Y
     np.testing.assert_allclose(U.T @ wrong + 2.5 * (B[:-1] - prior[:-1]), 0, atol=1e-6)
     np.testing.assert_allclose(wrong.sum(axis=0), 0, atol=1e-6)
+
+
+def test_a_prior_that_is_certain_and_wrong_is_left_again():
+    # One step makes all rows certain, the only positive one wrongly: no curvature is left then.
+    rng = np.random.default_rng(0)
+    Z = 10.0 * (rng.random((400, 6)) < 0.02)
+    Y = np.zeros((400, 1))
+    Y[np.argmin(Z[:, 0])] = 1.0
+    prior = np.zeros((7, 1))
+    prior[0], prior[-1] = 2.0, -8.0
+    with np.errstate(all="raise", under="ignore"):
+        fit = fit_logistic(Z, Y, 1e4, prior=prior)
+    assert np.isfinite(fit.coefficients).all()
+    assert fit.reduction.max() <= 1e-4

@@ -8,7 +8,14 @@ import scipy.sparse as sp
 
 from compactlearn.decoding import logistic_at_size
 from compactlearn.decoding.held_out import DecoderData, HeldOutFold
-from compactlearn.decoding.logistic import PENALTIES, choose_penalty, learn_logistic_decoder
+from compactlearn.decoding.logistic import (
+    PENALTIES,
+    Scaling,
+    as_log_odds,
+    choose_penalty,
+    learn_logistic_decoder,
+    prior_log_odds,
+)
 from compactlearn.decoding.logistic_at_size import (
     CERTAIN,
     FEWEST,
@@ -16,6 +23,7 @@ from compactlearn.decoding.logistic_at_size import (
     choose_penalty_at_size,
     drawn_rows,
     learn_at_size,
+    scaling_by_bins,
 )
 
 
@@ -71,11 +79,78 @@ def test_a_sample_of_the_rows_is_nearly_as_good_as_all():
         scores=lambda labels: data.scores(labels)[rows],
     )
     every = np.arange(12)
-    drawn = logistic_at_size.LargeProblem.of(train).block(every)
+    large = logistic_at_size.LargeProblem.of(train)
+    drawn = large.block(every, large.prior(every))
     assert len(drawn.Z) < 0.5 * rows.size  # the sample is one
     new, truth = data.codes[40_000:], data.labels[40_000:].toarray()
     plain = loss(learn_logistic_decoder(train, 10.0), new, truth)
     assert loss(learn_at_size(train, 10.0), new, truth) < 1.01 * plain
+
+
+def test_as_many_rows_are_expected_to_have_a_label_as_do():
+    """Of all rows, though only some of them are drawn, and weighted."""
+    data = problem(30_000, 8, np.geomspace(3e-4, 0.2, 12), seed=6, weighted=True)
+    P = 1 / (1 + np.exp(-scores(learn_at_size(data, 10.0), data.codes)))
+    np.testing.assert_allclose(data.weights @ P, data.labels.T @ data.weights, rtol=1e-3)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_bins_of_scores_say_what_the_scores_do(weighted):
+    data = problem(20_000, 8, np.geomspace(3e-4, 0.2, 8), seed=7, weighted=weighted)
+    S = data.scores(slice(0, 8))
+    w = data.weights
+    S = S - (w @ S) / w.sum()
+    S[:, 4] = 0.0  # says nothing
+    T = data.labels.toarray()
+    found = scaling_by_bins(S.astype(np.float32), data.labels.tocsc(), w)
+    exact = as_log_odds(S, T, w)
+    assert found.slope[4] == 0
+
+    def losses(scaling):
+        t = S * scaling.slope + scaling.intercept
+        return w @ (np.logaddexp(0, t) - T * t)
+
+    gained = losses(Scaling(np.zeros(8), prior_log_odds(T, w))) - losses(exact)
+    lost = losses(found) - losses(exact)
+    assert (np.delete(lost, 4) < 0.002 * np.delete(gained, 4)).all()
+
+
+def test_of_very_many_labels_the_rare_ones_keep_the_linear_decoder_s_slopes(monkeypatch):
+    monkeypatch.setattr(logistic_at_size, "BLOCK", 2)
+    monkeypatch.setattr(logistic_at_size, "SOLVED", 4)
+    data = problem(600, 6, np.geomspace(0.4, 0.03, 8), seed=8)
+    found, all_solved = learn_at_size(data, 1.0), learn_logistic_decoder(data, 1.0)
+    W = data.linear
+
+    def alike(A, B):
+        return np.abs((A * B).sum(axis=0)) / np.linalg.norm(A, axis=0) / np.linalg.norm(B, axis=0)
+
+    np.testing.assert_allclose(alike(found.coefficients, W)[4:], 1.0, atol=1e-6)
+    assert (alike(found.coefficients, W)[:4] < 1 - 1e-5).all()
+    expected = scores(all_solved, data.codes)[:, :4]
+    np.testing.assert_allclose(
+        scores(found, data.codes)[:, :4], expected, atol=0.05 * np.abs(expected).max()
+    )
+
+
+def test_scores_of_other_rows_scale_the_linear_decoder():
+    """Those of the same rows would be the same; others, with their own labels, do as well."""
+    data = problem(900, 6, [0.3, 0.2, 0.1], seed=9)
+    first, second = np.arange(450), np.arange(450, 900)
+    S = data.scores(slice(0, 3))
+    train = replace(
+        data,
+        codes=data.codes[first],
+        labels=data.labels[first],
+        weights=np.ones(450),
+        scores=lambda labels: S[second][:, labels],
+        others=(data.labels[second], np.ones(450)),
+    )
+    centred = S[second] - S[second].mean(axis=0)
+    expected = as_log_odds(centred, data.labels[second].toarray(), np.ones(450)).slope * data.linear
+    for learn in (learn_at_size, learn_logistic_decoder):
+        found = learn(train, 1e9).coefficients
+        np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-6)
 
 
 def test_a_sample_stands_for_all_rows():

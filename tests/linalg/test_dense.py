@@ -189,6 +189,7 @@ EXCEPTIONS = {
     ("linalg/rows_pair.py", "self.left @ self.left.T"): "sparse",
     ("linalg/row_codes.py", "right @ right.T"): "sparse",
     ("estimators/autoencoder/training.py", "C.T @ C"): "PyTorch, of the order of the code",
+    ("model_selection/auto/blend.py", "solve"): "of order 6 at most, one for each model of a blend",
 }
 
 

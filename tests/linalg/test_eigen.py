@@ -11,6 +11,7 @@ from compactlearn.linalg.eigen import (
     leading_eigenpairs,
     leading_range,
     numerical_rank,
+    symmetric_roots,
 )
 from compactlearn.linalg.operators import Plain
 
@@ -303,3 +304,26 @@ def test_a_share_that_is_not_reached_is_said(monkeypatch):
     solution = leading_eigenpairs(matrix, 20, route="krylov", share=0.999)
     assert solution.status is Status.MAX_ITER
     assert solution.share == 0.5
+
+
+# --- symmetric roots -----------------------------------------------------------------------------
+
+
+@given(n=st.integers(1, 9), rank=st.integers(0, 9), seed=st.integers(0, 99))
+@settings(max_examples=40, derandomize=True, deadline=None, database=None)
+def test_symmetric_roots(n, rank, seed):
+    """The root squared is the matrix, and the inverse undoes the root on its range; both turn with
+    the matrix, so that signs of what it was made of go through."""
+    A = np.random.default_rng(seed).normal(size=(n, min(n, rank)))
+    gram = A @ A.T
+    scale = max(1.0, np.abs(gram).max(initial=0.0))
+    root, inverse = symmetric_roots(gram)
+    np.testing.assert_allclose(root @ root, gram, atol=1e-12 * scale)
+    np.testing.assert_allclose(root, root.T, atol=1e-14 * scale)
+    np.testing.assert_allclose(root @ inverse @ root, root, atol=1e-7 * scale)
+    kept = inverse @ root  # the projection onto the range
+    np.testing.assert_allclose(kept @ kept, kept, atol=1e-7)
+    assert np.trace(kept) == pytest.approx(min(n, rank), abs=1e-6)
+    Q = np.linalg.qr(np.random.default_rng(seed + 1).normal(size=(n, n)))[0]
+    turned = symmetric_roots(Q @ gram @ Q.T)[0]
+    np.testing.assert_allclose(turned, Q @ root @ Q.T, atol=1e-6 * np.sqrt(scale))

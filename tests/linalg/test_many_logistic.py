@@ -74,6 +74,23 @@ def test_what_lies_side_by_side_does_not_matter(monkeypatch, entries, n_threads)
     np.testing.assert_allclose(found.intercepts, expected.intercepts, atol=1e-8)
 
 
+def test_a_row_of_weight_two_is_there_twice():
+    X, problems = make_problems(30, 6, 5, seed=8)
+    weights = np.random.default_rng(0).integers(0, 3, 30)
+    weighed = solve_many(X, problems, 2.0, row_weights=weights, tol=1e-10)
+    times = weights[problems.rows]
+    starts = np.concatenate([[0], np.cumsum(times)])[problems.starts]
+    pairs = np.repeat(np.arange(times.size), times)
+    repeated = Problems(
+        starts, problems.rows[pairs], problems.positive[pairs], problems.offsets[pairs]
+    )
+    expected = solve_many(X, repeated, 2.0, tol=1e-10)
+    np.testing.assert_allclose(
+        weighed.coefficients.toarray(), expected.coefficients.toarray(), atol=1e-8
+    )
+    np.testing.assert_allclose(weighed.intercepts, expected.intercepts, atol=1e-8)
+
+
 def test_weights_of_positive_rows_alone():
     """The same as if the other features were not there."""
     X, problems = make_problems(30, 12, 4, seed=2, density=0.15)

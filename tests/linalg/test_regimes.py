@@ -24,6 +24,7 @@ from compactlearn.linalg.regimes import (
     choose,
     needed_bytes,
     seconds,
+    widening_seconds,
 )
 from compactlearn.linalg.ridge import BIASES, HATS
 from compactlearn.linalg.rows_pair import RowsPair
@@ -62,6 +63,15 @@ def test_estimates_are_positive_and_complete(shape, keeps_left):
     for estimate in (seconds(shape, demand), needed_bytes(shape, demand)):
         assert set(estimate) == set(REGIMES)
         assert min(estimate.values()) > 0
+
+
+def test_directions_beside_the_codes_are_in_an_estimate_of_their_own():
+    text = Shape(20_000, 20_000, 500, 700_000, 60_000, left_sparse=True)
+    assert widening_seconds(text, Demand(500)) == 0
+    estimates = [widening_seconds(text, Demand(k, extra_directions=k)) for k in (50, 125, 500)]
+    assert (np.diff(estimates) > 0).all()
+    one = seconds(text, Demand(500))["randomized"]  # the eigenproblem, for comparison
+    assert one / 3 < estimates[-1] < 3 * one
 
 
 def test_moments_need_no_more_memory_for_more_rows():

@@ -17,13 +17,23 @@ Columns = Callable[[slice | NDArray[np.intp]], Array]
 
 @dataclass(frozen=True)
 class DecoderData:
-    """Rows with honest codes, and with honest scores by the model's own linear decoder."""
+    """Rows with honest codes, and with honest scores by the model's own linear decoder.
+
+    The scores are those of the same rows; or of ``others``, their labels and weights, which the
+    model has not met either.
+    """
 
     codes: Array  # (n, m)
     labels: Any  # (n, M) sparse matrix of ones
     weights: Array  # (n,)
     linear: Array  # (m, M) the linear decoder of the model whose codes these are
     scores: Columns  # each row's by a model that has not met its labels, decoder included
+    others: tuple[Any, Array] | None = None
+
+    @property
+    def scored(self) -> tuple[Any, Array]:
+        """Labels and weights of the rows that the scores are of."""
+        return (self.labels, self.weights) if self.others is None else self.others
 
 
 @dataclass(frozen=True)

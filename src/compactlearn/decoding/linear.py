@@ -98,12 +98,15 @@ class LinearScorer:
     intercept: Array  # (M,)
     scale: Array | None = None  # (D,), what the columns of X are divided by
 
+    @property
+    def chain(self) -> Chain:
+        """Where the factors begin and end among the steps."""
+        return Chain.cheapest((self.steps[0].shape[0], *(step.shape[1] for step in self.steps)))
+
     @cached_property
     def factors(self) -> tuple[Any, ...]:
         """What a row is multiplied by, one after the other."""
-        steps = self.steps
-        chain = Chain.cheapest((steps[0].shape[0], *(step.shape[1] for step in steps)))
-        return tuple(_product(steps[a:b]) for a, b in pairwise(chain.stops))
+        return tuple(_product(self.steps[a:b]) for a, b in pairwise(self.chain.stops))
 
     def scores(self, X: Any) -> Array:
         """The scores of all rows of X at once.
@@ -140,9 +143,12 @@ class LinearScorer:
             yield rows, self._scores(X[rows] if factors is None else X[rows] * factors)
 
     def _scores(self, X: Any) -> Array:
-        scores = X
+        # A smaller type of the factors is that of the products too: else they would be widened.
+        small = self.factors[0].dtype.itemsize < X.dtype.itemsize
+        scores = X.astype(self.factors[0].dtype) if small else X
         for factor in self.factors:
             scores = scores @ factor
+        scores = scores.astype(np.float64, copy=False)
         scores += self.intercept
         return scores
 

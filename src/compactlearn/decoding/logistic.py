@@ -13,13 +13,14 @@ b0 it keeps what the embedding knows of it.
 Newton's method for all labels at once. A step solves H_j x = -g_j for every label j by conjugate
 gradients, preconditioned by the diagonal: a product with every label's Hessian is two matrix
 products for all of them, and no Hessian is formed. (Forming M of them costs more, and M small
-solves keep a BLAS with several threads waiting.) A step that does not lower a label's objective is
-halved for that label alone; labels that have converged drop out.
+solves keep a BLAS with several threads waiting.) Rows are gone through in strips, so that what is
+made of them stays in the cache. A step that does not lower a label's objective is halved for that
+label alone; labels that have converged drop out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,11 @@ Array = NDArray[np.float64]
 
 PENALTIES = np.logspace(4, -1, 11)  # in units of one row of weight one; strongest first
 TOLERANCE = 1e-4  # a gradient this much smaller than at the start has converged
+# Of p (1 - p): where a step has made all rows certain, some of them wrongly, there is no curvature
+# left, and the next step would have no bound. At a solution this is less than what one row in a
+# million weighs.
+SMALLEST_CURVATURE = 1e-6
+STRIP = 1 << 17  # pairs of a row and a label that are worked on at a time
 
 
 @dataclass(frozen=True)
@@ -63,36 +69,46 @@ def fit_logistic(
     """
     n, m = Z.shape
     w = np.ones(n, dtype=Z.dtype) if weights is None else weights
-    Z1 = np.hstack([Z, np.ones((n, 1), dtype=Z.dtype)])
-    ridge = np.append(np.full(m, penalty), 0.0).astype(Z.dtype)
-    constant = np.vstack([np.zeros((m, Y.shape[1])), prior_log_odds(Y, w)])
+    constant = np.zeros((m + 1, Y.shape[1]), dtype=Z.dtype)
+    constant[-1] = prior_log_odds(Y, w)
     base = constant if prior is None else prior
     B = base.copy() if start is None else start.copy()
     varies = (w @ Y > 0) & (w @ Y < w.sum())
     B[:, ~varies] = constant[:, ~varies]
-    # Measured from the constant predictor, whatever the start: what has been learnt at all.
-    first = np.abs(Z1.T @ (w[:, None] * (_sigmoid(constant[-1]) - Y))).max(axis=0)
-    first[first == 0] = 1.0
+    rows = _Rows(Z, Y, w, np.append(np.full(m, penalty), 0.0).astype(Z.dtype), base)
+    first = rows.first_gradient(_sigmoid(constant[-1]))
     reduction = np.zeros(Y.shape[1])
+    rounding = 1e-12 if Z.dtype == np.float64 else 1e-6
+    diagonal = np.zeros_like(B)
     active = np.flatnonzero(varies)
+    at = rows.at(B[:, active], active)
     n_iter = 0
     while n_iter < max_iter:
         n_iter += 1
-        scores = Z1 @ B[:, active]
-        P = _sigmoid(scores)
-        gradient = Z1.T @ (w[:, None] * (P - Y[:, active]))
-        gradient += ridge[:, None] * (B[:, active] - base[:, active])
-        reduction[active] = np.abs(gradient).max(axis=0) / first[active]
+        reduction[active] = np.abs(at.gradient).max(axis=0) / first[active]
         going = reduction[active] > tol
         if not going.any():
             break
-        active, gradient, P = active[going], gradient[:, going], P[:, going]
-        scores = scores[:, going]
-        curvature = w[:, None] * P * (1.0 - P)
-        accuracy = np.minimum(0.5, np.sqrt(reduction[active]))  # superlinear (Dembo et al. 1982)
-        step = _newton_steps(Z1, curvature, ridge, gradient, accuracy)
-        shrunk = (ridge, base[:, active])
-        B[:, active] += _damped(Z1, scores, Y[:, active], w, shrunk, B[:, active], step, gradient)
+        active, at = active[going], at.some(going)
+        # Superlinear (Dembo et al. 1982), but no more accurate than the goal asks for.
+        accuracy = np.clip(np.sqrt(reduction[active]), 2.5 * np.sqrt(tol), 0.5)
+        if n_iter % 4 == 1:  # it preconditions only: one of a few steps before serves as well
+            diagonal[:, active] = rows.diagonal(at.curvature)
+        step = _newton_steps(rows, at, diagonal[:, active], accuracy)
+        # Halved for each label until its objective falls (Armijo).
+        slope = np.einsum("ij,ij->j", at.gradient, step)
+        limit = at.objective + rounding * np.abs(at.objective)
+        size = np.ones(active.size, dtype=B.dtype)
+        after = rows.at(B[:, active] + step, active)
+        for _ in range(30):
+            failed = np.flatnonzero(after.objective > limit + 1e-4 * size * slope)
+            if not failed.size:
+                break
+            size[failed] /= 2
+            again = active[failed]
+            after.put(failed, rows.at(B[:, again] + size[failed] * step[:, failed], again))
+        B[:, active] += size * step
+        at = after
     return LogisticFit(B, reduction, n_iter)
 
 
@@ -167,11 +183,11 @@ class Problem:
             what=f"Logistic regressions of {n_labels} labels on {n_rows} rows",
             remedy="Use decoder='learned', which forms no matrix of that size.",
         )
-        w = data.weights
-        units, T = Units.of(data.codes, w), data.labels.toarray()
+        units, T = Units.of(data.codes, data.weights), data.labels.toarray()
         scores = data.scores(slice(0, n_labels))
+        labels, w = data.scored
         # Standardised codes have mean 0, and so has what the linear decoder makes of them.
-        scaling = as_log_odds(scores - (w @ scores) / w.sum(), T, w)
+        scaling = as_log_odds(scores - (w @ scores) / w.sum(), labels.toarray(), w)
         prior = scaling.coefficients(units.rescaled(data.linear))
         return cls(units, units.standardised(data.codes), T, prior)
 
@@ -217,33 +233,62 @@ class Scaling:
         return np.vstack([W0 * self.slope, self.intercept])
 
 
-def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 30, tol: float = 1e-9) -> Scaling:
+def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 60, tol: float = 1e-9) -> Scaling:
     """A logistic regression of every label on its own score (Platt), by Newton's method.
 
     Scores are taken in units of their deviation, and the slope is shrunken to one such unit with
     the weight of four rows: rare labels say little about it. A slope is never negative.
     """
     unit = np.sqrt((w @ scores**2) / w.sum())
-    moves = unit > 0
-    S = np.divide(scores, unit, out=np.zeros_like(scores), where=moves)
-    varies = (w @ Y > 0) & (w @ Y < w.sum())
-    b, c = np.ones(Y.shape[1], dtype=scores.dtype), prior_log_odds(Y, w)
+    S = np.divide(scores, unit, out=np.zeros_like(scores), where=unit > 0)
+    total = np.broadcast_to(w[:, None], Y.shape)
+    return scaling_of(S, total * Y, total, unit, n_iter, tol)
+
+
+def scaling_of(
+    S: Array, present: Array, total: Array, unit: Array, n_iter: int = 60, tol: float = 1e-9
+) -> Scaling:
+    """The same for rows that may stand for many: ``present`` (n, M) of the ``total`` (n, M) weight
+    of a row have the label. ``S`` (n, M) are scores in their ``unit`` (M,).
+
+    A step that does not lower a label's objective is halved: the few rows of a rare label lie tens
+    of units from the others, and whole steps would go to and fro between them.
+    """
+    dtype, M = S.dtype, present.shape[1]
+    with_label, every = present.sum(axis=0), total.sum(axis=0)
+    moves = (unit > 0) & (with_label > 0) & (with_label < every)
+    constant = np.log(with_label + 0.5) - np.log(every - with_label + 0.5)
+    b, c = np.zeros(M, dtype=dtype), constant.astype(dtype)
+    step_b, step_c, lowest = np.zeros_like(b), np.zeros_like(c), np.full(M, np.inf)
+    rounding = 1e-14 if dtype == np.float64 else 1e-6
+    going = np.flatnonzero(moves)
     for _ in range(n_iter):
-        P = _sigmoid(S * b + c)
-        wrong, curvature = w[:, None] * (P - Y), w[:, None] * P * (1.0 - P)
-        g_b, g_c = (S * wrong).sum(axis=0) + 4.0 * (b - 1.0), wrong.sum(axis=0)
-        h_bb = (S * S * curvature).sum(axis=0) + 4.0
-        h_bc, h_cc = (S * curvature).sum(axis=0), curvature.sum(axis=0) + 1e-9
-        determinant = h_bb * h_cc - h_bc**2
-        step_b = (h_bc * g_c - h_cc * g_b) / determinant
-        step_c = (h_bc * g_b - h_bb * g_c) / determinant
-        # Two units at most: far from the solution the curvature says little.
-        size = 2.0 / np.maximum(np.maximum(np.abs(step_b), np.abs(step_c)), 2.0)
-        b, c = b + varies * size * step_b, c + varies * size * step_c
-        if max(np.abs(step_b[varies]).max(initial=0), np.abs(step_c[varies]).max(initial=0)) < tol:
+        if not going.size:
             break
-    slope = np.divide(np.maximum(b, 0.0), unit, out=np.zeros_like(b), where=moves & varies)
-    return Scaling(slope, np.where(slope > 0, c, prior_log_odds(Y, w)))
+        own, have, weight = S[:, going], present[:, going], total[:, going]
+        t = own * b[going] + c[going]
+        after = (weight * log_losses(t, 0.0) - have * t).sum(axis=0) + 2.0 * (b[going] - 1.0) ** 2
+        lower = after <= lowest[going] + rounding * np.abs(after)
+        back, on = going[~lower], going[lower]
+        step_b[back], step_c[back] = step_b[back] / 2, step_c[back] / 2
+        b[back], c[back] = b[back] - step_b[back], c[back] - step_c[back]
+        if back.size:
+            own, have, weight, t = own[:, lower], have[:, lower], weight[:, lower], t[:, lower]
+        lowest[on] = np.minimum(after[lower], lowest[on])
+        P = _sigmoid(t)
+        expected = weight * P
+        wrong, curvature = expected - have, expected * (1.0 - P)
+        g_b, g_c = (own * wrong).sum(axis=0) + 4.0 * (b[on] - 1.0), wrong.sum(axis=0)
+        bent = own * curvature
+        h_bb, h_bc = (own * bent).sum(axis=0) + 4.0, bent.sum(axis=0)
+        h_cc = curvature.sum(axis=0) + 1e-9
+        determinant = h_bb * h_cc - h_bc**2
+        step_b[on] = (h_bc * g_c - h_cc * g_b) / determinant
+        step_c[on] = (h_bc * g_b - h_bb * g_c) / determinant
+        b[on], c[on] = b[on] + step_b[on], c[on] + step_c[on]
+        going = going[np.maximum(np.abs(step_b[going]), np.abs(step_c[going])) >= tol]
+    slope = np.divide(np.maximum(b, 0.0), unit, out=np.zeros_like(b), where=moves)
+    return Scaling(slope, np.where(slope > 0, c, constant))
 
 
 def prior_log_odds(Y: Array, w: Array) -> Array:
@@ -252,69 +297,133 @@ def prior_log_odds(Y: Array, w: Array) -> Array:
     return np.log(present + 0.5) - np.log(w.sum() - present + 0.5)
 
 
-def _newton_steps(
-    Z1: Array, curvature: Array, ridge: Array, gradient: Array, accuracy: Array
-) -> Array:
-    """``-H^-1 gradient`` of every label, until its residual is ``accuracy`` of the gradient."""
-    shift = ridge[:, None]
-    diagonal = (Z1 * Z1).T @ curvature + shift
-    diagonal += 1e-10 * diagonal.max(axis=0)  # a label almost fitted has no curvature left
-    step = np.zeros_like(gradient)
-    residual = -gradient
+@dataclass(frozen=True)
+class _At:
+    """Objective, gradient and second derivatives of some labels at their coefficients."""
+
+    objective: Array  # (b,)
+    gradient: Array  # (m + 1, b)
+    curvature: Array  # (n, b) of each row's loss
+
+    def some(self, labels: NDArray[np.bool_]) -> _At:
+        if labels.all():
+            return self
+        return _At(self.objective[labels], self.gradient[:, labels], self.curvature[:, labels])
+
+    def put(self, labels: NDArray[np.intp], other: _At) -> None:
+        self.objective[labels] = other.objective
+        self.gradient[:, labels] = other.gradient
+        self.curvature[:, labels] = other.curvature
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a problem, gone through in strips whose numbers fit in the cache."""
+
+    Z: Array  # (n, m)
+    Y: Array  # (n, M)
+    w: Array  # (n,)
+    ridge: Array  # (m + 1,), the intercept last
+    base: Array  # (m + 1, M) what coefficients are shrunken to
+
+    def strips(self, n_labels: int) -> Iterator[slice]:
+        height = max(256, STRIP // max(n_labels, 1))
+        for start in range(0, len(self.Z), height):
+            yield slice(start, start + height)
+
+    def at(self, B: Array, labels: NDArray[np.intp]) -> _At:
+        """Where these labels stand with coefficients B (m + 1, b)."""
+        apart = B - self.base[:, labels]
+        gradient = self.ridge[:, None] * apart
+        objective = 0.5 * (apart * gradient).sum(axis=0, dtype=np.float64)
+        curvature = np.empty((len(self.Z), labels.size), dtype=B.dtype)
+        every = labels.size == self.Y.shape[1]
+        for rows in self.strips(labels.size):
+            Z, w = self.Z[rows], self.w[rows]
+            Y = self.Y[rows] if every else self.Y[rows][:, labels]
+            scores = Z @ B[:-1]
+            scores += B[-1]
+            objective += w @ log_losses(scores, Y)
+            P = _sigmoid(scores)
+            np.maximum(P * (1.0 - P), SMALLEST_CURVATURE, out=curvature[rows])
+            curvature[rows] *= w[:, None]
+            P -= Y
+            P *= w[:, None]
+            gradient[:-1] += Z.T @ P
+            gradient[-1] += P.sum(axis=0)
+        return _At(objective, gradient, curvature)
+
+    def first_gradient(self, P: Array) -> Array:
+        """(M,) largest gradient entry of the constant predictor, whatever the start: what has been
+        learnt at all is measured by it."""
+        gradient = np.zeros_like(self.base)
+        for rows in self.strips(P.size):
+            wrong = self.w[rows, None] * (P - self.Y[rows])
+            gradient[:-1] += self.Z[rows].T @ wrong
+            gradient[-1] += wrong.sum(axis=0)
+        first = np.abs(gradient).max(axis=0)
+        return np.where(first == 0, 1.0, first)
+
+    def diagonal(self, curvature: Array) -> Array:
+        """(m + 1, b) of every label's Hessian."""
+        diagonal = np.tile(self.ridge[:, None], curvature.shape[1])
+        for rows in self.strips(curvature.shape[1]):
+            diagonal[:-1] += (self.Z[rows] * self.Z[rows]).T @ curvature[rows]
+            diagonal[-1] += curvature[rows].sum(axis=0)
+        return diagonal
+
+    def image(self, curvature: Array, D: Array) -> Array:
+        """Every label's Hessian times its column of D."""
+        image = self.ridge[:, None] * D
+        for rows in self.strips(D.shape[1]):
+            U = self.Z[rows] @ D[:-1]
+            U += D[-1]
+            U *= curvature[rows]
+            image[:-1] += self.Z[rows].T @ U
+            image[-1] += U.sum(axis=0)
+        return image
+
+
+def _newton_steps(rows: _Rows, at: _At, diagonal: Array, accuracy: Array) -> Array:
+    """``-H^-1 gradient`` of every label, until its residual is ``accuracy`` of the gradient.
+
+    When all but a few labels are there, these have to do with what they have, which is a descent
+    too, and go on in the next step: a product for a few labels reads as much as one for all.
+    """
+    gradient, curvature = at.gradient, at.curvature
+    diagonal = diagonal + 1e-10 * diagonal.max(
+        axis=0
+    )  # a label almost fitted has no curvature left
+    steps = np.zeros_like(gradient)
+    step, residual = steps, -gradient
     scaled = residual / diagonal
     direction = scaled.copy()
     energy = np.einsum("ij,ij->j", residual, scaled)
     goal = accuracy**2 * np.einsum("ij,ij->j", gradient, gradient)
-    going = np.arange(gradient.shape[1])
-    for _ in range(Z1.shape[1] + 10):
-        D = direction[:, going]
-        image = Z1.T @ (curvature[:, going] * (Z1 @ D)) + shift * D
-        length = energy[going] / np.maximum(np.einsum("ij,ij->j", D, image), 1e-300)
-        step[:, going] += length * D
-        R = residual[:, going] - length * image
-        residual[:, going] = R
-        scaled = R / diagonal[:, going]
-        after = np.einsum("ij,ij->j", R, scaled)
-        direction[:, going] = scaled + (after / np.maximum(energy[going], 1e-300)) * D
-        energy[going] = after
-        going = going[np.einsum("ij,ij->j", R, R) > goal[going]]
-        if not going.size:
-            break
-    return step
+    labels = np.arange(gradient.shape[1])
+    for _ in range(gradient.shape[0] + 10):
+        image = rows.image(curvature, direction)
+        length = energy / np.maximum(np.einsum("ij,ij->j", direction, image), 1e-300)
+        step = step + length * direction
+        residual = residual - length * image
+        going = np.einsum("ij,ij->j", residual, residual) > goal
+        if not going.all():
+            steps[:, labels] = step
+            if 8 * np.count_nonzero(going) < accuracy.size:
+                break
+            # Those that go on are the only ones multiplied from now on.
+            labels, energy, goal = labels[going], energy[going], goal[going]
+            step, residual, direction = step[:, going], residual[:, going], direction[:, going]
+            diagonal, curvature = diagonal[:, going], curvature[:, going]
+        scaled = residual / diagonal
+        after = np.einsum("ij,ij->j", residual, scaled)
+        direction = scaled + (after / np.maximum(energy, 1e-300)) * direction
+        energy = after
+    steps[:, labels] = step
+    return steps
 
 
-def _damped(
-    Z1: Array,
-    scores: Array,
-    Y: Array,
-    w: Array,
-    shrunk: tuple[Array, Array],
-    B: Array,
-    step: Array,
-    gradient: Array,
-) -> Array:
-    """The steps, halved for each label until its objective falls (Armijo, 1e-4)."""
-    before = _objective(scores, Y, w, shrunk, B)
-    slope = np.einsum("ij,ij->j", gradient, step)
-    size = np.ones(B.shape[1], dtype=B.dtype)
-    directions = Z1 @ step
-    rounding = 1e-12 if B.dtype == np.float64 else 1e-6
-    for _ in range(30):
-        trial = B + size * step
-        after = _objective(scores + size * directions, Y, w, shrunk, trial)
-        failed = after > before + 1e-4 * size * slope + rounding * np.abs(before)
-        if not failed.any():
-            break
-        size = np.where(failed, size / 2, size)
-    return size * step
-
-
-def _objective(scores: Array, Y: Array, w: Array, shrunk: tuple[Array, Array], B: Array) -> Array:
-    ridge, base = shrunk
-    return w @ log_losses(scores, Y) + 0.5 * ridge @ ((B - base) ** 2)
-
-
-def log_losses(scores: Array, Y: Array) -> Array:
+def log_losses(scores: Array, Y: Array | float) -> Array:
     """log(1 + exp(-t s)) for t = 2 Y - 1."""
     if scores.dtype == np.float64:
         return np.logaddexp(0.0, scores) - Y * scores

@@ -151,6 +151,23 @@ def all_eigenpairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Ar
     return _dense(matrix, matrix.shape[0], overwrite=overwrite)
 
 
+def symmetric_roots(gram: Array) -> tuple[Array, Array]:
+    """The symmetric root of a Gram matrix, and the symmetric root of its pseudo-inverse.
+
+    Directions in which the matrix is zero but for rounding are left out of both.
+
+    >>> root, inverse = symmetric_roots(np.array([[4.0, 0.0], [0.0, 0.0]]))
+    >>> root, inverse
+    (array([[2., 0.],
+           [0., 0.]]), array([[0.5, 0. ],
+           [0. , 0. ]]))
+    """
+    values, vectors = all_eigenpairs(gram)
+    rank = numerical_rank(values, values.size)
+    roots, E = np.sqrt(values[:rank]), vectors[:, :rank]
+    return (E * roots) @ E.T, (E / roots) @ E.T
+
+
 def leading_range(columns: Array, scale: float = 0.0) -> tuple[Array, Array]:
     """Orthonormal basis of the range of C, by decreasing singular value, and their squares.
 

@@ -97,6 +97,23 @@ def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     return {**exact, "randomized": exact["krylov"] - saved}
 
 
+def widening_seconds(shape: Shape, demand: Demand) -> float:
+    """Estimated time of directions beside the codes' by products of the left block (the completion
+    "krylov") and of the ridge on all of them, where rows are multiplied."""
+    k, extra = max(demand.components, demand.n_codes), demand.extra_directions
+    if not extra:
+        return 0.0
+    entry = _SPARSE if shape.left_sparse else _THIN
+    width = k + extra
+    return (
+        (2 * extra + width) * shape.left_entries * entry
+        # Each direction is made orthogonal to the others twice, and then to those found with it.
+        + _DENSE * shape.n_left * (4 * k * extra + 6 * extra**2 + k * width)
+        + _DENSE * shape.n_rows * width**2 / 2
+        + _EIGH_ALL * width**3
+    )
+
+
 def _krylov_codes(shape: Shape, k: int, columns: float, passes: float) -> float:
     """Leading codes by products, with so many columns of a basis for each code."""
     entry = _SPARSE if shape.left_sparse else _THIN
