@@ -169,3 +169,35 @@ def label_metrics(truth, labels, convention):
         "micro_f1": of(cells),
         "macro_f1": mean([of(column) for column in columns]),
     }
+
+
+def cells_of(truth, probabilities):
+    """(present, probability) of every known cell."""
+    return [
+        (y[j] == 1, float(p[j]))
+        for y, p in zip(truth, probabilities, strict=True)
+        for j in range(len(y))
+        if not math.isnan(y[j])
+    ]
+
+
+def log_loss(truth, probabilities, clip):
+    losses = []
+    for present, p in cells_of(truth, probabilities):
+        p = min(max(p, clip), 1 - clip)
+        losses.append(-math.log(p if present else 1 - p))
+    return mean(losses)
+
+
+def calibration_error(truth, probabilities, bins):
+    cells = cells_of(truth, probabilities)
+    error = 0.0
+    for k in range(bins):
+        last = k == bins - 1
+        own = [
+            (y, p) for y, p in cells if p * bins >= k and (p * bins < k + 1 or (last and p == 1))
+        ]
+        if own:
+            frequency = sum(y for y, _ in own) / len(own)
+            error += len(own) / len(cells) * abs(frequency - sum(p for _, p in own) / len(own))
+    return error if cells else math.nan

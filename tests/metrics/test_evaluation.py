@@ -17,6 +17,7 @@ from compactlearn.metrics import METRICS, checks, evaluate, get_metric, inverse_
 from .data import SCORES, TRUTH, problems, random_problem, steady
 
 FIRST = ["average_precision", "micro_f1", "ranking_loss", "one_error"]
+CHANCES = ["log_loss", "calibration_error"]
 NAMES = [*FIRST, "coverage", "hamming_loss", "subset_accuracy", "example_f1", "macro_f1"]
 TRAIN = (np.random.default_rng(0).random((50, 12)) < 0.3).astype(int)
 
@@ -59,7 +60,9 @@ def test_names_and_their_order():
     weighted = [f"{name}_at_{k}" for name in ("psp", "psndcg") for k in (1, 3, 5)]
     assert list(evaluate(truth, scores, train_labels=TRAIN)) == NAMES + at + weighted
     table = [name for name in METRICS if not name.endswith("_at_k")]
-    assert table == NAMES
+    assert table == NAMES + CHANCES
+    P = 1 / (1 + np.exp(-scores))
+    assert list(evaluate(truth, scores, probabilities=P)) == NAMES + CHANCES + at
     assert [name for name in METRICS if name.endswith("_at_k")] == [
         "precision_at_k", "ndcg_at_k", "psp_at_k", "psndcg_at_k",
     ]  # fmt: skip
@@ -93,7 +96,7 @@ def test_the_direction_is_right(name):
     """The truth as scores is as good as can be, its opposite as bad."""
     Y = TRUTH[metrics.rankable_rows(TRUTH)]
     own = name.replace("_at_k", "_at_1")
-    best, worst = (evaluate(Y, S, k=[1], train_labels=Y)[own] for S in (Y, 1 - Y))
+    best, worst = (evaluate(Y, S, k=[1], train_labels=Y, probabilities=S)[own] for S in (Y, 1 - Y))
     assert METRICS[name].greater_is_better == (best > worst)
     assert get_metric(name) is METRICS[name]
     assert METRICS[name].name == name
@@ -132,7 +135,7 @@ def test_the_warning_of_a_single_function_points_at_its_caller(name):
     metric = METRICS[name]
     options = {"k": 1} if name.endswith("_at_k") else {}
     options |= {"weights": np.ones(4)} if name.startswith("ps") else {}
-    given_ = np.zeros((2, 4)) if metric.needs == "labels" else SCORES[:2]
+    given_ = SCORES[:2] if metric.needs == "scores" else np.zeros((2, 4))
     with pytest.warns(UndefinedMetricWarning, match=f"^{name} need") as caught:
         metric.function(np.full((2, 4), np.nan), given_, **options)
     assert [warning.filename for warning in caught] == [__file__]

@@ -35,8 +35,11 @@ MODELS = {
 
 def matrix_of(model):
     """Scores of the fitted model by the documented ways, one of which each model has."""
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X)
+    return model.decision_function(X) if hasattr(model, "decision_function") else chances_of(model)
+
+
+def chances_of(model):
+    """Its probabilities."""
     probabilities = model.predict_proba(X)
     if isinstance(probabilities, list):
         return np.array([columns[:, 1] for columns in probabilities]).T
@@ -49,10 +52,16 @@ def test_the_value_is_that_of_the_metric_with_the_right_sign(model):
     for name in [*PLAIN, "precision_at_2", "ndcg_at_3"]:
         metric = get_metric(name)
         options = {"k": 2} if name.endswith("_at_k") else {}
-        given = fitted.predict(X) if metric.needs == "labels" else matrix_of(fitted)
+        if metric.needs == "probabilities" and not hasattr(fitted, "predict_proba"):
+            with pytest.raises(TypeError, match="with the method predict_proba, but"):
+                scorer(name)(fitted, X, Y)
+            continue
+        read = {"labels": lambda m: m.predict(X), "scores": matrix_of, "probabilities": chances_of}
+        given = read[metric.needs](fitted)
         expected = metric.function(Y, given, **options)
         value = scorer(name, **options)(fitted, X, Y)
-        assert value == (expected if metric.greater_is_better else -expected)
+        signed = expected if metric.greater_is_better else -expected
+        assert value == pytest.approx(signed, rel=1e-13), name  # sums may be in another order
 
 
 @pytest.mark.parametrize("model", ["CMLLClassifier", "neighbours"])

@@ -1,5 +1,6 @@
 """How good scores and labels are: metrics with stated conventions, and one table of them."""
 
+from compactlearn.metrics.chances import calibration_error, log_loss
 from compactlearn.metrics.evaluation import evaluate
 from compactlearn.metrics.labels import (
     example_f1,
@@ -29,12 +30,14 @@ __all__ = [
     "METRICS",
     "Metric",
     "average_precision",
+    "calibration_error",
     "coverage",
     "evaluate",
     "example_f1",
     "get_metric",
     "hamming_loss",
     "inverse_propensities",
+    "log_loss",
     "macro_f1",
     "micro_f1",
     "ndcg_at_k",

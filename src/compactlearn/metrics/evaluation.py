@@ -8,6 +8,7 @@ import numpy as np
 from compactlearn.core.params import Integer
 from compactlearn.core.warn import warn_user
 from compactlearn.metrics.averages import Sums
+from compactlearn.metrics.chances import check_probabilities
 from compactlearn.metrics.checks import (
     Convention,
     check_convention,
@@ -34,6 +35,7 @@ def evaluate(
     threshold: Any = 0.5,
     labels: Any = None,
     *,
+    probabilities: Any = None,
     convention: Convention = "zhang",
     mask: Any = None,
     k: Iterable[int] = (1, 3, 5),
@@ -57,6 +59,9 @@ def evaluate(
         of log-odds and margins is 0, of a fitted model ``threshold_``.
     labels : array-like or sparse matrix of shape (n_samples, n_labels), optional
         The decisions, 0 and 1, as ``predict`` returns them; then `threshold` is not used.
+    probabilities : array-like of shape (n_samples, n_labels), optional
+        What ``predict_proba`` returns, for the metrics that are about it; without them those are
+        left out.
     convention : "zhang", "sklearn" or "mulan"
         For every metric that knows it, see there.
     mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
@@ -73,7 +78,8 @@ def evaluate(
     dict
         Name to value, in the order of `METRICS`: "average_precision", "micro_f1",
         "ranking_loss", "one_error", "coverage", "hamming_loss", "subset_accuracy",
-        "example_f1", "macro_f1", then for each k in turn "precision_at_1", "precision_at_3" and
+        "example_f1", "macro_f1", with `probabilities` "log_loss" and "calibration_error", then for
+        each k in turn "precision_at_1", "precision_at_3" and
         so on, likewise "ndcg_at_1", and with `train_labels` "psp_at_1" and "psndcg_at_1".
 
     Examples
@@ -85,9 +91,12 @@ def evaluate(
     """
     truth = read_truth(Y, mask)
     S = check_scores(scores, truth.shape)
+    P = None if probabilities is None else check_probabilities(probabilities, truth.shape)
     bounds = _check_threshold(threshold, truth.shape[1])
     check_convention(convention)
     asked = _asked(convention, _check_ks(k, truth.shape[1]), train_labels, truth.shape[1])
+    if P is None:
+        asked = [(name, row, given) for name, row, given in asked if row.needs != "probabilities"]
     sums = Sums({name: row.measure(**given) for name, row, given in asked if row.needs == "scores"})
     for rows in row_blocks(truth.shape):
         sums.add(ranks_of_block(truth.rows(rows), S[rows]))
@@ -97,10 +106,15 @@ def evaluate(
         counts = _counts_above(truth, S, bounds, convention)
     else:
         counts = count(truth, check_labels(labels, truth.shape))
-    return {
-        name: ranked[name] if row.needs == "scores" else row.measure(counts, **given)
-        for name, row, given in asked
-    }
+    found: dict[str, float] = {}
+    for name, row, given in asked:
+        if row.needs == "scores":
+            found[name] = ranked[name]
+        elif row.needs == "labels":
+            found[name] = row.measure(counts, **given)
+        else:
+            found[name] = row.measure(truth, P, **given)
+    return found
 
 
 def _asked(

@@ -10,10 +10,11 @@ import numpy as np
 
 from compactlearn.core.warn import quiet
 from compactlearn.metrics.averages import Measure
+from compactlearn.metrics.chances import check_probabilities
 from compactlearn.metrics.hit_counts import count_block
 from compactlearn.metrics.label_ranks import LabelRanks, ranks_of_block
 from compactlearn.metrics.scoring import training_options
-from compactlearn.metrics.table import Metric, get_metric
+from compactlearn.metrics.table import Metric, get_metric, get_metric_of_scores
 from compactlearn.metrics.truth import Truth, read_truth
 
 __all__ = ["Judge", "Judges"]
@@ -38,7 +39,7 @@ class Judge:
         weights: np.ndarray | None = None,
     ) -> None:
         """``weights`` of rows count where rows are ranked."""
-        self.metric = get_metric(name)
+        self.metric = get_metric_of_scores(name)
         self.weights = weights
         self.Y, self.options = Y, dict(options or {})
         self.sign = 1.0 if self.metric.greater_is_better else -1.0
@@ -66,7 +67,7 @@ class Judge:
 
 
 class Judges:
-    """Several metrics, by name, of scores and labels for one truth, each in its own direction.
+    """Several metrics, by name, of what is predicted for one truth, each in its own direction.
 
     Rows are sorted once for all metrics that rank labels, and predicted labels counted once for all
     the others. ``train_labels`` are for metrics that weigh labels by how rare they are in training.
@@ -98,12 +99,27 @@ class Judges:
         """Whether any of the metrics is about predicted labels."""
         return bool(self._of_counts)
 
-    def __call__(self, scores: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
-        """(C, n_metrics) of ``scores`` (C, N, M) and of boolean ``labels`` (C, N, M)."""
+    @property
+    def needs_probabilities(self) -> bool:
+        """Whether any of the metrics is about probabilities."""
+        return any(metric.needs == "probabilities" for metric in self.metrics)
+
+    def __call__(
+        self,
+        scores: np.ndarray,
+        labels: np.ndarray | None = None,
+        probabilities: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """(C, n_metrics) of ``scores`` (C, N, M), boolean ``labels`` and ``probabilities``.
+
+        Metrics of probabilities that there are none of are NaN.
+        """
         values = self.of_scores(scores)
         if self.needs_labels:
             assert labels is not None
             values = np.where(np.isnan(values), self.of_labels(labels), values)
+        if self.needs_probabilities and probabilities is not None:
+            values = np.where(np.isnan(values), self.of_probabilities(probabilities), values)
         return values
 
     def of_scores(self, scores: np.ndarray) -> np.ndarray:
@@ -128,6 +144,17 @@ class Judges:
                 counts = count_block(self.truth, own)
                 for k, measure in self._of_counts.items():
                     row[k] = measure(counts)
+        return values
+
+    def of_probabilities(self, probabilities: np.ndarray) -> np.ndarray:
+        """The metrics that read probabilities; NaN for the others."""
+        values = np.full((len(probabilities), len(self.metrics)), np.nan)
+        with quiet():
+            for row, given in zip(values, probabilities, strict=True):
+                P = check_probabilities(given, self.truth.shape)
+                for k, metric in enumerate(self.metrics):
+                    if metric.needs == "probabilities":
+                        row[k] = metric.measure(self.truth, P, **metric.defaults)
         return values
 
 
@@ -172,7 +199,7 @@ def _measure_of(metric: Metric, options: Mapping[str, Any], n_labels: int) -> Me
     """What is averaged, where rows are ranked; None where the metric is called as it is."""
     options = {**metric.defaults, **options}
     # The function has a sentence for weights that do not fit, and for more places than labels.
-    if metric.needs == "labels" or "weights" in options or options.get("k", 0) > n_labels:
+    if metric.needs != "scores" or "weights" in options or options.get("k", 0) > n_labels:
         return None
     return metric.measure(**options)
 

@@ -10,7 +10,14 @@ from compactlearn.core.params import nearest
 from compactlearn.metrics.propensity import inverse_propensities
 from compactlearn.metrics.table import Metric, get_metric
 
-__all__ = ["Scorer", "scorer"]
+__all__ = [
+    "Scorer",
+    "predicted_labels",
+    "predicted_probabilities",
+    "predicted_scores",
+    "scorer",
+    "training_options",
+]
 
 
 @dataclass(frozen=True, eq=False)  # options may hold arrays, which do not compare
@@ -25,14 +32,13 @@ class Scorer:
 
     @property
     def needs(self) -> str:
-        """What of a classifier the metric reads: "scores" or "labels"."""
+        """What of a classifier the metric reads: "scores", "labels" or "probabilities"."""
         return get_metric(self.name).needs
 
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
         """The metric on X and Y, with its sign changed if less of it is better."""
         metric = get_metric(self.name)
-        answer = predicted_labels if metric.needs == "labels" else predicted_scores
-        value = metric.function(Y, answer(estimator, X), **self.options)
+        value = metric.function(Y, _READ[metric.needs](estimator, X), **self.options)
         return value if metric.greater_is_better else -value
 
     def __repr__(self) -> str:
@@ -44,9 +50,10 @@ def scorer(name: str, **options: Any) -> Scorer:
     """A metric by its name, for the `scoring` parameter of scikit-learn's tools.
 
     Metrics of labels read ``predict``; metrics of scores read ``decision_function``, or
-    ``predict_proba`` where there is no such method, whether it returns one matrix or, as
-    scikit-learn's forests and neighbours do, a list with one array for each label. Where less is
-    better the sign is changed, as scikit-learn's own "neg_..." scorers do.
+    ``predict_proba`` where there is no such method; metrics of probabilities ``predict_proba``,
+    whether it returns one matrix or, as scikit-learn's forests and neighbours do, a list with one
+    array for each label. Where less is better the sign is changed, as scikit-learn's own "neg_..."
+    scorers do.
 
     Parameters
     ----------
@@ -92,8 +99,22 @@ def predicted_labels(estimator: Any, X: Any) -> Any:
 
 def predicted_scores(estimator: Any, X: Any) -> Any:
     """One score for each row and label."""
-    method = _method(estimator, ("decision_function", "predict_proba"))
-    scores = method(X)
+    return _one_matrix(estimator, _method(estimator, ("decision_function", "predict_proba"))(X))
+
+
+def predicted_probabilities(estimator: Any, X: Any) -> Any:
+    """One probability for each row and label."""
+    return _one_matrix(estimator, _method(estimator, ("predict_proba",))(X))
+
+
+_READ: Mapping[str, Callable[[Any, Any], Any]] = {
+    "labels": predicted_labels,
+    "scores": predicted_scores,
+    "probabilities": predicted_probabilities,
+}
+
+
+def _one_matrix(estimator: Any, scores: Any) -> Any:
     if not isinstance(scores, list):
         return scores
     classes = getattr(estimator, "classes_", None)

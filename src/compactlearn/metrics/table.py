@@ -9,6 +9,12 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from compactlearn.core.params import nearest
+from compactlearn.metrics.chances import (
+    calibration_error,
+    calibration_error_of,
+    log_loss,
+    log_loss_of,
+)
 from compactlearn.metrics.labels import (
     example_f1,
     example_f1_of,
@@ -35,7 +41,15 @@ from compactlearn.metrics.row_values import (
 )
 from compactlearn.metrics.top import ndcg_at_k, precision_at_k
 
-__all__ = ["METRICS", "PAPER", "ROWS", "Metric", "get_metric", "greater_is_better"]
+__all__ = [
+    "METRICS",
+    "PAPER",
+    "ROWS",
+    "Metric",
+    "get_metric",
+    "get_metric_of_scores",
+    "greater_is_better",
+]
 
 
 @dataclass(frozen=True)
@@ -47,22 +61,23 @@ class Metric:
     name : str
         If it ends in "_at_k" the function has an option `k`, and any number may stand for the k.
     function : callable
-        ``function(Y_true, scores, ...)`` or ``function(Y_true, labels, ...)``, see `needs`. The
+        ``function(Y_true, scores, ...)``, or with labels or probabilities, see `needs`. The
         options of its signature, and their defaults, are those of the metric. One that is called
         `weights` is filled in from the training labels, see `inverse_propensities`.
-    needs : "scores" or "labels"
+    needs : "scores", "labels" or "probabilities"
     greater_is_better : bool
     title : str
         What a heading calls it.
     measure : callable
         What the function computes by, for callers who have read the truth already: of "scores"
         ``measure(**options)`` is the `Measure` to average over rows, of "labels"
-        ``measure(counts, **options)`` the value for `Counts`.
+        ``measure(counts, **options)`` the value for `Counts`, of "probabilities"
+        ``measure(truth, probabilities, **options)`` the value.
     """
 
     name: str
     function: Callable[..., float]
-    needs: Literal["scores", "labels"]
+    needs: Literal["scores", "labels", "probabilities"]
     greater_is_better: bool
     title: str
     measure: Callable[..., Any]
@@ -106,6 +121,15 @@ ROWS: dict[str, Metric] = {
         ),
         Metric("example_f1", example_f1, "labels", True, "Example-F1", example_f1_of),
         Metric("macro_f1", macro_f1, "labels", True, "Macro-F1", macro_f1_of),
+        Metric("log_loss", log_loss, "probabilities", False, "Log-loss", log_loss_of),
+        Metric(
+            "calibration_error",
+            calibration_error,
+            "probabilities",
+            False,
+            "Calibration error",
+            calibration_error_of,
+        ),
         Metric("precision_at_k", precision_at_k, "scores", True, "Precision@k", precision_measure),
         Metric("ndcg_at_k", ndcg_at_k, "scores", True, "nDCG@k", ndcg_measure),
         Metric("psp_at_k", psp_at_k, "scores", True, "Propensity-scored precision@k", psp_measure),
@@ -154,6 +178,24 @@ def get_metric(name: str) -> Metric:
         function=partial(general.function, k=int(numbered[2])),
         title=f"{general.title.removesuffix('k')}{numbered[2]}",
     )
+
+
+def get_metric_of_scores(name: str) -> Metric:
+    """A metric by its name, for who has scores and labels but no probabilities.
+
+    >>> get_metric_of_scores("log_loss")
+    Traceback (most recent call last):
+    ...
+    ValueError: The metric 'log_loss' needs probabilities, and here there are scores and labels ...
+    """
+    metric = get_metric(name)
+    if metric.needs == "probabilities":
+        raise ValueError(
+            f"The metric {name!r} needs probabilities, and here there are scores and labels alone; "
+            f"use another metric, or scikit-learn's GridSearchCV with scorer({name!r}) and a "
+            "classifier that has predict_proba."
+        )
+    return metric
 
 
 def greater_is_better(name: str) -> bool:
