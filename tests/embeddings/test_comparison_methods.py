@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
@@ -294,7 +295,7 @@ def test_mapped_features_have_no_names():
 
 
 class Recorder(RegressorMixin, BaseEstimator):
-    """Keeps what it is given and answers with the last row of it."""
+    """Keeps what it is given, and answers with the target of the nearest row."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -306,12 +307,12 @@ class Recorder(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        return np.tile(self.y_[-1], (len(X), 1))
+        return self.y_[[int(np.argmin(np.sum((self.X_ - row) ** 2, axis=1))) for row in X]]
 
 
 @every_method
 @pytest.mark.parametrize("weighted", [False, True])
-def test_regressors_see_codes_of_unit_mean_square(embedding, weighted):
+def test_regressors_see_targets_as_far_apart_as_labels_are(embedding, weighted):
     X, Y = make_data()
     weights = np.random.default_rng(2).uniform(0.2, 3, 36) if weighted else None
     model = CompactClassifier(embedding, regressor=Recorder()).fit(X, Y, sample_weight=weights)
@@ -323,13 +324,15 @@ def test_regressors_see_codes_of_unit_mean_square(embedding, weighted):
         np.testing.assert_allclose(
             model.regressor_.X_, X @ built_in.embedding_.projection_, atol=1e-8
         )
-    # Scaled back: the last row's own code is the answer for every row.
-    codes = model.predict_codes(X[:2])
-    np.testing.assert_allclose(
-        codes * model._model.code_scale, np.tile(seen[-1], (2, 1)), atol=1e-10
-    )
+    # Turned back: every row's own code is the answer for it. Two rows' targets are as far apart as
+    # their codes are when decoded, but for one factor.
+    codes = model.predict_codes(X)
+    decoded = codes @ model.embedding_.decoder_
+    energy = np.average(np.sum(decoded**2, axis=1), weights=weights)
+    factor = np.sqrt(seen.shape[1] / energy)
+    np.testing.assert_allclose(pdist(seen), factor * pdist(decoded), atol=1e-6)
     if not isinstance(embedding, FaIE | CMLL | Original | MDDM):
-        np.testing.assert_allclose(codes[0], model.embedding_.encode(Y[-1:])[0], atol=1e-9)
+        np.testing.assert_allclose(codes, model.embedding_.encode(Y), atol=1e-9)
 
 
 @every_method

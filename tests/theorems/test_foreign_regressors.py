@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, Ridge
@@ -34,9 +35,17 @@ class Recorder(RegressorMixin, BaseEstimator):
         return np.full((len(X), self.y_.shape[1]), self.answer)
 
 
+def weighted(embedding):
+    """What the learner is to see of the codes of a fitted embedding, and what undoes it."""
+    V, W = embedding.codes_, embedding.decoder_
+    root = np.real(scipy.linalg.sqrtm(W @ W.T))
+    factor = np.sqrt(V.size / np.sum((V @ root) ** 2))
+    return factor * V @ root, np.linalg.inv(factor * root)
+
+
 @pytest.mark.parametrize("d", [3, None])
 @pytest.mark.parametrize("shape", [(40, 9, 6), (15, 25, 6)])
-def test_learner_sees_projected_features_and_codes_of_unit_mean_square(shape, d):
+def test_learner_sees_projected_features_and_weighted_codes_of_unit_mean_square(shape, d):
     X, Y = problem(*shape, seed=110)
     options = {"n_feature_components": d, "n_label_components": 3}
     regressor = Recorder()
@@ -46,16 +55,17 @@ def test_learner_sees_projected_features_and_codes_of_unit_mean_square(shape, d)
     seen = model.regressor_
     P = np.eye(shape[1]) if d is None else embedding.projection_
     np.testing.assert_allclose(seen.X_, X @ P, atol=1e-8)
-    np.testing.assert_allclose(seen.y_, np.sqrt(shape[0]) * embedding.codes_, atol=1e-8)
-    np.testing.assert_allclose(np.mean(seen.y_**2, axis=0), 1, atol=1e-9)
+    np.testing.assert_allclose(seen.y_, weighted(embedding)[0], atol=1e-8)
+    np.testing.assert_allclose(np.mean(seen.y_**2), 1, atol=1e-9)
 
 
 @pytest.mark.parametrize("offset", ["mean", "none"])
-def test_answers_are_scaled_back_and_decoded(offset):
+def test_answers_are_turned_back_and_decoded(offset):
     X, Y = problem(40, 9, 6, seed=111)
     model = CMLLClassifier(n_label_components=3, offset=offset, regressor=Recorder(2.5)).fit(X, Y)
-    codes = np.full((40, 3), 2.5 / np.sqrt(40))
-    assert_scores(model.predict_codes(X), codes, 1e-12)
+    embedding = CMLL(n_label_components=3, offset=offset).fit(X, Y)
+    codes = np.full((40, 3), 2.5) @ weighted(embedding)[1]
+    assert_scores(model.predict_codes(X), codes, 1e-9)
     expected = codes @ model.embedding_.decoder_ + model.embedding_.offset_
     assert_scores(model.decision_function(X), expected, 1e-12)
 
@@ -111,11 +121,9 @@ def test_learners_of_one_target_get_one_code_at_a_time(m):
     embedding = CMLL(n_label_components=m).fit(X, Y)
     model = CMLLClassifier(n_label_components=m, regressor=SVR(C=0.5, tol=1e-9)).fit(X, Y)
     U = X @ embedding.projection_
-    targets = np.sqrt(40) * embedding.codes_
-    expected = np.column_stack(
-        [SVR(C=0.5, tol=1e-9).fit(U, t).predict(U) for t in targets.T]
-    ) / np.sqrt(40)
-    assert_scores(model.predict_codes(X), expected, 1e-6)
+    targets, back = weighted(embedding)
+    answers = np.column_stack([SVR(C=0.5, tol=1e-9).fit(U, t).predict(U) for t in targets.T])
+    assert_scores(model.predict_codes(X), answers @ back, 1e-6)
 
 
 def test_sparse_rows_reach_the_learner_projected():

@@ -1,4 +1,12 @@
-"""The learner g: from projected features to codes."""
+"""The learner g: from projected features to codes.
+
+A learner that minimises a sum of squares over its targets should minimise it over the labels. Codes
+V decoded by W miss the labels by ||(V - V^) W||^2 = ||(V - V^) L||^2 for every L with LL' = WW', so
+a foreign regressor is fitted to Z = V L, in place of codes that would all count alike, and its
+answers times the inverse of L are codes. L is the symmetric root: it is unique, it follows the
+signs of the codes, and of all roots it changes them least. Where the decoder has orthonormal rows
+(PLST, CPLST), or the labels are their own codes, Z is V.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +25,8 @@ from sklearn.utils.validation import has_fit_parameter
 from compactlearn.core.warn import warn_user
 from compactlearn.core.weight import owned
 from compactlearn.linalg.codes import Codes
+from compactlearn.linalg.dense import self_product
+from compactlearn.linalg.eigen import symmetric_roots
 from compactlearn.linalg.learning import learn
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import Learned
@@ -62,8 +72,13 @@ class RidgeLearner:
     def fit(self, pair: Pair, P: Array | None, codes: Codes) -> Learned:
         return learn(pair, P, codes, self.alpha, self.bias)
 
-    def predictor(self, pair: Pair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
-        """Fit, and return the function from rows, as the pair knows them, to codes."""
+    def predictor(
+        self, pair: Pair, P: Array | None, codes: Codes, decoder: Array | None
+    ) -> Callable[[Any], Array]:
+        """Fit, and return the function from rows, as the pair knows them, to codes.
+
+        A ridge need not know the decoder: its answers are linear in its targets.
+        """
         learned = self.fit(pair, P, codes)
         B = learned.coefficients
         A = B if P is None else pair.expressed(P) @ B
@@ -81,24 +96,41 @@ class ForeignLearner:
     def for_codes(self, codes: Codes) -> Learner:
         return self if codes.size else self.ridge
 
-    def fit(self, pair: RowwisePair, U: Any, codes: Codes) -> tuple[Any, float]:
-        """A clone fitted to codes of unit mean square, and the factor that makes them so."""
-        V = pair.code_rows(codes)
-        energy = np.sum(V**2 if pair.weights is None else pair.weights[:, None] * V**2)
-        scale = float(np.sqrt(pair.count * V.shape[1] / energy)) if energy > 0 else 1.0
-        return fit_foreign(self.regressor, U, V * scale, pair.weights, self.n_jobs), scale
+    def fit(
+        self, pair: RowwisePair, U: Any, codes: Codes, decoder: Array | None
+    ) -> tuple[Any, float | Array]:
+        """A clone fitted to targets of unit mean square, and what makes codes of its answers.
 
-    def predictor(self, pair: Pair, P: Array | None, codes: Codes) -> Callable[[Any], Array]:
+        ``decoder`` (m, M) says how much each code counts; None where the labels are the codes.
+        """
+        V, back = pair.code_rows(codes), None
+        if decoder is not None:
+            root, back = symmetric_roots(self_product(decoder))
+            if root.any():
+                V = V @ root
+            else:  # no label varies with any code: all count alike
+                back = None
+        energy = np.sum(V**2 if pair.weights is None else pair.weights[:, None] * V**2)
+        # One factor for all targets, which changes none of their proportions: a penalty or a
+        # tolerance of the regressor then means the same for rare labels as for frequent ones.
+        scale = float(np.sqrt(pair.count * V.shape[1] / energy)) if energy > 0 else 1.0
+        model = fit_foreign(self.regressor, U, V * scale, pair.weights, self.n_jobs)
+        return model, 1.0 / scale if back is None else back / scale
+
+    def predictor(
+        self, pair: Pair, P: Array | None, codes: Codes, decoder: Array | None
+    ) -> Callable[[Any], Array]:
         """Fit, and return the function from rows, as the pair knows them, to codes."""
         if codes.size == 0:
-            return self.ridge.predictor(pair, P, codes)
+            return self.ridge.predictor(pair, P, codes, decoder)
         assert isinstance(pair, RowwisePair)  # moments serve the built-in ridge only
         expressed = None if P is None else pair.expressed(P)
-        model, scale = self.fit(pair, pair.left if P is None else pair.projected_rows(P), codes)
+        U = pair.left if P is None else pair.projected_rows(P)
+        model, back = self.fit(pair, U, codes, decoder)
 
         def predict(rows: Any) -> Array:
             projected = rows if expressed is None else rows @ expressed
-            return predict_foreign(model, projected, codes.size) / scale
+            return predict_foreign(model, projected, codes.size, back)
 
         return predict
 
@@ -115,15 +147,15 @@ def learner_of(classifier: Any, alpha: float) -> Learner:
 
 
 def fit_foreign(
-    regressor: Any, U: Any, codes: Array, weights: Array | None, n_jobs: int | None
+    regressor: Any, U: Any, targets: Array, weights: Array | None, n_jobs: int | None
 ) -> Any:
-    """Fit a clone of a scikit-learn regressor to codes of unit mean square.
+    """Fit a clone of a scikit-learn regressor.
 
-    A regressor for a single target is wrapped, one copy per code. A single code is passed as a
+    A regressor for a single target is wrapped, one copy per target. A single one is passed as a
     vector unless the regressor takes matrices only.
     """
     model = clone(regressor)
-    if codes.shape[1] > 1 and not _takes_several_targets(model):
+    if targets.shape[1] > 1 and not _takes_several_targets(model):
         model = MultiOutputRegressor(model, n_jobs=n_jobs)
     arguments = {}
     if weights is not None:
@@ -136,14 +168,14 @@ def fit_foreign(
                 "take one; leave it out, or use regressor=None or another regressor."
             )
         arguments["sample_weight"] = weights
-    alone = codes.shape[1] == 1 and get_tags(model).target_tags.single_output
-    target = codes.ravel() if alone else codes
-    return model.fit(U, target, **arguments)
+    alone = targets.shape[1] == 1 and get_tags(model).target_tags.single_output
+    return model.fit(U, targets.ravel() if alone else targets, **arguments)
 
 
-def predict_foreign(model: Any, U: Any, n_codes: int) -> Array:
-    """Predictions of a foreign regressor as an (N, m) matrix."""
-    return np.asarray(model.predict(U), dtype=np.float64).reshape(-1, n_codes)
+def predict_foreign(model: Any, U: Any, n_codes: int, back: float | Array) -> Array:
+    """(N, m) codes by a foreign regressor, whose answers times ``back`` they are."""
+    answers = np.asarray(model.predict(U), dtype=np.float64).reshape(-1, n_codes)
+    return answers @ back if isinstance(back, np.ndarray) else answers * back
 
 
 def _takes_several_targets(model: Any) -> bool:

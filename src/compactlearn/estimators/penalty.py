@@ -28,7 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.graded import column_floor
+from compactlearn.linalg.moments import column_moments
 from compactlearn.linalg.pairs import Pair
 
 Array = NDArray[np.float64]
@@ -44,6 +46,12 @@ def penalty_of_columns(mean: Array, squares: Array, count: float) -> float:
     """
     seen = squares[squares > column_floor(mean, count)]
     return float(np.sqrt(seen).sum() ** 2 / (seen.size * count)) if seen.size else 1.0
+
+
+def penalty_of_rows(X: Any, weights: Array | None = None) -> float:
+    """What ``alpha="auto"`` is on rows of features."""
+    mean, variances, count = column_moments(working_form(X), weights)
+    return penalty_of_columns(mean, count * variances, count)
 
 
 def resolved_penalty(alpha: Any, pair: Pair) -> float:
