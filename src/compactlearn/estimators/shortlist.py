@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -12,9 +13,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.preprocessing import Normalizer, normalize
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from compactlearn.core.params import (
     Choice,
@@ -33,14 +33,15 @@ from compactlearn.core.seeds import seeded
 from compactlearn.core.threads import blas_threads, free_cores
 from compactlearn.core.validation import (
     check_features,
-    check_targets,
     labels_given,
     unchanged_on_error,
 )
 from compactlearn.decoding.thresholds import STRATEGIES, tune
 from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.estimators.cmll import CMLLClassifier
+from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.model_size import numbers_of
 from compactlearn.estimators.shortlisting.candidates import Candidates
@@ -51,6 +52,8 @@ from compactlearn.estimators.shortlisting.second_look import (
     problems_of,
     with_likely_labels,
 )
+from compactlearn.estimators.shortlisting.third_look import Company, ThirdLook
+from compactlearn.estimators.shortlisting.unit_rows import UnitRows
 from compactlearn.linalg.many_logistic import Problems, Weights, margins_of, solve_many
 from compactlearn.metrics.checks import row_blocks
 
@@ -71,23 +74,25 @@ _RETRIEVER_FOLDS = 2
 # fold where a fifth of the rows are enough.
 _HELD_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
+_FEWEST_ROWS = 4
 _CS = (0.25, 1.0, 4.0, 16.0)
-_JUDGES = 256  # labels at least that calibrate and set the threshold
 _BLOCK_ROWS = 1024  # scored at a time
-_JUDGING_PAIRS = 200_000  # of the labels that choose among these, calibrate, and set the threshold
+_JUDGING_PAIRS = 200_000  # of the labels that choose the penalty
 
 
 class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     """Many labels and sparse features: a compact model retrieves, sparse classifiers decide.
 
-    A row's labels are found in three steps:
+    A row's labels are found in four steps:
 
     1. *candidates*: the best labels by a compact model, the retriever, and the labels of the most
        similar training rows;
     2. *first look*: what both say of a candidate becomes one log-odds, by a function of a dozen
        numbers that is common to all labels;
     3. *second look*: a logistic regression of the label, on the row's own features and on the
-       probabilities of its likely labels, starts from the first look and corrects it.
+       probabilities of its likely labels, starts from the first look and corrects it;
+    4. *third look*: both looks, the label's frequency, and what the other candidates of the row say
+       of this one become the final log-odds, by a function that is common to all labels.
 
     The regressions are learnt from the rows whose candidate a label is, so that a label meets those
     rows that might be taken for its own, and no others. All that they start from is honest:
@@ -143,6 +148,7 @@ default="auto"
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix
     n_labels_ : int
     label_names_ : list of str, where Y was a frame
+    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -211,7 +217,7 @@ default="auto"
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, Y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Self:
         """Fit the retriever, and the regressions to its candidates.
 
         Parameters
@@ -219,23 +225,26 @@ default="auto"
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
             Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 2 counts as that row twice; of weight 0, not at all. Rows with equal
+            features and equal labels are one row of their weights' sum, and one neighbour.
         """
         with unchanged_on_error(self), blas_threads():
             check_own_parameters(self)
-            X = check_features(self, X, reset=True)
             given = labels_given(y, Y)
-            owner = f"{type(self).__name__}.fit"
-            targets = check_targets(given, X.shape[0], owner=owner, features=X)
-            labels = LabelSpace.of(targets)
+            data = check_training(self, X, given, sample_weight)
+            labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
             describe(self, labels)
             self._sparse_labels = scipy.sparse.issparse(given)
             self._unit_rows = self.unit_rows
-            self._learn(X, scipy.sparse.csr_array(targets.matrix), labels, threshold)
+            Y = scipy.sparse.csr_array(data.targets.matrix)
+            self._learn(_Training.of(data.X, Y, data.weights), labels, threshold)
         return self
 
-    def _learn(self, X: Any, Y: Any, labels: LabelSpace, threshold: float | Array) -> None:
+    def _learn(self, data: _Training, labels: LabelSpace, threshold: float | Array) -> None:
         rng = seeded(self.random_state)
+        X, Y = data.X, data.Y
         sizes = _Sizes.of(self, labels, X.shape[0], Y.nnz)
         rows, folds = self._rows(X), _Folds.of(X.shape[0], rng)
         n_threads = free_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
@@ -244,47 +253,41 @@ default="auto"
         )
         looked: _Regressions | None = None
         held: list[_HeldOut] = []
+        start: Weights | None = None
         C = 0.0 if self.C == "auto" else float(self.C)
-        judges: Rows = np.arange(labels.n_labels)
-        per_label = isinstance(self.threshold, str) and self.threshold == "per-label"
         for k in steps:
             inside = folds.fold == k
-            looks = self._look(X, rows, Y, inside, sizes, n_threads, rng)
+            looks = self._look(data, rows, inside, sizes, n_threads, rng)
+            C = C or looks.best_C(looks.some_labels(rng), inside)
+            weights = looks.solved(C, ~inside)
+            company = data.taken(np.flatnonzero(~inside)).company
+            held.append(looks.held_out(weights, company, inside, C))
             if looked is None:
-                looked = looks
-                few = looks.some_labels(rng, 1)
-                if not per_label:
-                    judges = looks.some_labels(rng, _JUDGES)
-                C = C or looks.best_C(few, inside)
-            held.append(looks.held_out(judges, inside, C))
+                looked, start = looks, weights
         assert looked is not None
         retriever = self._make_retriever(Y.shape[0], Y.shape[1], rng)
         if retriever is not None:
-            retriever.fit(X, Y)
-        second = SecondLook.of(looked.solved(C), self.smallest_weight)
-        second = second.calibrated(
-            np.concatenate([part.margins.data for part in held]),
-            np.concatenate([part.present for part in held]),
-        )
+            data.fitted(retriever)
+        second = SecondLook.of(looked.solved(C, start=start), self.smallest_weight)
+        new = _HeldOut.together(held)
+        third = ThirdLook.learn(new.numbers, new.present, new.weights, rng)
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
             strategy = "f1" if self.threshold == "auto" else self.threshold
-            margins = scipy.sparse.vstack([part.margins for part in held], format="csc")
-            a, b = second.reading
-            margins.data = a * margins.data.astype(np.float64) + b
-            judged = Y[np.concatenate([part.rows for part in held])]
-            threshold = _tuned(strategy, margins, judged[:, judges])
+            scores = new.candidates.matrix(third.scores(new.numbers).astype(np.float64)).tocsc()
+            weights = None if data.weights is None else data.weights[new.rows]
+            threshold = _tuned(strategy, scores, Y[new.rows], weights)
         self.retriever_, self._first, self._second = retriever, looked.first, second
+        self._company, self._third = data.company, third
         self._neighbours = None
         if self.n_neighbors:
-            self._neighbours = Neighbours.of(rows, Y, self.n_neighbors)
+            self._neighbours = Neighbours.of(rows, Y, self.n_neighbors, data.weights)
         self.n_candidates_, self.C_, self._sizes = sizes.n_candidates, C, sizes
         self.threshold_, self._boundary = labels.placed(threshold)
 
     def _look(
         self,
-        X: Any,
+        data: _Training,
         rows: Any,
-        Y: Any,
         inside: NDArray[np.bool_],
         sizes: _Sizes,
         n_threads: int,
@@ -296,6 +299,7 @@ default="auto"
         from, has its labels in what the others start from. What they lack for that reason the
         regressions make up for, and the row would look worse than a new one does.
         """
+        X, Y = data.X, data.Y
         known, new = np.flatnonzero(~inside), np.flatnonzero(inside)
         retriever = self._make_retriever(known.size, Y.shape[1], rng)
         fold = rng.permutation(np.arange(known.size) % _RETRIEVER_FOLDS)
@@ -308,28 +312,32 @@ default="auto"
             if retriever is None:
                 named[places] = np.arange(Y.shape[1])
             elif places.size:
-                model = clone(retriever).fit(X[learnt], Y[learnt])
-                named[places], scores[places] = model.predict_topk(
-                    X[order[places]], sizes.retrieved
+                model = data.taken(learnt).fitted(clone(retriever))
+                named[places], scores[places] = _named_by(
+                    model, X[order[places]], sizes.retrieved, n_threads
                 )
         votes = None
         if self.n_neighbors:
-            neighbours = Neighbours.of(rows[known], Y[known], self.n_neighbors)
+            weights = data.taken(known).weights
+            neighbours = Neighbours.of(rows[known], Y[known], self.n_neighbors, weights)
             own = neighbours.votes(rows[known], sizes.voted, own=True, n_threads=n_threads)
             votes = scipy.sparse.csr_array(
                 scipy.sparse.vstack([own, neighbours.votes(rows[new], sizes.voted)], format="csr")
             )
         candidates = Candidates.of((named, scores), votes, Y.shape[1]).taken(np.argsort(order))
         present = candidates.present(Y)
-        counts = np.bincount(Y[known].indices, minlength=Y.shape[1]).astype(np.float64)
         there = ~inside[candidates.rows]
-        first = FirstLook.learn(candidates.taken(known), present[there], counts, rng)
+        counts = data.taken(known).label_counts
+        weights = None if data.weights is None else data.weights[candidates.rows[there]]
+        first = FirstLook.learn(candidates.taken(known), present[there], counts, rng, weights)
         log_odds = first.log_odds(candidates)
         missed = candidates.missed(Y)
         problems = problems_of(candidates, present, log_odds).with_more(
             problems_of(missed, np.ones(missed.labels.size, dtype=bool), first.log_odds(missed))
         )
-        return _Regressions(rows, candidates, present, first, log_odds, problems, n_threads)
+        return _Regressions(
+            rows, data.weights, candidates, present, first, log_odds, problems, n_threads
+        )
 
     def _make_retriever(self, n_rows: int, n_labels: int, rng: np.random.RandomState) -> Any:
         """The retriever, not fitted; None where there is nothing to be retrieved."""
@@ -342,7 +350,7 @@ default="auto"
                 "auto" if compact else None,
                 min(n_codes, n_labels) if compact else None,
                 alpha="auto",
-                feature_map=Normalizer() if self.unit_rows else None,
+                feature_map=UnitRows() if self.unit_rows else None,
                 threshold=0.5,
             )
         retriever = clone(self.retriever)
@@ -352,8 +360,7 @@ default="auto"
 
     def _rows(self, X: Any) -> scipy.sparse.csr_array:
         rows = scipy.sparse.csr_array(X, dtype=np.float32)
-        rows.sum_duplicates()
-        return scipy.sparse.csr_array(normalize(rows) if self._unit_rows else rows)
+        return UnitRows().transform(rows) if self._unit_rows else rows
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -377,14 +384,19 @@ default="auto"
         candidates = Candidates.of(named, votes, n_labels)
         log_odds = self._first.log_odds(candidates)
         beside = with_likely_labels(rows, candidates, log_odds, self.C_)
-        return candidates, self._second.scores(beside, candidates, log_odds)
+        margins = self._second.margins(beside, candidates, log_odds)
+        numbers = self._company.numbers(candidates, margins, log_odds)
+        return candidates, self._third.scores(numbers)
 
     def _matrix(self, X: Any) -> scipy.sparse.csr_array:
         """The scores of the candidates."""
         parts = []
         for start in range(0, X.shape[0], _BLOCK_ROWS):
-            candidates, scores = self._scored(X[start : start + _BLOCK_ROWS])
+            block = X[start : start + _BLOCK_ROWS] if X.shape[0] > _BLOCK_ROWS else X
+            candidates, scores = self._scored(block)
             parts.append(candidates.matrix(scores.astype(np.float64)))
+        if len(parts) == 1:
+            return parts[0]
         empty = scipy.sparse.csr_array((0, self.n_labels_))
         return scipy.sparse.csr_array(scipy.sparse.vstack([empty, *parts], format="csr"))
 
@@ -518,6 +530,56 @@ default="auto"
 
 
 @dataclass(frozen=True)
+class _Training:
+    """Rows that differ in features or labels, and how often each counts."""
+
+    X: Any
+    Y: scipy.sparse.csr_array
+    weights: Array | None  # None: once
+
+    @classmethod
+    def of(cls, X: Any, Y: scipy.sparse.csr_array, weights: Array | None) -> _Training:
+        """Equal rows become one, in an order that follows from what they hold.
+
+        Otherwise a row would vote for its own copy, and weight 2 be something else than twice.
+        """
+        features, labels = row_groups(X), row_groups(Y)
+        order = np.lexsort([features, labels])
+        differs = (np.diff(features[order]) != 0) | (np.diff(labels[order]) != 0)
+        starts = np.flatnonzero(np.concatenate([[True], differs]))
+        given = np.ones(order.size) if weights is None else weights
+        total = np.add.reduceat(given[order], starts)
+        rows = order[starts]
+        return cls(X[rows], Y[rows], None if (total == 1.0).all() else total)
+
+    def taken(self, rows: Rows) -> _Training:
+        weights = None if self.weights is None else self.weights[rows]
+        return _Training(self.X[rows], self.Y[rows], weights)
+
+    @property
+    def label_counts(self) -> Array:
+        """How often each label is there."""
+        weights = np.ones(self.Y.shape[0]) if self.weights is None else self.weights
+        return np.asarray(self.Y.T @ weights, dtype=np.float64)
+
+    @property
+    def company(self) -> Company:
+        return Company.of(self.Y, self.weights)
+
+    def fitted(self, model: Any) -> Any:
+        """A model after its fit to these rows."""
+        if self.weights is None:
+            return model.fit(self.X, self.Y)
+        if not has_fit_parameter(model, "sample_weight"):
+            raise ValueError(
+                f"Some rows count more or less than once, and the retriever {type(model).__name__} "
+                "takes no sample_weight; leave sample_weight and repeated rows out, or use "
+                "another retriever."
+            )
+        return model.fit(self.X, self.Y, sample_weight=self.weights)
+
+
+@dataclass(frozen=True)
 class _Sizes:
     """How many candidates a row has, and whose."""
 
@@ -554,6 +616,7 @@ class _Regressions:
     """The regressions of all labels, for any penalty and on any of the rows."""
 
     rows: scipy.sparse.csr_array
+    weights: Array | None  # of the rows
     candidates: Candidates
     present: NDArray[np.bool_]
     first: FirstLook
@@ -564,21 +627,32 @@ class _Regressions:
     def features(self, C: float) -> scipy.sparse.csr_array:
         return with_likely_labels(self.rows, self.candidates, self.log_odds, C)
 
-    def solved(self, C: float, outside: NDArray[np.bool_] | None = None) -> Weights:
+    def solved(
+        self, C: float, outside: NDArray[np.bool_] | None = None, start: Weights | None = None
+    ) -> Weights:
         """The weights of all labels, learnt from all rows or from those outside a fold."""
         problems = self.problems if outside is None else self.problems.among(outside)
-        return self._solve(problems, C)
+        return self._solve(problems, C, start)
 
-    def _solve(self, problems: Problems, C: float) -> Weights:
+    def _solve(self, problems: Problems, C: float, start: Weights | None = None) -> Weights:
         return solve_many(
-            self.features(C), problems, C, positive_only=True, n_threads=self.n_threads
+            self.features(C),
+            problems,
+            C,
+            row_weights=self.weights,
+            start=start,
+            positive_only=True,
+            n_threads=self.n_threads,
         )
 
-    def some_labels(self, rng: np.random.RandomState, least: int) -> Rows:
-        """Labels that are enough to choose numbers by which all labels share."""
+    def some_labels(self, rng: np.random.RandomState) -> Rows:
+        """Labels that are enough to choose a number which all labels share."""
         order = rng.permutation(self.problems.count)
         pairs = np.cumsum(np.diff(self.problems.starts)[order])
-        return np.sort(order[: max(least, int(np.searchsorted(pairs, _JUDGING_PAIRS)))])
+        return np.sort(order[: max(1, int(np.searchsorted(pairs, _JUDGING_PAIRS)))])
+
+    def weights_of(self, rows: Rows) -> Array:
+        return np.ones(rows.size) if self.weights is None else self.weights[rows]
 
     def best_C(self, labels: Rows, inside: NDArray[np.bool_]) -> float:
         """The penalty under which the rows of a fold are best explained by the other rows.
@@ -589,10 +663,11 @@ class _Regressions:
         problems = self.problems.chosen(labels)
         learnt, judged = problems.among(~inside), problems.among(inside)
         sign = np.where(judged.positive, -1.0, 1.0)
+        weights = self.weights_of(judged.rows)
 
         def loss(C: float) -> float:
             margins = margins_of(self.features(C), judged, self._solve(learnt, C))
-            return float(np.logaddexp(0.0, sign * margins).sum())
+            return float(weights @ np.logaddexp(0.0, sign * margins))
 
         found = {_CS[0]: loss(_CS[0])}
         for C in _CS[1:]:
@@ -603,17 +678,17 @@ class _Regressions:
         found |= {C: loss(C) for C in (best / 2, best * 2)}
         return min(found, key=found.__getitem__)
 
-    def held_out(self, labels: Rows, inside: NDArray[np.bool_], C: float) -> _HeldOut:
-        """What the regressions of some labels say of a fold, learnt without it."""
-        weights = self._solve(self.problems.chosen(labels).among(~inside), C)
+    def held_out(
+        self, weights: Weights, company: Company, inside: NDArray[np.bool_], C: float
+    ) -> _HeldOut:
+        """What is said of a fold by weights and company that do not know it."""
         rows, pairs = np.flatnonzero(inside), inside[self.candidates.rows]
         own, log_odds = self.candidates.taken(rows), self.log_odds[pairs]
-        asked = problems_of(own, self.present[pairs], log_odds).chosen(labels)
         beside = with_likely_labels(self.rows[rows], own, log_odds, C)
-        margins = margins_of(beside, asked, weights)
-        shape = (rows.size, labels.size)
-        matrix = scipy.sparse.csc_array((margins, asked.rows, asked.starts), shape=shape)
-        return _HeldOut(rows, matrix, asked.positive)
+        margins = SecondLook.of(weights).margins(beside, own, log_odds)
+        numbers = company.numbers(own, margins, log_odds)
+        counted = self.weights_of(rows[own.rows])
+        return _HeldOut(rows, own, numbers, self.present[pairs], counted)
 
 
 @dataclass(frozen=True)
@@ -626,29 +701,74 @@ class _Folds:
     @classmethod
     def of(cls, n_rows: int, rng: np.random.RandomState) -> _Folds:
         share = float(np.clip(_HELD_ROWS / n_rows, _SMALLEST_FOLD, _LARGEST_FOLD))
-        n_folds = round(1 / share)
-        if n_rows < n_folds:
+        if n_rows < _FEWEST_ROWS:
             raise ValueError(
-                f"ShortlistClassifier learns from folds of the rows and needs {n_folds} rows at "
-                f"least, and X has {n_rows} sample(s); pass more rows."
+                f"ShortlistClassifier learns from folds of the rows and needs {_FEWEST_ROWS} "
+                f"different rows at least, and X has {n_rows} sample(s); pass more rows."
             )
+        n_folds = min(round(1 / share), n_rows)
         n_used = int(np.clip(round(_HELD_ROWS * n_folds / n_rows), 1, n_folds))
         return cls(rng.permutation(np.arange(n_rows) % n_folds), n_used)
 
 
 @dataclass(frozen=True)
 class _HeldOut:
-    """What regressions say of rows that are new to them."""
+    """What is said of the candidates of rows that are new to all who say it."""
 
     rows: Rows
-    margins: scipy.sparse.csc_array  # of candidates, by row and label
-    present: NDArray[np.bool_]  # for each of them
+    candidates: Candidates
+    numbers: Array  # of each candidate
+    present: NDArray[np.bool_]
+    weights: Array  # of its row
+
+    @classmethod
+    def together(cls, parts: list[_HeldOut]) -> _HeldOut:
+        return cls(
+            np.concatenate([part.rows for part in parts]),
+            Candidates.stacked([part.candidates for part in parts]),
+            np.concatenate([part.numbers for part in parts]),
+            np.concatenate([part.present for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+        )
 
 
-def _tuned(strategy: str, scores: scipy.sparse.csc_array, Y: Any) -> float | Array:
-    """A threshold for scores that only candidates have."""
+def _named_by(
+    model: Any, X: Any, count: int, n_threads: int
+) -> tuple[NDArray[np.integer[Any]], NDArray[np.floating[Any]]]:
+    """What a retriever names for rows, as many parts of them at once as there are threads."""
+    parts = np.array_split(np.arange(X.shape[0]), min(n_threads, X.shape[0]))
+    if len(parts) == 1:
+        return model.predict_topk(X, count)
+    with ThreadPoolExecutor(len(parts)) as pool:
+        found = list(pool.map(lambda rows: model.predict_topk(X[rows], count), parts))
+    labels, scores = zip(*found, strict=True)
+    return np.concatenate(labels), np.concatenate(scores)
+
+
+def _tuned(
+    strategy: str, scores: scipy.sparse.csc_array, Y: Any, weights: Array | None
+) -> float | Array:
+    """A threshold for scores that only candidates have; those of all others are lower.
+
+    One threshold for all labels does not ask whose a score is. Candidates are then one long column
+    in place of a matrix of all rows and labels, and what is no candidate two entries at its end,
+    the labels that are present and those that are not, with the weights of all of them.
+    """
     lowest = float(scores.data.min(initial=0.0)) - 1.0
-    n_rows = scores.shape[0]
+    n_rows, n_labels = scores.shape
+    present = scipy.sparse.csc_array(Y, dtype=np.float64)
+    if strategy != "per-label":
+        w = np.ones(n_rows) if weights is None else weights
+        ones = (np.ones(scores.nnz), scores.indices, scores.indptr)
+        named = scipy.sparse.csc_array(ones, shape=scores.shape)
+        hit = np.asarray(scipy.sparse.csc_array(named + named.multiply(present)).data) == 2.0
+        own = w[scores.indices]
+        missed = w @ np.asarray(present.sum(axis=1)).ravel() - own[hit].sum()
+        others = n_labels * w.sum() - own.sum() - missed
+        values = np.append(scores.data, [lowest, lowest])
+        there = np.append(hit, [True, False]).astype(np.float64)
+        column = scipy.sparse.csr_array(there[:, None])
+        return tune(strategy, lambda _: values[:, None], column, np.append(own, [missed, others]))
 
     def columns(labels: slice | NDArray[np.intp]) -> Array:
         part = scores[:, labels]
@@ -656,4 +776,4 @@ def _tuned(strategy: str, scores: scipy.sparse.csc_array, Y: Any) -> float | Arr
         dense[part.indices, np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))] = part.data
         return dense
 
-    return tune(strategy, columns, scipy.sparse.csr_array(Y, dtype=np.float64))
+    return tune(strategy, columns, present.tocsr(), weights)

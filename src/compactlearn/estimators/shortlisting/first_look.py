@@ -2,13 +2,16 @@
 
 Retrievers have scores in units of their own: shares, log-odds, distances. So the log-odds are a
 piecewise linear function of the score, with corners where the labels that are present have their
-scores, and one of the votes; how frequent a label is counts too. A logistic regression of a dozen
-numbers, the same for all labels.
+scores, and one of the votes; how frequent a label is counts too. A share of 0.02 is nothing for a
+label of every tenth row and a lot for one of every thousandth: a third function is of the score as
+the label's own candidates have it, about their mean and in units of their deviation. A logistic
+regression of some dozens of numbers, the same for all labels.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +24,7 @@ Array = NDArray[np.float64]
 _CORNERS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # quantiles of the scores of present labels
 _PAIRS = 200_000  # are enough for a dozen numbers
 _C = 10.0
+_PRIOR = 10.0  # candidates that a label's mean and deviation borrow from all labels
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,9 @@ class FirstLook:
 
     score_corners: Array
     vote_corners: Array
+    own_corners: Array
+    centres: NDArray[np.float32]  # (n_labels,) mean score of the label's candidates
+    scales: NDArray[np.float32]  # (n_labels,) and its deviation
     frequency: Array  # (n_labels,) log of one more than the rows of a label
     coefficients: Array
     intercept: float
@@ -40,12 +47,19 @@ class FirstLook:
         present: NDArray[np.bool_],
         counts: Array,
         rng: np.random.RandomState,
+        weights: Array | None = None,
     ) -> FirstLook:
         """``candidates`` are those of rows that the retriever had not seen."""
         named = ~np.isnan(candidates.retrieved)
+        scores, labels = candidates.retrieved[named], candidates.labels[named]
+        centres, scales = _habits(scores, labels, candidates.n_labels)
+        own = (scores - centres[labels]) / scales[labels]
         blank = cls(
-            _corners(candidates.retrieved[named], candidates.retrieved[named & present]),
+            _corners(scores, scores[present[named]]),
             _corners(candidates.votes, candidates.votes[present & (candidates.votes > 0)]),
+            _corners(own, own[present[named]]),
+            centres,
+            scales,
             np.log1p(counts) - np.log1p(counts).mean(),
             np.zeros(0),
             0.0,
@@ -58,36 +72,74 @@ class FirstLook:
         if not y.size or y.all() or not y.any():
             width = blank.columns(candidates, chosen[:1]).shape[1]
             share = (present.sum() + 0.5) / (n_pairs + 1.0)
-            return cls(*blank.fixed, np.zeros(width), float(np.log(share / (1 - share))))
+            return replace(
+                blank, coefficients=np.zeros(width), intercept=float(np.log(share / (1 - share)))
+            )
         model = LogisticRegression(C=_C, solver="newton-cholesky", max_iter=100)
-        model.fit(blank.columns(candidates, chosen), y)
-        return cls(*blank.fixed, np.array(model.coef_[0]), float(model.intercept_[0]))
+        own = None if weights is None else weights[chosen]
+        model.fit(blank.columns(candidates, chosen), y, sample_weight=own)
+        return replace(
+            blank, coefficients=np.array(model.coef_[0]), intercept=float(model.intercept_[0])
+        )
 
-    @property
-    def fixed(self) -> tuple[Array, Array, Array]:
-        return self.score_corners, self.vote_corners, self.frequency
-
-    def columns(self, candidates: Candidates, pairs: NDArray[np.integer] | slice) -> Array:
+    def columns(self, candidates: Candidates, pairs: NDArray[np.integer[Any]]) -> Array:
         """What the regression looks at."""
-        score, votes = candidates.retrieved[pairs], candidates.votes[pairs]
-        named = ~np.isnan(score)
-        S = _hats(np.where(named, score, self.score_corners[0]), self.score_corners)
-        S[~named] = 0.0
-        V = _hats(votes, self.vote_corners)
-        V[votes == 0] = 0.0
-        frequency = self.frequency[candidates.labels[pairs]]
-        level = S @ np.linspace(0.0, 1.0, S.shape[1])
-        vote_level = V @ np.linspace(0.0, 1.0, V.shape[1])
-        crossed = [frequency, frequency * level, frequency * vote_level, level * vote_level]
-        return np.column_stack([S, V, *crossed])
+        given = self._given(candidates, pairs)
+        hats = [hats_of(values, corners) * there[:, None] for values, corners, there in given]
+        levels = [part @ np.linspace(0.0, 1.0, part.shape[1]) for part in hats]
+        return np.column_stack([*hats, *self._crossed(candidates.labels[pairs], *levels)])
 
     def log_odds(self, candidates: Candidates) -> NDArray[np.float32]:
-        """Of every pair."""
+        """Of every pair: ``columns @ coefficients + intercept``, and no columns are made."""
         found = np.empty(candidates.labels.size, dtype=np.float32)
+        sizes = self.score_corners.size, self.vote_corners.size, self.own_corners.size
+        *heights, crossed = np.split(self.coefficients, np.cumsum(sizes))
         for start in range(0, found.size, _PAIRS):
             pairs = slice(start, start + _PAIRS)
-            found[pairs] = self.columns(candidates, pairs) @ self.coefficients + self.intercept
+            total, levels = self.intercept, []
+            for (values, corners, there), height in zip(
+                self._given(candidates, pairs), heights, strict=True
+            ):
+                total = total + np.interp(values, corners, height) * there
+                levels.append(np.interp(values, corners, np.linspace(0, 1, corners.size)) * there)
+            for part, coefficient in zip(
+                self._crossed(candidates.labels[pairs], *levels), crossed, strict=True
+            ):
+                total += coefficient * part
+            found[pairs] = total
         return found
+
+    def _given(self, candidates: Candidates, pairs: Any) -> list[tuple[Any, Array, Any]]:
+        """Values, corners, and where there is a value: of score, votes and the label's own view."""
+        score, votes = candidates.retrieved[pairs], candidates.votes[pairs]
+        labels = candidates.labels[pairs]
+        named = ~np.isnan(score)
+        score = np.where(named, score, np.float32(0.0))
+        own = (score - self.centres[labels]) / self.scales[labels]
+        return [
+            (score, self.score_corners, named),
+            (votes, self.vote_corners, votes != 0),
+            (own, self.own_corners, named),
+        ]
+
+    def _crossed(self, labels: Any, level: Array, votes: Array, own: Array) -> list[Array]:
+        f = self.frequency[labels]
+        return [f, f * level, f * own, f * votes, level * votes]
+
+
+def _habits(
+    scores: NDArray[np.float32], labels: NDArray[np.integer[Any]], n_labels: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Mean and deviation of each label's scores; with few of them nearer to those of all."""
+    if not scores.size:
+        return np.zeros(n_labels, dtype=np.float32), np.ones(n_labels, dtype=np.float32)
+    count = np.bincount(labels, minlength=n_labels) + _PRIOR
+    centre = (np.bincount(labels, scores, n_labels) + _PRIOR * scores.mean()) / count
+    away = scores - centre[labels]
+    square = (np.bincount(labels, away * away, n_labels) + _PRIOR * scores.var()) / count
+    scale = np.sqrt(square)
+    scale[scale == 0.0] = 1.0
+    return centre.astype(np.float32), scale.astype(np.float32)
 
 
 def _corners(values: NDArray[np.floating], present: NDArray[np.floating]) -> Array:
@@ -100,10 +152,10 @@ def _corners(values: NDArray[np.floating], present: NDArray[np.floating]) -> Arr
     return corners if corners.size > 1 else np.array([corners[0], corners[0] + 1.0])
 
 
-def _hats(values: NDArray[np.floating], corners: Array) -> Array:
+def hats_of(values: NDArray[np.floating], corners: Array) -> Array:
     """Weights of the corners that a value lies between; values beyond the ends count as the ends.
 
-    >>> _hats(np.array([0.0, 0.25, 3.0]), np.array([0.0, 1.0, 2.0]))
+    >>> hats_of(np.array([0.0, 0.25, 3.0]), np.array([0.0, 1.0, 2.0]))
     array([[1.  , 0.  , 0.  ],
            [0.75, 0.25, 0.  ],
            [0.  , 0.  , 1.  ]])

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 # Multiply-adds of all rows against all rows: so many for each row, or so many altogether. On
 # wordnet all features together take 56,000 a row and find one label in a hundred more.
@@ -30,9 +31,16 @@ class Neighbours:
     columns: scipy.sparse.csr_array  # (n_features, n_rows): which rows have a feature
     labels: scipy.sparse.csr_array  # (n_rows, n_labels)
     count: int  # how many neighbours vote
+    weights: NDArray[np.float32] | None = None  # how often each of them does; None: once
 
     @classmethod
-    def of(cls, X: scipy.sparse.csr_array, labels: Any, count: int) -> Neighbours:
+    def of(
+        cls,
+        X: scipy.sparse.csr_array,
+        labels: Any,
+        count: int,
+        weights: NDArray[np.floating[Any]] | None = None,
+    ) -> Neighbours:
         """``X`` has rows of unit length."""
         frequency = np.bincount(X.indices, minlength=X.shape[1]).astype(np.float64)
         order = np.argsort(frequency, kind="stable")
@@ -50,7 +58,8 @@ class Neighbours:
             ),
             shape=columns.shape,
         )
-        return cls(columns, scipy.sparse.csr_array(labels, dtype=np.float32), count)
+        own = None if weights is None else (weights / weights.max()).astype(np.float32)
+        return cls(columns, scipy.sparse.csr_array(labels, dtype=np.float32), count, own)
 
     def votes(
         self, X: scipy.sparse.csr_array, size: int, *, own: bool = False, n_threads: int = 1
@@ -62,13 +71,16 @@ class Neighbours:
         """
 
         def block(rows: slice) -> Any:
-            return _largest(self._block_votes(X[rows], rows.start if own else None), size)
+            part = X if rows == slice(0, X.shape[0]) else X[rows]
+            return _largest(self._block_votes(part, rows.start if own else None), size)
 
         if n_threads > 1:
             with ThreadPoolExecutor(n_threads) as pool:
                 parts = list(pool.map(block, self._blocks(X)))
         else:
             parts = [block(rows) for rows in self._blocks(X)]
+        if len(parts) == 1:
+            return parts[0]
         empty = scipy.sparse.csr_array((0, self.labels.shape[1]), dtype=np.float32)
         return scipy.sparse.vstack([empty, *parts], format="csr")
 
@@ -89,6 +101,8 @@ class Neighbours:
             similar.data[similar.indices == row + first] = 0
         nearest = _largest(similar, self.count)
         nearest.data **= 2
+        if self.weights is not None:
+            nearest.data *= self.weights[nearest.indices]
         total = np.asarray(nearest.sum(axis=1)).ravel()
         votes = nearest @ self.labels
         votes.data /= np.repeat(np.maximum(total, np.finfo(np.float32).tiny), np.diff(votes.indptr))

@@ -8,14 +8,13 @@ looked at again. A label with a few rows only has small weights, and stays near 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.linalg.many_logistic import Problems, Weights
@@ -54,11 +53,10 @@ def problems_of(
 
 @dataclass(frozen=True)
 class SecondLook:
-    """Weights of every label, and how margins are to be read."""
+    """Weights of every label."""
 
     columns: scipy.sparse.csr_array  # (n_features + n_labels, n_labels) weights
     intercepts: NDArray[np.float32]
-    reading: tuple[float, float] = (1.0, 0.0)  # log-odds are this times the margin, and that more
 
     @classmethod
     def of(cls, weights: Weights, smallest: float = 0.0) -> SecondLook:
@@ -70,15 +68,6 @@ class SecondLook:
             (W.data[kept].astype(np.float32), W.indices[kept], starts), shape=W.shape
         )
         return cls(pruned.T.tocsr(), weights.intercepts.astype(np.float32))
-
-    def calibrated(
-        self, margins: NDArray[np.floating[Any]], present: NDArray[np.bool_]
-    ) -> SecondLook:
-        """The same, read as margins of rows that the weights had not seen want to be read."""
-        if not present.any() or present.all():
-            return self
-        model = LogisticRegression(C=1e3, solver="newton-cholesky").fit(margins[:, None], present)
-        return replace(self, reading=(float(model.coef_[0, 0]), float(model.intercept_[0])))
 
     def margins(
         self, X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[Any]
@@ -92,13 +81,7 @@ class SecondLook:
             pairs = slice(starts[0], starts[-1])
             labels = candidates.labels[pairs]
             row = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-            product = (X[rows] @ self.columns).toarray()
+            part = X if step >= candidates.n_rows else X[rows]
+            product = (part @ self.columns).toarray()
             found[pairs] = product[row, labels] + self.intercepts[labels]
         return found + np.float32(OFFSET) * log_odds
-
-    def scores(
-        self, X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[Any]
-    ) -> NDArray[np.float32]:
-        """The log-odds of every candidate."""
-        a, b = self.reading
-        return np.float32(a) * self.margins(X, candidates, log_odds) + np.float32(b)
