@@ -644,7 +644,7 @@ def test_scores_of_large_problems_are_honest(decoder, honest_of):
     every = slice(0, 40)
     part = next(honest.held_out_folds(1))
     assert abs(auc(honest.data().scores(every), Y) - 0.5) < 0.05
-    assert abs(auc(part.train.scores(every), part.train.labels.toarray()) - 0.5) < 0.05
+    assert abs(auc(part.train.scores(every), part.train.scored[0].toarray()) - 0.5) < 0.05
     assert abs(auc(part.codes @ part.train.linear, part.labels.toarray()) - 0.5) < 0.05
 
 
@@ -662,6 +662,47 @@ def test_large_problems_take_five_models_for_fifteen(monkeypatch):
     monkeypatch.setattr(CrossFit, "_fit", lambda self, out: fits.append(out) or original(self, out))
     CMLLClassifier(decoder="logistic").fit(X, Y)
     assert sorted(fits) == [(0,), (0, 1), (0, 2), (1,), (2,)]
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("threshold", [0.5, "f1"])
+def test_half_a_fold_that_is_large_enough_judges_and_three_models_do(threshold, monkeypatch):
+    X, Y = make_data(130, seed=36)
+    fits = []
+    original = CrossFit._fit
+    monkeypatch.setattr(CrossFit, "_fit", lambda self, out: fits.append(out) or original(self, out))
+    CMLLClassifier(decoder="logistic", threshold=threshold).fit(X, Y)
+    assert sorted(fits) == [(0,), (1,), (2,)]
+    fits.clear()  # a threshold for each label needs all rows, and so the other models
+    CMLLClassifier(decoder="logistic", threshold="per-label").fit(X, Y)
+    assert sorted(fits) == [(0,), (0, 1), (0, 2), (1,), (1, 2), (2,)]
+
+
+@pytest.mark.usefixtures("large")
+def test_nothing_that_has_met_a_row_takes_part_where_half_a_fold_judges(honest_of):
+    """Other labels of the half that judges change nothing of what it judges."""
+    X, Y = make_data(130, seed=37)
+    model = CMLLClassifier(decoder="logistic", beta=1.0)
+    every = slice(0, Y.shape[1])
+
+    def held(Y):
+        return next(honest_of(model, X, Y).held_out_folds(1))
+
+    part = held(Y)
+    scales = part.train.others
+    assert scales is not None
+    assert len(part.held) + scales[0].shape[0] + len(part.train.codes) == 130
+    changed = Y.copy()
+    changed[part.held] = 1 - changed[part.held]
+    again = held(changed)
+    np.testing.assert_array_equal(again.held, part.held)
+    assert (again.labels != part.labels).nnz
+    np.testing.assert_allclose(again.codes, part.codes, atol=1e-9)
+    np.testing.assert_allclose(again.train.codes, part.train.codes, atol=1e-9)
+    np.testing.assert_allclose(again.train.linear, part.train.linear, atol=1e-9)
+    np.testing.assert_allclose(again.train.scores(every), part.train.scores(every), atol=1e-6)
+    found, expected = (learn_at_size(fold.train, 1.0) for fold in (again, part))
+    np.testing.assert_allclose(found.coefficients, expected.coefficients, atol=1e-3)
 
 
 @pytest.mark.usefixtures("large")

@@ -734,9 +734,9 @@ def test_documented_attributes_are_the_fitted_ones():
     heads = re.findall(r"^(\S[^:;\n]*?)\s*(?:[:;].*)?$", section.group(1), re.MULTILINE)
     documented = {name.strip() for head in heads for name in head.split(",")}
     learnt = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
-    computed = {"nbytes_", "numbers_"}
+    computed = {"nbytes_", "numbers_", "size_", "compression_"}  # the last by compress
     assert documented == learnt | computed
-    assert all(hasattr(model, name) for name in computed)
+    assert all(hasattr(model.compress(), name) for name in computed)
 
 
 # --- refusals -------------------------------------------------------------------------------------

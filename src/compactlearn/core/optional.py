@@ -3,7 +3,11 @@
 import importlib
 from types import ModuleType
 
-__all__ = ["require"]
+__all__ = ["NotInstalled", "require"]
+
+
+class NotInstalled(ImportError):
+    """A package that was asked for is absent; the sentence says how to install it."""
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
@@ -24,9 +28,9 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
 
     Raises
     ------
-    ImportError
-        If the module's package is absent. A package that is present but fails to import keeps
-        its own error, which is then the true cause.
+    NotInstalled
+        An ImportError, if the module's package is absent. A package that is present but fails to
+        import keeps its own error, which is then the true cause.
 
     Examples
     --------
@@ -39,7 +43,7 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
         package = module.partition(".")[0]
         if (error.name or package).partition(".")[0] != package:
             raise
-        raise ImportError(
+        raise NotInstalled(
             f"{_capital(purpose)} needs the package {package!r}, which is not installed; "
             f"install it with: pip install 'compactlearn[{extra}]'",
             name=package,

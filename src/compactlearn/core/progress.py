@@ -82,6 +82,13 @@ class Steps:
             _safely(self._bar.stop)
             self._bar = None
 
+    def say(self, what: str) -> None:
+        """What is being done now, in a few words beside the bar."""
+        if self._bar is not None:
+            described = f"{self._description}: {what}"
+            if not _safely(self._bar.update, self._bar.task_ids[0], description=described):
+                self._bar = None
+
     def done(self) -> None:
         """One step further."""
         if self._bar is not None and not _safely(self._bar.advance, self._bar.task_ids[0]):
@@ -124,8 +131,8 @@ def _start(iterable: Iterable[Any], description: str, total: int | None) -> Any:
     return bar
 
 
-def _safely(call: Any, *args: Any) -> bool:
+def _safely(call: Any, *args: Any, **named: Any) -> bool:
     with contextlib.suppress(Exception):
-        call(*args)
+        call(*args, **named)
         return True
     return False

@@ -71,7 +71,7 @@ def evaluate(
     """
     model, X = _at_the_end(model, X, "evaluate")
     labels = model.predict(X)
-    scores = _ranked(model, X)
+    scores = scores_to_rank(model, X)
     if np.ndim(labels) == 1 and not scipy.sparse.issparse(labels):
         classes = np.asarray(model.classes_)
         labels, Y = _indicators(labels, classes, "predict"), _indicators(Y, classes, "Y")
@@ -119,7 +119,7 @@ def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False) -> Any:
     """
     model, X = _at_the_end(model, X, "predict_topk")
     own = getattr(model, "predict_topk", None)
-    return _best(_ranked(model, X), k, sparse) if own is None else own(X, k, sparse=sparse)
+    return _best(scores_to_rank(model, X), k, sparse) if own is None else own(X, k, sparse=sparse)
 
 
 class Evaluated:
@@ -165,7 +165,7 @@ class RanksScores:
         sparse : bool, default=False
             Whether to return one CSR matrix of shape (n_samples, n_labels).
         """
-        return _best(_ranked(self, X), k, sparse)
+        return _best(scores_to_rank(self, X), k, sparse)
 
 
 def _at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any]:
@@ -189,7 +189,7 @@ def _at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any]:
     return model, X
 
 
-def _ranked(model: Any, X: Any) -> Array:
+def scores_to_rank(model: Any, X: Any) -> Array:
     """The scores that a classifier's decisions are made from."""
     own = getattr(model, "_scores_to_rank", None)
     scores = predicted_scores(model, X) if own is None else own(X)

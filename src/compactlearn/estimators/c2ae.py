@@ -62,7 +62,7 @@ from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.moments import column_moments
-from compactlearn.metrics.table import get_metric
+from compactlearn.metrics.table import get_metric_of_scores
 
 Array = NDArray[np.float64]
 
@@ -162,6 +162,7 @@ class C2AEClassifier(
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix
     n_labels_ : int
     label_names_ : list of str, where Y was a frame
+    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -292,7 +293,7 @@ class C2AEClassifier(
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
-            get_metric(self.scoring)  # refuses what is no metric
+            get_metric_of_scores(self.scoring)  # refuses what is no metric, or none for it
             self.device_ = choose_device(self.device)
             X = check_features(self, X, reset=True)
             targets, unknown = check_partial_targets(
@@ -474,6 +475,11 @@ class C2AEClassifier(
         """How many numbers must be kept to predict: those of Fx and Fd."""
         check_is_fitted(self, "networks_")
         return self.networks_.size
+
+    def _without_spare(self) -> Self:
+        other = super()._without_spare()
+        other.networks_ = self.networks_.without_encoder()
+        return other
 
     # ---- predicting ---------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -45,7 +46,7 @@ from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
-from compactlearn.estimators.decisions import Decided, Decisions, given_threshold
+from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
@@ -106,9 +107,11 @@ class CompactClassifier(
         Divide every feature by its standard deviation (no centring, so sparse stays sparse).
     regressor : scikit-learn regressor or None, default=None
         None is ridge regression with penalty ``alpha``, solved from second moments. Any other
-        regressor is cloned and fitted to XP and the codes, scaled to unit mean square (times
-        sqrt(N) where they are orthonormal); one that takes a single target is wrapped in
-        ``MultiOutputRegressor``.
+        regressor is cloned and fitted to XP and the codes, weighted so that its squared error is
+        that of the labels: its targets are VL with L the symmetric root of WW', all multiplied by
+        one factor that makes their mean square 1, and its answers are turned back into codes. With
+        orthonormal decoders (PLST, CPLST) and where labels are their own codes, L is the identity.
+        One that takes a single target is wrapped in ``MultiOutputRegressor``.
     alpha : float or "auto", default=1.0
         Penalty of the built-in ridge; ignored with a ``regressor``. It is in the squared units
         of X: features multiplied by c ask for c² times the penalty. "auto" sees to that: it is D
@@ -156,6 +159,7 @@ default="auto"
     n_labels_ : int
     label_names_ : list of str, where Y was a frame
     coef_, intercept_ : computed on request, for the built-in ridge
+    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -251,16 +255,39 @@ default="auto"
             Rows that belong together are held out together where decoder or threshold are learnt.
             Without groups, equal rows are.
         """
+        self._fit(X, labels_given(y, Y), sample_weight, groups)
+        return self
+
+    def fit_scored(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> HonestScores:
+        """``fit``, and return the scores of rows that the threshold was tuned on.
+
+        They are by models that have not met these rows, and cost nothing more. The threshold must
+        be one that is tuned, and the labels a matrix.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in ``fit``
+        """
+        decided = self._fit(X, y, sample_weight, groups)
+        if decided.honest is None:
+            raise ValueError(
+                f"fit_scored returns what a threshold is tuned on, and threshold={self.threshold!r}"
+                " is not tuned on these data; pass threshold='f1', and labels as a matrix."
+            )
+        return decided.honest
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Decided:
         with unchanged_on_error(self), blas_threads():
             embedding = self.make_embedding()
-            data = check_training(self, X, labels_given(y, Y), sample_weight, groups)
+            data = check_training(self, X, y, sample_weight, groups)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
             training = Preparation.of(self).fit(
                 embedding, data.X, data.targets.matrix, data.weights, data.groups
             )
-            self._learn(embedding, training, labels, threshold)
-        return self
+            return self._learn(embedding, training, labels, threshold)
 
     @available_if(fits_in_parts)
     def partial_fit(
@@ -378,7 +405,7 @@ default="auto"
         training: Training,
         labels: LabelSpace,
         threshold: float | Array,
-    ) -> None:
+    ) -> Decided:
         """Fit embedding, learner, decoder and threshold, and keep everything."""
         alpha = resolved_penalty(self.alpha, training.pair)
         embedding = embedding.sharing(alpha)
@@ -386,12 +413,12 @@ default="auto"
         asked = learner_of(self, alpha)
         learner = asked.for_codes(result.codes)
         if isinstance(learner, RidgeLearner):
-            learned, scale = learner.fit(pair, result.projection, result.codes), 1.0
+            learned, back = learner.fit(pair, result.projection, result.codes), 1.0
             regressor: Any = CodeRidge.of(learned, learner.alpha)
         else:
             pair, P = training.with_rows(), result.projection
             U = training.features if P is None else pair.projected_rows(P)
-            regressor, scale = learner.fit(pair, U, result.codes)
+            regressor, back = learner.fit(pair, U, result.codes, result.decoder)
             del U
         keep_embedding(self, labels, embedding, pair, result)
         if self.decoder == "linear":  # scores are all that will be asked of refits
@@ -407,7 +434,20 @@ default="auto"
         decided = decisions.learn(training, result, embedding)
         if decided.threshold is None:
             decided = replace(decided, threshold=threshold)
-        install(self, labels, training, embedding, regressor, decided, code_scale=scale)
+        install(self, labels, training, embedding, regressor, decided, back=back)
+        return decided
+
+    def _without_spare(self) -> Self:
+        other = super()._without_spare()
+        model = self._model.cheapest()
+        embedding = copy(self.embedding_)
+        for name in ("codes_", "decoder_", "offset_", "eigenvalues_", "objective_path_"):
+            vars(embedding).pop(name, None)
+        embedding.projection_ = model.projection
+        other.__dict__.pop("decoding_", None)
+        other.embedding_, other.regressor_ = embedding, model.regressor
+        other._model, other._sums = model, RunningSums(None)
+        return other
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -516,6 +556,7 @@ default="auto"
             Names of the features; by default those that ``fit`` saw.
         """
         check_is_fitted(self, "embedding_")
+        self._model.require("transform")
         if self.embedding_.projection_ is None and not hasattr(self, "feature_map_"):
             return OneToOneFeatureMixin.get_feature_names_out(self, input_features)
         return super().get_feature_names_out(input_features)
@@ -553,7 +594,7 @@ def install(
     regressor: Any,
     decided: Decided,
     *,
-    code_scale: float = 1.0,
+    back: float | Array = 1.0,
 ) -> None:
     """Make a classifier the fitted one of these parts."""
     row_map, decoding = training.row_map, decided.decoding
@@ -563,7 +604,7 @@ def install(
         embedding.n_features_in_,
         embedding.projection_,
         regressor,
-        code_scale,
+        back,
         embedding.decoder_ if decoding is None else decoding.coefficients,
         embedding.offset_ if decoding is None else decoding.intercept,
         decided.threshold,

@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Any
 
@@ -29,7 +30,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core.warn import quiet
-from compactlearn.decoding.held_out import DecoderData, HeldOutFold
+from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeSums
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.learner import Learner, RidgeLearner
@@ -43,6 +44,7 @@ from compactlearn.linalg.rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
 Folds = NDArray[np.intp]
+Numbers = NDArray[Any]  # float64, or float32 where there are very many
 
 N_FOLDS = 5
 N_HELD_OUT = 3
@@ -56,14 +58,23 @@ class OutOfFold:
     """Scores of some rows by models of others: one decoder for each part of the rows."""
 
     n_rows: int
-    parts: tuple[tuple[Any, Array, Any, Array], ...]  # rows, their codes, decoder, offset
+    parts: tuple[tuple[Any, Numbers, Any, Numbers], ...]  # rows, their codes, decoder, offset
 
     def columns(self, labels: slice | Folds) -> Array:
         """The scores of some labels, (n_rows, b)."""
-        scores = np.empty((self.n_rows, self.parts[0][3][labels].size))
+        first = self.parts[0][3]
+        scores = np.empty((self.n_rows, first[labels].size), dtype=first.dtype)
         for rows, codes, decoder, offset in self.parts:
             scores[rows] = codes @ decoder[:, labels] + offset[labels]
         return scores
+
+    def in_single_precision(self) -> OutOfFold:
+        """The same in float32: half the time, where there are very many scores."""
+        parts = [
+            (rows, codes.astype(np.float32), decoder.astype(np.float32), offset.astype(np.float32))
+            for rows, codes, decoder, offset in self.parts
+        ]
+        return OutOfFold(self.n_rows, tuple(parts))
 
 
 @dataclass(frozen=True)
@@ -83,7 +94,9 @@ class CrossFit:
 
     ``member`` (N,) numbers the rows that are held out together. With ``moments`` models of some of
     the folds are solved from sums of each instead of from rows. Without ``nested`` there will be
-    scores only, and less is kept. ``n_folds`` are made; ``note`` is called after each refit.
+    scores only, and less is kept. ``n_folds`` are made; ``note`` is called after each refit. With
+    ``halves`` one half of a held-out fold scales the linear decoder that the other half judges: no
+    further models are needed for that. ``single`` is for scores in float32.
     """
 
     def __init__(
@@ -97,6 +110,8 @@ class CrossFit:
         closed_form: bool = True,
         moments: bool = False,
         nested: bool = True,
+        halves: bool = False,
+        single: bool = False,
         n_folds: int = N_FOLDS,
         note: Callable[[], None] = lambda: None,
     ) -> None:
@@ -110,6 +125,9 @@ class CrossFit:
         self.labels_are_codes = result.codes.right is None and result.codes.right_weights is None
         self._note = note
         self._from_moments, self._nested = moments, nested
+        self._single = single
+        self._halves = halves and not self.labels_are_codes
+        self._second = member // n_folds % 2 == 1  # the half of its fold that a row is in
         self._fold_moments: dict[int, Moments] = {}
         self._models: dict[tuple[int, ...], _Model] = {}
         self._codes: tuple[Array, str] | None = None
@@ -127,23 +145,27 @@ class CrossFit:
     def _predicted(self) -> tuple[Array, str]:
         if self._codes is None:
             every = np.arange(self.member.size)
-            self._codes = self._unseen(self.result.codes, self.pair.mean_left, every)
+            self._codes = self._unseen(
+                self.result.codes, self.pair.mean_left, self.result.decoder, every
+            )
         return self._codes
 
     def _unseen(
         self,
         codes: Codes,
         mean: Array,
+        decoder: Array | None,
         rows: Folds,
         left_out: tuple[int, ...] = (),
         count: int | None = None,
     ) -> tuple[Array, str]:
         """The codes of ``rows``, each by a learner that has not seen it, and how.
 
-        ``rows`` are all but those of the folds ``left_out``, and ``mean`` is the one about which
-        their codes were found. With a ``count``, only those of so many folds are sure to be there.
-        Leave-one-out where the learner is a ridge on all the features,
-        there are no groups of rows that differ, and no row decides its own prediction alone.
+        ``rows`` are all but those of the folds ``left_out``, ``mean`` is the one about which their
+        codes were found, and ``decoder`` says what these count for. With a ``count``, only those of
+        so many folds are sure to be there. Leave-one-out where the learner is a ridge on all the
+        features, there are no groups of rows that differ, and no row decides its own prediction
+        alone.
         """
         member = self.member[rows]
         several = member.size > 0 and member.min() < member.max()
@@ -164,7 +186,7 @@ class CrossFit:
             part, new = pair.part(rest, held)
             own = self._labels_of(part) if V is None else part.codes_of(V[rest])
             P = self.embedding.project(part, own, self.d)
-            predicted[held] = self.learner.predictor(part, P, own)(new)
+            predicted[held] = self.learner.predictor(part, P, own, decoder)(new)
         return predicted, "cross-fitted"
 
     def _divided(self, rows: Folds) -> Iterator[tuple[Folds, Folds]]:
@@ -209,7 +231,8 @@ class CrossFit:
             part = self._sums_without((*left_out, fold))
             own = part.codes_like(codes, mean)
             P = self.embedding.project(part, own, self.d)
-            predicted[held] = self.learner.predictor(part, P, own)(self.pair.left[rows[held]])
+            predict = self.learner.predictor(part, P, own, None)  # a ridge: no decoder matters
+            predicted[held] = predict(self.pair.left[rows[held]])
         return predicted
 
     # ---- scores -------------------------------------------------------------------------------
@@ -227,7 +250,8 @@ class CrossFit:
             nothing = np.zeros(self.pair.n_right)
             if self._codes is None and count is not None:
                 every = np.arange(self.member.size)
-                own = self._unseen(self.result.codes, self.pair.mean_left, every, (), count)[0]
+                result, mean = self.result, self.pair.mean_left
+                own = self._unseen(result.codes, mean, None, every, (), count)[0]
             else:
                 own = self.codes()
             return OutOfFold(rows.size, ((slice(None), own[rows], same, nothing),))
@@ -260,7 +284,8 @@ class CrossFit:
         part, rows = self._part(left_out, held, rest)
         with quiet():  # what is to be said of the data is said of the model of all rows
             result = self.embedding.within(part).solve(part)
-        predicted = self.learner.predictor(part, result.projection, result.codes)(rows)
+        P, codes = result.projection, result.codes
+        predicted = self.learner.predictor(part, P, codes, result.decoder)(rows)
         return _Model(
             result.decoder,
             result.offset,
@@ -296,8 +321,17 @@ class CrossFit:
             self.pair.right,
             self._weights,
             self._dense(self.result.decoder),
-            lambda labels: self.scores().columns(labels),
+            self._when_asked(self.scores),
         )
+
+    def _when_asked(self, scores: Callable[[], OutOfFold]) -> Columns:
+        """Scores by models that are fitted when they are first asked for."""
+
+        @cache
+        def made() -> OutOfFold:
+            return scores().in_single_precision() if self._single else scores()
+
+        return lambda labels: made().columns(labels)
 
     def held_out_folds(self, count: int | None = None) -> Iterator[HeldOutFold]:
         """Fold after fold in the part of new rows; ``count`` of them, or all."""
@@ -306,30 +340,31 @@ class CrossFit:
 
     def _held_out_fold(self, fold: int) -> HeldOutFold:
         held, rest = np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
-        if self.labels_are_codes:
-            part, new = self._part((fold,), held, rest)
-            own, mean, decoder = self._labels_of(part), part.mean_left, None
-            P = self.embedding.project(part, own, self.d)
-            new_codes = self.learner.predictor(part, P, own)(new)
+        model = None if self.labels_are_codes else self._model(fold)
+        if model is None:
+            kept, new = self._part((fold,), held, rest)
+            own, mean, decoder = self._labels_of(kept), kept.mean_left, None
+            P = self.embedding.project(kept, own, self.d)
+            new_codes = self.learner.predictor(kept, P, own, None)(new)
         else:
-            model = self._model(fold)
             assert model.codes is not None
             own, mean, decoder = model.codes, model.mean_left, model.decoder
             new_codes = model.predicted[fold]
-        codes = self._unseen(own, mean, rest, (fold,))[0]
-        weights = self._weights
-
-        def scores(
-            labels: slice | Folds,
-        ) -> Array:  # the ridge decoder needs none: made when asked for
-            if self.labels_are_codes:
-                return codes[:, labels]
-            return self._scores_without(fold, rest).columns(labels)
-
-        train = DecoderData(
-            codes, self.pair.right[rest], weights[rest], self._dense(decoder), scores
-        )
-        return HeldOutFold(train, held, new_codes, self.pair.right[held], weights[held])
+        codes = self._unseen(own, mean, decoder, rest, (fold,))[0]
+        weights, right, others = self._weights, self.pair.right, None
+        scores: Columns  # the ridge decoder needs none
+        if model is None:
+            scores = partial(_columns_of, codes)
+        elif self._halves and 0 < self._second[held].sum() < held.size:
+            second = self._second[held]
+            scales, held = held[~second], held[second]
+            part = ((slice(None), new_codes[~second], model.decoder, model.offset),)
+            scores = self._when_asked(lambda: OutOfFold(scales.size, part))
+            others, new_codes = (right[scales], weights[scales]), new_codes[second]
+        else:
+            scores = self._when_asked(lambda: self._scores_without(fold, rest))
+        train = DecoderData(codes, right[rest], weights[rest], self._dense(decoder), scores, others)
+        return HeldOutFold(train, held, new_codes, right[held], weights[held])
 
     def _scores_without(self, fold: int, rest: Folds) -> OutOfFold:
         """Scores of the rows of the other folds, by models that have not met this one either."""
@@ -351,6 +386,10 @@ class CrossFit:
 
     def _dense(self, decoder: Any) -> Array:
         return np.eye(self.pair.n_right) if decoder is None else decoder
+
+
+def _columns_of(matrix: Array, columns: slice | Folds) -> Array:
+    return matrix[:, columns]
 
 
 def leave_one_out(

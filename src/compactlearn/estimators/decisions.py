@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -68,12 +68,13 @@ class FoldPlan:
     n_folds: int = N_FOLDS
     n_held_out: int = N_HELD_OUT
     at_size: bool = False
+    halves: bool = False  # whether one half of a held-out fold scales what the other half judges
 
 
 USUAL_FOLDS = FoldPlan()
 
 # With tens of thousands of rows, a third of them settles one number: five models in place of
-# fifteen.
+# fifteen; or half a third, and three.
 FEW_FOLDS = FoldPlan(3, 1, at_size=True)
 
 
@@ -106,7 +107,9 @@ class Work:
         models, seconds = tried, 0.0
         if decoder == "logistic":
             # Its prior needs honest scores of all rows, and of the others for each held-out fold.
-            models = n_folds + tried * (n_folds - 1) - tried * (tried - 1) // 2
+            models = n_folds
+            if not plan.halves:
+                models += tried * (n_folds - 1) - tried * (tried - 1) // 2
             n_rows, n_codes, n_labels = size
             seconds = (1 + CHOOSING + count) * LOGISTIC_SECONDS * n_rows * n_labels
             if plan.at_size:
@@ -116,12 +119,57 @@ class Work:
         return cls(what, models + count + 2, seconds + refits * fit_seconds)
 
 
+def planned_work(
+    decoder: str,
+    size: tuple[int, int, int],
+    present: Array,
+    fit_seconds: float,
+    threshold: Any = None,
+) -> tuple[FoldPlan, int, Work]:
+    """How decoder and threshold are learnt, how many folds are scored, and what that amounts to.
+
+    ``size`` is that of rows, codes and labels, ``present`` (M,) says how many rows have each label,
+    ``fit_seconds`` what one fit takes. A ``threshold`` that is None needs no scores.
+    """
+    n_rows = size[0]
+    cells = cells_at_size(present, n_rows)
+    plan, count, work = USUAL_FOLDS, 0, Work("", 0, 0.0)
+    for plan in (USUAL_FOLDS, FEW_FOLDS):
+        count = 0 if threshold is None else _folds_to_score(n_rows, plan, threshold)
+        if plan.at_size and decoder == "logistic":
+            enough = n_rows >= 2 * plan.n_folds * ENOUGH_ROWS
+            plan = replace(plan, halves=enough and count <= plan.n_held_out)
+        work = Work.of(decoder, count, size, fit_seconds, plan, cells)
+        if work.seconds <= LARGE[decoder] or n_rows < FEW_FOLDS.n_folds * ENOUGH_ROWS:
+            break
+    return plan, count, work
+
+
+def _folds_to_score(n_rows: int, plan: FoldPlan, threshold: str) -> int:
+    """All folds; for "auto", and where there are few, no more than score enough rows.
+
+    A threshold for each label needs all the rows that there are.
+    """
+    if threshold == "per-label" or (threshold != "auto" and not plan.at_size):
+        return plan.n_folds
+    return min(plan.n_folds, max(1, -(-plan.n_folds * ENOUGH_ROWS // n_rows)))
+
+
+@dataclass(frozen=True)
+class HonestScores:
+    """Scores of training rows by models that have not met their labels, decoder included."""
+
+    rows: NDArray[np.intp]  # which of the rows have some
+    columns: Columns  # those of some labels, (n_rows, b)
+
+
 @dataclass(frozen=True)
 class Decided:
     """What was learnt after the learner; None where it was given, or is the embedding's own."""
 
     decoding: CodeDecoder | None = None
     threshold: float | Array | None = None  # in the units of the scores
+    honest: HonestScores | None = None  # what the threshold was tuned on
 
 
 def given_threshold(threshold: Any, decoder: str, labels: LabelSpace) -> float | Array:
@@ -170,29 +218,29 @@ class Decisions:
         n_rows = training.given.shape[0]
         if not self._has_room(training, n_rows):
             return Decided()
-        size = (n_rows, result.codes.size, result.offset.size)
-        cells = cells_at_size(n_rows * training.pair.mean_right, n_rows)
-        plan, count, work = USUAL_FOLDS, 0, Work("", 0, 0.0)
-        for plan in (USUAL_FOLDS, FEW_FOLDS):
-            count = 0 if strategy is None else self._folds_to_score(n_rows, plan)
-            work = Work.of(self.decoder, count, size, training.seconds, plan, cells)
-            if work.seconds <= LARGE[self.decoder] or n_rows < FEW_FOLDS.n_folds * ENOUGH_ROWS:
-                break
+        plan, count, work = planned_work(
+            self.decoder,
+            (n_rows, result.codes.size, result.offset.size),
+            n_rows * training.pair.mean_right,
+            training.seconds,
+            None if strategy is None else self.threshold,
+        )
         announce(f"{self.owner}: {work.what}", work.seconds, self.verbose)
         with Steps(self.owner, work.steps, seconds=work.seconds, verbose=self.verbose) as steps:
             crossfit = self._cross_fit(training, result, embedding, plan, steps.done)
             if self.decoder == "linear":
                 decoding, columns = None, crossfit.scores(count).columns
+                rows = crossfit.scored(count)
             else:
-                decoding, columns = self._learn_decoder(crossfit, plan, count, steps.done)
+                decoding, rows, columns = self._learn_decoder(crossfit, plan, count, steps.done)
         if strategy is None:
             return Decided(decoding)
-        rows, pair = crossfit.scored(count), crossfit.pair
+        pair = crossfit.pair
         weights = None if pair.weights is None else pair.weights[rows]
         threshold = tune(strategy, columns, pair.right[rows], weights)
         if self.threshold == "auto":
             threshold = min(float(threshold), 0.0 if self.decoder == "logistic" else 0.5)
-        return Decided(decoding, threshold)
+        return Decided(decoding, threshold, HonestScores(rows, columns))
 
     def _strategy(self, training: Training) -> str | None:
         """How the threshold is to be tuned; None where it is a number, or there is none.
@@ -222,15 +270,6 @@ class Decisions:
             return False
         return True
 
-    def _folds_to_score(self, n_rows: int, plan: FoldPlan) -> int:
-        """All folds; for "auto", and where there are few, no more than score enough rows.
-
-        A threshold for each label needs all the rows that there are.
-        """
-        if self.threshold == "per-label" or (self.threshold != "auto" and not plan.at_size):
-            return plan.n_folds
-        return min(plan.n_folds, max(1, -(-plan.n_folds * ENOUGH_ROWS // n_rows)))
-
     def _cross_fit(
         self,
         training: Training,
@@ -252,14 +291,16 @@ class Decisions:
             closed_form=groups is None and not plan.at_size,
             moments=ridge and isinstance(training.pair, MomentsPair),
             nested=self.decoder != "linear",
+            halves=plan.halves,
+            single=plan.at_size and self.decoder == "logistic",
             n_folds=plan.n_folds,
             note=note,
         )
 
     def _learn_decoder(
         self, crossfit: CrossFit, plan: FoldPlan, count: int, note: Callable[[], None]
-    ) -> tuple[CodeDecoder, Columns]:
-        """The decoder, and scores of the rows of ``count`` folds by decoders that have not met
+    ) -> tuple[CodeDecoder, NDArray[np.intp], Columns]:
+        """The decoder, and rows of ``count`` folds with their scores by decoders that have not met
         them either.
 
         The strength of the decoder is judged on a few held-out folds.
@@ -279,8 +320,9 @@ class Decisions:
         rows = crossfit.scored(count)
         parts = [(slice(None), crossfit.codes()[rows], decoding)]
         if folds:
-            parts = []
-            for part in folds[:count]:
+            parts, scored = [], folds[:count]
+            rows = np.sort(np.concatenate([rows[:0], *(part.held for part in scored)]))
+            for part in scored:
                 own = learn(part.train, strength)
                 parts.append((np.isin(rows, part.held), part.codes, own))
                 note()
@@ -288,7 +330,7 @@ class Decisions:
             rows.size,
             tuple((where, codes, own.coefficients, own.intercept) for where, codes, own in parts),
         )
-        return decoding, scores.columns
+        return decoding, rows, scores.columns
 
     def _decoder_from_folds(
         self, training: Training, result: Embedded, embedding: Embedding

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,11 +35,14 @@ class FittedModel:
     n_columns: int  # of mapped rows
     projection: Array | None  # (n_columns, d)
     regressor: Any  # a CodeRidge, or a scikit-learn regressor
-    code_scale: float  # what the codes were multiplied by for a scikit-learn regressor
+    back: float | Array  # what makes codes of a scikit-learn regressor's answers, alone or (m, m)
     decoder: Any  # (m, M), sparse where labels are their own codes
     offset: Array  # (M,)
     threshold: float | Array  # in the units of the scores
     labels: LabelSpace
+    multiplied_out: frozenset[str] = (
+        frozenset()
+    )  # methods of a classifier that have lost their part
 
     @property
     def boundary(self) -> float:
@@ -80,21 +83,57 @@ class FittedModel:
         U = self._projected(mapped)
         if isinstance(self.regressor, CodeRidge):
             return self.regressor.predict(U)
-        return predict_foreign(self.regressor, U, self.decoder.shape[0]) / self.code_scale
+        return predict_foreign(self.regressor, U, self.decoder.shape[0], self.back)
 
     def _scores(self, mapped: Any) -> Array:
         if self.linear is not None:
             return self.linear.scores(mapped)
         return self._decoding.scores(self._codes(mapped))
 
+    def require(self, method: str) -> None:
+        """Refuse what a compressed model no longer has the parts for."""
+        if method in self.multiplied_out:
+            raise AttributeError(
+                f"This compressed model has no {method}: the matrices that it would stop between "
+                "are multiplied out, which leaves fewer numbers; use the model that it was made of."
+            )
+
+    def cheapest(self) -> FittedModel:
+        """The same scores by as few numbers as will do: some matrices multiplied out, as they are
+        when rows are scored."""
+        linear = self.linear
+        if linear is None:
+            return self
+        has_codes = not scipy.sparse.issparse(self.decoder)
+        projected = ["transform"] if self.projection is not None else []
+        places = [None, *projected, *(["predict_codes"] if has_codes else []), None]
+        stops = {places[stop] for stop in linear.chain.stops}
+        lost = frozenset(place for place in places if place not in stops)
+        P, *rest = linear.factors if "transform" in stops else (None, *linear.factors)
+        intercept, offset, decoder = self.regressor.intercept_, self.offset, self.decoder
+        if "predict_codes" in lost:
+            offset = self.offset + intercept @ decoder
+            intercept = np.zeros(offset.size)
+            decoder = scipy.sparse.eye_array(offset.size, format="csr")
+        return replace(
+            self,
+            projection=P,
+            regressor=CodeRidge(rest[0].T, intercept, self.regressor.alpha),
+            decoder=decoder,
+            offset=offset,
+            multiplied_out=self.multiplied_out | lost,
+        )
+
     def projected(self, X: Any) -> Any:
         """What the learner sees of checked rows; without a projection these, mapped and scaled."""
+        self.require("transform")
         if self.row_map.as_kernel and self.projection is None:
             return self.row_map.feature_map.transform(X)  # features that factor the kernel
         return self._over_blocks(X, self._projected)
 
     def codes(self, X: Any) -> Array:
         """(N, m) predicted codes of checked rows."""
+        self.require("predict_codes")
         return self._over_blocks(X, self._codes)
 
     def scores(self, X: Any) -> Array:

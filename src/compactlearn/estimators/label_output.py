@@ -14,6 +14,7 @@ from compactlearn.core.params import Integer
 from compactlearn.core.validation import Targets
 from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.estimators.any_classifier import Evaluated
+from compactlearn.estimators.compressing import Compressible, forget_compression
 from compactlearn.estimators.model_size import Weighed
 
 Array = NDArray[np.float64]
@@ -83,8 +84,8 @@ class LabelSpace:
         return self.classes[places]
 
 
-class RanksLabels(Evaluated, Weighed):
-    """Labels and the best of them from blocks of scores; ``evaluate`` and ``nbytes_``."""
+class RanksLabels(Evaluated, Compressible, Weighed):
+    """Labels and the best of them from blocks of scores; ``evaluate`` and ``compress``."""
 
     classes_: NDArray[Any]
     n_labels_: int
@@ -144,6 +145,7 @@ class RanksLabels(Evaluated, Weighed):
 
 def describe(classifier: RanksLabels, labels: LabelSpace) -> None:
     """Let a classifier keep what its predictions need to know about the labels."""
+    forget_compression(classifier)
     classifier._labels = labels
     classifier.classes_, classifier.n_labels_ = labels.classes, labels.n_labels
     vars(classifier).pop("label_names_", None)

@@ -40,6 +40,7 @@ from compactlearn.core.validation import (
     unchanged_on_error,
 )
 from compactlearn.decoding import top_labels
+from compactlearn.estimators.compressing import stored_bytes
 from compactlearn.estimators.inputs import without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.metrics.checks import row_blocks
@@ -139,6 +140,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix
     n_labels_ : int
     label_names_ : list of str, where Y was a frame
+    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -341,9 +343,13 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = coef, intercept
         self.n_pruned_labels_ = n_pruned
         self.n_parameters_, self.n_parameters_full_ = int(coef.nnz), model.n_full
-        stored = (coef.data, coef.indices, coef.indptr, intercept)
-        self.size_ = sum(array.nbytes for array in stored)
         self.size_full_ = (math.prod(coef.shape) + intercept.size) * intercept.itemsize
+
+    @property
+    def size_(self) -> int:
+        """Bytes of weights and intercepts, as they are saved."""
+        check_is_fitted(self, "coef_")
+        return stored_bytes(self, [self.coef_, self.intercept_])
 
     @property
     def numbers_(self) -> int:

@@ -8,7 +8,7 @@ is followed by a leaky rectifier, x -> max(x, 0.1 x).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -118,8 +118,20 @@ class Networks:
         fx, _, fd = self.layout.networks(self.layout.split(self.flat))
         return sum(W.size + b.size for W, b in [*fx, *fd])
 
+    def without_encoder(self) -> Networks:
+        """Fx and Fd alone, which predict."""
+        layout = replace(self.layout, labels=())
+        fx, _, fd = self.layout.networks(self.layout.split(self.flat))
+        parts = [part.ravel() for W, b in [*fx, *fd] for part in (W, b)]
+        return Networks(layout, np.concatenate(parts))
+
     def codes_of_labels(self, Y: Any) -> NDArray[np.float64]:
         """Fe: (N, M) -> (N, K)."""
+        if not self.layout.labels:
+            raise AttributeError(
+                "This compressed model has no network from labels to codes, which predictions do "
+                "not need; use the model that it was made of."
+            )
         return _output(self._layers(1), Y) - CENTRE
 
     def decoded(self, codes: Any) -> NDArray[np.float64]:
