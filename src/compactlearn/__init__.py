@@ -16,7 +16,7 @@ from compactlearn.estimators import (
     predict_topk,
 )
 from compactlearn.linalg import Moments
-from compactlearn.model_selection import CMLLClassifierCV
+from compactlearn.model_selection import AutoCompactClassifier, CMLLClassifierCV
 
 __version__ = "0.1.0"
 
@@ -27,6 +27,7 @@ __all__ = [
     "MDDM",
     "METHODS",
     "PLST",
+    "AutoCompactClassifier",
     "C2AEClassifier",
     "CMLLClassifier",
     "CMLLClassifierCV",

@@ -241,7 +241,7 @@ _BESIDE = (
         "One logistic regression for each label on all features (one-vs-rest), with a tuned "
         "threshold; nothing is compressed.",
         axes=("Cs",),
-        options=("threshold",),
+        options=("threshold", "solver"),
         defaults={"threshold": "f1"},
     ),
     MethodRow(
@@ -289,5 +289,65 @@ _BESIDE = (
     ),
 )
 
+_RIVALS = "compactlearn.bench.methods.rivals"
+_SIX = tuple(10.0**k for k in range(-3, 3))
+
+_OF_OTHERS = (
+    MethodRow(
+        "Linear SVM",
+        "other",
+        f"{_RIVALS}:linear_svm",
+        "Rival: one linear support vector machine for each label on all features (one-vs-rest).",
+        axes=("Cs",),
+        defaults={"Cs": _SIX},
+    ),
+    MethodRow(
+        "Chains",
+        "other",
+        f"{_RIVALS}:chains",
+        "Rival: the mean of several chains of logistic regressions, in which each label is a "
+        "feature of the next, with one-vs-rest's penalty.",
+        axes=("Cs",),
+        options=("chains",),
+        defaults={"Cs": _SIX},
+    ),
+    MethodRow(
+        "Random forest",
+        "other",
+        f"{_RIVALS}:random_forest",
+        "Rival: one forest of trees for all labels together, on bootstrap samples.",
+        options=("trees",),
+    ),
+    MethodRow(
+        "Extra trees",
+        "other",
+        f"{_RIVALS}:extra_trees",
+        "Rival: one forest of trees for all labels together, with splits drawn at random.",
+        options=("trees",),
+    ),
+    MethodRow(
+        "LightGBM",
+        "other",
+        f"{_RIVALS}:lightgbm",
+        "Rival: gradient boosting of trees, one model for each label.",
+    ),
+    MethodRow(
+        "ML-kNN",
+        "other",
+        f"{_RIVALS}:ml_knn",
+        "Rival: the labels of the most similar training rows, weighed by Bayes' rule.",
+        axes=("neighbours",),
+    ),
+    MethodRow(
+        "Auto",
+        "other",
+        f"{_RIVALS}:auto",
+        "The library's choice among its own classifiers, made by itself within the training rows.",
+        options=("size_budget", "time_budget"),
+    ),
+)
+
 #: Every method by its name, in the order of the paper's tables and then of the third.
-ROWS: dict[str, MethodRow] = {row.name: row for row in (*_LINEAR, *_WITH_KERNEL, *_BESIDE)}
+ROWS: dict[str, MethodRow] = {
+    row.name: row for row in (*_LINEAR, *_WITH_KERNEL, *_BESIDE, *_OF_OTHERS)
+}

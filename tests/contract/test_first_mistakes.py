@@ -19,6 +19,7 @@ from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
 
 from compactlearn import (
     CMLL,
+    AutoCompactClassifier,
     C2AEClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
@@ -47,6 +48,7 @@ MODELS = {
     "CMLL": CMLL(),
     "POP": POPClassifier(),
     "Shortlist": ShortlistClassifier(),
+    "Auto": AutoCompactClassifier(time_budget=0.01),
     "C2AE": C2AEClassifier(4, **TINY),
     "CV": CMLLClassifierCV(alphas=[1.0], cv=2),
 }

@@ -19,6 +19,7 @@ from compactlearn import (
     DMLR,
     MDDM,
     PLST,
+    AutoCompactClassifier,
     C2AEClassifier,
     CMLLClassifier,
     CompactClassifier,
@@ -184,7 +185,7 @@ PUBLIC = [
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     "C2AEClassifier",
     *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_topk"),
-    *("ShortlistClassifier", "ThresholdTuner"),
+    *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),
 ]
 
 
@@ -327,6 +328,7 @@ def test_pickled_methods_do_not_grow_with_the_rows(cls, solver):
         KernelMap,
         POPClassifier,
         ShortlistClassifier,
+        AutoCompactClassifier,
         C2AEClassifier,
     ],
 )
@@ -341,6 +343,8 @@ def test_documented_attributes_are_the_fitted_ones(cls):
         fitted += [cls(decoder="learned").fit(X, Y)]
     if cls is C2AEClassifier:
         fitted += [cls(scale=True, max_epochs=1).fit(X, Y)]
+    if hasattr(cls, "compress"):
+        fitted += [fitted[0].compress()]
     section = re.search(
         r"\n\s*Attributes\n\s*-+\n(.*?)(\n\s*\w[\w ]*\n\s*-{3,}\n|\Z)",
         inspect.getdoc(cls),

@@ -13,6 +13,7 @@ from compactlearn import (
     DMLR,
     MDDM,
     PLST,
+    AutoCompactClassifier,
     C2AEClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
@@ -33,6 +34,8 @@ SMALL_C2AE = C2AEClassifier(
     device="cpu",
     random_state=0,
 )
+
+SMALL_AUTO = AutoCompactClassifier(time_budget=0.01)  # its first model alone, without trees
 
 # Trees are left out on purpose: the weight checks repeat rows, which moves the codes by rounding,
 # and a tree breaks ties between equally good splits by that rounding.
@@ -62,6 +65,7 @@ CLASSIFIERS = [
     CMLLClassifierCV(),
     GridSearchMoments(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3),
     RatioSearchCV(cv=3),
+    SMALL_AUTO,
     SMALL_C2AE,
 ]
 TRANSFORMERS = [
@@ -92,6 +96,7 @@ def test_sklearn_contract(estimator, check):
         CMLLClassifierCV(cv=3),
         GridSearchMoments(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3),
         RatioSearchCV(cv=3),
+        SMALL_AUTO,
         SMALL_C2AE,
         CMLL(),
         Original(),

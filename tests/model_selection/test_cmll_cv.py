@@ -18,6 +18,7 @@ from compactlearn import CMLLClassifier, CMLLClassifierCV
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, scorer
 from compactlearn.model_selection import GridSearchMoments
+from compactlearn.model_selection.folds import Data
 
 from .helpers import folds, make_data
 
@@ -25,7 +26,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 X, Y = make_data(36, 8, 6)
 SPLITS = folds(36)
-QUICK = {"alphas": (0.1, 10.0), "n_label_components": (0.5, 1.0), "cv": 3}
+QUICK = {
+    "alphas": (0.1, 10.0),
+    "n_label_components": (0.5, 1.0),
+    "cv": 3,
+    "decoders": ("linear",),
+}
 
 
 @pytest.fixture(scope="module")
@@ -36,33 +42,48 @@ def fitted():
 # --- what is tried -------------------------------------------------------------------------------
 
 
-def test_without_an_argument():
-    """Five label sizes and eleven penalties, five folds, one eigenproblem on each."""
+def test_without_an_argument(monkeypatch):
+    """Five label sizes and eleven penalties, five folds, one eigenproblem on each; then the
+    logistic decoder in the best of these settings."""
+    monkeypatch.setattr(cmll_cv, "ROUNDS", 0)
     model = CMLLClassifierCV().fit(X, Y)
-    assert len(model.cv_results_["params"]) == 55
+    assert len(model.cv_results_["params"]) == 56
     assert model.n_splits_ == 5
+    decoders = model.cv_results_["param_decoder"].tolist()
+    assert decoders == ["linear"] * 55 + ["logistic"]
+    *linear, logistic = model.cv_results_["params"]
+    best = int(np.argmax(outcome_of(model).merits[:-1]))
+    assert logistic == {**linear[best], "decoder": "logistic"}
     assert set(model.best_params_) == {
         "alpha",
         "beta",
         "completion",
+        "decoder",
         "n_feature_components",
         "n_label_components",
     }
     assert model.best_params_["beta"] == "auto"
     assert model.best_params_["completion"] == "krylov"
-    assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+    assert model.best_score_ == model.cv_results_["mean_test_score"][model.best_index_]
+    assert model.best_score_ == outcome_of(model).merits.max()
     assert isinstance(model.best_estimator_, CMLLClassifier)
     assert model.best_estimator_.threshold == "f1"
 
 
+def outcome_of(model):
+    scores = [model.cv_results_[f"split{k}_test_score"] for k in range(model.n_splits_)]
+    return crossval.Outcome(np.column_stack(scores), 0)
+
+
 @pytest.mark.parametrize("factor", [1e3, 1e-3])
 def test_the_penalties_are_in_the_units_of_the_rows(factor):
-    plain, other = (CMLLClassifierCV(threshold=0.5).fit(c * X, Y) for c in (1.0, factor))
+    options = {"threshold": 0.5, "decoders": ("linear",)}
+    plain, other = (CMLLClassifierCV(**options).fit(c * X, Y) for c in (1.0, factor))
     alphas = [model.cv_results_["param_alpha"].data.astype(float) for model in (plain, other)]
     np.testing.assert_allclose(alphas[1], factor**2 * alphas[0])
     unit = CMLLClassifier(alpha="auto").fit(X, Y).regressor_.alpha
-    assert alphas[0].min() == pytest.approx(1e-3 * unit)
-    assert alphas[0].max() == pytest.approx(100 * unit)
+    assert alphas[0][:55].min() == pytest.approx(1e-3 * unit)
+    assert alphas[0][:55].max() == pytest.approx(100 * unit)
     np.testing.assert_allclose(
         other.decision_function(factor * X), plain.decision_function(X), atol=1e-6
     )
@@ -77,7 +98,8 @@ def test_many_labels_have_sizes_of_their_own(monkeypatch):
 
 def test_a_long_search_has_one_split(monkeypatch):
     monkeypatch.setattr(cmll_cv, "JUDGES", 7)
-    options = {"alphas": (1.0, 10.0), "threshold": 0.5}
+    monkeypatch.setattr(cmll_cv, "ROUNDS", 0)
+    options = {"alphas": (1.0, 10.0), "threshold": 0.5, "decoders": ("linear",)}
     assert CMLLClassifierCV(**options).fit(X, Y).n_splits_ == 5
     monkeypatch.setattr(cmll_cv, "LARGE_SEARCH", 0.0)
     model = CMLLClassifierCV(**options).fit(X, Y)
@@ -86,10 +108,29 @@ def test_a_long_search_has_one_split(monkeypatch):
     best = CMLLClassifier(**model.best_params_, threshold=0.5).fit(X[train], Y[train])
     expected = average_precision(Y[test], best.decision_function(X[test]))
     assert model.best_score_ == pytest.approx(expected)
-    assert len(CMLLClassifierCV(threshold=0.5).fit(X, Y).cv_results_["params"]) == 18
+    options.pop("alphas")
+    assert len(CMLLClassifierCV(**options).fit(X, Y).cv_results_["params"]) == 18
     assert CMLLClassifierCV(**options, cv=3).fit(X, Y).n_splits_ == 3
     monkeypatch.setattr(cmll_cv, "JUDGES", 8)  # too few rows to be judged by a part of them
     assert CMLLClassifierCV(**options).fit(X, Y).n_splits_ == 5
+
+
+def test_directions_of_each_size_are_in_the_estimate(monkeypatch):
+    """Codes are found once for all sizes; what is beside them for each."""
+    data = Data(X, sp.csr_array(Y), None)
+    sizes = [2, 3, 4]
+    search = CMLLClassifierCV(n_label_components=sizes, n_feature_components=(5,))
+    settings = [
+        {"n_feature_components": 5, "n_label_components": m, "completion": "krylov"} for m in sizes
+    ]
+    each = [cmll_cv._widening_seconds(data, params) for params in settings]
+    codes = [cmll_cv._fit_seconds(data, params, widened=False) for params in settings]
+    assert min(each) > 0
+    monkeypatch.setattr(cmll_cv, "JUDGES", 7)
+    for factor, n_splits in ((1.001, 5), (0.999, 1)):
+        monkeypatch.setattr(cmll_cv, "LARGE_SEARCH", factor * 5 * (max(codes) + sum(each)))
+        found = search._cv(data, "multilabel")
+        assert (found if found == 5 else found.get_n_splits()) == n_splits
 
 
 def test_one_solution_per_balance_and_completion(monkeypatch):
@@ -182,7 +223,7 @@ def test_scoring_by_labels_uses_the_tuned_threshold():
 def test_further_decoders_are_tried_on_a_shortlist():
     decoders = ("linear", "logistic", "learned")
     plain = CMLLClassifierCV(**QUICK).fit(X, Y)
-    model = CMLLClassifierCV(**QUICK, decoders=decoders).fit(X, Y)
+    model = CMLLClassifierCV(**{**QUICK, "decoders": decoders}).fit(X, Y)
     table = pd.DataFrame(model.cv_results_)
     count = table["param_decoder"].value_counts()
     assert count.to_dict() == {"linear": 4, "logistic": 3, "learned": 3}
@@ -200,7 +241,7 @@ def test_further_decoders_are_tried_on_a_shortlist():
 
 
 def test_scores_of_further_decoders_are_those_of_fits():
-    model = CMLLClassifierCV(**{**QUICK, "cv": SPLITS}, decoders=("learned",)).fit(X, Y)
+    model = CMLLClassifierCV(**{**QUICK, "cv": SPLITS, "decoders": ("learned",)}).fit(X, Y)
     assert [params["decoder"] for params in model.cv_results_["params"]] == ["learned"] * 3
     measure = scorer("average_precision")
     for index, params in enumerate(model.cv_results_["params"]):
@@ -208,6 +249,127 @@ def test_scores_of_further_decoders_are_those_of_fits():
             fit = CMLLClassifier(threshold="f1", **params).fit(X[train], Y[train])
             found = model.cv_results_[f"split{number}_test_score"][index]
             assert found == pytest.approx(measure(fit, X[test], Y[test]), abs=1e-10)
+
+
+AUTO = {**QUICK, "cv": SPLITS, "decoders": "auto"}
+
+
+def test_by_itself_it_tries_the_logistic_decoder_in_the_best_setting():
+    model = CMLLClassifierCV(**AUTO).fit(X, Y)
+    whole = {**QUICK, "cv": SPLITS, "decoders": ("linear", "logistic")}
+    every = CMLLClassifierCV(**whole).fit(X, Y)
+    assert [p["decoder"] for p in model.cv_results_["params"]] == ["linear"] * 4 + ["logistic"]
+    place = every.cv_results_["params"].index(model.cv_results_["params"][-1])
+    assert place == 4  # of the three that are asked for by name, the first
+    assert model.cv_results_["mean_test_score"][-1] == pytest.approx(
+        every.cv_results_["mean_test_score"][place]
+    )
+    assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+    assert hasattr(model, "predict_proba") == (model.best_params_["decoder"] == "logistic")
+
+
+def test_where_all_splits_would_take_long_the_gain_on_the_first_decides(monkeypatch):
+    every = CMLLClassifierCV(**AUTO).fit(X, Y)
+    seconds = iter([1.0, 2.0])  # of a trial, and of the last fit
+    monkeypatch.setattr(cmll_cv, "_logistic_seconds", lambda *_: next(seconds))
+    monkeypatch.setattr(cmll_cv, "AUTO_SECONDS_OF_ALL", 4.9)
+    monkeypatch.setattr(cmll_cv, "AUTO_SECONDS", 3.0)
+    model = CMLLClassifierCV(**AUTO).fit(X, Y)
+    table = model.cv_results_
+    scores = np.array([table[f"split{k}_test_score"] for k in range(3)])
+    np.testing.assert_array_equal(np.isnan(scores[:, -1]), [False, True, True])
+    assert scores[0, -1] == every.cv_results_["split0_test_score"][-1]
+    (own,) = [
+        k
+        for k, params in enumerate(table["params"][:-1])
+        if {**params, "decoder": "logistic"} == table["params"][-1]
+    ]
+    expected = scores[:, own].mean() + scores[0, -1] - scores[0, own]
+    assert table["mean_test_score"][-1] == pytest.approx(expected)
+    assert table["std_test_score"][-1] == 0
+    assert model.best_index_ == int(np.argmax(table["mean_test_score"]))
+    assert model.best_score_ == table["mean_test_score"].max()
+    assert (model.best_params_["decoder"] == "logistic") == (scores[0, -1] > scores[0, own])
+
+
+def test_where_even_that_would_take_long_there_is_the_linear_decoder(monkeypatch):
+    monkeypatch.setattr(cmll_cv, "AUTO_SECONDS_OF_ALL", 0.0)
+    monkeypatch.setattr(cmll_cv, "AUTO_SECONDS", 0.0)
+    model, plain = (CMLLClassifierCV(**options).fit(X, Y) for options in (AUTO, {**AUTO, **QUICK}))
+    assert model.best_params_ == plain.best_params_
+    assert "param_decoder" not in model.cv_results_
+
+
+def test_a_vector_of_classes_has_the_linear_decoder():
+    model = CMLLClassifierCV(**{**AUTO, "cv": 3}).fit(X, np.argmax(X[:, :3], axis=1))
+    assert "param_decoder" not in model.cv_results_
+
+
+def test_the_estimate_counts_the_threshold_and_the_codes():
+    data = Data(X, sp.csr_array(Y), None)
+
+    def seconds(m, threshold):
+        setting = {"n_feature_components": None, "completion": "none", "n_label_components": m}
+        return cmll_cv._logistic_seconds(data, setting, threshold)
+
+    assert seconds(2, 0.5) < seconds(5, 0.5) < seconds(5, "f1")
+
+
+# --- penalties beyond the range ------------------------------------------------------------------
+
+
+def searched_along(monkeypatch, best, **options):
+    """A search in which a setting's score is how near its penalty is to ``best`` of its range."""
+    unit = CMLLClassifier(alpha="auto").fit(X, Y).regressor_.alpha
+    calls = []
+
+    def score(self, problem, candidates):
+        calls.append([params["alpha"] / unit for params in candidates])
+        near = [-abs(np.log10(alpha / best)) for alpha in calls[-1]]
+        return crossval.Outcome(np.tile(np.array(near)[:, None], len(problem.splits)), len(near))
+
+    monkeypatch.setattr(CMLLClassifierCV, "_score", score)
+    options = {"decoders": ("linear",), "refit": False, "n_label_components": (1.0,), **options}
+    model = CMLLClassifierCV(**options).fit(X, Y)
+    assert len(model.cv_results_["params"]) == sum(map(len, calls))
+    assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+    return model.best_params_["alpha"] / unit, calls[1:]
+
+
+@pytest.mark.parametrize("best", [1e-2, 1.0, 30.0])
+def test_penalties_within_the_range_suffice_where_the_best_is_within(monkeypatch, best):
+    assert searched_along(monkeypatch, best)[1] == []
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("beyond", "rounds"), [(1.0, 1), (1.5, 1), (2.0, 2), (3.0, 2), (4.0, 2), (99.0, 2)]
+)
+def test_beyond_the_range_penalties_go_on_step_by_step(monkeypatch, beyond, rounds, sign):
+    """Four steps of the same length, twice at most, towards the side on which the best lies."""
+    end = 2.0 if sign > 0 else -3.0
+    found, more = searched_along(monkeypatch, 10.0 ** (end + sign * beyond))
+    assert len(more) == rounds
+    steps = np.log10(np.concatenate(more))
+    np.testing.assert_allclose(steps, end + sign * 0.5 * np.arange(1, 1 + len(steps)), atol=1e-9)
+    assert np.log10(found) == pytest.approx(end + sign * min(beyond, 4.0), abs=0.26)
+
+
+def test_penalties_that_were_given_are_all_there_are(monkeypatch):
+    assert searched_along(monkeypatch, 1e9, alphas=(1.0, 10.0))[1] == []
+
+
+def test_scores_beyond_the_range_are_those_of_a_grid(monkeypatch):
+    monkeypatch.setattr(cmll_cv, "MULTIPLES", (1e-3, 1e-2))  # the best lies above
+    options = {"n_label_components": (1.0,), "cv": SPLITS, "decoders": ("linear",), "refit": False}
+    model = CMLLClassifierCV(**options).fit(X, Y)
+    alphas = model.cv_results_["param_alpha"].data.astype(float)
+    assert len(alphas) > 2
+    other = CMLLClassifierCV(**{**options, "alphas": alphas, "racing": False}).fit(X, Y)
+    np.testing.assert_allclose(
+        model.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], atol=1e-12
+    )
+    assert model.best_params_ == other.best_params_
 
 
 def test_the_shortlist_where_a_fold_has_no_score():
@@ -232,7 +394,7 @@ def test_probabilities_only_with_the_logistic_decoder(fitted):
     with pytest.raises(AttributeError, match="predict_proba") as caught:
         fitted.predict_proba(X)
     assert "decoder='logistic'" in str(caught.value)
-    model = CMLLClassifierCV(**QUICK, decoders=("logistic",)).fit(X, Y)
+    model = CMLLClassifierCV(**{**QUICK, "decoders": ("logistic",)}).fit(X, Y)
     p = model.predict_proba(X)
     assert p.shape == Y.shape
     assert ((p > 0) & (p < 1)).all()
@@ -419,7 +581,7 @@ def test_interrupted_before_the_second_stage(monkeypatch):
         return original(group, fold, judge, **options)
 
     monkeypatch.setattr(crossval, "_score_group", impatient)
-    model = CMLLClassifierCV(**QUICK, decoders=("linear", "logistic"))
+    model = CMLLClassifierCV(**{**QUICK, "decoders": ("linear", "logistic")})
     with pytest.warns(UserWarning, match="interrupted"):
         model.fit(X, Y)
     assert model.interrupted_

@@ -239,9 +239,17 @@ def test_weights_are_repetitions(estimator):
 # --- metrics -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", [*(n for n in METRICS if not n.startswith("ps")), "precision_at_3", "ndcg_at_2"]
-)
+OF_PROBABILITIES = [name for name in METRICS if METRICS[name].needs == "probabilities"]
+OTHERS = [n for n in METRICS if not n.startswith("ps") and n not in OF_PROBABILITIES]
+
+
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
+def test_a_metric_of_probabilities_is_refused(name):
+    with pytest.raises(ValueError, match="needs probabilities"):
+        GridSearchMoments(CMLLClassifier(), SMALL, scoring=name).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", [*OTHERS, "precision_at_3", "ndcg_at_2"])
 def test_every_metric_by_its_name(name):
     ours, theirs = both(CMLLClassifier(), SMALL, name)
     assert_same_table(ours, theirs)

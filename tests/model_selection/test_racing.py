@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import compactlearn.embeddings.cmll as cmll
+import compactlearn.model_selection.cmll_cv as cmll_cv
 import compactlearn.model_selection.crossval as crossval
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, ThresholdTuner
 from compactlearn.metrics import scorer
@@ -16,6 +17,7 @@ from .helpers import folds, make_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
+LINEAR = {"decoders": ("linear",), "refit": False}
 X, Y = make_data(60, 8, 6)
 SPLITS = folds(60, 5)
 
@@ -25,10 +27,16 @@ def split_scores(search):
     return np.column_stack([search.cv_results_[name] for name in names])
 
 
-def test_the_best_third_goes_on():
+@pytest.fixture
+def one_range(monkeypatch):
+    """No penalty is tried beyond those of the grid."""
+    monkeypatch.setattr(cmll_cv, "ROUNDS", 0)
+
+
+def test_the_best_third_goes_on(one_range):
     """Against the table of a search that drops nothing."""
-    racing = CMLLClassifierCV(cv=SPLITS, refit=False).fit(X, Y)
-    whole = split_scores(CMLLClassifierCV(cv=SPLITS, refit=False, racing=False).fit(X, Y))
+    racing = CMLLClassifierCV(cv=SPLITS, **LINEAR).fit(X, Y)
+    whole = split_scores(CMLLClassifierCV(cv=SPLITS, racing=False, **LINEAR).fit(X, Y))
     found = split_scores(racing)
     known = ~np.isnan(found)
     assert known.sum(axis=0).tolist() == [55, 19, 7, 5, 5]
@@ -46,10 +54,10 @@ def test_the_best_third_goes_on():
     assert ranks[last].max() <= 5 < np.delete(ranks, last).min()
 
 
-def test_on_a_large_first_fold_penalties_fall_until_two_were_no_better(monkeypatch):
-    whole = split_scores(CMLLClassifierCV(cv=SPLITS, refit=False, racing=False).fit(X, Y))
+def test_on_a_large_first_fold_penalties_fall_until_two_were_no_better(one_range, monkeypatch):
+    whole = split_scores(CMLLClassifierCV(cv=SPLITS, racing=False, **LINEAR).fit(X, Y))
     monkeypatch.setattr(crossval, "TOGETHER", 1)
-    racing = CMLLClassifierCV(cv=SPLITS, refit=False).fit(X, Y)
+    racing = CMLLClassifierCV(cv=SPLITS, **LINEAR).fit(X, Y)
     found = split_scores(racing)
     params = racing.cv_results_["params"]
     stopped = 0
@@ -78,13 +86,13 @@ def test_few_settings_all_stay():
     assert not np.isnan(split_scores(search.fit(X, Y))).any()
 
 
-def test_a_fold_without_a_score_drops_nobody():
+def test_a_fold_without_a_score_drops_nobody(one_range):
     labels = Y.copy()
     empty = np.arange(0, 12)
     labels[empty] = 0  # average precision has no row to stand on there
     rest = np.arange(12, 60)
     splits = [(rest, empty), *((np.setdiff1d(rest, t), t) for t in np.array_split(rest, 3))]
-    search = CMLLClassifierCV(cv=splits, refit=False).fit(X, labels)
+    search = CMLLClassifierCV(cv=splits, **LINEAR).fit(X, labels)
     known = ~np.isnan(split_scores(search))
     assert known.sum(axis=0).tolist() == [0, 55, 19, 7]
     assert np.isfinite(search.best_score_)
@@ -112,7 +120,7 @@ def test_a_tuned_threshold_belongs_to_the_last_fit(monkeypatch):
     monkeypatch.setattr(crossval, "_score_single", None)
     y = X[:, 0] > 0
     for labels in (y, Y):
-        search = CMLLClassifierCV(cv=3).fit(X, labels)
+        search = CMLLClassifierCV(cv=3, decoders=("linear",)).fit(X, labels)
         assert search.best_estimator_.threshold == "f1"
         again = CMLLClassifier(**search.best_params_, threshold="f1").fit(X, labels)
         np.testing.assert_allclose(

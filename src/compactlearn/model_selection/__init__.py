@@ -1,5 +1,6 @@
 """Choosing parameters: cross-validation for about the price of one pass over the rows."""
 
+from compactlearn.model_selection.auto_classifier import AutoCompactClassifier
 from compactlearn.model_selection.balance import BalanceCurve, balance_curve
 from compactlearn.model_selection.cmll_cv import CMLLClassifierCV
 from compactlearn.model_selection.one_split import SplitScores, scores_on_split
@@ -12,6 +13,7 @@ from compactlearn.model_selection.splits import (
 
 __all__ = [
     "PAPER_GRID",
+    "AutoCompactClassifier",
     "BalanceCurve",
     "CMLLClassifierCV",
     "GridSearchMoments",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +15,11 @@ from compactlearn.core.seeds import seeded
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.embeddings.components import LARGEST_AUTO
 from compactlearn.estimators.cmll import CMLLClassifier
+from compactlearn.estimators.decisions import planned_work
 from compactlearn.estimators.penalty import penalty_of_columns
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.moments import column_moments
-from compactlearn.linalg.regimes import Shape, seconds
+from compactlearn.linalg.regimes import Demand, Shape, seconds, widening_seconds
 from compactlearn.model_selection.crossval import Outcome, SearchData
 from compactlearn.model_selection.folds import Data
 from compactlearn.model_selection.search import Search
@@ -30,10 +33,19 @@ COARSE_RATIOS = (0.25, 0.5, 1.0)  # of a long search, which has every other pena
 
 # Where five folds are estimated to take longer than this, one split has to do, in which a fifth of
 # the rows judges, and these are at least so many.
-LARGE_SEARCH = 30.0
+LARGE_SEARCH = 20.0
 JUDGES = 2_000
 
+# Where the best penalty is the first or last of the range, so many more are tried beyond it, and so
+# many again; each round costs as much as the search for one label size.
+FURTHER, ROUNDS = 4, 2
+
 SHORTLIST = 3  # settings of the linear decoder that the others are tried with
+AUTO_SHORTLIST = 1  # those that "auto" tries the logistic decoder with
+
+# Seconds that "auto" may spend on the logistic decoder, the last fit included: on all splits, and
+# where these would take longer on the first (benchmarks/accuracy/decoder_choice.py).
+AUTO_SECONDS_OF_ALL, AUTO_SECONDS = 10.0, 60.0
 
 DECODERS = ("linear", "learned", "logistic")
 
@@ -42,7 +54,7 @@ class CMLLClassifierCV(Search):
     """Compact learning (CMLL) with balance, sizes, penalty and decoder chosen by cross-validation.
 
     Good without any argument, in any units: five folds, five label sizes and eleven penalties, from
-    one eigenproblem on each fold.
+    one eigenproblem on each fold, and then the logistic decoder in the best setting.
 
     Parameters
     ----------
@@ -51,7 +63,8 @@ class CMLLClassifierCV(Search):
     alphas : "auto" or sequence of float and "auto", default="auto"
         Penalties of the learner. "auto" is a thousandth to a hundred times the penalty that
         ``alpha="auto"`` of :class:`CompactClassifier` is on these rows, in eleven steps: features
-        multiplied by a constant have the same answer.
+        multiplied by a constant have the same answer. Where the best is the smallest or the largest
+        of these, up to eight more are tried beyond it.
     n_feature_components : sequence, default=("auto",)
         Sizes of the feature space as in :class:`CMLL`; None keeps all features.
     n_label_components : "auto" or sequence, default="auto"
@@ -60,14 +73,17 @@ class CMLLClassifierCV(Search):
     completions : sequence of {"none", "variance", "krylov", "random"}, default=("krylov",)
         What further feature components are. With "krylov" the size "auto" is twice that of the
         label space: about as good as all the features.
-    decoders : sequence of {"linear", "learned", "logistic"}, default=("linear",)
+    decoders : "auto" or sequence of {"linear", "learned", "logistic"}, default="auto"
         Others than "linear" are fitted one by one, to the three settings in which the linear
-        decoder is best.
+        decoder is best. "auto" is "linear" and, in the best of its settings, "logistic": on all
+        splits where that is estimated to take ten seconds at most, the last fit included, and else
+        on the first, where it is judged by what it gains there. What would take more than a minute
+        is not tried, and a vector y has "linear" alone.
     threshold : float, array, "f1", "per-label" or "cardinality", default="f1"
         Of the classifier that is fitted at last; see :class:`CompactClassifier`.
     cv : "auto", int, splitter or iterable of splits, default="auto"
         An int is a shuffled, seeded K-fold, stratified where y is a vector. "auto" is 5; where that
-        is estimated to take more than half a minute and there are 10,000 rows or more, it is one
+        is estimated to take more than 20 seconds and there are 10,000 rows or more, it is one
         shuffled, seeded split, in which four fifths of the rows are learnt from, and "auto" sizes
         and penalties are fewer: 0.25, 0.5 and 1.0, and six.
     scoring : str or scorer, default="average_precision"
@@ -93,7 +109,8 @@ class CMLLClassifierCV(Search):
     best_estimator_ : CMLLClassifier, fitted to all rows
     best_params_, best_score_, best_index_, cv_results_, scorer_, n_splits_, n_distinct_, \
 search_time_, refit_time_, interrupted_
-        As in :class:`GridSearchMoments`.
+        As in :class:`GridSearchMoments`. The mean score of a decoder that was tried on the first
+        split only is that of the linear decoder, and what it gained over that on this split.
     classes_, n_labels_, label_names_, n_features_in_, feature_names_in_, nbytes_, numbers_
         As in :class:`CMLLClassifier`.
 
@@ -124,7 +141,7 @@ search_time_, refit_time_, interrupted_
         n_feature_components: Any = ("auto",),
         n_label_components: Any = "auto",
         completions: Any = ("krylov",),
-        decoders: Any = ("linear",),
+        decoders: Any = "auto",
         threshold: Any = "f1",
         cv: Any = "auto",
         scoring: Any = "average_precision",
@@ -161,19 +178,16 @@ search_time_, refit_time_, interrupted_
     def _cv(self, data: Data, kind: str) -> Any:
         if not _is_auto(self.cv):
             return self.cv
-        n_rows, n_features = data.X.shape
+        n_rows = data.X.shape[0]
         if n_rows < 5 * JUDGES or kind != "multilabel":
             return min(5, n_rows)
         grid = self._grid(data)
-        longest = 0.0
-        for completion in grid["completion"]:
-            for features in grid["n_feature_components"]:
-                for labels in grid["n_label_components"]:
-                    embedding = CMLL(features, labels, completion=completion)
-                    plan = embedding.plan(n_features, data.Y.shape[1], n_features)
-                    takes = seconds(Shape.of(data.X, data.Y), plan.demand(learns=True))
-                    longest = max(longest, min(takes.values()))
-        if 5 * len(grid["beta"]) * len(grid["completion"]) * longest <= LARGE_SEARCH:
+        settings = [*ParameterGrid({**grid, "alpha": [1.0], "beta": ["auto"]})]
+        # One eigenproblem serves all sizes, but each size has directions of its own.
+        one = max(_fit_seconds(data, params, widened=False) for params in settings)
+        one *= len(grid["completion"])
+        each = sum(_widening_seconds(data, params) for params in settings)
+        if 5 * len(grid["beta"]) * (one + each) <= LARGE_SEARCH:
             return 5
         seed = 0 if self.random_state is None else seeded(self.random_state)
         return ShuffleSplit(1, test_size=0.2, random_state=seed)
@@ -198,7 +212,8 @@ search_time_, refit_time_, interrupted_
         return {name: listed(values, own) for name, (own, values) in given.items()}
 
     def _run(self, problem: SearchData) -> None:
-        decoders = listed(self.decoders, "decoders")
+        auto = _is_auto(self.decoders)
+        decoders = ["linear", "logistic"] if auto else listed(self.decoders, "decoders")
         for decoder in decoders:
             if decoder not in DECODERS:
                 raise ValueError(
@@ -206,21 +221,63 @@ search_time_, refit_time_, interrupted_
                     f"{decoder!r}; use one of these.{nearest(str(decoder), DECODERS)}"
                 )
         coarse = _is_auto(self.cv) and len(problem.splits) == 1
-        candidates = [
-            dict(params) for params in ParameterGrid(self._grid(problem.data, coarse=coarse))
-        ]
+        grid = self._grid(problem.data, coarse=coarse)
+        candidates = [dict(params) for params in ParameterGrid(grid)]
         outcome = self._score(problem, candidates)
-        others = [decoder for decoder in decoders if decoder != "linear"]
+        if _is_auto(self.alphas):
+            candidates, outcome = self._beyond(problem, candidates, outcome, grid["alpha"])
+        first = np.argsort(-outcome.merits, kind="stable")
+        first = first[: AUTO_SHORTLIST if auto else SHORTLIST].tolist()
+        n_splits = len(problem.splits)
+        if auto:
+            n_splits = self._affordable(problem, [candidates[i] for i in first])
+        others = [decoder for decoder in decoders if decoder != "linear"] if n_splits else []
         if others and not outcome.interrupted:
-            first = np.argsort(-outcome.merits, kind="stable")[:SHORTLIST]
             more = [{**candidates[i], "decoder": name} for name in others for i in first]
-            second = self._score(problem, more)
+            second = self._score(replace(problem, splits=problem.splits[:n_splits]), more)
             if "linear" in decoders:
-                linear = [{**params, "decoder": "linear"} for params in candidates]
-                candidates, outcome = linear + more, Outcome.joined(outcome, second)
+                partners = {len(candidates) + k: i for k, i in enumerate(first * len(others))}
+                candidates = [{**params, "decoder": "linear"} for params in candidates] + more
+                outcome = replace(Outcome.joined(outcome, second), partners=partners)
             else:
                 candidates, outcome = more, second
         self._keep(problem, candidates, outcome)
+
+    def _beyond(
+        self,
+        problem: SearchData,
+        candidates: list[dict[str, Any]],
+        outcome: Outcome,
+        alphas: list[float],
+    ) -> tuple[list[dict[str, Any]], Outcome]:
+        """Go on beyond the range of penalties while the best is the last that was tried."""
+        low, high = min(alphas), max(alphas)
+        step = (high / low) ** (1 / (len(alphas) - 1)) if high > low else 10.0
+        for _ in range(ROUNDS):
+            if outcome.interrupted or not outcome.reached.any():
+                break
+            best = candidates[int(np.argmax(outcome.merits))]
+            if best["alpha"] not in (low, high):
+                break
+            factor = step if best["alpha"] == high else 1 / step
+            more = [{**best, "alpha": best["alpha"] * factor**k} for k in range(1, FURTHER + 1)]
+            low, high = min(low, more[-1]["alpha"]), max(high, more[-1]["alpha"])
+            outcome = Outcome.joined(outcome, self._score(problem, more))
+            candidates = candidates + more
+        return candidates, outcome
+
+    def _affordable(self, problem: SearchData, settings: list[dict[str, Any]]) -> int:
+        """On how many splits the logistic decoder can be tried within the time for it."""
+        if problem.targets.kind != "multilabel":
+            return 0
+        trial = last = 0.0
+        for params in settings:
+            trial += _logistic_seconds(problem.data, params, self._template().threshold)
+            last = max(last, _logistic_seconds(problem.data, params, self.threshold))
+        n_splits = len(problem.splits)
+        if n_splits * trial + last <= AUTO_SECONDS_OF_ALL:
+            return n_splits
+        return 1 if trial + last <= AUTO_SECONDS else 0
 
 
 def _is_auto(value: Any) -> bool:
@@ -232,3 +289,41 @@ def _penalty_of(data: Data) -> float:
     X, _, weights = data.counted()
     mean, variances, count = column_moments(working_form(X), weights)
     return penalty_of_columns(mean, count * variances, count)
+
+
+def _fit_seconds(data: Data, params: Mapping[str, Any], *, widened: bool = True) -> float:
+    """What finding the embedding and the ridge of a setting is estimated to take."""
+    least = min(seconds(Shape.of(data.X, data.Y), _demand(data, params)).values())
+    return least + _widening_seconds(data, params) if widened else least
+
+
+def _widening_seconds(data: Data, params: Mapping[str, Any]) -> float:
+    """What directions beside those of the codes take of that."""
+    return widening_seconds(Shape.of(data.X, data.Y), _demand(data, params))
+
+
+def _demand(data: Data, params: Mapping[str, Any]) -> Demand:
+    n_features, n_labels = data.X.shape[1], data.Y.shape[1]
+    embedding = CMLL(
+        params["n_feature_components"],
+        params["n_label_components"],
+        completion=params["completion"],
+    )
+    return embedding.plan(n_features, n_labels, n_features).demand(learns=True)
+
+
+def _logistic_seconds(data: Data, params: Mapping[str, Any], threshold: Any) -> float:
+    """What a fit with the logistic decoder is estimated to take, its threshold included."""
+    (n_rows, n_features), n_labels = data.X.shape, data.Y.shape[1]
+    sizes = CMLL(n_label_components=params["n_label_components"]).sizes(
+        n_features, n_labels, n_features
+    )
+    present = np.asarray(data.Y.sum(axis=0), dtype=np.float64).ravel()
+    _, _, work = planned_work(
+        "logistic",
+        (n_rows, n_labels if sizes[1] is None else sizes[1], n_labels),
+        present,
+        _fit_seconds(data, params),
+        threshold if isinstance(threshold, str) else None,
+    )
+    return work.seconds

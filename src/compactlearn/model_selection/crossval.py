@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -58,6 +58,7 @@ class Outcome:
     scores: Array  # (n_candidates, n_splits), NaN where it did not get there
     n_distinct: int  # settings that differ in their scores on some fold
     interrupted: bool = False
+    partners: Mapping[int, int] = field(default_factory=dict)  # what some are a variation of
 
     @property
     def reached(self) -> NDArray[np.intp]:
@@ -66,23 +67,48 @@ class Outcome:
 
     @property
     def means(self) -> Array:
-        """(n_candidates,) mean over the splits with a score; NaN where there is none."""
+        """(n_candidates,) mean over the splits with a score; NaN where there is none.
+
+        A variation of another setting that was tried on fewer splits than that has the mean of the
+        other, and what it gained over it on those: splits differ more than settings do.
+        """
         total = np.where(np.isnan(self.scores), 0.0, self.scores).sum(axis=1)
-        return np.divide(
+        means = np.divide(
             total, self.reached, out=np.full(len(total), np.nan), where=self.reached > 0
         )
+        for place, other in self._varied.items():
+            means[place] = means[other] + np.nanmean(self.scores[place] - self.scores[other])
+        return means
+
+    @property
+    def _varied(self) -> dict[int, int]:
+        """The variations that were tried on fewer splits, all of them such that the other was."""
+        known = ~np.isnan(self.scores)
+        return {
+            place: other
+            for place, other in self.partners.items()
+            if 0 < known[place].sum() < known[other].sum() and known[other][known[place]].all()
+        }
 
     @property
     def merits(self) -> Array:
         """What settings are ranked by: the mean, of those that were tried on most splits."""
-        most = self.reached.max(initial=0)
-        return np.where((self.reached == most) & (most > 0), self.means, -np.inf)
+        most, counted = self.reached.max(initial=0), self.reached.copy()
+        for place, other in self._varied.items():
+            counted[place] = counted[other]
+        return np.where((counted == most) & (most > 0), self.means, -np.inf)
 
     @classmethod
     def joined(cls, *stages: Outcome) -> Outcome:
-        """The results of several stages as those of one search."""
+        """The results of several stages as those of one search; a later one may have tried the
+        first splits only."""
+        n_splits = max(stage.scores.shape[1] for stage in stages)
+        parts = []
+        for stage in stages:
+            missing = n_splits - stage.scores.shape[1]
+            parts.append(np.pad(stage.scores, ((0, 0), (0, missing)), constant_values=np.nan))
         return cls(
-            np.vstack([stage.scores for stage in stages]),
+            np.vstack(parts),
             sum(stage.n_distinct for stage in stages),
             any(stage.interrupted for stage in stages),
         )

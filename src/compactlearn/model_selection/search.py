@@ -325,6 +325,27 @@ class Search(
         """
         return self._best().get_feature_names_out(input_features)
 
+    def compress(
+        self,
+        dtype: Any = "float32",
+        X: Any = None,
+        Y: Any = None,
+        *,
+        scoring: Any = "average_precision",
+    ) -> CompactClassifier:
+        """Return the best classifier in smaller numbers; see ``CompactClassifier``.
+
+        Parameters
+        ----------
+        dtype : {"float64", "float32", "float16"}, default="float32"
+            What numbers are stored in.
+        X, Y : as in ``fit``, optional
+            Rows on which both are judged.
+        scoring : str or scorer, default="average_precision"
+            By which metric.
+        """
+        return self._best().compress(dtype, X, Y, scoring=scoring)
+
     @property
     def numbers_(self) -> int:
         """How many numbers the best classifier must keep to predict."""
@@ -385,8 +406,10 @@ def _table(
     """One entry per setting, in the columns of scikit-learn's searches, and for each split the
     number of labels that its training or its validation rows have no example of."""
     scores, mean, merits = outcome.scores, outcome.means, outcome.merits
-    squares = np.where(np.isnan(scores), 0.0, (scores - mean[:, None]) ** 2)
-    std = np.sqrt(squares.sum(axis=1) / np.maximum(outcome.reached, 1))
+    reached = np.maximum(outcome.reached, 1)
+    own = np.where(np.isnan(scores), 0.0, scores).sum(axis=1) / reached
+    squares = np.where(np.isnan(scores), 0.0, (scores - own[:, None]) ** 2)
+    std = np.sqrt(squares.sum(axis=1) / reached)
     results: dict[str, Any] = {}
     for name in dict.fromkeys(name for params in candidates for name in params):
         column = np.ma.masked_all(len(candidates), dtype=object)

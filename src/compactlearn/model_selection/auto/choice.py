@@ -1,0 +1,111 @@
+"""Which of the models that were tried is taken, or which blend of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.model_selection.auto.blend import Blend, join
+from compactlearn.model_selection.auto.problem import Judged, Problem, Rows
+from compactlearn.model_selection.auto.trials import Tried
+
+Array = NDArray[np.float64]
+
+MOST_MEMBERS = 5
+SMALLEST_SHARE = 0.05  # of all weights: a member of less is left out
+
+
+@dataclass(frozen=True)
+class Choice(Judged):
+    """A blend of one member or several, and what it is worth on rows that were new to it.
+
+    Its figures are by weights that were learnt from the other folds.
+    """
+
+    name: str
+    blend: Blend
+    rows: Rows
+    log_odds: NDArray[Any]  # of these rows, by weights that were learnt from all of them
+    numbers: int
+
+
+def single(tried: Tried) -> Choice:
+    """One model as it is."""
+    return Choice(
+        tried.figures,
+        tried.name,
+        Blend((tried.member,)),
+        tried.rows,
+        tried.log_odds,
+        tried.numbers,
+    )
+
+
+def best_choice(problem: Problem, tried: Sequence[Tried], most_numbers: float = np.inf) -> Choice:
+    """The best model, or a blend of the best where it is better on rows that are new to it.
+
+    The weights of a blend are learnt without the fold that judges them. Both kinds are looked at:
+    weights of largest likelihood, and the plain mean of the two or three best, which has nothing to
+    learn.
+    """
+    order = sorted(tried, key=lambda one: -one.score)[:MOST_MEMBERS]
+    choices = [single(order[0])]
+    sets = [order[:count] for count in sorted({2, 3, len(order)}) if 2 <= count <= len(order)]
+    for members in sets:
+        if sum(one.numbers for one in members) <= most_numbers:
+            choices.append(_blended(problem, members, equal=False))
+            if len(members) <= 3:
+                choices.append(_blended(problem, members, equal=True))
+    return max(choices, key=lambda one: one.score)  # of equals the first: the simplest
+
+
+def _blended(problem: Problem, members: Sequence[Tried], *, equal: bool) -> Choice:
+    rows = reduce(np.intersect1d, [one.rows for one in members])
+    parts = [one.log_odds[np.searchsorted(one.rows, rows)] for one in members]
+    weights, added = _weights(problem, rows, parts, equal)
+    if not equal and (weights < SMALLEST_SHARE * weights.sum()).any():
+        kept = [k for k in range(len(members)) if weights[k] >= SMALLEST_SHARE * weights.sum()]
+        return _blended(problem, [members[k] for k in kept], equal=False)
+    if len(members) == 1:
+        return single(members[0])
+    figures = np.full(len(problem.splits), np.nan)
+    for k in range(len(problem.splits)):
+        inside = problem.fold[rows] == k
+        if not inside.any():
+            continue
+        others = ~inside if not inside.all() else inside
+        own, more = _weights(problem, rows[others], [part[others] for part in parts], equal)
+        figures[k] = problem.figure(rows, _sum(parts, own, more), k)
+    blend = Blend(
+        tuple(
+            replace(one.member, weight=float(weight))
+            for one, weight in zip(members, weights, strict=True)
+        ),
+        added,
+    )
+    name = "blend of " + "; ".join(one.name for one in members)
+    numbers = sum(one.numbers for one in members)
+    return Choice(figures, name, blend, rows, _sum(parts, weights, added), numbers)
+
+
+def _weights(
+    problem: Problem, rows: Rows, parts: Sequence[NDArray[Any]], equal: bool
+) -> tuple[Array, float]:
+    weights = None if problem.weights is None else problem.weights[rows]
+    if not equal:
+        return join(parts, problem.Y[rows], weights, problem.seed)
+    mean = sum(parts[1:], parts[0]) / np.float32(len(parts))
+    slope, added = join([mean], problem.Y[rows], weights, problem.seed)
+    return np.full(len(parts), slope[0] / len(parts)), added
+
+
+def _sum(parts: Sequence[NDArray[Any]], weights: Array, added: float) -> NDArray[Any]:
+    total = np.float32(weights[0]) * parts[0] + np.float32(added)
+    for weight, part in zip(weights[1:], parts[1:], strict=True):
+        total += np.float32(weight) * part
+    return total

@@ -1,0 +1,218 @@
+"""What is tried, in which order, and about how long it takes.
+
+Estimates are of one core, from the sizes of the data; they decide what is left out where time is
+short, and need no great accuracy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import scipy.sparse
+
+from compactlearn.decoding.linear import linear_numbers
+from compactlearn.embeddings.cmll import CMLL
+from compactlearn.embeddings.cplst import CPLST
+from compactlearn.estimators.cmll import CMLLClassifier
+from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.shortlist import ShortlistClassifier
+from compactlearn.model_selection.auto.problem import Problem
+from compactlearn.model_selection.auto.searches import (
+    FEW_LABELS,
+    Found,
+    kernel_codes,
+    search_kernel,
+    search_linear,
+)
+from compactlearn.model_selection.auto.trials import Tried, try_by_folds, try_compact, try_forest
+from compactlearn.model_selection.auto.ways import WAYS
+from compactlearn.model_selection.auto.wishes import most_codes, smallest
+
+MANY_TREES, FEW_TREES = 300, 50
+TREES_SECONDS = 30.0  # are worth it: fewer trees where as many would take longer
+DENSE = 0.2  # the share of features that are not zero from which on trees are worth their time
+EXACT_ROWS = 2_000  # a kernel of as many rows is used as such, a larger one by landmarks
+LANDMARKS = 1_000
+# Sparse regressions of every label are slow beside a kernel, which knows as much of fewer rows.
+SHORTLIST_ROWS = 2_000
+SHORTLIST_FOLDS = 2
+KEPT_FEATURES = 3_000  # all of them may be seen by the learner
+
+
+@dataclass(frozen=True)
+class Idea:
+    """Something to try."""
+
+    name: str
+    seconds: float  # an estimate
+    run: Callable[[], Tried]
+
+
+@dataclass
+class Findings:
+    """What earlier trials have found out for later ones."""
+
+    linear: list[Found]  # the best settings of every way to prepare rows, best first
+    n_features: int = 0  # that the compact model has
+
+
+def ideas(problem: Problem) -> Iterator[Idea]:
+    """One after the other, in order of promise for a second; the first ends in any case."""
+    findings = Findings([])
+    yield Idea(
+        "compact model, logistic decoder",
+        _linear_seconds(problem),
+        lambda: _linear(problem, findings),
+    )
+    first = findings.linear[0]
+    few = min(problem.n_features, problem.n_rows)
+    many = problem.n_labels > FEW_LABELS  # of few labels all codes are kept, and see as much
+    if many and 2 * findings.n_features < few <= KEPT_FEATURES:
+        yield Idea(
+            "codes from all features",
+            2 * _linear_seconds(problem),
+            lambda: _all_features(problem, first),
+        )
+    # Distances depend on how rows are prepared more than linear models do.
+    for found in findings.linear[:2] if problem.n_rows <= EXACT_ROWS else findings.linear[:1]:
+        yield Idea("kernel", _kernel_seconds(problem), lambda found=found: _kernel(problem, found))
+    if problem.density >= DENSE:
+        for best_splits, dearer in ((False, 1.0), (True, 3.0)):
+            seconds = dearer * _tree_seconds(problem)
+            trees = max(FEW_TREES, min(MANY_TREES, int(TREES_SECONDS / seconds)))
+            yield Idea(
+                "random forest" if best_splits else "extra trees",
+                trees * seconds,
+                lambda trees=trees, best=best_splits: try_forest(problem, trees, best_splits=best),
+            )
+    if scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS:
+        yield Idea("shortlist", _shortlist_seconds(problem), lambda: _shortlist(problem))
+
+
+def small_ideas(problem: Problem, most_numbers: int) -> Iterator[Idea]:
+    """Models of at most so many numbers: as many codes as these allow, of two kinds.
+
+    Codes that can be predicted (CPLST, which shares the learner's penalty) are better codes where
+    there are few, CMLL's where there are more. Where all numbers of a linear model are allowed,
+    everything is tried, and what is too large left out.
+    """
+    D, M = problem.n_features, problem.n_labels
+    if linear_numbers(D, M, None, None) <= most_numbers:
+        yield from ideas(problem)
+        return
+    most = most_codes(most_numbers, D, M)
+    if most < 1:
+        raise ValueError(
+            f"size_budget allows {most_numbers:,} numbers, and the smallest model of {D:,} "
+            f"features and {M:,} labels, one code, has {smallest(D, M):,}; allow as many at least."
+        )
+    findings = Findings([])
+
+    def first() -> Tried:
+        findings.linear = _searched(problem)
+        return _few_codes(problem, findings.linear[0], CMLL(most, most))
+
+    yield Idea("as many codes as fit", 2 * _linear_seconds(problem), first)
+    found = findings.linear[0]
+    # Fewer codes may be as good, and show what a smaller model costs.
+    sizes = [most, *(max(1, most // part) for part in (2, 4) if most >= part)]
+    for size in sizes:
+        # A hat matrix of all features is dear where these are many; CMLL needs products only.
+        dear = min(D, problem.n_rows) > KEPT_FEATURES
+        embedding = CMLL(size, size) if dear else CPLST(size)
+        if dear and size == most:
+            continue
+        yield Idea(
+            f"{size} codes",
+            _linear_seconds(problem),
+            lambda embedding=embedding: _few_codes(problem, found, embedding),
+        )
+
+
+def _few_codes(problem: Problem, found: Found, embedding: Any) -> Tried:
+    model = CompactClassifier(
+        embedding, alpha=found.params["alpha"], decoder="logistic", threshold="f1"
+    )
+    count = embedding.n_label_components
+    kind = f"{type(embedding).__name__}, {count} code{'s' if count > 1 else ''}"
+    return try_compact(problem, _named(kind, found), found.way, model)
+
+
+def _searched(problem: Problem) -> list[Found]:
+    found = [search_linear(problem, way) for way in WAYS]
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _linear(problem: Problem, findings: Findings) -> Tried:
+    findings.linear = _searched(problem)
+    best = findings.linear[0]
+    model = CMLLClassifier(completion="krylov", decoder="logistic", threshold="f1", **best.params)
+    tried = try_compact(problem, _named("CMLL", best), best.way, model)
+    findings.n_features = model.embedding_.n_feature_components_
+    return tried
+
+
+def _all_features(problem: Problem, found: Found) -> Tried:
+    model = CMLLClassifier(None, decoder="logistic", threshold="f1", **found.params)
+    return try_compact(problem, _named("CMLL, all features", found), found.way, model)
+
+
+def _kernel(problem: Problem, linear: Found) -> Tried:
+    way, codes = linear.way, kernel_codes(problem.n_labels, linear)
+    found = search_kernel(problem, way, codes)
+    kernel = KernelMap(gamma=found.params["feature_map__gamma"], random_state=problem.seed)
+    if problem.n_rows > EXACT_ROWS:
+        kernel.set_params(method="nystroem", n_components=LANDMARKS)
+    model = CMLLClassifier(
+        None,
+        codes,
+        feature_map=kernel,
+        alpha=found.params["alpha"],
+        decoder="logistic",
+        threshold="f1",
+    )
+    return try_compact(problem, _named("kernel CMLL", found), way, model)
+
+
+def _shortlist(problem: Problem) -> Tried:
+    model = ShortlistClassifier(threshold=0.5, n_jobs=problem.n_jobs, random_state=problem.seed)
+    return try_by_folds(problem, "shortlist, ranked again", model, most_folds=SHORTLIST_FOLDS)
+
+
+def _named(kind: str, found: Found) -> str:
+    return f"{kind}, {found.way.name}"
+
+
+# ---- estimates ----------------------------------------------------------------------------------
+
+
+def _linear_seconds(problem: Problem) -> float:
+    stored = problem.density * problem.n_rows * problem.n_features
+    codes = min(problem.n_labels, 250)
+    decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
+    return 0.5 + 2e-7 * stored * math.sqrt(codes) + min(decoder, 120.0)
+
+
+def _kernel_seconds(problem: Problem) -> float:
+    n = min(problem.n_rows, EXACT_ROWS)
+    codes = min(problem.n_labels, 256)
+    columns = n if problem.n_rows <= EXACT_ROWS else LANDMARKS
+    refits = 1e-9 * columns**3
+    decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
+    return 1.0 + refits + 1e-9 * problem.n_rows * columns**2 + min(decoder, 120.0)
+
+
+def _tree_seconds(problem: Problem) -> float:
+    n = problem.n_rows
+    work = n * math.log2(n + 2) * math.sqrt(problem.n_features) * (1 + problem.n_labels)
+    return 2.5e-9 * work
+
+
+def _shortlist_seconds(problem: Problem) -> float:
+    pairs = problem.n_rows * min(problem.n_labels, max(64, 4_000_000 // problem.n_rows))
+    folds = 1 + min(SHORTLIST_FOLDS, max(1.0, 10_000 / problem.n_rows))
+    return folds * (1.0 + 1e-5 * pairs)

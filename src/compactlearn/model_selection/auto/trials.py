@@ -1,0 +1,122 @@
+"""One kind of model each, fitted to all rows, with scores of rows that were new to it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from compactlearn.core.warn import quiet
+from compactlearn.estimators.any_classifier import scores_to_rank
+from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.decisions import ENOUGH_ROWS
+from compactlearn.estimators.model_size import numbers_of
+from compactlearn.model_selection.auto.blend import Member, Reading, read_scores
+from compactlearn.model_selection.auto.forest import LabelForest
+from compactlearn.model_selection.auto.problem import Judged, Problem, Rows
+from compactlearn.model_selection.auto.ways import Way
+
+Array = NDArray[np.float64]
+_LABELS = 256  # whose scores are put together at a time
+
+
+@dataclass(frozen=True)
+class Tried(Judged):
+    """A fitted model, and what it is worth on rows that were new to it."""
+
+    name: str
+    model: Any
+    rows: Rows  # those that have honest scores, and are judged
+    log_odds: NDArray[np.float32]  # (n_rows, M) of them
+    reading: Reading
+    seconds: float
+    numbers: int
+
+    @property
+    def member(self) -> Member:
+        return Member(self.name, self.model, self.reading)
+
+
+def try_compact(problem: Problem, name: str, way: Way, classifier: CompactClassifier) -> Tried:
+    """A classifier of this package: a fit makes honest scores in any case."""
+    start = time.perf_counter()
+    prepared = way.fit(problem.X, problem.weights)
+    with quiet():
+        honest = classifier.fit_scored(prepared.X, problem.Y, problem.weights, groups=problem.fold)
+    rows = problem.judged(honest.rows)
+    places = np.searchsorted(honest.rows, rows)
+    scores = np.empty((rows.size, problem.n_labels), dtype=np.float32)
+    for first in range(0, problem.n_labels, _LABELS):
+        labels = slice(first, min(first + _LABELS, problem.n_labels))
+        scores[:, labels] = honest.columns(labels)[places]
+    return _judged(problem, name, prepared.model(classifier), rows, scores, start)
+
+
+def try_forest(problem: Problem, n_trees: int, *, best_splits: bool = False) -> Tried:
+    """Trees on the labels; rows are scored by the trees that have not met them."""
+    start = time.perf_counter()
+    forest = LabelForest(
+        n_trees, best_splits=best_splits, n_jobs=problem.n_jobs, random_state=problem.seed
+    )
+    scores = forest.fit_scored(problem.X, problem.Y, problem.weights)
+    rows = problem.judged(np.flatnonzero(~np.isnan(scores[:, 0])))
+    name = f"random forest of {n_trees}" if best_splits else f"{n_trees} extra trees"
+    return _judged(problem, name, forest, rows, scores[rows].astype(np.float32), start)
+
+
+def try_by_folds(problem: Problem, name: str, estimator: Any, most_folds: int = 100) -> Tried:
+    """Any classifier: fitted without each fold, as many as give enough rows, and to all rows."""
+    start = time.perf_counter()
+    splits = problem.splits
+    count = min(len(splits), most_folds, max(1, -(-len(splits) * ENOUGH_ROWS // problem.n_rows)))
+    parts: list[tuple[Rows, Any]] = []
+    with quiet():
+        for train, test in splits[:count]:
+            rows = problem.judged(test) if count == 1 else test
+            model = _fitted(estimator, problem, train)
+            parts.append((rows, scores_to_rank(model, problem.X[rows]).astype(np.float32)))
+        model = _fitted(estimator, problem, np.arange(problem.n_rows))
+    rows = np.concatenate([part[0] for part in parts])
+    order = np.argsort(rows)
+    scores = np.concatenate([part[1] for part in parts])[order]
+    return _judged(problem, name, model, rows[order], scores, start)
+
+
+def _fitted(estimator: Any, problem: Problem, rows: Rows) -> Any:
+    arguments = {}
+    if problem.weights is not None:
+        arguments["sample_weight"] = problem.weights[rows]
+    return clone(estimator).fit(problem.X[rows], problem.Y[rows], **arguments)
+
+
+def _judged(
+    problem: Problem, name: str, model: Any, rows: Rows, scores: NDArray[Any], start: float
+) -> Tried:
+    weights = None if problem.weights is None else problem.weights[rows]
+    reading = read_scores(scores, problem.Y[rows], weights, problem.seed)
+    log_odds = reading(scores).astype(np.float32)
+    return Tried(
+        problem.figures(rows, log_odds),
+        name,
+        model,
+        rows,
+        log_odds,
+        reading,
+        time.perf_counter() - start,
+        model_numbers(model),
+    )
+
+
+def model_numbers(model: Any) -> int:
+    """How many numbers a model keeps.
+
+    The scale of a feature folds into its row of the first matrix of a linear model; before a kernel
+    it has to be kept.
+    """
+    *before, last = [part for _, part in getattr(model, "steps", [("", model)])]
+    linear = getattr(last, "feature_map", None) is None
+    return numbers_of(last) + (0 if linear else sum(numbers_of(step) for step in before))

@@ -1,0 +1,58 @@
+"""A wish for a size, in numbers: how large a model may be."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from compactlearn.core.params import Integer, Real
+from compactlearn.decoding.linear import linear_numbers
+
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_BYTES = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([KMG]i?B|B)\s*", re.IGNORECASE)
+_BYTES_OF_A_NUMBER = 4  # models of so many bytes are stored in single precision
+
+
+@dataclass(frozen=True)
+class SizeWish:
+    """How many numbers a model may have, and the type to store it in where bytes were asked for."""
+
+    numbers: int
+    dtype: str | None = None
+
+    @classmethod
+    def of(cls, asked: Any, n_features: int, n_labels: int) -> SizeWish:
+        """Read what was asked for: numbers, bytes with a unit, or a share of D x M.
+
+        >>> SizeWish.of(0.1, 1000, 50).numbers, SizeWish.of("2 MB", 1000, 50).numbers
+        (5000, 500000)
+        """
+        if Integer(1).accepts(asked):
+            return cls(int(asked))
+        if Real(0, open_low=True).accepts(asked) and float(asked) <= 1.0:
+            return cls(int(float(asked) * n_features * n_labels))
+        found = _BYTES.fullmatch(asked) if isinstance(asked, str) else None
+        if found is None:
+            raise ValueError(
+                f"size_budget must be a whole number (of numbers kept), a share of features times "
+                f"labels in (0, 1], or bytes with a unit, such as '2 MB', and is {asked!r}; pass "
+                "one of these."
+            )
+        size = float(found[1]) * _UNITS[found[2].upper()]
+        return cls(int(size / _BYTES_OF_A_NUMBER), "float32")
+
+
+def most_codes(budget: int, n_features: int, n_labels: int) -> int:
+    """How many codes a linear model may have whose learner sees all features; 0: not even one.
+
+    >>> most_codes(5000, 1000, 50), most_codes(1000, 1000, 50)
+    (4, 0)
+    """
+    codes = min((budget - n_labels) // (n_features + n_labels), n_features, n_labels)
+    return max(0, codes)
+
+
+def smallest(n_features: int, n_labels: int) -> int:
+    """The numbers of the smallest model: one code of all features."""
+    return linear_numbers(n_features, n_labels, None, 1)

@@ -1,0 +1,477 @@
+"""AutoCompactClassifier: the best model for the data at hand, without arguments."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core.params import (
+    Choice,
+    Constraint,
+    Integer,
+    Nothing,
+    Numbers,
+    Real,
+    Seed,
+    check_parameters,
+)
+from compactlearn.core.progress import Steps
+from compactlearn.core.seeds import seeded
+from compactlearn.core.threads import blas_threads
+from compactlearn.core.validation import (
+    Targets,
+    check_features,
+    check_targets,
+    check_weights,
+    labels_given,
+    unchanged_on_error,
+)
+from compactlearn.core.warn import warn_user
+from compactlearn.core.weight import bytes_in
+from compactlearn.decoding.thresholds import STRATEGIES
+from compactlearn.estimators.compressing import compressed_parts, forget_compression
+from compactlearn.estimators.cross_fit import row_groups
+from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.inputs import without_zero_weights
+from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.metrics.checks import row_blocks
+from compactlearn.metrics.scoring import Scorer, scorer
+from compactlearn.model_selection.auto.choice import Choice as Chosen
+from compactlearn.model_selection.auto.choice import best_choice
+from compactlearn.model_selection.auto.frontier import (
+    checked_references,
+    draw_frontier,
+    frontier,
+)
+from compactlearn.model_selection.auto.ideas import Idea, ideas, small_ideas
+from compactlearn.model_selection.auto.problem import Problem, Rows
+from compactlearn.model_selection.auto.trials import Tried
+from compactlearn.model_selection.auto.wishes import SizeWish
+
+Array = NDArray[np.float64]
+
+# Without a budget, what would make the whole take longer than this is left out.
+USUAL_SECONDS = 300.0
+
+
+class AutoCompactClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+    """The best model of this package for the data at hand, found without any argument.
+
+    One kind of model after the other is fitted, those with the most promise for a second first:
+
+    1. compact learning (CMLL) with a logistic decoder, on features as they are, on rows of unit
+       length or on columns of unit variance, whichever is best, with penalty and size found by
+       cross-validation that shares its decompositions;
+    2. the same with codes predicted from all features, where these are many;
+    3. the same behind an RBF kernel, whose width comes from the data: exact up to 2,000 rows, by
+       landmarks beyond;
+    4. extra trees and a random forest on all labels, where features are dense;
+    5. :class:`ShortlistClassifier`, where they are sparse.
+
+    Each is judged on scores of training rows by models that had not met their labels, and at
+    last the best few are blended where that is better still. The result always has probabilities
+    and a tuned threshold.
+
+    Parameters
+    ----------
+    scoring : str or scorer, default="average_precision"
+        What is best: a name in ``compactlearn.metrics.METRICS``, or
+        ``compactlearn.metrics.scorer(name, ...)``.
+    time_budget : float or None, default=None
+        Seconds. What is estimated to take longer than what is left of them is not tried; the first
+        model always is. None leaves out what would make the whole take longer than five minutes
+        or so.
+    size_budget : int, float in (0, 1], str or None, default=None
+        How large the model may be: so many numbers, a share of features times labels, which a
+        plain linear model has, or bytes with a unit, such as "2 MB" (the model is then stored in
+        single precision). Within it, linear models with as many codes as it allows, and fewer,
+        are tried.
+    cv : int, splitter or iterable of splits, default=5
+        Folds of the rows: their number, at least 2, or splits whose validation rows are all rows
+        once. More than five are held out five at a time where decoders are learnt.
+    threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
+default="f1"
+        A label is predicted where its probability is strictly above. A name is tuned on the
+        scores that models are judged by: one threshold of largest micro-F1 ("auto" is the same),
+        one of largest F1 for each label, or one that predicts as many labels as there are.
+    n_jobs : int or None, default=None
+        Threads for trees and sparse regressions; None is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Divides rows into folds, and seeds trees and landmarks; None is a fixed seed.
+    verbose : int, default=0
+        1 shows a progress bar with what is being tried and the best so far.
+
+    Attributes
+    ----------
+    best_estimator_ : the model, or where several are blended, a list of them
+    best_score_ : float
+        Mean over the folds, by models and weights that had not met them. It is the best of
+        several figures on the same rows, and so a little larger than on new rows.
+    leaderboard_ : list of dict
+        What was tried, best first: name, score, its deviation over the folds, seconds, numbers
+        and bytes of the model. ``pandas.DataFrame(model.leaderboard_)`` shows it as a table.
+    frontier_ : list of dict
+        The rows of ``leaderboard_`` that none with fewer or as many numbers beats, smallest first:
+        what accuracy costs in size. :meth:`plot_frontier` draws them.
+    weights_ : dict
+        The weight of each blended model.
+    why_ : str
+        Two sentences: what was taken, and beside what.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search; what was best by then is taken.
+    threshold_ : float or ndarray, in the units of ``decision_function``, which are log-odds
+    classes_, n_labels_, label_names_, nbytes_, numbers_, compression_, n_features_in_, \
+feature_names_in_
+        As in :class:`CompactClassifier`.
+
+    Notes
+    -----
+    A vector y is binarised; its probabilities sum to 1 in each row, and its folds are stratified.
+
+    See Also
+    --------
+    CMLLClassifierCV : one linear model with its parameters chosen by cross-validation.
+
+    Examples
+    --------
+    >>> from compactlearn import AutoCompactClassifier
+    >>> from compactlearn.datasets import load
+    >>> data = load("emotions")
+    >>> model = AutoCompactClassifier(random_state=0).fit(data.X[:391], data.Y[:391])
+    >>> model.predict_proba(data.X[391:]).shape
+    (202, 6)
+    >>> model.best_score_ > 0.8
+    True
+
+    What smaller models cost, of those that were tried:
+
+    >>> sizes = [row["numbers"] for row in model.frontier_]
+    >>> sizes == sorted(sizes) and model.frontier_[-1] == model.leaderboard_[0]
+    True
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "time_budget": (Real(0, open_low=True), Nothing()),
+        "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
+        "n_jobs": (Integer(), Nothing()),
+        "random_state": (Seed(),),
+        "verbose": (Integer(0),),
+    }
+
+    def __init__(
+        self,
+        *,
+        scoring: Any = "average_precision",
+        time_budget: float | None = None,
+        size_budget: Any = None,
+        cv: Any = 5,
+        threshold: Any = "f1",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.scoring = scoring
+        self.time_budget = time_budget
+        self.size_budget = size_budget
+        self.cv = cv
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- fitting ------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Self:
+        """Try one kind of model after the other, and keep the best, or a blend of the best.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 2 counts as that row twice; of weight 0, not at all.
+        """
+        with unchanged_on_error(self), blas_threads():
+            check_parameters(self, self._constraints)
+            X = check_features(self, X, reset=True)
+            owner = f"{type(self).__name__}.fit"
+            targets = check_targets(labels_given(y, Y), X.shape[0], owner=owner, features=X)
+            weights = check_weights(sample_weight, X.shape[0])
+            labels = LabelSpace.of(targets)
+            threshold = given_threshold(self.threshold, "logistic", labels)
+            describe(self, labels)
+            counted = None if weights is None else np.flatnonzero(weights)
+            X, targets, weights = without_zero_weights(X, targets, weights)
+            problem = self._problem(X, targets, weights, counted)
+            wish = None
+            if self.size_budget is not None:
+                wish = SizeWish.of(self.size_budget, problem.n_features, problem.n_labels)
+            tried = self._try(problem, wish)
+            chosen = best_choice(problem, tried, np.inf if wish is None else wish.numbers)
+            if not np.isfinite(chosen.score):
+                warn_user(
+                    f"{_name_of(self.scoring)} is not defined on any fold of these rows, so that "
+                    "the first model is taken; use another metric for scoring."
+                )
+            if isinstance(self.threshold, str) and labels.kind == "multilabel":
+                threshold = problem.tuned(chosen.rows, chosen.log_odds)
+            if wish is not None and wish.dtype is not None:
+                chosen = replace(chosen, blend=compressed_parts(chosen.blend, wish.dtype))
+            forget_compression(self)
+            self._keep(tried, chosen, labels.placed(threshold))
+        return self
+
+    def _problem(
+        self, X: Any, targets: Targets, weights: Array | None, counted: Rows | None
+    ) -> Problem:
+        n_rows = X.shape[0]
+        if n_rows < 4:
+            raise ValueError(
+                f"AutoCompactClassifier judges models by folds of the rows and needs 4 rows at "
+                f"least, and X has {n_rows} sample(s); pass more rows."
+            )
+        scoring = self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring)
+        rng = seeded(0 if self.random_state is None else self.random_state)
+        if Integer().accepts(self.cv):
+            if self.cv < 2:
+                raise ValueError(f"cv must be at least 2 folds, and is {self.cv}; pass 2 or more.")
+            fold = _folds(X, targets, min(int(self.cv), n_rows // 2), rng)
+        else:
+            fold = _given_folds(self.cv, X, targets, counted)
+        seed = int(rng.randint(2**31 - 1))
+        strategy = self.threshold if isinstance(self.threshold, str) else "f1"
+        return Problem(
+            X, targets.matrix, weights, targets, fold, scoring, strategy, seed, self.n_jobs
+        )
+
+    def _try(self, problem: Problem, wish: SizeWish | None) -> list[Tried]:
+        """Everything that time and size allow, in its order."""
+        most = np.inf if wish is None else wish.numbers
+        source = ideas(problem) if wish is None else small_ideas(problem, wish.numbers)
+        budget = USUAL_SECONDS if self.time_budget is None else float(self.time_budget)
+        start, tried = time.perf_counter(), []
+        self.interrupted_ = False
+        with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
+            for idea in source:
+                left = budget - (time.perf_counter() - start)
+                if tried and idea.seconds > left:
+                    continue
+                best = f", best so far {max(one.score for one in tried):.3f}" if tried else ""
+                steps.say(f"{idea.name}{best}")
+                try:
+                    one = _run(idea, first=not tried)
+                    if one is not None and one.numbers <= most:
+                        tried.append(one)
+                except KeyboardInterrupt:
+                    if not tried:
+                        raise
+                    self.interrupted_ = True
+                    warn_user(
+                        f"The search was interrupted: {len(tried)} models were tried, and the best "
+                        "of them is taken."
+                    )
+                    break
+                steps.done()
+        if not tried:
+            raise ValueError(
+                f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
+                f"{most:,} numbers; allow more."
+            )
+        return tried
+
+    def _keep(
+        self, tried: list[Tried], chosen: Chosen, placed: tuple[float | Array, float]
+    ) -> None:
+        self._blend = chosen.blend
+        self.threshold_, self._boundary = placed
+        members = chosen.blend.members
+        models = [member.model for member in members]
+        self.best_estimator_ = models[0] if len(models) == 1 else models
+        self.weights_ = {member.name: member.weight for member in members}
+        self.best_score_ = chosen.score
+        self._numbers = chosen.numbers
+        rows = [_line(one.name, one, one.seconds, bytes_in(one.model)) for one in tried]
+        if len(members) > 1:
+            seconds = sum(one.seconds for one in tried)
+            rows.append(_line(chosen.name, chosen, seconds, bytes_in(chosen.blend)))
+        self.leaderboard_ = sorted(rows, key=lambda row: -row["score"])
+        self.why_ = _why(chosen, tried, _name_of(self.scoring))
+
+    # ---- predicting ---------------------------------------------------------------------------
+
+    def _prepare(self, X: Any) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return check_features(self, X, reset=False)
+
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        for rows in row_blocks((X.shape[0], self.n_labels_)):
+            yield rows, self._blend.log_odds(X[rows]) - self._boundary
+
+    def _scores(self, X: Any) -> Array:
+        scores = np.empty((X.shape[0], self.n_labels_))
+        for rows, block in self._score_blocks(X):
+            scores[rows] = block
+        return scores
+
+    def decision_function(self, X: Any) -> Array:
+        """Return log-odds of shape (n_samples, n_labels); (n_samples,) for two classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        scores = self._scores(self._prepare(X))
+        return scores[:, 0] if self._labels.kind == "binary" else scores
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        p = expit(self._scores(self._prepare(X)) + self._boundary)
+        if self._labels.kind == "binary":
+            return np.hstack([1.0 - p, p])
+        if self._labels.kind == "multiclass":
+            p = np.maximum(p, np.finfo(np.float64).tiny)
+            p /= p.sum(axis=1, keepdims=True)
+        return p
+
+    @property
+    def frontier_(self) -> list[dict[str, Any]]:
+        """The rows of ``leaderboard_`` that no smaller or equally large one beats."""
+        check_is_fitted(self, "best_estimator_")
+        return frontier(self.leaderboard_)
+
+    def plot_frontier(self, references: Any = None) -> Any:
+        """A plotly figure of score against size: all that was tried, and the frontier as a line.
+
+        Parameters
+        ----------
+        references : dict or None, default=None
+            Other models to be marked, by name: how many numbers each keeps, and its score, such as
+            ``{"ridge": (53106, 0.70)}``. To be fair the score is one of cross-validation on the
+            same rows, as ``best_score_`` is.
+        """
+        check_is_fitted(self, "best_estimator_")
+        beside = checked_references(references)
+        return draw_frontier(self.leaderboard_, beside, _name_of(self.scoring))
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict."""
+        check_is_fitted(self, "best_estimator_")
+        return self._numbers
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _run(idea: Idea, *, first: bool) -> Any:
+    """What an idea comes to; None where one that is not the first fails, which is said."""
+    start = time.perf_counter()
+    try:
+        return replace(idea.run(), seconds=time.perf_counter() - start)
+    except (MemoryError, ValueError, np.linalg.LinAlgError) as error:
+        if first:
+            raise
+        warn_user(f"{idea.name} was left out: {error}")
+        return None
+
+
+def _folds(X: Any, targets: Targets, count: int, rng: np.random.RandomState) -> Rows:
+    """The fold of each row; equal rows are in one, and those of a class in all."""
+    n_rows = X.shape[0]
+    member = np.unique(row_groups(X), return_inverse=True)[1]
+    distinct = int(member.max()) + 1
+    if targets.kind != "multilabel" and distinct == n_rows:
+        classes = (
+            targets.matrix.argmax(axis=1) if targets.n_labels > 1 else targets.matrix.toarray()
+        )
+        fold = np.zeros(n_rows, dtype=np.intp)
+        smallest = int(np.unique(np.ravel(classes), return_counts=True)[1].min())
+        if smallest >= count:
+            divided = StratifiedKFold(count, shuffle=True, random_state=rng)
+            for k, (_, test) in enumerate(divided.split(np.zeros(n_rows), np.ravel(classes))):
+                fold[test] = k
+            return fold
+    count = max(1, min(count, distinct))
+    return rng.permutation(np.arange(distinct) % count)[member]
+
+
+def _given_folds(cv: Any, X: Any, targets: Targets, counted: Rows | None) -> Rows:
+    """The fold of each row that counts, by splits that are given for all rows."""
+    n_rows = X.shape[0]
+    if isinstance(cv, str) or not (hasattr(cv, "split") or np.iterable(cv)):
+        raise ValueError(
+            f"cv must be a number of folds, a splitter or pairs of row numbers, and is {cv!r:.80}; "
+            "pass one of these."
+        )
+    labels = targets.matrix.toarray() if targets.kind == "multilabel" else None
+    if labels is None:
+        labels = targets.matrix.toarray()
+        labels = labels[:, 0] if labels.shape[1] == 1 else labels.argmax(axis=1)
+    tests = [np.asarray(test) for _, test in check_cv(cv).split(X, labels)]
+    tests = [np.flatnonzero(test) if test.dtype == bool else test for test in tests]
+    total = n_rows if counted is None or hasattr(cv, "split") else int(max(counted.max() + 1, 0))
+    total = max([total, *(int(test.max(initial=-1)) + 1 for test in tests)])
+    fold, met = np.zeros(total, dtype=np.intp), np.zeros(total, dtype=np.intp)
+    for k, test in enumerate(tests):
+        fold[test] = k
+        met[test] += 1
+    if counted is not None and not hasattr(cv, "split"):
+        fold, met = fold[counted], met[counted]
+    if len(tests) < 2 or fold.size != n_rows or (met != 1).any():
+        raise ValueError(
+            f"The validation rows of cv must be all {n_rows} rows once, in two folds or more, "
+            "since every row is scored by a model that has not met it; pass a K-fold."
+        )
+    return np.unique(fold, return_inverse=True)[1]
+
+
+def _line(name: str, one: Any, seconds: float, size: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "score": one.score,
+        "deviation": one.deviation,
+        "seconds": seconds,
+        "numbers": one.numbers,
+        "bytes": size,
+    }
+
+
+def _name_of(scoring: Any) -> str:
+    return scoring.name if isinstance(scoring, Scorer) else str(scoring)
+
+
+def _why(chosen: Chosen, tried: list[Tried], metric: str) -> str:
+    """What was taken, and beside what."""
+    told = metric.replace("_", " ")
+    first = f"Taken was the {chosen.name}" if " of " in chosen.name else f"Taken was {chosen.name}"
+    article = "an" if told[:1] in "aeiou" else "a"
+    text = f"{first}, with {article} {told} of {chosen.score:.3f} on rows that were new to it."
+    single = len(chosen.blend.members) == 1
+    others = [one for one in tried if not (single and one.name == chosen.name)]
+    if not others:
+        return f"{text} Nothing else was tried."
+    next_best = max(others, key=lambda one: one.score)
+    beside = "The best single model" if not single else "The next best"
+    return f"{text} {beside} of {len(tried)} tried, {next_best.name}, has {next_best.score:.3f}."
