@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+import compactlearn
 from compactlearn import METHODS, method
 from compactlearn.bench.methods.controls import one_vs_rest
 from compactlearn.bench.methods.frequency import by_frequency
@@ -21,6 +22,7 @@ from compactlearn.metrics import (
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV, balance_curve
 from compactlearn.records import Cell, Record
 
+from .rivals_at_hand import PACKAGES, AutoStandIn
 from .tasks import INNER, METRICS, SEED, judged, make_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -186,8 +188,13 @@ def test_coordinate_on_the_test_rows_is_a_cross():
 
 @pytest.mark.parametrize("name", sorted(ENTRIES))
 @pytest.mark.parametrize("selection", ["paper", "nested"])
-def test_nothing_but_the_task_decides(name, selection):
+def test_nothing_but_the_task_decides(name, selection, monkeypatch):
+    if name in PACKAGES:
+        pytest.importorskip(PACKAGES[name], reason=f"{name} needs it (extra 'rivals')")
+    if name == "Auto":
+        monkeypatch.setattr(compactlearn, "AutoCompactClassifier", AutoStandIn, raising=False)
     settings = SMALL | {"betas": [1.0], "alphas": [0.1], "label_ratios": [0.5, 1.0]}
+    settings |= {"trees": 5}
     first, second = (
         _as_record(name, ENTRIES[name].answer(make_task(selection, settings)), selection)
         for _ in range(2)

@@ -1,4 +1,4 @@
-"""The specs in benchmarks/paper say what can be said, about methods that exist."""
+"""The specs in benchmarks say what can be said, about methods that exist."""
 
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from compactlearn.datasets import describe
 from compactlearn.datasets.catalogue.embedded import EMBEDDED
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "paper"
-SPECS = sorted(FOLDER.glob("*.toml"))
+AUTO = FOLDER.parent / "auto"
+SPECS = sorted([*FOLDER.glob("*.toml"), *AUTO.glob("*.toml")])
 
 
 @pytest.mark.parametrize("path", SPECS, ids=[path.stem for path in SPECS])
@@ -58,6 +59,46 @@ def test_the_quick_one_shows_compact_learning_beside_rivals_and_needs_no_files()
     assert {"ORI", "BR-logistic"} <= methods, "and what others would use"
     alphas = {tuple(c.settings["alphas"]) for c in cells_of(spec) if c.method in ("ORI", "CMLL")}
     assert len(alphas) == 1, "a rival's penalty is tuned as ours is"
+
+
+def test_rivals_are_tuned_alike_on_every_set_at_hand():
+    spec = read_spec(AUTO / "auto.toml")
+    assert spec.selections == ("nested",)
+    assert len(spec.datasets) == 17
+    assert all(describe(data.name).expected.samples >= 100 for data in spec.datasets)
+    cells = cells_of(spec)
+    assert {(cell.dataset, cell.method) for cell in cells} == {
+        (data.name, method.shown) for data in spec.datasets for method in spec.methods
+    }
+    own = [cell for cell in cells if cell.method == "Auto"]
+    assert all(set(cell.settings) == {"inner_folds", "metrics"} for cell in own), "no argument"
+    for names, setting, count in (
+        (("One-vs-rest", "One-vs-rest, lbfgs", "Linear SVM", "Chains"), "Cs", 6),
+        (("Ridge", "Kernel ridge"), "alphas", 10),
+        (("ML-kNN",), "neighbours", 3),
+    ):
+        tried = {tuple(c.settings[setting]) for c in cells if c.method in names}
+        assert [len(values) for values in tried] == [count]
+
+
+def test_bounds_on_the_size_are_on_the_rows_and_folds_of_the_rivals():
+    """So that ridge is computed once, and figures may stand side by side."""
+    rivals, bounded = (cells_of(read_spec(AUTO / f"{name}.toml")) for name in ("auto", "sizes"))
+    known = {cell.name for cell in rivals}
+    for cell in bounded:
+        assert describe(cell.dataset).expected.labels >= 50
+        if cell.method in ("Ridge", "Auto"):
+            assert cell.name in known
+    for data in read_spec(AUTO / "sizes.toml").datasets:  # every bound that a single code meets
+        shape = describe(data.name).expected
+        smallest = (shape.features + 2 * shape.labels) / (shape.features * shape.labels)
+        tried = {c.settings.get("size_budget") for c in bounded if c.dataset == data.name} - {None}
+        assert tried == {bound for bound in (0.02, 0.05, 0.1, 0.2, 0.5) if bound >= smallest}
+    missing = {data.name for data in read_spec(AUTO / "auto.toml").datasets}
+    missing -= {cell.dataset for cell in bounded}
+    assert all(describe(name).expected.labels < 50 for name in missing)
+    bounds = {cell.settings.get("size_budget") for cell in bounded}
+    assert bounds == {None, 0.02, 0.05, 0.1, 0.2, 0.5}
 
 
 def test_controls_of_equal_size_may_have_exactly_as_many_numbers():

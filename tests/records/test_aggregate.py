@@ -107,7 +107,12 @@ def test_a_missing_fold_is_told_and_not_averaged():
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [("failed", "failed"), ("timeout", "ran out of time"), ("memory", "ran out of memory")],
+    [
+        ("failed", "failed"),
+        ("timeout", "ran out of time"),
+        ("memory", "ran out of memory"),
+        ("absent", "was not run"),
+    ],
 )
 def test_a_failed_fold_is_told_with_its_reason(status, words):
     bad = makers.record(fold=1, n_folds=2, status=status, reason="It was Monday.")

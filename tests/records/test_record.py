@@ -40,7 +40,7 @@ def records(draw):
     values = np.array(draw(st.lists(figures, min_size=size, max_size=size)), dtype=float)
     return Record(
         draw(cells),
-        draw(st.sampled_from(["done", "failed", "timeout", "memory"])),
+        draw(st.sampled_from(["done", "failed", "timeout", "memory", "absent"])),
         draw(st.none() | st.text(max_size=20)),
         metrics,
         configurations,

@@ -1,63 +1,89 @@
-"""Plain ridge, CMLL_y and CMLL on one data set, under two protocols that are never mixed.
+"""What is reached on one data set with nothing to set, beside what others would use.
 
-Each protocol is a spec in ``data/``, run as any other: the figures are those of the benchmark.
+The figures are those of a spec in ``data/``, run as any other. Beside them, some rows that a model
+had not met: the labels that it gives them, the true ones, and the words that speak for each.
 """
 
 from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from typing import Any, Literal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from compactlearn.bench.harness.events import OnEvent, RunError
+from compactlearn.bench.harness.execute import fold_rows
 from compactlearn.bench.harness.run import run
-from compactlearn.bench.methods.model_numbers import TaskShape
 from compactlearn.bench.spec.cells import cells_of
 from compactlearn.bench.spec.reading import Override, Spec, parse_spec
-from compactlearn.datasets import load
-from compactlearn.records import Figure, Results, Selection, Store, aggregate
+from compactlearn.datasets import Dataset, load
+from compactlearn.estimators import CMLLClassifier
+from compactlearn.records import Cell, Figure, Record, Results, Store, aggregate
 
-__all__ = ["Demo", "Protocol", "demonstrate", "specs"]
+__all__ = ["Demo", "Guess", "Mail", "demonstrate", "explained", "label_words", "spec"]
 
-#: "paper": the best configuration on the test folds, which flatters every method alike; "fair": the
-#: ridge penalty by inner folds of the training rows. The test rows are scored once.
-Protocol = Literal["paper", "fair"]
-_SELECTIONS: Mapping[Protocol, Selection] = {"paper": "paper", "fair": "nested"}
-#: Coarse grids, for a glance.
-_QUICK: Mapping[Protocol, Mapping[str, Any]] = {
-    "paper": {"alphas": [0.1], "betas": [0.1], "label_ratios": [0.5]},
-    "fair": {"alphas": [1.0, 10.0, 100.0]},
-}
+#: A glance: fewer rows and trees, one penalty, and of Auto the first model alone.
+_QUICK: Mapping[str, Any] = {"trees": 10, "Cs": [0.1], "alphas": [100.0], "time_budget": 0.1}
+_QUICK_ROWS = 400
+N_MAILS, N_WORDS = 5, 3
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A label that was predicted, and the words that speak for it most."""
+
+    label: str
+    words: tuple[str, ...]
+    right: bool
+
+
+@dataclass(frozen=True)
+class Mail:
+    """A row that the model had not met."""
+
+    row: int
+    guesses: tuple[Guess, ...]
+    true: tuple[str, ...]
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """True labels that were not predicted."""
+        found = {guess.label for guess in self.guesses}
+        return tuple(label for label in self.true if label not in found)
 
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What came out, by protocol."""
+    """What came out."""
 
-    specs: Mapping[Protocol, Spec]
-    results: Mapping[Protocol, Results]
-    shape: TaskShape
+    spec: Spec
+    results: Results
+    training_seconds: Mapping[str, float]  # of choosing and fitting, the mean over the folds
+    data: Dataset
+    mails: tuple[Mail, ...]
     seconds: float
 
     @property
-    def dataset(self) -> str:
-        """The name of the data set."""
-        return self.specs["fair"].datasets[0].name
+    def methods(self) -> list[str]:
+        """Their names, in the order of the table."""
+        return [method.shown for method in self.spec.methods]
 
     @property
-    def methods(self) -> list[str]:
-        """Their names, in the order of the tables."""
-        return [method.shown for method in self.specs["fair"].methods]
+    def n_rows(self) -> int:
+        """How many of the data set's are used."""
+        return self.spec.datasets[0].rows or self.data.n_samples
 
-    def settings(self, method: str, protocol: Protocol) -> Mapping[str, Any]:
+    def settings(self, method: str) -> Mapping[str, Any]:
         """What the cells of a method were asked."""
-        cells = cells_of(self.specs[protocol])
-        return next(cell.settings for cell in cells if cell.method == method)
+        return next(cell.settings for cell in cells_of(self.spec) if cell.method == method)
 
-    def figure(self, method: str, protocol: Protocol, metric: str) -> Figure:
+    def figure(self, method: str, metric: str) -> Figure:
         """One metric on the folds.
 
         Raises
@@ -65,67 +91,101 @@ class Demo:
         RunError
             If a fold has none.
         """
-        found = self.results[protocol].cell(self.dataset, method, metric)
+        found = self.results.cell(self.data.name, method, metric)
         if not isinstance(found, Figure):
             reason = "it was not run" if found is None else found.reason
-            raise RunError(f"The demo has no figure of {method} under {protocol}: {reason}.")
+            raise RunError(f"The demo has no figure of {method}: {reason}.")
         return found
 
-    def components(self, method: str, protocol: Protocol) -> tuple[int, int]:
-        """Columns that the learner sees and predicts, in the configuration best for ranking."""
-        chosen = self.figure(method, protocol, "average_precision").configurations[0]
-        d, m = self.shape.components(chosen)
-        return (
-            self.shape.n_features if d is None else d,
-            self.shape.n_labels if m is None else m,
-        )
-
-    def fit_seconds(self, method: str, protocol: Protocol) -> float:
-        """Of one configuration on the training rows of a fold, on average."""
-        seconds = self.results[protocol].seconds[self.dataset, method]
-        n_configurations = len(self.results[protocol].grids[self.dataset, method].configurations)
-        return sum(seconds) / len(seconds) / n_configurations
+    def numbers(self, method: str) -> float:
+        """How many the model keeps to predict, the mean over the folds."""
+        return float(np.mean(self.figure(method, "average_precision").sizes))
 
 
-def specs(n_folds: int = 5, seed: int = 0, *, quick: bool = False) -> dict[Protocol, Spec]:
-    """What is run, by protocol."""
-    found: dict[Protocol, Spec] = {}
-    for protocol in _SELECTIONS:
-        file = resources.files("compactlearn.bench") / "data" / f"demo_{protocol}.toml"
-        spec = parse_spec(tomllib.loads(file.read_text("utf-8")))
-        coarse = (Override(_QUICK[protocol]),) if quick else ()
-        found[protocol] = replace(
-            spec, folds=n_folds, seed=seed, overrides=(*spec.overrides, *coarse)
-        )
-    return found
+def spec(n_folds: int | None = None, seed: int = 0, *, quick: bool = False) -> Spec:
+    """What is run; by default on as many folds as the file says."""
+    found = parse_spec(_read("demo_tags"))
+    found = replace(found, folds=found.folds if n_folds is None else n_folds, seed=seed)
+    if not quick:
+        return found
+    few = tuple(replace(data, rows=_QUICK_ROWS) for data in found.datasets)
+    return replace(found, datasets=few, overrides=(*found.overrides, Override(_QUICK)))
 
 
 def demonstrate(
-    specs: Mapping[Protocol, Spec],
-    store: Store,
-    *,
-    workers: int = 1,
-    on_event: OnEvent | None = None,
+    spec: Spec, store: Store, *, workers: int = 1, on_event: OnEvent | None = None
 ) -> Demo:
-    """Run the specs, as far as the store has no records of them, and put their folds together.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = demonstrate(specs(2, quick=True), Store(folder))
-    >>> found.methods, found.components("CMLL", "fair")
-    (['ORI', 'CMLL_y', 'CMLL'], (27, 27))
-    >>> len(found.figure("CMLL", "fair", "one_error").values)
-    2
-    """
+    """Run the spec, as far as the store has no records of it, and look at some rows."""
     start = time.perf_counter()
-    results: dict[Protocol, Results] = {}
-    for protocol, spec in specs.items():
-        run(spec, store, workers=workers, on_event=on_event)
-        records = [store.read(cell) for cell in cells_of(spec)]
-        known = [record for record in records if record is not None]
-        results[protocol] = aggregate(known, _SELECTIONS[protocol])
-    data = load(specs["fair"].datasets[0].name)
-    shape = TaskShape(data.n_features, data.n_labels, data.n_samples, None)
-    return Demo(specs, results, shape, time.perf_counter() - start)
+    run(spec, store, workers=workers, on_event=on_event)
+    cells = cells_of(spec)
+    records = [record for record in map(store.read, cells) if record is not None]
+    data = load(spec.datasets[0].name)
+    mails = _first_mails(data, cells[0])
+    return Demo(
+        spec,
+        aggregate(records, "nested"),
+        _training_seconds(records),
+        data,
+        mails,
+        time.perf_counter() - start,
+    )
+
+
+def label_words() -> dict[str, str]:
+    """What the codes of enron's labels stand for.
+
+    >>> label_words()["C.C6"]
+    "California's energy crisis"
+    """
+    groups = _read("enron_labels")
+    return {f"{group}.{code}": words for group, of in groups.items() for code, words in of.items()}
+
+
+def _read(name: str) -> dict[str, Any]:
+    file = resources.files("compactlearn.bench") / "data" / f"{name}.toml"
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def _training_seconds(records: Sequence[Record]) -> dict[str, float]:
+    seconds: dict[str, list[float]] = {}
+    for record in records:
+        if record.status == "done":
+            spent = record.circumstances["seconds"]
+            seconds.setdefault(record.cell.method, []).append(spent["search"] + spent["fit"])
+    return {method: float(np.mean(values)) for method, values in seconds.items()}
+
+
+def _first_mails(data: Dataset, cell: Cell) -> tuple[Mail, ...]:
+    """The first of the test rows of a fold, whatever they are."""
+    used, train, test = fold_rows(cell, data.n_samples)
+    # Linear, so that a score is a sum over words; with its default size and a logistic decoder.
+    model = CMLLClassifier(decoder="logistic").fit(data.X[used[train]], data.Y[used[train]])
+    return explained(model, data, used[test[:N_MAILS]])
+
+
+def explained(model: Any, data: Dataset, rows: NDArray[np.intp]) -> tuple[Mail, ...]:
+    """What a linear model says of these rows, and why.
+
+    A score is the sum of coef[j, k] x[j] over the features j of a row, and a constant: the largest
+    terms are what speaks for the label k.
+    """
+    assert data.label_names is not None
+    assert data.feature_names is not None
+    means = label_words()
+    labels = [means.get(name, name) for name in data.label_names]
+    predicted = model.predict(data.X[rows])
+    predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
+    truth = sparse.csr_array(data.Y[rows]).toarray() > 0
+    found = []
+    for place, row in enumerate(rows):
+        x = sparse.csr_array(data.X[[row]]).toarray().ravel()
+        guesses = []
+        for k in np.flatnonzero(predicted[place]):
+            terms = x * model.coef_[:, k]
+            top = [j for j in np.argsort(-terms, kind="stable")[:N_WORDS] if terms[j] > 0]
+            words = tuple(data.feature_names[j] for j in top)
+            guesses.append(Guess(labels[k], words, bool(truth[place, k])))
+        true = tuple(labels[k] for k in np.flatnonzero(truth[place]))
+        found.append(Mail(int(row), tuple(guesses), true))
+    return tuple(found)

@@ -12,7 +12,12 @@ __all__ = ["grouped", "incomplete"]
 
 _NAMED = 20  # so many missing folds are named
 _CONTENT = "data_sha256"  # in the settings of a cell about data of the user's own
-_STOPPED = {"failed": "failed", "timeout": "ran out of time", "memory": "ran out of memory"}
+_STOPPED = {
+    "failed": "failed",
+    "timeout": "ran out of time",
+    "memory": "ran out of memory",
+    "absent": "was not run",
+}
 
 
 def grouped(records: Iterable[Record], selection: Selection) -> dict[tuple[str, str], list[Record]]:

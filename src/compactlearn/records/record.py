@@ -28,8 +28,9 @@ VERSION = 1
 Selection = Literal["paper", "nested"]
 SELECTIONS: tuple[str, ...] = get_args(Selection)
 
-#: "timeout" and "memory": the cell went over its budget and was stopped.
-Status = Literal["done", "failed", "timeout", "memory"]
+#: "timeout" and "memory": the cell went over its budget and was stopped; "absent": a package that
+#: its method needs is not installed.
+Status = Literal["done", "failed", "timeout", "memory", "absent"]
 STATUSES: tuple[str, ...] = get_args(Status)
 
 _DIGITS = 7  # significant digits of a value: more than any table shows, fewer than rounding blurs
@@ -149,7 +150,7 @@ class Record:
     Parameters
     ----------
     cell : Cell
-    status : "done", "failed", "timeout" or "memory"
+    status : "done", "failed", "timeout", "memory" or "absent"
     reason : str or None
         Why it is not "done", in a sentence.
     metrics : sequence of str
@@ -166,8 +167,8 @@ class Record:
     versions : mapping
         Of the packages that matter.
     circumstances : mapping
-        What is not an answer: "seconds" ("fit", "predict", "total"), "memory" (peak bytes),
-        "host", "written".
+        What is not an answer: "seconds" ("search" of "nested", "fit", "predict", "total"),
+        "memory" (peak bytes), "model_bytes" (of the model, pickled), "host", "written".
     """
 
     cell: Cell

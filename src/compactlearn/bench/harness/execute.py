@@ -36,7 +36,9 @@ from compactlearn.bench.harness.host import (
 from compactlearn.bench.harness.job import Job
 from compactlearn.bench.methods.entry import Answer, Task
 from compactlearn.bench.methods.finding import entry_of
+from compactlearn.bench.methods.scaling import scaled
 from compactlearn.bench.spec.datasets import OwnFile, load_data
+from compactlearn.core.optional import NotInstalled
 from compactlearn.records import Cell, Record, Status
 
 __all__ = ["execute", "fold_rows", "unanswered"]
@@ -62,10 +64,17 @@ def execute(job: Job, begun: Callable[[], None] = lambda: None) -> Record:
     except MemoryError as error:
         reason = f"There was not enough memory: {error}" if str(error) else "Memory ran out."
         return unanswered(cell, "memory", reason, started, peak_bytes())
+    except NotInstalled as error:
+        return unanswered(cell, "absent", str(error), started, peak_bytes())
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         return unanswered(cell, "failed", reason, started, peak_bytes(), _trace(error))
     seconds = {"fit": answer.fit_seconds, "predict": answer.predict_seconds}
+    if answer.search_seconds is not None:
+        seconds = {"search": answer.search_seconds, **seconds}
+    circumstances = _circumstances(started, peak_bytes(), seconds) | _distinct(said)
+    if answer.model_bytes is not None:
+        circumstances["model_bytes"] = answer.model_bytes
     return Record(
         cell,
         "done",
@@ -75,7 +84,7 @@ def execute(job: Job, begun: Callable[[], None] = lambda: None) -> Record:
         sizes=list(answer.sizes),
         details=answer.details,
         versions=versions(),
-        circumstances=_circumstances(started, peak_bytes(), seconds) | _distinct(said),
+        circumstances=circumstances,
     )
 
 
@@ -134,10 +143,11 @@ def _task(cell: Cell, data_home: str | None, file: OwnFile | None) -> Task:
     X, Y = _loaded(cell.dataset, data_home, file, cell.settings.get("data_sha256"))
     used, train, test = fold_rows(cell, X.shape[0])
     train, test = used[train], used[test]
+    rows, new_rows = scaled(X[train], X[test], cell.settings.get("scaling"))
     return Task(
-        X[train],
+        rows,
         Y[train],
-        X[test],
+        new_rows,
         Y[test],
         tuple(cell.settings["metrics"]),
         cell.selection,

@@ -21,7 +21,15 @@ except ImportError:  # Windows
 
 __all__ = ["accelerator", "forget_peak", "host", "now", "peak_bytes", "resident_bytes", "versions"]
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "compactlearn", "torch")
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "compactlearn",
+    "torch",
+    "lightgbm",
+    "scikit-multilearn-ng",
+)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,13 @@ from scipy import sparse
 from sklearn.model_selection import ParameterGrid
 
 from compactlearn.bench.methods.entry import Answer, Task
-from compactlearn.bench.methods.judging import Clock, best_place, inner_means
+from compactlearn.bench.methods.judging import (
+    Clock,
+    best_place,
+    chances_of,
+    inner_means,
+    pickled_bytes,
+)
 from compactlearn.core.params import Integer, nearest
 from compactlearn.estimators.model_size import numbers_of
 from compactlearn.metrics import get_metric
@@ -22,6 +28,7 @@ __all__ = ["ClassifierEntry", "judged"]
 
 _COMMON = ("inner_folds", "ridge")  # what a spec gives to every method
 _FOLDS = Integer(2)
+_READ = {"labels": predicted_labels, "scores": predicted_scores, "probabilities": chances_of}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +95,10 @@ class ClassifierEntry:
         """
         configurations = _configurations(task.settings["parameters"])
         details: dict[str, Any] = {}
+        searching = Clock()
         if task.selection == "nested":
-            means = self._inner(task, configurations)
+            with searching:
+                means = self._inner(task, configurations)
             details = {"inner_average_precision": means}
             configurations = [configurations[best_place(means)]]
         fitting, predicting = Clock(), Clock()
@@ -99,7 +108,10 @@ class ClassifierEntry:
             rows.append(judged(model, task, predicting))
             sizes.append(numbers_of(model))
         values = np.array(rows, dtype=np.float64).reshape(len(rows), len(task.metrics))
-        return Answer(configurations, values, sizes, fitting.seconds, predicting.seconds, details)
+        answer = Answer(configurations, values, sizes, fitting.seconds, predicting.seconds, details)
+        if task.selection == "paper":
+            return answer
+        return replace(answer, search_seconds=searching.seconds, model_bytes=pickled_bytes(model))
 
     def _inner(self, task: Task, configurations: list[dict[str, Any]]) -> list[float]:
         """How inner folds judge each configuration; nothing is to be chosen among one."""
@@ -127,15 +139,18 @@ class ClassifierEntry:
 def judged(model: Any, task: Task, predicting: Clock) -> list[float]:
     """The task's metrics of a fitted classifier on the test rows."""
     metrics = [get_metric(name) for name in task.metrics]
-    answers: dict[str, NDArray[Any]] = {}
-    for needs, read in (("labels", predicted_labels), ("scores", predicted_scores)):
+    answers: dict[str, NDArray[Any] | None] = {}
+    for needs, read in _READ.items():
         if any(metric.needs == needs for metric in metrics):
             with predicting:
                 answers[needs] = read(model, task.X_test)
     values = []
     for metric in metrics:
-        options = training_options(metric, task.Y_train)
-        values.append(float(metric.function(task.Y_test, answers[metric.needs], **options)))
+        options, given = training_options(metric, task.Y_train), answers[metric.needs]
+        if given is None:  # a classifier without probabilities
+            values.append(float("nan"))
+        else:
+            values.append(float(metric.function(task.Y_test, given, **options)))
     return values
 
 

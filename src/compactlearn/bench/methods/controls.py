@@ -48,9 +48,14 @@ def reduced_rank(**params: Any) -> CompactClassifier:
     return CompactClassifier(CPLST(n_label_components, ridge="shared"), **params)
 
 
-def one_vs_rest(C: float) -> OneVsRestClassifier:
-    """One logistic regression for each label, with penalty ||w||^2 / (2 C)."""
-    return OneVsRestClassifier(LogisticRegression(solver="liblinear", C=C))
+def one_vs_rest(C: float, solver: str | None = None) -> OneVsRestClassifier:
+    """One logistic regression for each label, with penalty ||w||^2 / (2 C).
+
+    LIBLINEAR, the default here, penalises the intercept as well, so that strong penalties make
+    rare labels too likely; "lbfgs", scikit-learn's default, leaves it free.
+    """
+    steps = {"max_iter": 300} if solver == "lbfgs" else {}
+    return OneVsRestClassifier(LogisticRegression(solver=solver or "liblinear", C=C, **steps))
 
 
 class ProjectedFeatures(Embedding):

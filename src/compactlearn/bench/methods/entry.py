@@ -39,6 +39,8 @@ class Answer:
     fit_seconds: float
     predict_seconds: float
     details: Mapping[str, Any] = field(default_factory=dict)
+    search_seconds: float | None = None  # of choosing the configuration, for "nested"
+    model_bytes: int | None = None  # of the model of the only configuration, pickled
 
 
 class Entry(Protocol):

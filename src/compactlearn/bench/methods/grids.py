@@ -72,11 +72,14 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "label_ratios": Setting(DECILES, _RATIO, listed=True),
         "feature_ratios": Setting(DECILES, _RATIO, listed=True),
         "Cs": Setting((0.01, 0.1, 1.0, 10.0), (Real(0, open_low=True),), listed=True),
+        "neighbours": Setting((5, 10, 20), (Integer(1),), listed=True),
         "latent": Setting(DECILES, _RATIO, listed=True),
         "search": Setting("grid", (Choice("grid", "coordinate"),)),
         "centre": Setting((0.5, 0.5), _RATIO, listed=True, length=2),
         "n_numbers": Setting(None, (Nothing(), Integer(1), Choice("cmll"))),
         "finalists": Setting(3, (Integer(1),)),
+        # of the rows, whatever the method: `scaling.py`
+        "scaling": Setting(None, (Nothing(), Choice("standard")), quiet=True),
         # parameters
         "completion": Setting("variance", (Choice("variance", "random", "none", "krylov"),)),
         # Of CMLL where d < m. Its alternation stops at a millionth of this, so that 1.0 still is
@@ -99,6 +102,12 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "kept_ratio": Setting(0.05, (Real(0, 1),)),
         "min_weight": Setting(0.01, (Real(0),)),
         "validation_fraction": Setting(0.2, (Real(0, 1, open_low=True, open_high=True),)),
+        # those of rivals, and of the estimator that chooses by itself
+        "solver": Setting(None, (Nothing(), Choice("liblinear", "lbfgs")), quiet=True),
+        "trees": Setting(500, (Integer(1),)),
+        "chains": Setting(5, (Integer(1),)),
+        "size_budget": Setting(None, (Nothing(), Real(0, open_low=True)), quiet=True),
+        "time_budget": Setting(None, (Nothing(), Real(0, open_low=True)), quiet=True),
     }
 )
 
@@ -112,6 +121,7 @@ AXES: Mapping[str, str] = MappingProxyType(
         "alphas": "alpha",
         "label_ridges": "label_ridge",
         "Cs": "C",
+        "neighbours": "k",
         "latent": "latent",
         "balances": "alpha",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +10,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.model_selection import KFold
 
 from compactlearn.bench.methods.entry import Task
 from compactlearn.metrics import average_precision
 from compactlearn.metrics.judges import TOGETHER, Judges
+from compactlearn.metrics.scoring import predicted_probabilities
 
-__all__ = ["Clock", "JudgedGrid", "best_place", "inner_means"]
+__all__ = ["Clock", "JudgedGrid", "best_place", "chances_of", "inner_means", "pickled_bytes"]
 
 
 @dataclass
@@ -99,6 +102,36 @@ def inner_means(
             scores = scored(configuration, X[train], Y[train], X[test])
             means[place] += average_precision(Y[test], scores) / n_folds
     return means.tolist()
+
+
+def chances_of(model: Any, X: Any) -> NDArray[np.float64] | None:
+    """Probabilities (N, M) of a fitted classifier; None where it has none."""
+    if not callable(getattr(model, "predict_proba", None)):
+        return None
+    chances = predicted_probabilities(model, X)
+    return np.asarray(chances.toarray() if sparse.issparse(chances) else chances)
+
+
+class _Counter:
+    """A file that only counts what is written to it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def write(self, data: Any) -> int:
+        size = memoryview(data).nbytes
+        self.count += size
+        return size
+
+
+def pickled_bytes(model: Any) -> int | None:
+    """Bytes of a model as it is pickled; None where it cannot be. Nothing is kept of them."""
+    counter = _Counter()
+    try:
+        pickle.dump(model, counter, protocol=5)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return None
+    return counter.count
 
 
 def best_place(means: Sequence[float]) -> int:

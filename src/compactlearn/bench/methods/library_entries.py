@@ -6,7 +6,8 @@ The paper's methods, and beside them
   and their rival "BR-logistic", one logistic regression for each label;
 * "Shortlist", sparse classifiers for a compact model's candidates;
 * CMLL with each completion: "CMLL/none", "CMLL/variance", "CMLL/random", "CMLL/krylov";
-* the controls of `controls`: "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y".
+* the controls of `controls`: "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y";
+* in `rivals` what else is in use, and "Auto", which chooses among the library's own.
 """
 
 from __future__ import annotations
@@ -122,13 +123,18 @@ def one_vs_rest_logistic(row: MethodRow) -> Entry:
         row.axes,
         row.options,
         row.defaults,
-        plain=lambda settings, configuration, seed: one_vs_rest(configuration["C"]),
+        plain=_plain_one_vs_rest,
         scores=_probabilities,
+        probable=True,
     )
 
 
+def _plain_one_vs_rest(settings: Settings, configuration: Settings, seed: int) -> Any:
+    return one_vs_rest(configuration["C"], settings.get("solver"))
+
+
 def _one_vs_rest(settings: Settings, configuration: Settings, seed: int) -> Any:
-    base = one_vs_rest(configuration["C"])
+    base = _plain_one_vs_rest(settings, configuration, seed)
     if settings["threshold"] == 0.5:
         return base
     return ThresholdTuner(

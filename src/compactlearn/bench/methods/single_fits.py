@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,13 @@ import numpy as np
 from compactlearn.bench.methods.entry import Answer, Task
 from compactlearn.bench.methods.frequency import by_frequency
 from compactlearn.bench.methods.grids import SETTINGS, complete_settings, configurations
-from compactlearn.bench.methods.judging import Clock, best_place, inner_means
+from compactlearn.bench.methods.judging import (
+    Clock,
+    best_place,
+    chances_of,
+    inner_means,
+    pickled_bytes,
+)
 from compactlearn.core.warn import silence
 from compactlearn.metrics.judges import Judges
 
@@ -38,6 +44,11 @@ class SingleFits:
         In place of ``make`` on the inner folds, which need scores and no decisions.
     scores : callable, optional
         Scores of rows by a fitted classifier; by default its ``decision_function``.
+    probable : bool
+        Whether these scores are probabilities. Where they are not, the metrics that need such are
+        of its ``predict_proba``, or not defined if it has none.
+    told : callable, optional
+        What the record shall tell of a fitted classifier under "nested", in plain values.
 
     Notes
     -----
@@ -54,10 +65,12 @@ class SingleFits:
     defaults: Settings = field(default_factory=dict)
     plain: Callable[[Settings, Configuration, int], Any] | None = None
     scores: Callable[[Any, Any], Any] = lambda model, X: model.decision_function(X)
+    probable: bool = False
+    told: Callable[[Any], dict[str, Any]] = lambda model: {}
 
     def settings(self, given: Settings) -> dict[str, Any]:
         """See ``Entry``."""
-        names = ("inner_folds", *self.axes, *self.options)
+        names = ("inner_folds", "scaling", *self.axes, *self.options)
         return complete_settings(self.name, given, names, self.defaults)
 
     def answer(self, task: Task) -> Answer:
@@ -66,9 +79,10 @@ class SingleFits:
         grid = configurations(own, self.axes)
         with silence():  # each configuration would repeat what one fit says
             details: dict[str, Any] = {"n_tried": len(grid)}
-            tried = grid
+            tried, searching = grid, Clock()
             if task.selection == "nested":
-                chosen, inner = self._chosen(task, own, grid)
+                with searching:
+                    chosen, inner = self._chosen(task, own, grid)
                 details |= {"inner_score": inner, "inner_folds": own["inner_folds"]}
                 tried = [chosen]
             judges = Judges(task.metrics, task.Y_test, task.Y_train)
@@ -81,11 +95,21 @@ class SingleFits:
                 with predicting:
                     scores = np.asarray(self.scores(model, task.X_test))
                     labels = _dense(model.predict(task.X_test)) > 0
-                rows.append(judges(scores[None], labels[None])[0])
+                chances = None
+                if judges.needs_probabilities:
+                    chances = scores if self.probable else chances_of(model, task.X_test)
+                rows.append(_judged(judges, scores, labels, chances))
                 sizes.append(self.numbers(model))
-            if task.selection == "nested":
-                details["by_frequency"] = by_frequency(task.Y_train, task.Y_test, scores, labels)
-        return Answer(tried, np.array(rows), sizes, fitting.seconds, predicting.seconds, details)
+            answer = Answer(
+                tried, np.array(rows), sizes, fitting.seconds, predicting.seconds, details
+            )
+            if task.selection == "paper":
+                return answer
+            details["by_frequency"] = by_frequency(task.Y_train, task.Y_test, scores, labels)
+            details |= self.told(model)
+            return replace(
+                answer, search_seconds=searching.seconds, model_bytes=pickled_bytes(model)
+            )
 
     def _chosen(
         self, task: Task, own: Settings, grid: list[dict[str, Any]]
@@ -102,6 +126,10 @@ class SingleFits:
         means = inner_means(task, own["inner_folds"], grid, scored)
         best = best_place(means)
         return grid[best], means[best]
+
+
+def _judged(judges: Judges, scores: Any, labels: Any, chances: Any) -> np.ndarray:
+    return judges(scores[None], labels[None], None if chances is None else chances[None])[0]
 
 
 def _dense(labels: Any) -> np.ndarray:

@@ -35,7 +35,7 @@ def cells_of(spec: Spec) -> list[Cell]:
         If a method is not known or refuses its settings.
     """
     for data in spec.datasets:
-        _check_rows(data, spec.folds)
+        _check_rows(data, data.folds or spec.folds)
     _check_use(spec)
     found = {method.shown: _entry(method, spec) for method in spec.methods}
     settings = {
@@ -50,13 +50,13 @@ def cells_of(spec: Spec) -> list[Cell]:
             method.shown,
             selection,
             fold,
-            spec.folds,
+            data.folds or spec.folds,
             spec.seed,
             data.rows,
             _for_selection(settings[data, method.shown], selection),
         )
         for data in spec.datasets
-        for fold in range(spec.folds)
+        for fold in range(data.folds or spec.folds)
         for method in spec.methods
         if (data, method.shown) in settings
         for selection in spec.selections

@@ -60,6 +60,8 @@ class SpecDataset:
         knows by name is held to its checksums.
     samples : int or None
         How many rows there are, where that is known.
+    folds : int or None
+        How many folds; None is as many as the spec has.
     """
 
     name: str
@@ -69,6 +71,7 @@ class SpecDataset:
     file: OwnFile | None = None
     content: str | None = None
     samples: int | None = field(default=None, compare=False)
+    folds: int | None = None
 
     def takes(self, method: str) -> bool:
         """Whether a method runs on this set."""

@@ -245,7 +245,7 @@ def _budget(found: Any) -> Budget:
 
 def _data(item: Any, shown: list[str], folder: Path, data_home: Path | None) -> SpecDataset:
     found = {"name": item} if isinstance(item, str) else item
-    known_keys(found, ("name", "rows", "only", "without", *FILE_KEYS), "a data set")
+    known_keys(found, ("name", "rows", "folds", "only", "without", *FILE_KEYS), "a data set")
     if "path" in found:
         named = file_data(found, folder)
     else:
@@ -259,6 +259,7 @@ def _data(item: Any, shown: list[str], folder: Path, data_home: Path | None) -> 
     return replace(
         named,
         rows=checked(found, "rows", Integer(2), None),
+        folds=checked(found, "folds", Integer(2), None),
         only=words_of(found, "only", shown, None) if "only" in found else None,
         without=words_of(found, "without", shown, ()),
     )
