@@ -1,4 +1,4 @@
-"""Write the tables of the README and the docs from the records beside this file.
+"""Write the tables of the docs from the records beside this file.
 
     python benchmarks/tables.py            # rewrites the documents between their markers
     python benchmarks/tables.py --check    # status 1 where a document and the records differ
@@ -7,23 +7,37 @@ A figure in them is thus always one that a committed script has measured.
 """
 
 import argparse
+import inspect
 import json
 import re
 import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import geometric_mean, median
 from typing import Any
 
-from compactlearn.bench import cells_of, read_spec
+import numpy as np
+
+from compactlearn.bench import Spec, cells_of, read_spec
+from compactlearn.core.memory import human_bytes
+from compactlearn.datasets import describe
+from compactlearn.metrics.table import get_metric, greater_is_better
+from compactlearn.records import Record as CellRecord
 from compactlearn.records import Results, aggregate, open_records
+from compactlearn.records.ranks import average_ranks, critical_difference, friedman
 from compactlearn.records.significance import SIGNS, paired_t_test
 from compactlearn.report import summary_markdown
+from compactlearn.report.tables.names import p_value
 from compactlearn.report.tables.published import dataset_order, method_order, published
 from compactlearn.report.words.summary import CLOSE
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAPER = ROOT / "benchmarks" / "paper" / "records.jsonl.xz"
+AUTO = ROOT / "benchmarks" / "auto"  # two specs, and one file of records
 
 Record = dict[str, Any]
 
@@ -344,12 +358,54 @@ def grid(record: Record) -> str:
 
 def selection(record: Record) -> str:
     """What a search without arguments finds, and what it takes."""
-    names = ["data", "`CMLLClassifierCV()`", "tuned ridge", "larger grid", "loss", "single fits"]
+    names = ["data", "the search", "tuned ridge", "larger grid", "loss", "single fits"]
     lines = [names]
     for row in record["measurements"]:
         scores = [f"{row[key]:.3f}" for key in ("ours", "ridge", "larger_grid")]
         lines.append([row["data"], *scores, f"{row['loss']:+.3f}", f"{row['fits']:.0f}"])
     return _markdown(lines) + "\n\n" + _class_of(record)
+
+
+def decoder_choice(record: Record) -> str:
+    """What a search gains by trying the logistic decoder, and by trying it more often."""
+    keys = ("linear", "logistic", "one_first", "one_all", "two_first", "three_all")
+    titles = (
+        *("linear", "logistic", "the better on the first fold", "the better on all"),
+        *("of two settings, on the first", "of three, on all"),
+    )
+    lines = [["data", *titles]]
+    rows = record["measurements"]
+    lines += [[row["data"], *(f"{row[key]:.3f}" for key in keys)] for row in rows]
+    means = [sum(row[key] for row in rows) / len(rows) for key in keys]
+    return _markdown([*lines, ["mean", *(f"{mean:.4f}" for mean in means)]])
+
+
+def small_models(record: Record) -> str:
+    """Directions to keep where few numbers may be kept."""
+    keys = ("reduced_rank", "kept", "krylov", "projected")
+    titles = ("CPLST", "CMLL, features kept", 'CMLL, "krylov"', "CMLL, projected")
+    lines = [["data", "numbers, of a ridge's", "codes", *titles, "ridge, all its numbers"]]
+    for row in record["measurements"]:
+        for size in row["sizes"]:
+            scores = [f"{size[key]:.3f}" for key in keys]
+            numbers = f"{size['numbers']:,} ({size['share']:.0%})"
+            lines.append([row["data"], numbers, f"{size['rank']}", *scores, f"{row['ridge']:.3f}"])
+    return _markdown(lines)
+
+
+def learners(record: Record) -> str:
+    """Extra trees on labels, and on codes under two rules."""
+    places = [f"{kind}_{rule}" for kind in ("projected", "kept") for rule in ("alike", "weighted")]
+    titles = [
+        f"{kind}, {rule}"
+        for kind in ("projected features, codes", "all features, codes")
+        for rule in ("alike", "weighted")
+    ]
+    lines = [["data", "codes, of labels", "on the labels", *titles]]
+    for row in record["measurements"]:
+        scores = [f"{row[key]:.3f}" for key in ("labels", *places)]
+        lines.append([row["data"], f"{row['codes']} of {row['labels_there']}", *scores])
+    return _markdown(lines)
 
 
 def sweeps(record: Record) -> str:
@@ -519,6 +575,225 @@ def equal_size() -> str:
     return f"{_markdown(lines)}\n\n{told}"
 
 
+# ---- Auto beside its rivals ---------------------------------------------------------------------
+
+YARDSTICK = "One-vs-rest"  # whose seconds and bytes are one
+NOT_YET = "*These records are not there yet: `benchmarks/README.md` has the command.*"
+WORDS = {"timeout": "time", "memory": "memory", "absent": "absent", "failed": "failed"}
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A spec of the folder `auto` and what its cells came to."""
+
+    spec: Spec
+    found: Results
+    records: Mapping[tuple[str, str], list[CellRecord]]  # of a data set and an entry
+
+    @property
+    def entries(self) -> list[str]:
+        """Those that were run on every set of which something is recorded, however they ended."""
+        return [name for name in self._asked if self._run_on_all(name)]
+
+    @property
+    def waiting(self) -> str:
+        """A sentence on the others."""
+        names = [name for name in self._asked if not self._run_on_all(name)]
+        return f" Not run on all of these sets yet, and left out: {', '.join(names)}." * bool(names)
+
+    @property
+    def _asked(self) -> list[str]:
+        return [method.shown for method in self.spec.methods]
+
+    def _run_on_all(self, entry: str) -> bool:
+        asked = Counter((cell.dataset, cell.method) for cell in cells_of(self.spec))
+        return all(
+            len(self.records.get((dataset, entry), [])) == asked[dataset, entry]
+            for dataset in self.datasets
+        )
+
+    @property
+    def datasets(self) -> list[str]:
+        """Those of which something is recorded, in the order of the spec."""
+        return [data.name for data in self.spec.datasets if data.name in self.found.datasets]
+
+    def scores(self, metric: str, entries: list[str]) -> np.ndarray:
+        """(data sets, entries); NaN where there is no figure."""
+        figures = [[self.found.figure(d, e, metric) for e in entries] for d in self.datasets]
+        return np.array([[np.nan if f is None else f.mean for f in row] for row in figures])
+
+    def mean_of(self, dataset: str, entry: str, read: Callable[[CellRecord], Any]) -> float | None:
+        """The mean over the folds of what is read off the records; None unless all ended."""
+        if self.found.figure(dataset, entry, "average_precision") is None:
+            return None
+        return float(np.mean([read(record) for record in self.records[dataset, entry]]))
+
+    def ratio(self, entry: str, read: Callable[[CellRecord], Any]) -> str:
+        """Beside the yardstick: the geometric mean over the sets on which both ended."""
+        pairs = [[self.mean_of(d, e, read) for e in (entry, YARDSTICK)] for d in self.datasets]
+        ratios = [own / other for own, other in pairs if own and other]
+        if not ratios:
+            return ""
+        mean = geometric_mean(ratios)
+        return f"{mean:.2g}" if mean < 10 else f"{mean:,.0f}"
+
+    def without_figure(self, dataset: str, entry: str) -> str:
+        """Why, in a word."""
+        ends = [record.status for record in self.records.get((dataset, entry), [])]
+        return next((WORDS[status] for status in ends if status in WORDS), "")
+
+
+def _compared(name: str) -> Compared | None:
+    """The records of a spec; None before it is run."""
+    pack = AUTO / "records.jsonl.xz"
+    if not pack.exists():
+        return None
+    spec = read_spec(AUTO / f"{name}.toml")
+    asked = {cell.name for cell in cells_of(spec)}
+    records = [record for record in open_records(pack) if record.cell.name in asked]
+    by_place: dict[tuple[str, str], list[CellRecord]] = {}
+    for record in records:
+        by_place.setdefault((record.cell.dataset, record.cell.method), []).append(record)
+    return Compared(spec, aggregate(records, "nested"), by_place)
+
+
+def _told_of(compared: Compared, dataset: str) -> str:
+    """The name of a set, and how much of it was used."""
+    drawn, folds = compared.found.rows[dataset], compared.found.n_folds[dataset]
+    there = describe(dataset).expected.samples
+    rows = f"{drawn:,} of {there:,} rows" if drawn else f"{there:,} rows"
+    return f"{dataset} ({rows}, {folds} folds)"
+
+
+def _training_seconds(record: CellRecord) -> float:
+    """Choosing the configuration, and the last fit."""
+    seconds = record.circumstances["seconds"]
+    return seconds["search"] + seconds["fit"]
+
+
+def _model_bytes(record: CellRecord) -> float:
+    return record.circumstances["model_bytes"]
+
+
+def _filled(scores: np.ndarray, metric: str) -> np.ndarray:
+    """An entry that has no figure on a set is the last there."""
+    worst = np.nanmin(scores) - 1.0 if greater_is_better(metric) else np.nanmax(scores) + 1.0
+    return np.where(np.isnan(scores), worst, scores)
+
+
+def auto() -> str:
+    """Average precision by set and entry; below it ranks, seconds and bytes."""
+    compared = _compared("auto")
+    if compared is None:
+        return NOT_YET
+    entries = compared.entries
+    scores = compared.scores("average_precision", entries)
+    lines = [["average precision", *entries]]
+    for dataset, row in zip(compared.datasets, scores, strict=True):
+        best = f"{np.nanmax(row):.3f}"
+        cells = [
+            compared.without_figure(dataset, entry)
+            if np.isnan(value)
+            else f"**{value:.3f}**"
+            if f"{value:.3f}" == best
+            else f"{value:.3f}"
+            for entry, value in zip(entries, row, strict=True)
+        ]
+        lines.append([_told_of(compared, dataset), *cells])
+    ranks = average_ranks(_filled(scores, "average_precision"))
+    lines.append(["average rank", *(f"{rank:.1f}" for rank in ranks)])
+    for name, read in (("seconds", _training_seconds), ("bytes", _model_bytes)):
+        ratios = [compared.ratio(entry, read) for entry in entries]
+        lines.append([f"{name}, {YARDSTICK.lower()} = 1", *ratios])
+    sizes = []
+    for entry in entries:
+        found = [compared.mean_of(dataset, entry, _model_bytes) for dataset in compared.datasets]
+        known = [size for size in found if size is not None]
+        sizes.append(human_bytes(round(median(known))) if known else "")
+    lines.append(["model, median of the sets", *sizes])
+    told = (
+        "Seconds are those of choosing the configuration and of the last fit, on one thread; bytes "
+        "those of the pickled model; both are geometric means over the sets on which the entry and "
+        f"{YARDSTICK.lower()} ended. An entry without a figure went over the budget of "
+        f"{compared.spec.budget.seconds:g} seconds for a fold (time) or of memory, or its package "
+        "was absent; it has the last rank there."
+    )
+    return f"{_markdown(lines)}\n\n{told}{compared.waiting} {_host(compared)}"
+
+
+def _host(compared: Compared) -> str:
+    hosts = {
+        f"{host['cores']} cores ({host['cpu']})"
+        for records in compared.records.values()
+        for host in (record.circumstances["host"] for record in records)
+    }
+    return f"{' and '.join(sorted(hosts))}."
+
+
+def auto_ranks() -> str:
+    """Average ranks of every metric, with Nemenyi's critical distance."""
+    compared = _compared("auto")
+    if compared is None:
+        return NOT_YET
+    lines = [["average rank", *compared.entries, "critical distance", "Friedman's p"]]
+    for metric in compared.spec.metrics:
+        scores = compared.scores(metric, compared.entries)
+        has = ~np.isnan(scores).all(axis=0)
+        kept = scores[:, has]
+        n_datasets, n_entries = kept.shape
+        if n_datasets < 2 or n_entries < 3:
+            continue
+        kept = _filled(kept, metric)
+        own = average_ranks(kept, greater_is_better=greater_is_better(metric))
+        distance = critical_difference(n_entries, n_datasets)
+        ranks = iter(own)
+        cells = []
+        for there in has:
+            rank = next(ranks) if there else None
+            near = rank is not None and rank <= own.min() + distance
+            cells.append("" if rank is None else f"**{rank:.1f}**" if near else f"{rank:.1f}")
+        chance = p_value(friedman(kept).f_p_value)
+        lines.append([get_metric(metric).title, *cells, f"{distance:.1f}", chance])
+    told = (
+        f"{len(compared.datasets)} data sets; rank 1 is the best. **Bold**: the best, and what "
+        "Nemenyi's test at 5 % cannot tell from it, average ranks that are no further from it than "
+        "the critical distance. What has no probabilities is left out where they are needed."
+    )
+    return f"{_markdown(lines)}\n\n{told}"
+
+
+def auto_sizes() -> str:
+    """Average precision and share of ridge's numbers, under bounds on the size."""
+    compared = _compared("sizes")
+    if compared is None:
+        return NOT_YET
+    ridge, *bounded = compared.entries
+    lines = [["average precision (numbers, of ridge's)", ridge, *bounded]]
+    for dataset in compared.datasets:
+        figures = {
+            e: compared.found.figure(dataset, e, "average_precision") for e in (ridge, *bounded)
+        }
+        whole = figures[ridge]
+        cells = []
+        for entry, figure in figures.items():
+            if figure is None:
+                cells.append(compared.without_figure(dataset, entry))
+            elif whole is None or entry == ridge:
+                cells.append(f"{figure.mean:.3f}")
+            else:
+                # What is significantly better or worse than ridge has a sign.
+                mark = paired_t_test(figure.values, whole.values).mark
+                sign = {"better": " +", "worse": " −"}.get(mark, "")
+                share = np.mean(figure.sizes) / np.mean(whole.sizes)
+                cells.append(f"{figure.mean:.3f}{sign} ({share:.1%})")
+        lines.append([_told_of(compared, dataset), *cells])
+    told = (
+        "+ significantly better than ridge, − worse (paired t-test over the folds, 10 %). Empty: "
+        "the smallest model, of one code, is larger than that."
+    )
+    return f"{_markdown(lines)}\n\n{told}"
+
+
 def results() -> str:
     """What the records of the benchmark say; headings one level down, under the page's own."""
     records = list(open_records(PAPER))
@@ -533,18 +808,36 @@ def results() -> str:
 
 
 DOCUMENTS: dict[Path, tuple[Any, ...]] = {
-    ROOT / "docs" / "results.md": (conventions, choices, equal_size, results),
-    ROOT / "README.md": (demo, defaults, speed, grid),
+    ROOT / "docs" / "results.md": (
+        auto,
+        auto_ranks,
+        auto_sizes,
+        conventions,
+        choices,
+        equal_size,
+        results,
+    ),
+    ROOT / "docs" / "PAPER.md": (demo, defaults),
+    ROOT / "docs" / "SPEED.md": (speed,),
+    ROOT / "docs" / "guide" / "parameters.md": (grid,),
     ROOT / "docs" / "METHODS.md": (
         methods,
         differences,
         kernel,
+        learners,
         c2ae,
         c2ae_differences,
         c2ae_speed,
     ),
     ROOT / "docs" / "DECODERS.md": (decoders, reliability, logistic, thresholds),
-    ROOT / "docs" / "SELECTION.md": (selection, sweeps, balances, splits),
+    ROOT / "docs" / "SELECTION.md": (
+        selection,
+        decoder_choice,
+        small_models,
+        sweeps,
+        balances,
+        splits,
+    ),
     ROOT / "docs" / "TEXT.md": (text, text_frequency),
 }
 
@@ -561,7 +854,7 @@ def rendered(document: Path) -> str:
     text = document.read_text(encoding="utf-8")
     for maker in DOCUMENTS[document]:
         name = maker.__name__
-        if maker in (methods, decoders, choices, equal_size, results):
+        if not inspect.signature(maker).parameters:  # it finds its records by itself
             table = maker()
         else:
             source = RESULTS / f"{RECORDS.get(name, name)}.json"

@@ -26,7 +26,7 @@ from compactlearn.cli import app
 from compactlearn.records import open_records
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DIRECTIVES = ("continues", "where", "file", "not run")
 
 
@@ -144,17 +144,35 @@ def test_what_is_not_run_has_a_reason_and_is_little():
 
 # Page, a phrase of one block, and what must be true after it.
 CLAIMS = [
-    ("README.md", "model.predict_topk", "scores.shape == (579, 53) == labels.shape"),
-    ("README.md", "model.predict_topk", "best.shape == (579, 5) and small.shape == (579, 27)"),
-    ("README.md", "model.predict_topk", "model.embedding_.solver_ == 'closed-krylov'"),
-    ("README.md", "model.predict_topk", "model.numbers_ == 28511"),
-    ("README.md", "make_pipeline", "figures['micro_f1'] > 0.5 and best.shape == (579, 5)"),
-    ("README.md", "Moments.from_blocks", "model.predict(data.X[:3]).shape == (3, 53)"),
-    ("README.md", "make_compact", "mine.Y.shape == (500, 12)"),
-    ("README.md", "fit_path", "len(METHODS) == 17 and len(list(ten)) == 10"),
-    ("README.md", "fit_path", "rival.n_labels_ == kernel.n_labels_ == 53"),
-    ("README.md", "predict_proba", "chances.shape == (579, 53)"),
-    ("README.md", "CMLLClassifierCV", "model.best_score_ > 0.65"),
+    ("README.md", "AutoCompactClassifier", "found == [('bread', 'food'), ('sport', 'weather')]"),
+    ("README.md", "AutoCompactClassifier", "chances.shape == (2, 5)"),
+    ("README.md", "AutoCompactClassifier", "((0 <= chances) & (chances <= 1)).all()"),
+    ("AUTO.md", "model.leaderboard_:", "chances.shape == (202, 6)"),
+    (
+        "AUTO.md",
+        "model.leaderboard_:",
+        "model.why_.startswith('Taken was') and 'tried' in model.why_",
+    ),
+    ("AUTO.md", "plot_frontier", "best_for_its_size in model.leaderboard_"),
+    ("AUTO.md", "plot_frontier", "figure.data[2].text[0] == 'ridge'"),
+    ("compact-models.md", "model.predict_topk", "scores.shape == (579, 53) == labels.shape"),
+    ("compact-models.md", "model.predict_topk", "best.shape == (579, 5)"),
+    ("compact-models.md", "model.predict_topk", "small.shape == (579, 27)"),
+    ("compact-models.md", "model.predict_topk", "model.embedding_.solver_ == 'closed-krylov'"),
+    ("compact-models.md", "model.predict_topk", "model.numbers_ == 28511"),
+    (
+        "many-labels.md",
+        "names = ",
+        "len(names) == 579 and len(names[0]) == 3 and few.nnz == 3 * 579",
+    ),
+    ("many-labels.md", "size_budget", "model.numbers_ <= 0.1 * 1001 * 53"),
+    ("probabilities.md", "make_pipeline", "figures['micro_f1'] > 0.5 and best.shape == (579, 5)"),
+    ("probabilities.md", "predict_proba", "chances.shape == (579, 53)"),
+    ("large-data.md", "Moments.from_blocks", "model.predict(data.X[:3]).shape == (3, 53)"),
+    ("data.md", "make_compact", "mine.Y.shape == (500, 12)"),
+    ("comparing.md", "fit_path", "len(METHODS) == 17 and len(list(ten)) == 10"),
+    ("comparing.md", "fit_path", "rival.n_labels_ == kernel.n_labels_ == 53"),
+    ("parameters.md", "CMLLClassifierCV", "model.best_score_ > 0.65"),
     (
         "SELECTION.md",
         "CMLLClassifierCV",
@@ -316,6 +334,32 @@ def test_commands_within_sentences_are_understood(command, monkeypatch):
 # ---- figures ------------------------------------------------------------------------------------
 
 
-def test_the_tables_are_those_of_the_records():
-    script = ROOT / "benchmarks" / "tables.py"
-    assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0
+@pytest.mark.parametrize("script", ["tables.py", "figures.py"])
+def test_tables_and_figures_are_those_of_the_records(script):
+    command = [sys.executable, str(ROOT / "benchmarks" / script), "--check"]
+    assert subprocess.run(command).returncode == 0
+
+
+LINKS = [
+    (path, target)
+    for path in PAGES
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8"))
+    if "://" not in target
+]
+
+
+@pytest.mark.parametrize(("path", "target"), LINKS, ids=lambda part: str(part).split("/")[-1])
+def test_links_lead_somewhere(path, target):
+    """To a file of the tree, and within it to a heading."""
+    name, _, place = target.partition("#")
+    there = (path.parent / name).resolve() if name else path
+    assert there.exists()
+    if place:
+        titles = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        slugs = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+        assert place in slugs
+
+
+def test_every_page_is_linked_from_another():
+    linked = {(path.parent / target.partition("#")[0]).resolve() for path, target in LINKS}
+    assert [path for path in PAGES[1:] if path not in linked] == []

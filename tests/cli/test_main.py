@@ -31,8 +31,56 @@ def test_help_lists_the_commands(arguments, capsys):
     assert "demo" in capsys.readouterr().out
 
 
-def test_demo_shows_both_protocols_and_the_published_figures(capsys):
-    assert main(["demo", "--quick", "--folds", "2", "--jobs", "1"]) == 0
+QUICK = ["demo", "--quick", "--folds", "2", "--jobs", "1"]
+
+
+@pytest.mark.slow
+def test_demo_shows_figures_sizes_and_mails(capsys):
+    assert main(QUICK) == 0
+    out = capsys.readouterr().out
+    plain = " ".join(out.split())
+    assert "enron: 400 e-mails, 1001 words, 53 labels; 2 folds, seed 0" in plain
+    for method in ("Auto", "ridge", "one-vs-rest", "random forest"):
+        assert re.search(rf"│ {method} +│ +0\.\d{{3}} ± 0\.\d{{3}} │", out), method
+    for method in ("ridge", "Auto, 20 %", "Auto, 10 %", "Auto, 5 %"):
+        assert re.search(rf"│ {method} +│ █+ +│ +\d+% │ +0\.\d{{3}} │", out), method
+    for words in (
+        "Random forest: 10 trees",
+        "the best of 1 penalties",
+        "--quick takes the first model",
+    ):
+        assert words in plain
+    assert re.search("[✓✗] [a-zA-Z' ]+: [a-z0-9]+, [a-z0-9]+", out)
+    assert "AutoCompactClassifier().fit(X, Y)" in out
+    assert "published" not in out
+
+
+@pytest.mark.slow
+def test_demo_as_json_is_one_record_of_every_method(capsys):
+    assert main([*QUICK, "--seed", "3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["dataset"], told["n_samples"], told["n_folds"], told["seed"]) == (
+        "enron",
+        400,
+        2,
+        3,
+    )
+    names = [row["method"] for row in told["rows"]]
+    assert names[:4] == ["Auto", "ridge", "one-vs-rest", "random forest"]
+    assert names[4:] == ["Auto, 20 %", "Auto, 10 %", "Auto, 5 %"]
+    for row in told["rows"]:
+        figure = row["figures"]["average_precision"]
+        assert figure["mean"] == pytest.approx(sum(figure["values"]) / 2)
+        assert row["n_numbers"] > 0
+        assert row["training_seconds"] > 0
+    assert len(told["mails"]) == 5
+    for mail in told["mails"]:
+        for guess in mail["predicted"]:
+            assert guess["right"] == (guess["label"] in mail["true"])
+
+
+def test_the_paper_s_demo_shows_both_protocols_and_the_published_figures(capsys):
+    assert main([*QUICK, "--paper"]) == 0
     out = capsys.readouterr().out
     for words in ("The paper's protocol", "A well-chosen ridge penalty", "published", "numbers"):
         assert words in out
@@ -44,8 +92,8 @@ def test_demo_shows_both_protocols_and_the_published_figures(capsys):
     assert "inner folds of the training rows" in " ".join(out.split())
 
 
-def test_demo_as_json_is_one_record_on_stdout(capsys):
-    assert main(["demo", "--quick", "--folds", "2", "--seed", "3", "--jobs", "1", "--json"]) == 0
+def test_the_paper_s_demo_as_json_is_one_record_on_stdout(capsys):
+    assert main([*QUICK, "--seed", "3", "--paper", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["dataset"], told["n_folds"], told["seed"]) == ("enron", 2, 3)
     assert {row["protocol"] for row in told["rows"]} == {"paper", "fair"}

@@ -19,7 +19,7 @@ from compactlearn.records import Cell
 
 __all__ = ["CellProgress", "human_seconds", "view"]
 
-_BAD = ("failed", "timeout", "memory")
+_BAD = ("failed", "timeout", "memory", "absent")
 
 
 class CellProgress:

@@ -1,243 +1,267 @@
-"""`compactlearn demo`: the library's case on one real data set, beside the published figures."""
+"""`compactlearn demo`: the library's case on one real data set, in a minute."""
 
 import json
 import tempfile
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from joblib import cpu_count
+from rich.console import Console
 from rich.table import Table
 
-from compactlearn.bench import Event
-from compactlearn.bench.demo import Demo, Protocol, demonstrate, specs
+from compactlearn.bench import Event, Spec, paper_demo
+from compactlearn.bench.demo import Demo, Mail, demonstrate, spec
+from compactlearn.cli import paper_demo as paper_view
 from compactlearn.cli.bench import run_mistakes
 from compactlearn.cli.tables import console as standard_output
-from compactlearn.core.plain import python_value
 from compactlearn.core.progress import Steps
 from compactlearn.records import Store
 from compactlearn.report.tables.names import arrow, title
-from compactlearn.report.tables.published import PUBLISHED
 
-__all__ = ["demo", "record", "summary", "tables"]
+__all__ = ["bars", "demo", "mails", "record", "scores", "summary"]
 
-_SOURCE = "arXiv 2009.08607, table of linear methods, enron"
+_YARDSTICK = "ridge"
+_BAR = 40  # characters for all numbers of a plain linear model
+_NEXT = """\
+Your own rows: X (N, D), an array, a sparse matrix or a data frame, and labels Y (N, M) of 0 and 1.
+
+    from compactlearn import AutoCompactClassifier
+    model = AutoCompactClassifier().fit(X, Y)   # size_budget=0.1: a tenth of the numbers
+    labels, chances = model.predict(X_new), model.predict_proba(X_new)
+
+Texts and tags: docs/TEXT.md. The paper's own table: compactlearn demo --paper."""
 
 
 def demo(
-    folds: Annotated[int, typer.Option(min=2, max=100, help="Outer folds.")] = 5,
+    folds: Annotated[
+        int | None, typer.Option(min=2, max=100, help="Outer folds: 2, with --paper 5.")
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="Seed that shuffles the folds.")
     ] = 0,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes; -1: one per core.")] = -1,
-    quick: Annotated[bool, typer.Option("--quick", help="Coarse grids, for a glance.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Coarse grids and fewer rows, for a glance.")
+    ] = False,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="ORI, CMLL_y and CMLL beside the published figures.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
     store: Annotated[
         Path | None, typer.Option(help="Keep the records there, for `compactlearn report`.")
     ] = None,
 ) -> None:
-    """Compare plain ridge (ORI), CMLL_y and CMLL on enron, under two protocols.
+    """Tag e-mails with nothing to set, beside tuned rivals, and see what a small model costs.
 
-    One repeats the paper's settings, the best on the test folds; the other chooses the ridge
-    penalty by inner folds of the training rows alone.
+    Enron's e-mails, on folds that no model has met. With --paper: plain ridge (ORI), CMLL_y and
+    CMLL under the paper's protocol, and with the ridge penalty chosen by inner folds.
     """
     if jobs == 0:
         raise typer.BadParameter("--jobs must be a number of processes, or -1; got 0")
-    asked = specs(folds, seed, quick=quick)
-    n_cells = sum(len(spec.methods) * spec.folds for spec in asked.values())
+    workers = cpu_count() if jobs == -1 else jobs
     place = tempfile.TemporaryDirectory() if store is None else nullcontext(store)
-    with place as folder, Steps("enron", n_cells, verbose=not as_json) as steps:
+    with place as folder, run_mistakes():
+        if paper:
+            asked = paper_demo.specs(5 if folds is None else folds, seed, quick=quick)
+            with _steps(list(asked.values()), as_json) as step:
+                published = paper_demo.demonstrate(
+                    asked, Store(folder), workers=workers, on_event=step
+                )
+            told, show = paper_view.record(published), partial(paper_view.show, published)
+        else:
+            tags = spec(folds, seed, quick=quick)
+            with _steps([tags], as_json) as step:
+                result = demonstrate(tags, Store(folder), workers=workers, on_event=step)
+            told, show = record(result), partial(_show, result)
+    if as_json:
+        typer.echo(json.dumps(told, indent=2))
+        return
+    console = standard_output()
+    show(console)
+    console.print(f"{told['seconds']:.0f} s in all", style="dim")
+
+
+@contextmanager
+def _steps(specs: Sequence[Spec], silent: bool) -> Iterator[Callable[[Event], None]]:
+    """A bar of cells; the function that is told of each."""
+    n_cells = sum(len(one.methods) * one.folds for one in specs)
+    with Steps("enron", n_cells, verbose=not silent) as steps:
 
         def step(event: Event) -> None:
             if event.kind in ("found", "ended"):
                 steps.done()
 
-        workers = cpu_count() if jobs == -1 else jobs
-        with run_mistakes():
-            result = demonstrate(asked, Store(folder), workers=workers, on_event=step)
-    if as_json:
-        typer.echo(json.dumps(record(result), indent=2))
-        return
-    console = standard_output()
-    shape = result.shape
+        yield step
+
+
+def _show(result: Demo, console: Console) -> None:
+    data, spec = result.data, result.spec
     console.print(
-        f"{result.dataset}: {shape.n_rows} rows, {shape.n_features} features, "
-        f"{shape.n_labels} labels; {folds} folds, seed {seed}; "
-        "mean ± standard deviation over the folds"
+        f"{data.name}: {result.n_rows} e-mails, {data.n_features} words, {data.n_labels} labels; "
+        f"{spec.folds} folds, seed {spec.seed}; mean ± standard deviation over the folds"
     )
-    for table in tables(result):
+    for part in (scores(result), bars(result), mails(result.mails)):
         console.print()
-        console.print(table)
+        console.print(part)
     console.print()
     console.print(summary(result))
-    console.print(f"{result.seconds:.0f} s in all", style="dim")
+    console.print()
+    console.print(_NEXT)
 
 
-def tables(result: Demo) -> tuple[Table, Table, Table]:
-    """What to draw: the paper protocol, the fair protocol, the sizes."""
-    return _paper_table(result), _fair_table(result), _size_table(result)
+def scores(result: Demo) -> Table:
+    """Auto beside its rivals, on rows that none of them has met."""
+    asked = {method: result.settings(method) for method in result.methods}
+    table = Table(
+        title="Nothing to set, beside tuned rivals",
+        caption=(
+            f"Auto is AutoCompactClassifier(){_bound(asked['Auto'])}. Ridge: the best of "
+            f"{len(asked['ridge']['alphas'])} penalties; one-vs-rest logistic regression: of "
+            f"{len(asked['one-vs-rest']['Cs'])}; by {result.spec.inner_folds} inner folds of the "
+            "training rows. All three have a threshold that is tuned for micro-F1. Random forest: "
+            f"{asked['random forest']['trees']} trees and its own rule, 0.5."
+        ),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("", overflow="fold")
+    for metric in result.spec.metrics:
+        table.add_column(f"{title(metric)} {arrow(metric)}", justify="right", overflow="fold")
+    for name in ("numbers kept", "seconds"):
+        table.add_column(name, justify="right", overflow="fold")
+    for method in result.methods:
+        if "," in method:  # those of a bounded size have a table of their own
+            continue
+        figures = [result.figure(method, metric) for metric in result.spec.metrics]
+        table.add_row(
+            method,
+            *(f"{figure.mean:.3f} ± {figure.std:.3f}" for figure in figures),
+            f"{result.numbers(method):,.0f}",
+            f"{result.training_seconds[method]:.1f}",
+        )
+    return table
+
+
+def _bound(asked: Mapping[str, Any]) -> str:
+    seconds = asked.get("time_budget")
+    return "" if seconds is None else f", of which --quick takes the first model, {seconds:g} s"
+
+
+def bars(result: Demo) -> Table:
+    """Accuracy against size: a bar is as long as the model is large."""
+    table = Table(
+        title="Accuracy against size",
+        caption=(
+            "Auto, 10 %: size_budget=0.1, at most a tenth of the features times labels that ridge "
+            "keeps; here the first model of that size, where with more time it tries several. "
+            "Without a bound Auto takes what is best, here "
+            f"{result.numbers('Auto'):,.0f} numbers."
+        ),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("", overflow="fold")
+    table.add_column("numbers kept", overflow="fold")
+    table.add_column("", justify="right", overflow="fold")
+    table.add_column("average precision", justify="right", overflow="fold")
+    table.add_column(f"beside {_YARDSTICK}", justify="right", overflow="fold")
+    whole = result.numbers(_YARDSTICK)
+    at = _precision(result, _YARDSTICK)
+    for method in _by_size(result):
+        share = result.numbers(method) / whole
+        own = _precision(result, method)
+        beside = "" if method == _YARDSTICK else f"{own - at:+.3f}"
+        bar = "█" * max(1, round(_BAR * share))
+        table.add_row(method, bar, f"{share:.0%}", f"{own:.3f}", beside)
+    return table
+
+
+def mails(found: tuple[Mail, ...]) -> Table:
+    """Labels by name, and the words that speak for them."""
+    table = Table(
+        title="The first e-mails of the first test fold",
+        caption=(
+            "By CMLLClassifier(decoder='logistic'), a linear model: of each label the words with "
+            "the largest part in its score. ✓ right, ✗ wrong."
+        ),
+        title_justify="left",
+        caption_justify="left",
+        show_lines=True,
+    )
+    table.add_column("e-mail", justify="right")
+    table.add_column("predicted, and why", overflow="fold")
+    table.add_column("missed", overflow="fold")
+    for mail in found:
+        lines = [
+            f"{'✓' if guess.right else '✗'} {guess.label}: {', '.join(guess.words)}"
+            for guess in mail.guesses
+        ]
+        table.add_row(str(mail.row), "\n".join(lines), "\n".join(mail.missed))
+    return table
 
 
 def summary(result: Demo) -> str:
-    """The three facts to take away, in words."""
-    gain, left = (
-        _mean(result, "CMLL", protocol) - _mean(result, "ORI", protocol)
-        for protocol in ("paper", "fair")
-    )
-    small, large = (result.components(method, "fair") for method in ("CMLL", "ORI"))
+    """The facts to take away, in words, whichever way they point."""
+    rivals = [name for name in result.methods if not name.startswith("Auto")]
+    best = max(rivals, key=lambda name: _precision(result, name))
+    small = min(result.methods, key=result.numbers)
+    lead = _precision(result, "Auto") - _precision(result, best)
+    cost = _precision(result, small) - _precision(result, _YARDSTICK)
+    share = result.numbers(small) / result.numbers(_YARDSTICK)
     return (
-        f"With the paper's small ridge penalties, CMLL is {gain:+.3f} in average precision against "
-        f"ORI; with the penalty chosen by inner folds, {left:+.3f}. CMLL's learner then maps "
-        f"{small[0]} features to {small[1]} targets instead of {large[0]} to {large[1]}."
+        f"In average precision Auto is {lead:+.3f} beside the best of the others, {best}; with "
+        f"{share:.0%} of the numbers of {_YARDSTICK} it is {cost:+.3f} beside {_YARDSTICK}."
     )
 
 
 def record(result: Demo) -> dict[str, Any]:
-    """The comparison as plain JSON values, with means, deviations and published figures."""
-    spec, shape = result.specs["fair"], result.shape
-    paper, fair = (result.settings("CMLL", protocol) for protocol in ("paper", "fair"))
+    """The comparison as plain JSON values."""
+    data, spec = result.data, result.spec
     return {
-        "dataset": result.dataset,
-        "n_samples": shape.n_rows,
-        "n_features": shape.n_features,
-        "n_labels": shape.n_labels,
+        "dataset": data.name,
+        "n_samples": result.n_rows,
+        "n_features": data.n_features,
+        "n_labels": data.n_labels,
         "n_folds": spec.folds,
         "seed": spec.seed,
-        "grid": {
-            **{name: paper[name] for name in ("alphas", "betas", "label_ratios", "feature_ratios")},
-            "wide_alphas": fair["alphas"],
-            "inner_folds": fair["inner_folds"],
-        },
-        "rows": [
-            _row(result, method, protocol)
-            for method in result.methods
-            for protocol in ("paper", "fair")
+        "inner_folds": spec.inner_folds,
+        "rows": [_row(result, method) for method in result.methods],
+        "mails": [
+            {
+                "row": mail.row,
+                "predicted": [
+                    {"label": guess.label, "words": list(guess.words), "right": guess.right}
+                    for guess in mail.guesses
+                ],
+                "true": list(mail.true),
+            }
+            for mail in result.mails
         ],
         "seconds": result.seconds,
-        "published_source": _SOURCE,
     }
 
 
-def _row(result: Demo, method: str, protocol: Protocol) -> dict[str, Any]:
-    figures = []
-    for metric in result.specs[protocol].metrics:
-        figure = result.figure(method, protocol, metric)
-        published = PUBLISHED["enron", method, metric]
-        figures.append(
-            {
-                "metric": _name(metric),
-                "values": figure.values,
-                "settings": figure.configurations,
-                "mean": figure.mean,
-                "std": figure.std,
-                "published": {"mean": published.mean, "std": published.std},
-            }
-        )
-    n_features, n_targets = result.components(method, protocol)
+def _row(result: Demo, method: str) -> dict[str, Any]:
+    found = {metric: result.figure(method, metric) for metric in result.spec.metrics}
     return {
         "method": method,
-        "protocol": protocol,
-        "figures": figures,
-        "fit_seconds": result.fit_seconds(method, protocol),
-        "n_features": n_features,
-        "n_targets": n_targets,
-        "n_numbers": _numbers(result, method, protocol),
+        "figures": {
+            metric: {"values": figure.values, "mean": figure.mean, "std": figure.std}
+            for metric, figure in found.items()
+        },
+        "n_numbers": result.numbers(method),
+        "training_seconds": result.training_seconds[method],
     }
 
 
-def _paper_table(result: Demo) -> Table:
-    grid = result.settings("CMLL", "paper")
-    table = _table(
-        result,
-        "The paper's protocol",
-        f"Ridge penalty in {_values(grid['alphas'])}; beta in {_values(grid['betas'])} and label "
-        f"ratio in {_values(grid['label_ratios'])} for CMLL_y and CMLL, feature ratio in "
-        f"{_values(grid['feature_ratios'])} for CMLL (a part of the paper's grid: without --quick "
-        "that in which its best lie on the folds of seed 0); no offset, threshold 0.5. Each figure "
-        "is the setting best for that metric on the test folds, as the paper's protocol implies. "
-        f"Published: {_SOURCE}.",
-    )
-    for metric in result.specs["paper"].metrics:
-        table.add_row(*_figures(result, "paper", metric))
-        published = (PUBLISHED["enron", method, metric] for method in result.methods)
-        cells = (f"{cell.mean:.4f} ± {cell.std:.4f}" for cell in published)
-        table.add_row("  published", *cells, style="dim", end_section=True)
-    return table
+def _by_size(result: Demo) -> list[str]:
+    names = [name for name in result.methods if name.startswith("Auto,") or name == _YARDSTICK]
+    return sorted(names, key=result.numbers, reverse=True)
 
 
-def _fair_table(result: Demo) -> Table:
-    settings = result.settings("CMLL", "fair")
-    alphas = settings["alphas"]
-    table = _table(
-        result,
-        "A well-chosen ridge penalty",
-        f"Penalty chosen from {len(alphas)} values from {python_value(min(alphas))} to "
-        f"{python_value(max(alphas))} by "
-        f"{settings['inner_folds']} inner folds of the training rows, by average precision; the "
-        "test rows play no part. Everything else is the library's default, but for a threshold of "
-        "0.5.",
-    )
-    for metric in result.specs["fair"].metrics:
-        table.add_row(*_figures(result, "fair", metric))
-    table.add_section()
-    table.add_row("penalties chosen", *(_chosen(result, method) for method in result.methods))
-    return table
-
-
-def _size_table(result: Demo) -> Table:
-    table = _table(
-        result,
-        "Size and time, library defaults",
-        "Fit: mean over the folds; one thread, and several processes, where there are, share the "
-        "cores.",
-    )
-    methods = result.methods
-    sizes = [result.components(method, "fair") for method in methods]
-    numbers = [_numbers(result, method, "fair") for method in methods]
-    seconds = [result.fit_seconds(method, "fair") for method in methods]
-    table.add_row("features the learner sees", *(f"{size[0]:,}" for size in sizes))
-    table.add_row("targets it predicts", *(f"{size[1]:,}" for size in sizes))
-    table.add_row("numbers stored", *(f"{number:,}" for number in numbers))
-    table.add_row("fit", *(f"{1000 * second:.0f} ms" for second in seconds))
-    return table
-
-
-def _table(result: Demo, heading: str, caption: str) -> Table:
-    table = Table(title=heading, caption=caption, title_justify="left", caption_justify="left")
-    table.add_column("", overflow="fold")
-    for method in result.methods:
-        table.add_column(method, justify="right", overflow="fold")
-    return table
-
-
-def _figures(result: Demo, protocol: Protocol, metric: str) -> list[str]:
-    found = [result.figure(method, protocol, metric) for method in result.methods]
-    cells = [f"{figure.mean:.4f} ± {figure.std:.4f}" for figure in found]
-    return [f"{_name(metric)} {arrow(metric)}", *cells]
-
-
-def _name(metric: str) -> str:
-    """The heading as it stands within a sentence."""
-    heading = title(metric)
-    return heading[:1].lower() + heading[1:]
-
-
-def _values(values: list[Any]) -> str:
-    return "{" + ", ".join(python_value(value) for value in values) + "}"
-
-
-def _chosen(result: Demo, method: str) -> str:
-    chosen = result.figure(method, "fair", "average_precision").configurations
-    alphas = [configuration["alpha"] for configuration in chosen]
-    low, high = python_value(min(alphas)), python_value(max(alphas))
-    return low if low == high else f"{low} to {high}"
-
-
-def _mean(result: Demo, method: str, protocol: Protocol) -> float:
-    return result.figure(method, protocol, "average_precision").mean
-
-
-def _numbers(result: Demo, method: str, protocol: Protocol) -> int:
-    """Of what must be kept to predict."""
-    return result.figure(method, protocol, "average_precision").sizes[0]
+def _precision(result: Demo, method: str) -> float:
+    return result.figure(method, "average_precision").mean
