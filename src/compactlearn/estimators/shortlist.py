@@ -267,7 +267,7 @@ default="auto"
         assert looked is not None
         retriever = self._make_retriever(Y.shape[0], Y.shape[1], rng)
         if retriever is not None:
-            data.fitted(retriever)
+            retriever = self._retriever_of(data, retriever)
         second = SecondLook.of(looked.solved(C, start=start), self.smallest_weight)
         new = _HeldOut.together(held)
         third = ThirdLook.learn(new.numbers, new.present, new.weights, rng)
@@ -312,7 +312,7 @@ default="auto"
             if retriever is None:
                 named[places] = np.arange(Y.shape[1])
             elif places.size:
-                model = data.taken(learnt).fitted(clone(retriever))
+                model = self._retriever_of(data.taken(learnt), clone(retriever))
                 named[places], scores[places] = _named_by(
                     model, X[order[places]], sizes.retrieved, n_threads
                 )
@@ -352,11 +352,17 @@ default="auto"
                 alpha="auto",
                 feature_map=UnitRows() if self.unit_rows else None,
                 threshold=0.5,
+                solver="randomized" if compact else "auto",
             )
         retriever = clone(self.retriever)
         if retriever.get_params().get("random_state", "") is None:
             retriever.set_params(random_state=int(rng.randint(2**31 - 1)))
         return retriever
+
+    def _retriever_of(self, data: _Training, retriever: Any) -> Any:
+        """A retriever after its fit. What it names needs no more than seven digits."""
+        fitted = data.fitted(retriever)
+        return fitted.compress("float32") if self.retriever is None else fitted
 
     def _rows(self, X: Any) -> scipy.sparse.csr_array:
         rows = scipy.sparse.csr_array(X, dtype=np.float32)
