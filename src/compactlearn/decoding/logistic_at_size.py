@@ -21,6 +21,7 @@ What is drawn depends on the number of rows alone: the same data have the same d
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
+from compactlearn.core.threads import blas_threads, free_cores_to_use
 from compactlearn.decoding.held_out import DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeDecoder
 from compactlearn.decoding.logistic import (
@@ -60,6 +62,7 @@ JUDGED = 64
 CERTAIN = 0.07
 FEWEST, LEAST_SHARE = 3_000, 1 / 24
 
+MOST_THREADS = 4  # each has scores of all rows and of a block's labels
 LEVELLING = 3  # Newton steps, from intercepts that are almost right
 BINS = 256  # of scores
 AT_ONCE = 2_048  # rows whose scores are worked on together, in the cache
@@ -74,7 +77,8 @@ def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
     order = by_frequency(data)
     blocks = [slice(start, start + BLOCK) for start in range(0, min(n_labels, SOLVED), BLOCK)]
     blocks += [slice(start, start + WIDE) for start in range(len(blocks) * BLOCK, n_labels, WIDE)]
-    for place in blocks:
+
+    def solved(place: slice) -> Array:
         labels = order[place]
         B = problem.prior(labels)
         if place.start < SOLVED:
@@ -83,9 +87,16 @@ def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
                 block.Z, block.T, penalty, block.weights, prior=B, tol=TOLERANCE
             ).coefficients
             B[-1] = problem.levelled(labels, B)
-        B = B.astype(np.float64)
-        W[:, labels] = problem.units.restored(B[:-1])
-        intercept[labels] = B[-1] - problem.units.mean @ W[:, labels]
+        return B.astype(np.float64)
+
+    data.scores(order[:1])  # makes the models that they are by, with all threads of the BLAS
+    # One block is too small for several threads of the BLAS; several blocks are not.
+    n_threads = min(_threads(), len(blocks))
+    with blas_threads(1 if n_threads > 1 else None), ThreadPoolExecutor(n_threads) as pool:
+        for place, B in zip(blocks, pool.map(solved, blocks), strict=True):
+            labels = order[place]
+            W[:, labels] = problem.units.restored(B[:-1])
+            intercept[labels] = B[-1] - problem.units.mean @ W[:, labels]
     return CodeDecoder(W, intercept, penalty)
 
 
@@ -191,7 +202,7 @@ class LargeProblem:
         n_rows, n_codes = data.codes.shape
         n_labels = min(data.labels.shape[1], WIDE)
         memory.require_memory(
-            4 * n_rows * (4 * n_codes + 4 * n_labels),
+            4 * n_rows * (4 * n_codes + 4 * n_labels * _threads()),
             what=f"Logistic regressions on {n_rows} rows and {n_codes} codes",
             remedy="Use decoder='learned', fewer rows or fewer label components.",
         )
@@ -301,6 +312,10 @@ def drawn_rows(likeliest: Array) -> tuple[Indices, NDArray[np.float64]]:
     chance = np.clip(likeliest / CERTAIN, _share(n), 1.0)
     rows = np.flatnonzero(np.random.default_rng(0).random(n) < chance)
     return rows, 1.0 / chance[rows]
+
+
+def _threads() -> int:
+    return min(free_cores_to_use(), MOST_THREADS)
 
 
 def _even(w: Array) -> bool:

@@ -23,7 +23,14 @@ from compactlearn.linalg.moments import (
     weighted_sum,
 )
 from compactlearn.linalg.operators import Gram, Operator, Plain, Product, centred
-from compactlearn.linalg.regimes import CROSS_LIMIT, ENOUGH, GRAM_LIMIT, Shape, ridge_by_products
+from compactlearn.linalg.regimes import (
+    CROSS_LIMIT,
+    ENOUGH,
+    ENOUGH_OF_PARTS,
+    GRAM_LIMIT,
+    Shape,
+    ridge_by_products,
+)
 from compactlearn.linalg.ridge import SMALL_PENALTY, GramSystem
 from compactlearn.linalg.rows_ridge import RowsRidge
 from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted, weighted_square_sum
@@ -156,6 +163,8 @@ class RowsPair(RowwisePair):
         weights = None if self.weights is None else self.weights[rest]
         left, right = self.left[rest], self.right[rest]
         part = RowsPair(left, right, weights, regime=self.regime, given_left=self.given_left)
+        if part.regime == "randomized":
+            part.enough = ENOUGH_OF_PARTS
         return part, self.left[held]
 
     def condensed(self, *, centred: bool) -> tuple[Array, RowsPair]:
