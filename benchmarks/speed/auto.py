@@ -8,17 +8,13 @@ turns. What counts is the time of the processor, choosing and the last fit and p
 a machine that does other work as well makes every clock run long, and this one hardly.
 """
 
-import os
-
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"  # before any BLAS is loaded
-
 import argparse
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -35,7 +31,8 @@ OURS, THEIRS = "Auto", "One-vs-rest"
 def measured(cell, data_home):
     """Seconds of the processor, from the moment the data are there, and the average precision."""
     begun = []
-    record = execute(Job(cell, data_home=data_home), lambda: begun.append(time.process_time()))
+    with threadpool_limits(1):
+        record = execute(Job(cell, data_home=data_home), lambda: begun.append(time.process_time()))
     seconds = time.process_time() - begun[0]
     if record.status != "done":
         raise SystemExit(f"{cell.dataset}, {cell.method}: {record.reason}")

@@ -208,6 +208,7 @@ def test_no_fold_takes_the_strongest_penalty():
 
 def test_labels_are_asked_for_in_blocks(monkeypatch):
     monkeypatch.setattr(logistic_at_size, "BLOCK", 4)
+    monkeypatch.setattr(logistic_at_size, "_threads", lambda: 1)
     data = problem(200, 3, np.linspace(0.05, 0.5, 10), seed=4)
     asked = []
     spied = replace(data, scores=lambda labels: asked.append(labels) or data.scores(labels))
@@ -216,6 +217,18 @@ def test_labels_are_asked_for_in_blocks(monkeypatch):
     assert sorted(np.concatenate(asked)) == list(range(10))
     counts = np.asarray(data.labels.sum(axis=0)).ravel()
     assert (np.diff(counts[np.concatenate(asked)]) <= 0).all()
+
+
+def test_blocks_may_be_solved_by_several_threads(monkeypatch):
+    monkeypatch.setattr(logistic_at_size, "BLOCK", 3)
+    data = problem(300, 3, np.linspace(0.05, 0.5, 20), seed=4)
+    found = []
+    for n_threads in (1, 3):
+        monkeypatch.setattr(logistic_at_size, "_threads", lambda n=n_threads: n)
+        found.append(learn_at_size(data, 1.0))
+    one, three = found
+    np.testing.assert_allclose(three.coefficients, one.coefficients, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(three.intercept, one.intercept, rtol=1e-4, atol=1e-6)
 
 
 def test_constant_labels_and_codes_get_no_slope():

@@ -89,14 +89,18 @@ def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
             B[-1] = problem.levelled(labels, B)
         return B.astype(np.float64)
 
-    data.scores(order[:1])  # makes the models that they are by, with all threads of the BLAS
-    # One block is too small for several threads of the BLAS; several blocks are not.
-    n_threads = min(_threads(), len(blocks))
+    def keep(place: slice, B: Array) -> None:
+        labels = order[place]
+        W[:, labels] = problem.units.restored(B[:-1])
+        intercept[labels] = B[-1] - problem.units.mean @ W[:, labels]
+
+    # Scores are by models that are fitted when the first block asks for them. After that a block is
+    # too small for several threads of the BLAS, and several blocks are not.
+    keep(blocks[0], solved(blocks[0]))
+    n_threads = _threads()
     with blas_threads(1 if n_threads > 1 else None), ThreadPoolExecutor(n_threads) as pool:
-        for place, B in zip(blocks, pool.map(solved, blocks), strict=True):
-            labels = order[place]
-            W[:, labels] = problem.units.restored(B[:-1])
-            intercept[labels] = B[-1] - problem.units.mean @ W[:, labels]
+        for place, B in zip(blocks[1:], pool.map(solved, blocks[1:]), strict=True):
+            keep(place, B)
     return CodeDecoder(W, intercept, penalty)
 
 

@@ -23,8 +23,8 @@ REGIMES = (*EXACT, "randomized")
 # the first label was right for 0.6780 of the rows in place of 0.6786.
 ENOUGH = 0.9999
 
-# The same for some of the rows, whose codes only show what codes of all rows are worth: a quarter of
-# the time less.
+# The same for some of the rows, whose codes only show what codes of all rows are worth: it takes a
+# quarter of the time less.
 ENOUGH_OF_PARTS = 0.999
 
 # Seconds that an exact fit may be estimated to take before the randomised regime may be chosen.
