@@ -35,14 +35,15 @@ def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
         return _sorted(scores, k)
     # As many groups as labels are wanted have a maximum that is no smaller than the k-th largest
     # of the maxima: what lies below it cannot be among the k best. Two passes over the scores, and
-    # a few of them are left to be sorted.
+    # a few of them are left to be sorted. Every n_groups-th label is in a group: maxima of
+    # neighbouring groups are then taken side by side.
     width = max(1, n_labels // (_GROUPS * k))
     n_groups = n_labels // width
-    maxima = scores[:, : n_groups * width].reshape(n_rows, n_groups, width).max(axis=2)
+    maxima = scores[:, : n_groups * width].reshape(n_rows, width, n_groups).max(axis=1)
     if np.isnan(maxima).any():  # NaN is no bound
         return _sorted(scores, k)
     bound = np.partition(maxima, n_groups - k, axis=1)[:, n_groups - k : n_groups - k + 1]
-    row, column = np.nonzero(scores >= bound)
+    row, column = np.divmod(np.flatnonzero(scores >= bound), n_labels)
     counts = np.bincount(row, minlength=n_rows)
     place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
     left = np.zeros((n_rows, counts.max(initial=k)), dtype=np.intp)  # k columns of no rows too
