@@ -18,6 +18,7 @@ __all__ = ["Delimiter", "Format", "Home", "Ignore", "Labels", "app", "find"]
 
 app = typer.Typer(
     help="Multi-label data sets: list, describe, fetch, add, convert.",
+    add_completion=False,
     no_args_is_help=False,
     pretty_exceptions_enable=False,
 )

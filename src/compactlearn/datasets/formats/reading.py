@@ -17,7 +17,7 @@ from compactlearn.datasets.formats.parquet import read_parquet
 from compactlearn.datasets.formats.xmlrepo import read_xmlrepo
 from compactlearn.datasets.parsing.unpacking import Limits, Lines, present
 
-__all__ = ["FORMATS", "format_of", "read"]
+__all__ = ["FORMATS", "WITH_COLUMNS", "format_of", "read"]
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -34,7 +34,7 @@ _BY_ENDING = {
     ".svmlight": "libsvm", ".xmlrepo": "xmlrepo",
 }  # fmt: skip
 _PACKED = {".xz", ".bz2", ".gz"}
-_WITH_COLUMNS = {"arff", "csv", "parquet"}
+WITH_COLUMNS = {"arff", "csv", "parquet"}
 _SIZES = re.compile(rb"\s*\d+\s+\d+\s+\d+\s*")
 _PAIRS = re.compile(rb"(?:[^\s:]*\s+)?\d+:\S+(?:\s+\d+:\S+)*\s*")
 
@@ -90,7 +90,7 @@ def read(
     chosen = format or format_of(path, limits)
     if labels is not None or chosen == "csv":
         options["labels"] = labels
-    if labels is not None and chosen not in {*_WITH_COLUMNS, "mat"}:
+    if labels is not None and chosen not in {*WITH_COLUMNS, "mat"}:
         raise TypeError(
             f"labels says which columns of a table are labels, but {path} is of the format "
             f"{chosen!r}, whose rows begin with their labels; leave it out."
