@@ -12,7 +12,7 @@ import numpy as np
 
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.formats.label_columns import KnownColumns, Labels, split_columns
+from compactlearn.datasets.formats.label_columns import AnyLabels, KnownColumns, split_columns
 from compactlearn.datasets.parsing.assemble import LabelledRows
 from compactlearn.datasets.parsing.number_blocks import SKIP, VALUE, Grammar
 from compactlearn.datasets.parsing.unpacking import Block, Limits, Lines, decoded
@@ -30,7 +30,7 @@ _NumberedRows = tuple[np.ndarray, Callable[[int], int]]
 
 def read_csv(
     path: str | os.PathLike[str],
-    labels: Labels,
+    labels: AnyLabels,
     *,
     delimiter: str | None = None,
     header: bool = True,

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from compactlearn.datasets.dataset import Dataset, Matrix
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.formats.label_columns import KnownColumns, Labels
+from compactlearn.datasets.formats.label_columns import AnyLabels, KnownColumns, Labels
 from compactlearn.datasets.formats.reading import WITH_COLUMNS, format_of, read
 from compactlearn.datasets.parsing.unpacking import Limits
 
@@ -84,15 +84,16 @@ def read_for_model(
     (array([[ 96., 2009.], [ 170., 1995.]]), None)
     """
     chosen = format or format_of(path, limits)
+    said: AnyLabels = labels
     if labels is None and chosen in WITH_COLUMNS:
-        labels = KnownColumns(columns.features, columns.labels or ())
+        said = KnownColumns(columns.features, columns.labels or ())
     elif chosen in ("xmlrepo", "libsvm"):
         options = {"n_features": columns.n_features, **options}
         if chosen == "libsvm" and columns.labels is not None:
             options = {"label_names": columns.labels, **options}
         else:
             options = {"n_labels": columns.n_labels, **options}
-    found = read(path, labels, format=chosen, limits=limits, **options)
+    found = read(path, said, format=chosen, limits=limits, **options)
     return arranged(found, columns, with_labels=with_labels)
 
 

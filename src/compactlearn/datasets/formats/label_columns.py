@@ -11,7 +11,7 @@ from compactlearn.core.params import nearest
 from compactlearn.datasets.errors import DataFileError
 from compactlearn.datasets.formats.label_file import read_label_names
 
-__all__ = ["KnownColumns", "Labels", "is_xml", "split_columns"]
+__all__ = ["AnyLabels", "KnownColumns", "Labels", "is_xml", "split_columns"]
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,16 @@ class KnownColumns:
         return [j for j in others if names[j] in wanted], label_columns
 
 
-Labels = str | os.PathLike[str] | int | Sequence[str] | KnownColumns | None
+#: What a user says of the labels, and what a reader is told.
+Labels = str | os.PathLike[str] | int | Sequence[str] | None
+AnyLabels = Labels | KnownColumns
 _PACKED = (".xz", ".bz2", ".gz")
 
 
 def split_columns(
     path: Path,
     names: Sequence[str],
-    labels: Labels,
+    labels: AnyLabels,
     ignore: Sequence[str] = (),
     *,
     unescape: Callable[[str], str] = str,

@@ -15,7 +15,7 @@ from compactlearn.core.atomic import atomic
 from compactlearn.core.optional import require
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.formats.label_columns import Labels, split_columns
+from compactlearn.datasets.formats.label_columns import AnyLabels, split_columns
 from compactlearn.datasets.parsing.assemble import LabelledRows
 from compactlearn.datasets.parsing.unpacking import Limits, present
 
@@ -27,7 +27,7 @@ _BATCH = 1 << 20  # cells: eight megabytes of float64
 
 def read_parquet(
     path: str | os.PathLike[str],
-    labels: Labels = None,
+    labels: AnyLabels = None,
     *,
     ignore: Sequence[str] = (),
     limits: Limits | None = None,
@@ -82,7 +82,7 @@ def open_parquet(path: Path) -> Iterator[Any]:
 
 
 def _read(
-    path: Path, stored: Any, labels: Labels, ignore: Sequence[str], limits: Limits
+    path: Path, stored: Any, labels: AnyLabels, ignore: Sequence[str], limits: Limits
 ) -> Dataset:
     arrow = require("pyarrow", extra="data", purpose="reading Parquet")
     schema, n_rows = stored.schema_arrow, stored.metadata.num_rows

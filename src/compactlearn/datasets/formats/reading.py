@@ -10,7 +10,7 @@ from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError
 from compactlearn.datasets.formats.arff import read_arff
 from compactlearn.datasets.formats.delimited import read_csv
-from compactlearn.datasets.formats.label_columns import Labels
+from compactlearn.datasets.formats.label_columns import AnyLabels
 from compactlearn.datasets.formats.libsvm import read_libsvm
 from compactlearn.datasets.formats.matlab import read_mat
 from compactlearn.datasets.formats.parquet import read_parquet
@@ -41,7 +41,7 @@ _PAIRS = re.compile(rb"(?:[^\s:]*\s+)?\d+:\S+(?:\s+\d+:\S+)*\s*")
 
 def read(
     path: str | os.PathLike[str],
-    labels: Labels = None,
+    labels: AnyLabels = None,
     *,
     format: str | None = None,
     limits: Limits | None = None,
