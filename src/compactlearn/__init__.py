@@ -12,11 +12,14 @@ from compactlearn.estimators import (
     ThresholdTuner,
     evaluate,
     fit_path,
+    load_model,
     method,
     predict_topk,
+    save_model,
 )
 from compactlearn.linalg import Moments
 from compactlearn.model_selection import AutoCompactClassifier, CMLLClassifierCV
+from compactlearn.storing import ModelFileError
 
 __version__ = "0.1.0"
 
@@ -34,6 +37,7 @@ __all__ = [
     "CompactClassifier",
     "FaIE",
     "KernelMap",
+    "ModelFileError",
     "Moments",
     "Original",
     "POPClassifier",
@@ -42,6 +46,8 @@ __all__ = [
     "__version__",
     "evaluate",
     "fit_path",
+    "load_model",
     "method",
     "predict_topk",
+    "save_model",
 ]
