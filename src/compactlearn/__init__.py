@@ -22,11 +22,14 @@ if TYPE_CHECKING:
         ThresholdTuner,
         evaluate,
         fit_path,
+        load_model,
         method,
         predict_topk,
+        save_model,
     )
     from compactlearn.linalg import Moments
     from compactlearn.model_selection import AutoCompactClassifier, CMLLClassifierCV
+    from compactlearn.storing import ModelFileError
 
 __getattr__, __dir__ = names_on_demand(
     __name__,
@@ -45,9 +48,12 @@ __getattr__, __dir__ = names_on_demand(
             "fit_path",
             "method",
             "predict_topk",
+            "load_model",
+            "save_model",
         ),
         "linalg": ("Moments",),
         "model_selection": ("AutoCompactClassifier", "CMLLClassifierCV"),
+        "storing": ("ModelFileError",),
     },
     parts=("bench", "datasets", "metrics", "model_selection", "records", "report"),
 )
@@ -68,6 +74,7 @@ __all__ = [
     "CompactClassifier",
     "FaIE",
     "KernelMap",
+    "ModelFileError",
     "Moments",
     "Original",
     "POPClassifier",
@@ -76,6 +83,8 @@ __all__ = [
     "__version__",
     "evaluate",
     "fit_path",
+    "load_model",
     "method",
     "predict_topk",
+    "save_model",
 ]

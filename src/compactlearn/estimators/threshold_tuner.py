@@ -41,6 +41,7 @@ from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.any_classifier import Evaluated, RanksScores
 from compactlearn.estimators.model_size import Weighed, numbers_of
+from compactlearn.estimators.storable import Storable
 
 Array = NDArray[np.float64]
 
@@ -62,7 +63,7 @@ def _has(name: str) -> Any:
 
 
 class ThresholdTuner(
-    Evaluated, RanksScores, Weighed, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+    Evaluated, RanksScores, Storable, Weighed, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 ):
     """Turn any multi-label classifier's scores into label sets by tuned thresholds.
 

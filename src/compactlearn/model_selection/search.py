@@ -46,6 +46,7 @@ from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.model_size import Weighed
+from compactlearn.estimators.storable import Storable
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.crossval import Outcome, SearchData, cross_validate_grid
 from compactlearn.model_selection.folds import Data, Split
@@ -66,7 +67,13 @@ def _gives_probabilities(search: Search) -> None:
 
 
 class Search(
-    Evaluated, Weighed, MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+    Evaluated,
+    Storable,
+    Weighed,
+    MetaEstimatorMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
 
