@@ -11,7 +11,9 @@ from compactlearn.estimators import (
     ShortlistClassifier,
     ThresholdTuner,
     evaluate,
+    explain,
     fit_path,
+    label_neighbours,
     method,
     predict_topk,
 )
@@ -41,7 +43,9 @@ __all__ = [
     "ThresholdTuner",
     "__version__",
     "evaluate",
+    "explain",
     "fit_path",
+    "label_neighbours",
     "method",
     "predict_topk",
 ]

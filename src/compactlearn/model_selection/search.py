@@ -44,6 +44,8 @@ from compactlearn.core.warn import warn_user
 from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.explaining.asking import Explained, inside_of
+from compactlearn.estimators.explaining.inside import Inside
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.model_size import Weighed
 from compactlearn.metrics.scoring import Scorer, scorer
@@ -66,7 +68,7 @@ def _gives_probabilities(search: Search) -> None:
 
 
 class Search(
-    Evaluated, Weighed, MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+    Evaluated, Explained, Weighed, MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator
 ):
     """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
 
@@ -345,6 +347,9 @@ class Search(
             By which metric.
         """
         return self._best().compress(dtype, X, Y, scoring=scoring)
+
+    def _inside(self) -> Inside:
+        return inside_of(self._best())
 
     @property
     def numbers_(self) -> int:
