@@ -411,7 +411,7 @@ class _Names:
     def of(self, group: Terms, column: int) -> str:
         if group.names is not None:
             return group.names[column]
-        if group.kind == "label":
+        if group.kind != "feature":  # they speak of labels
             return self.labels.names[column]
         return f"x{column}" if self.features is None else self.features[column]
 
@@ -467,6 +467,7 @@ def _strongest(
     for one in order if k is None else order[:k]:
         group, j = parts.groups[owner[one]], int(column[one])
         values = X if group.kind == "feature" and group.values is None else group.values
-        value = None if values is None else float(values[pair, j])
+        value = np.nan if values is None else float(values[pair, j])
+        value = None if np.isnan(value) else value
         terms.append(Term(names.of(group, j), float(size[one]), value, group.kind))
     return tuple(terms), order.size - len(terms)

@@ -30,19 +30,18 @@ _SMALL = 1e-7  # of the size of a number: below that a difference quotient is a 
 class Terms:
     """Terms of one kind: a column for each that there may be, a row for each pair.
 
-    ``names`` of the columns are None for "feature" and "label": they are those of the columns of X
-    and of the labels, which whoever asked knows. So it is with the ``values`` of features.
+    ``names`` of the columns are None for features and for labels: they are those of the columns of
+    X and of the labels, which whoever asked knows. So it is with the ``values`` of features.
     """
 
     kind: str
     contributions: scipy.sparse.csr_array  # (n_pairs, n_columns)
-    values: Any = None  # the same shape, or None
+    values: Any = None  # the same shape, or None; NaN where there is none
     names: Sequence[str] | None = None
 
-    @property
-    def shared(self) -> bool:
-        """Whether columns mean the same whichever model speaks of them."""
-        return self.names is None
+    def speaks_of_the_same(self, other: Terms) -> bool:
+        """Whether columns of both mean the same."""
+        return self.kind == other.kind and self.names == other.names
 
 
 @dataclass(frozen=True)
@@ -86,15 +85,10 @@ class Parts:
         >>> square.base, square.groups[0].contributions.toarray()
         (array([1.]), array([[ 5., 10.]]))
         """
-        before, change = self.base, self.change
-        after = function(before + change)
-        step = _SMALL * (1.0 + np.abs(before))
-        near = np.abs(change) <= step
-        rise = np.where(near, function(before + step) - function(before - step), 0.0) / (2 * step)
-        whole = (after - function(before)) / np.where(near, 1.0, change)
-        slope = np.where(near, rise, whole)
-        scaled = self.times(slope)
-        return replace(scaled, base=after - slope * change)
+        change = self.change
+        slope = mean_slope(function, self.base, change)
+        after = function(self.base + change)
+        return replace(self.times(slope), base=after - slope * change)
 
     def named(self, prefix: str) -> Parts:
         """The same, with a word before the names of terms that no other model has."""
@@ -107,11 +101,11 @@ class Parts:
         return replace(self, groups=groups)
 
     def __add__(self, other: Parts) -> Parts:
-        """Terms of the same feature or label become one."""
+        """Terms of the same feature, label or part of a model become one."""
         groups = list(self.groups)
-        kinds = {group.kind: place for place, group in enumerate(groups) if group.shared}
         for group in other.groups:
-            place = kinds.get(group.kind) if group.shared else None
+            same = (k for k, mine in enumerate(groups) if mine.speaks_of_the_same(group))
+            place = next(same, None)
             if place is None:
                 groups.append(group)
                 continue
@@ -122,6 +116,19 @@ class Parts:
                 values=group.values if mine.values is None else mine.values,
             )
         return Parts(self.base + other.base, tuple(groups))
+
+
+def mean_slope(function: Callable[[Array], Array], before: Array, change: Array) -> Array:
+    """Slopes of a function between ``before`` and ``before + change``; of no change, there.
+
+    >>> mean_slope(np.square, np.array([1.0, 1.0]), np.array([2.0, 0.0]))
+    array([4., 2.])
+    """
+    step = _SMALL * (1.0 + np.abs(before))
+    near = np.abs(change) <= step
+    rise = (function(before + step) - function(before - step)) / (2 * step)
+    whole = (function(before + change) - function(before)) / np.where(near, 1.0, change)
+    return np.where(near, rise, whole)
 
 
 def scale_rows(matrix: scipy.sparse.csr_array, factors: Array) -> scipy.sparse.csr_array:
