@@ -8,6 +8,7 @@ from compactlearn.estimators.any_classifier import evaluate, predict_topk
 from compactlearn.estimators.c2ae import C2AEClassifier
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.explaining.asking import explain, label_neighbours
 from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.estimators.methods import METHODS, method
 from compactlearn.estimators.path import fit_path
@@ -26,7 +27,9 @@ __all__ = [
     "ShortlistClassifier",
     "ThresholdTuner",
     "evaluate",
+    "explain",
     "fit_path",
+    "label_neighbours",
     "load_model",
     "method",
     "predict_topk",

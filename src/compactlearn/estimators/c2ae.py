@@ -50,6 +50,7 @@ from compactlearn.estimators.autoencoder import checkpoint as checkpoints
 from compactlearn.estimators.autoencoder.checkpoint import Progress
 from compactlearn.estimators.autoencoder.examples import Examples, with_complement
 from compactlearn.estimators.autoencoder.networks import Layout, Networks
+from compactlearn.estimators.autoencoder.reasons import NetworksInside
 from compactlearn.estimators.autoencoder.training import (
     Descent,
     Objective,
@@ -469,6 +470,12 @@ class C2AEClassifier(
                 progress = replace(progress, state=trainer.state())
                 checkpoints.save(self.checkpoint, progress, training)
         return replace(progress, state=trainer.state())
+
+    def _inside(self) -> NetworksInside:
+        check_is_fitted(self, "networks_")
+        complement = self.networks_.layout.decoder[-1] != self._n_columns
+        scale = getattr(self, "scale_", None)
+        return NetworksInside(self, self.networks_, scale, self._boundary, complement)
 
     @property
     def numbers_(self) -> int:

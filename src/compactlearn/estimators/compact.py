@@ -47,6 +47,7 @@ from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
+from compactlearn.estimators.explaining.compact_inside import CompactInside
 from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
@@ -514,6 +515,10 @@ default="auto"
         """
         X = self._prepare(X)
         return self._model.predicted(X, self.threshold_)
+
+    def _inside(self) -> CompactInside:
+        check_is_fitted(self, "embedding_")
+        return CompactInside(self, self._model)
 
     @property
     def numbers_(self) -> int:

@@ -369,6 +369,18 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             np.matmul(block, coefficients, out=features[rows])
         return features
 
+    def weights_of_landmarks(self, weights: Array) -> Array:
+        """Return what kernel values are multiplied by where features are multiplied by weights.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_components, n)
+            So that ``transform(X) @ weights`` is ``rows(X)`` times what is returned,
+            (n_landmarks, n).
+        """
+        self._check_landmarks("weights_of_landmarks")
+        return self._factored() @ weights
+
     def _transform_fourier(self, X: Any) -> Array:
         features = np.empty((X.shape[0], self._n_features_out))
         step = max(1, BLOCK_BYTES // (8 * features.shape[1]))

@@ -15,6 +15,7 @@ from compactlearn.core.validation import Targets
 from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compressing import Compressible, forget_compression
+from compactlearn.estimators.explaining.asking import Explained
 from compactlearn.estimators.model_size import Weighed
 from compactlearn.estimators.storable import Storable
 
@@ -85,8 +86,8 @@ class LabelSpace:
         return self.classes[places]
 
 
-class RanksLabels(Evaluated, Compressible, Storable, Weighed):
-    """Labels and the best of them from blocks of scores; ``evaluate``, ``compress``, ``save``."""
+class RanksLabels(Evaluated, Explained, Compressible, Storable, Weighed):
+    """Labels and the best of them from blocks of scores, and what every classifier can do."""
 
     classes_: NDArray[Any]
     n_labels_: int

@@ -42,6 +42,7 @@ from compactlearn.core.validation import (
 from compactlearn.decoding import top_labels
 from compactlearn.estimators.compressing import stored_bytes
 from compactlearn.estimators.inputs import without_zero_weights
+from compactlearn.estimators.explaining.inside import LinearInside
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.metrics.checks import row_blocks
 
@@ -388,6 +389,10 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         """
         margins = self._margins(self._prepare(X))
         return margins[:, 0] if self._labels.kind == "binary" else margins
+
+    def _inside(self) -> LinearInside:
+        check_is_fitted(self, "coef_")
+        return LinearInside(self, self.coef_, self.intercept_ - self._boundary)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:

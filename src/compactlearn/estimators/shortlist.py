@@ -41,12 +41,14 @@ from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.model_size import numbers_of
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.estimators.shortlisting.first_look import FirstLook
 from compactlearn.estimators.shortlisting.neighbours import Neighbours
+from compactlearn.estimators.shortlisting.reasons import Looked, ShortlistInside
 from compactlearn.estimators.shortlisting.second_look import (
     SecondLook,
     problems_of,
@@ -368,25 +370,45 @@ default="auto"
         check_is_fitted(self, "retriever_")
         return check_features(self, X, reset=False)
 
-    def _scored(self, X: Any, k: int = 1) -> tuple[Candidates, NDArray[np.float32]]:
-        """The candidates of each row, at least ``k``, and their scores."""
+    def _scored(self, X: Any) -> tuple[Candidates, NDArray[np.float32]]:
+        """The candidates of each row, and their scores."""
+        looked = self._looked(X)
+        return looked.candidates, looked.scores
+
+    def _looked(self, X: Any) -> Looked:
+        """What all looks find of checked rows."""
         sizes, n_labels = self._sizes, self.n_labels_
         rows = self._rows(X)
         votes = None
         if self._neighbours is not None:
             votes = self._neighbours.votes(rows, sizes.voted)
-        retrieved = max(k, sizes.retrieved)
         if self.retriever_ is None:
             shape = (X.shape[0], n_labels)
             named = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.float32)
         else:
-            named = self.retriever_.predict_topk(X, retrieved)
+            named = self.retriever_.predict_topk(X, sizes.retrieved)
         candidates = Candidates.of(named, votes, n_labels)
         log_odds = self._first.log_odds(candidates)
         beside = with_likely_labels(rows, candidates, log_odds, self.C_)
         margins = self._second.margins(beside, candidates, log_odds)
         numbers = self._company.numbers(candidates, margins, log_odds)
-        return candidates, self._third.scores(numbers)
+        scores = self._third.scores(numbers)
+        return Looked(candidates, log_odds, beside, margins, numbers, scores)
+
+    def _inside(self) -> ShortlistInside:
+        check_is_fitted(self, "retriever_")
+        retriever = self.retriever_
+        return ShortlistInside(
+            self,
+            self._first,
+            self._second,
+            self._company,
+            self._third,
+            self._boundary,
+            self._looked,
+            self._dense,
+            None if retriever is None else lambda: inside_of(retriever),
+        )
 
     def _matrix(self, X: Any) -> scipy.sparse.csr_array:
         """The scores of the candidates."""

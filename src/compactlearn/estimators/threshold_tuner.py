@@ -40,6 +40,8 @@ from compactlearn.core.validation import (
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.any_classifier import Evaluated, RanksScores
+from compactlearn.estimators.explaining.asking import Explained, inside_of
+from compactlearn.estimators.explaining.inside import Inside
 from compactlearn.estimators.model_size import Weighed, numbers_of
 from compactlearn.estimators.storable import Storable
 
@@ -63,7 +65,14 @@ def _has(name: str) -> Any:
 
 
 class ThresholdTuner(
-    Evaluated, RanksScores, Storable, Weighed, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+    Evaluated,
+    Explained,
+    RanksScores,
+    Storable,
+    Weighed,
+    MetaEstimatorMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Turn any multi-label classifier's scores into label sets by tuned thresholds.
 
@@ -302,6 +311,10 @@ class ThresholdTuner(
         """Return the estimator's probabilities."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X)
+
+    def _inside(self) -> Inside:
+        check_is_fitted(self, "estimator_")
+        return inside_of(self.estimator_)
 
     @property
     def numbers_(self) -> int:

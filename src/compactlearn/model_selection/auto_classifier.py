@@ -55,6 +55,7 @@ from compactlearn.model_selection.auto.frontier import (
 )
 from compactlearn.model_selection.auto.ideas import Idea, ideas, small_ideas
 from compactlearn.model_selection.auto.problem import Problem, Rows
+from compactlearn.model_selection.auto.reasons import BlendInside
 from compactlearn.model_selection.auto.trials import Tried
 from compactlearn.model_selection.auto.wishes import SizeWish
 
@@ -350,6 +351,10 @@ feature_names_in_
             p = np.maximum(p, np.finfo(np.float64).tiny)
             p /= p.sum(axis=1, keepdims=True)
         return p
+
+    def _inside(self) -> BlendInside:
+        check_is_fitted(self, "best_estimator_")
+        return BlendInside(self, self._blend, self._boundary)
 
     @property
     def frontier_(self) -> list[dict[str, Any]]:

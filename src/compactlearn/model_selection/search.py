@@ -44,6 +44,8 @@ from compactlearn.core.warn import warn_user
 from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.explaining.asking import Explained, inside_of
+from compactlearn.estimators.explaining.inside import Inside
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.model_size import Weighed
 from compactlearn.estimators.storable import Storable
@@ -68,6 +70,7 @@ def _gives_probabilities(search: Search) -> None:
 
 class Search(
     Evaluated,
+    Explained,
     Storable,
     Weighed,
     MetaEstimatorMixin,
@@ -352,6 +355,9 @@ class Search(
             By which metric.
         """
         return self._best().compress(dtype, X, Y, scoring=scoring)
+
+    def _inside(self) -> Inside:
+        return inside_of(self._best())
 
     @property
     def numbers_(self) -> int:
