@@ -13,6 +13,7 @@ from compactlearn.estimators import (
     evaluate,
     fit_path,
     method,
+    predict_labels,
     predict_topk,
 )
 from compactlearn.linalg import Moments
@@ -43,5 +44,6 @@ __all__ = [
     "evaluate",
     "fit_path",
     "method",
+    "predict_labels",
     "predict_topk",
 ]

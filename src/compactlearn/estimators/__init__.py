@@ -1,6 +1,6 @@
 """The scikit-learn shell: classifiers made of an embedding, a learner and a decoder."""
 
-from compactlearn.estimators.any_classifier import evaluate, predict_topk
+from compactlearn.estimators.any_classifier import evaluate, predict_labels, predict_topk
 from compactlearn.estimators.c2ae import C2AEClassifier
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
@@ -23,5 +23,6 @@ __all__ = [
     "evaluate",
     "fit_path",
     "method",
+    "predict_labels",
     "predict_topk",
 ]
