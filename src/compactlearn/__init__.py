@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         label_neighbours,
         load_model,
         method,
+        predict_labels,
         predict_topk,
         save_model,
     )
@@ -53,6 +54,7 @@ __getattr__, __dir__ = names_on_demand(
             "explain",
             "label_neighbours",
             "load_model",
+            "predict_labels",
             "save_model",
         ),
         "linalg": ("Moments",),
@@ -91,6 +93,7 @@ __all__ = [
     "label_neighbours",
     "load_model",
     "method",
+    "predict_labels",
     "predict_topk",
     "save_model",
 ]
