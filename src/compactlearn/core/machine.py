@@ -58,7 +58,9 @@ def threads() -> dict[str, Any]:
     """The libraries that compute with threads, with their numbers, and who has decided these."""
     pools = [
         {
-            "library": " ".join(str(pool.get(key)) for key in ("internal_api", "version")),
+            "library": " ".join(
+                str(pool[key]) for key in ("internal_api", "version") if pool.get(key)
+            ),
             "for": pool.get("user_api"),
             "threads": pool.get("num_threads"),
         }

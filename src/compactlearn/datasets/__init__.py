@@ -17,7 +17,12 @@ from compactlearn.datasets.fingerprint import fingerprint
 from compactlearn.datasets.formats.arff import read_arff
 from compactlearn.datasets.formats.arff_writer import write_arff
 from compactlearn.datasets.formats.delimited import read_csv
-from compactlearn.datasets.formats.for_model import ModelColumns, arranged, read_for_model
+from compactlearn.datasets.formats.for_model import (
+    ModelColumns,
+    TextColumns,
+    arranged,
+    read_for_model,
+)
 from compactlearn.datasets.formats.libsvm import read_libsvm
 from compactlearn.datasets.formats.matlab import read_mat
 from compactlearn.datasets.formats.parquet import read_parquet, write_parquet
@@ -37,6 +42,7 @@ __all__ = [
     "ModelColumns",
     "PlantedDataset",
     "Statistics",
+    "TextColumns",
     "Texts",
     "add",
     "arranged",

@@ -14,6 +14,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from compactlearn.core.lazy import load
 from compactlearn.storing.errors import ModelFileError
 
 State = dict[str, Any]
@@ -32,6 +33,9 @@ class Kind:
     apart: Callable[[Any], Mapping[str, Any]]
     together: Callable[[State], Any]
 
+
+#: Whose imports fill the table. A program that only loads a model may have imported neither.
+OWNERS = ("compactlearn.estimators", "compactlearn.model_selection")
 
 _BY_NAME: dict[str, Kind] = {}
 _BY_TYPE: dict[type, Kind] = {}
@@ -52,6 +56,8 @@ def kind_of(thing: Any) -> Kind | None:
 
 def kind_named(name: Any) -> Kind:
     """The kind that a file names."""
+    if name not in _BY_NAME:
+        _fill()
     kind = _BY_NAME.get(name) if isinstance(name, str) else None
     if kind is None:
         raise ModelFileError(
@@ -63,7 +69,13 @@ def kind_named(name: Any) -> Kind:
 
 def known_kinds() -> list[str]:
     """The names in the table, in their order."""
+    _fill()
     return sorted(_BY_NAME)
+
+
+def _fill() -> None:
+    for owner in OWNERS:
+        load(owner)
 
 
 def whole(

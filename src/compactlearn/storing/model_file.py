@@ -15,7 +15,7 @@ from compactlearn.storing.values import Describer, Rebuilder
 
 _DESCRIPTION = "description"
 
-__all__ = ["dump", "restore"]
+__all__ = ["about", "dump", "restore"]
 
 
 def dump(thing: Any, path: str | os.PathLike[str], name: str, library_version: str) -> list[str]:
@@ -46,3 +46,9 @@ def restore(
             f"{os.fspath(path)!r} cannot be loaded: {why}. It was written by compactlearn "
             f"{written_by:.20}; get it again from where it was made, or save the model again."
         ) from error
+
+
+def about(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The versions of the file format and of the library that a file was written by."""
+    told = tensor_file.read(path, verify="auto", memory_map="auto").about
+    return {name: told[name] for name in ("format_version", "library_version") if name in told}

@@ -14,7 +14,25 @@ from compactlearn.datasets.formats.label_columns import AnyLabels, KnownColumns,
 from compactlearn.datasets.formats.reading import WITH_COLUMNS, format_of, read
 from compactlearn.datasets.parsing.unpacking import Limits
 
-__all__ = ["ModelColumns", "arranged", "read_for_model"]
+__all__ = ["ModelColumns", "TextColumns", "arranged", "read_for_model"]
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """The columns of texts and tags that a model was fitted to.
+
+    Parameters
+    ----------
+    text : str or None
+        None where texts are plain lines.
+    tags : str or None
+    sep : str
+        What stands between the tags of a cell.
+    """
+
+    text: str | None
+    tags: str | None = None
+    sep: str = ";"
 
 
 @dataclass(frozen=True)
