@@ -6,6 +6,7 @@ a command runs.
 """
 
 import sys
+import warnings
 from collections.abc import Sequence
 
 from compactlearn.cli.faults import INTERNAL, INTERRUPTED, MISTAKE, report_fault
@@ -30,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ImportError as error:
         return _tell(str(error), MISTAKE)
     try:
-        return _run(given)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return _run(given)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -45,6 +48,11 @@ def _run(arguments: list[str]) -> int:
         return app.run(arguments)
     except app.MISTAKES as mistake:
         return _tell(app.sentence(mistake), MISTAKE)
+
+
+def _warn(message: Warning | str, *_where: object, **_more: object) -> None:
+    """A warning as a sentence; where in the source it was raised is nothing to a user."""
+    _tell(" ".join(str(message).split()), 0)
 
 
 def _tell(sentence: str, status: int) -> int:

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from compactlearn.cli.mistakes import Mistake
 from compactlearn.core.lazy import load
 
-__all__ = ["COMMANDS", "MISTAKES", "run", "sentence"]
+__all__ = ["COMMANDS", "MISTAKES", "loaded", "run", "sentence"]
 
 # Typer's class for wrong options and arguments. It carries its own copy of click, so the class
 # has no public name; it is the base of the public BadParameter.
@@ -41,10 +41,11 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments begin with, in full."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command if name is None else _loaded(name), rest
+        return name, command if name is None else loaded(name), rest
 
 
-def _loaded(name: str) -> Any:
+def loaded(name: str) -> Any:
+    """The command of a name, in full, as Typer runs it."""
     part = load(f"compactlearn.cli.{name}")
     group = getattr(part, "app", None)
     if group is None:
@@ -61,7 +62,7 @@ _app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for _name, _help in COMMANDS.items():
-    _app.command(_name, help=_help)(lambda: None)  # only listed; `_loaded` has what is run
+    _app.command(_name, help=_help)(lambda: None)  # only listed; `loaded` has what is run
 
 
 @_app.callback(invoke_without_command=True)
