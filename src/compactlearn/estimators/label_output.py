@@ -86,7 +86,7 @@ class LabelSpace:
 
 
 class RanksLabels(Evaluated, Explained, Compressible, Weighed):
-    """Labels and the best of them from blocks of scores; ``evaluate``, ``explain``, ``compress``."""
+    """Labels, and the best of them, from blocks of scores; and what any classifier can be asked."""
 
     classes_: NDArray[Any]
     n_labels_: int

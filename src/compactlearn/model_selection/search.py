@@ -68,7 +68,13 @@ def _gives_probabilities(search: Search) -> None:
 
 
 class Search(
-    Evaluated, Explained, Weighed, MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+    Evaluated,
+    Explained,
+    Weighed,
+    MetaEstimatorMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
 
