@@ -38,6 +38,8 @@ class Inside:
 
     def scores(self, X: Any) -> Array:
         """(N, M) scores of checked rows: what is explained; (N, 1) of two classes."""
+        if not hasattr(self.model, "decision_function"):
+            raise self.refusal("it has no decision_function")
         scores = self.model.decision_function(X)
         dense = scores.toarray() if scipy.sparse.issparse(scores) else np.asarray(scores)
         return dense.reshape(dense.shape[0], -1)
