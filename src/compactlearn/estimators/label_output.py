@@ -93,7 +93,7 @@ class LabelSpace:
 
 
 class RanksLabels(Evaluated, Explained, Compressible, Storable, Weighed):
-    """Labels and the best of them from blocks of scores, and what every classifier can do."""
+    """Labels, and the best of them, from blocks of scores; and what any classifier can be asked."""
 
     classes_: NDArray[Any]
     n_labels_: int

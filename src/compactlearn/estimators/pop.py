@@ -41,8 +41,8 @@ from compactlearn.core.validation import (
 )
 from compactlearn.decoding import top_labels
 from compactlearn.estimators.compressing import stored_bytes
-from compactlearn.estimators.inputs import without_zero_weights
 from compactlearn.estimators.explaining.inside import LinearInside
+from compactlearn.estimators.inputs import without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.metrics.checks import row_blocks
 

@@ -24,7 +24,6 @@ from compactlearn.metrics.checks import row_blocks
 Array = NDArray[np.float64]
 
 _ENTRIES = 1 << 21  # sixteen megabytes of weights or terms at a time
-_UNKNOWN_WIDTH = 1 << 14  # columns that texts are taken to have before they are transformed
 
 
 def explain(
@@ -45,8 +44,8 @@ def explain(
       and the company of the other candidates;
     * :class:`AutoCompactClassifier`: those of all its members, weighed; terms of the same feature
       are one;
-    * :class:`C2AEClassifier`: one for each feature, by the mean slopes of the networks between a row
-      of zeros and this row.
+    * :class:`C2AEClassifier`: one for each feature, by the mean slopes of the networks between a
+      row of zeros and this row.
 
     Where a score is a function of a sum, terms of the sum are multiplied by the mean slope of the
     function between the base and the score, so that they add up as well.
@@ -139,8 +138,8 @@ def label_neighbours(model: Any, label: Any = None, k: int = 5) -> Any:
     """
     if not Integer(1).accepts(k):
         raise ValueError(
-            f"label_neighbours needs k, how many neighbours, to be at least 1, and was given {k!r}; "
-            "pass such a number."
+            f"label_neighbours needs k, how many neighbours, to be at least 1, and was given "
+            f"{k!r}; pass such a number."
         )
     model = classifier_of(model)
     called = LabelNames.of(model)
@@ -245,6 +244,9 @@ class _PipelineInside(Inside):
 
     last: Inside
 
+    def width(self, X: Any) -> int:
+        return max(super().width(X), self.last.width(X))
+
     def checked(self, X: Any) -> Any:
         return with_rows_to_take(X)
 
@@ -321,6 +323,7 @@ class LabelNames:
 
     @classmethod
     def of(cls, model: Any) -> LabelNames:
+        """Of a fitted classifier; the classes' numbers where labels have no names."""
         classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
         known = getattr(model, "label_names_", None)
         names = [str(name) for name in (classes if known is None else known)]
@@ -328,14 +331,16 @@ class LabelNames:
 
     @property
     def count(self) -> int:
+        """How many there are."""
         return len(self.names)
 
     def places(self, asked: Any) -> list[int]:
         """The places of labels that are asked for by name or number."""
         given = [asked] if isinstance(asked, str) or not np.iterable(asked) else list(asked)
-        return [self._place(one) for one in given]
+        return [self.place(one) for one in given]
 
-    def _place(self, asked: Any) -> int:
+    def place(self, asked: Any) -> int:
+        """The place of one label."""
         asked = asked.item() if isinstance(asked, np.generic) else asked
         if asked in self.names:
             return self.names.index(asked)
@@ -416,14 +421,11 @@ class _Names:
         return f"x{column}" if self.features is None else self.features[column]
 
 
-def _reasons(
-    inside: Inside, X: Any, pairs: _Pairs, names: _Names, k: int | None
-) -> list[Reasons]:
+def _reasons(inside: Inside, X: Any, pairs: _Pairs, names: _Names, k: int | None) -> list[Reasons]:
     """Some pairs at a time, those of a label together: its weights are made once."""
     found: list[Any] = [None] * pairs.rows.size
     order = np.argsort(pairs.labels, kind="stable")
-    width = X.shape[1] if np.ndim(X) == 2 else _UNKNOWN_WIDTH
-    step = max(1, _ENTRIES // max(1, width))
+    step = max(1, _ENTRIES // max(1, inside.width(X)))
     for start in range(0, order.size, step):
         chosen = order[start : start + step]
         rows, labels = take_rows(X, pairs.rows[chosen]), pairs.labels[chosen]

@@ -1,7 +1,9 @@
-"""The inside of ``CompactClassifier``: rows mapped and scaled, projected, turned into codes, decoded.
+"""The inside of ``CompactClassifier``: rows are mapped and scaled, projected, coded and decoded.
 
 With the built-in ridge, or a linear regressor, all of that is one matrix, of which the columns of
-the asked labels are multiplied out. A forest's answers are sums along the ways through its trees.
+the asked labels are multiplied out. Kernels with a name are brought back to the features by mean
+slopes (``kernel_slopes.py``); of a kernel function there are the training rows, by similarity and
+weight. A forest's answers are sums along the ways through its trees.
 """
 
 from __future__ import annotations
@@ -29,25 +31,30 @@ class CompactInside(Inside):
 
     fitted: Any
 
+    def width(self, X: Any) -> int:
+        """As many as a row is mapped to."""
+        return max(super().width(X), self.fitted.n_columns)
+
     def parts(self, X: Any, labels: Places) -> Parts:
         """Value times effective weight, of the columns that the model multiplies."""
         kept, place = np.unique(labels, return_inverse=True)
         linear = self._linear_columns(X, kept)
         if linear is None:
-            return self._forest_parts(X, labels)
-        weights, intercept = linear
+            return self._forest_parts(X, kept, place)
+        weights, base = linear[0], linear[1][place]
         feature_map = self.fitted.row_map.feature_map
-        base = intercept[place]
         if not isinstance(feature_map, KernelMap):
             mapped = self.fitted.row_map.mapped(X)
             terms = products(mapped, weights.T, place)
             return Parts(base, (self._column_terms(terms, mapped, X.shape[1]),))
-        if not hasattr(feature_map, "landmarks_"):
-            raise self.refusal("the columns of a Fourier map are cosines of random directions")
-        if not self.fitted.row_map.as_kernel:
+        if hasattr(feature_map, "landmarks_") and not self.fitted.row_map.as_kernel:
             weights = feature_map.weights_of_landmarks(weights)
+        if feature_map.has_slopes:
+            at_zero, slopes = feature_map.mean_slopes(X, weights.T[place])
+            terms = products(X, slopes, np.arange(place.size))
+            return Parts(base + at_zero, (Terms("feature", terms),))
         similar = feature_map.rows(X)
-        what = "training row" if feature_map.method == "exact" else "landmark"
+        what = "training row" if self.fitted.row_map.as_kernel else "landmark"
         names = [f"{what} {number}" for number in range(similar.shape[1])]
         terms = products(similar, weights.T, place)
         return Parts(base, (Terms("row", terms, similar, names),))
@@ -86,16 +93,16 @@ class CompactInside(Inside):
         weights = back @ decoder if isinstance(back, np.ndarray) else back * decoder
         return weights, model.offset[labels] - model.boundary
 
-    def _forest_parts(self, X: Any, labels: Places) -> Parts:
+    def _forest_parts(self, X: Any, kept: Places, place: Places) -> Parts:
         model = self.fitted
         if not is_forest(model.regressor):
             raise self.refusal(
                 f"the regressor {type(model.regressor).__name__} is neither linear nor a forest"
             )
         U = self._seen(X)
-        decoding, constant = self._decoding(labels)
-        base, terms = way_terms(model.regressor, U, decoding)
-        base = base + constant
+        decoding, constant = self._decoding(kept)
+        base, terms = way_terms(model.regressor, U, decoding, place)
+        base = base + constant[place]
         kernel = isinstance(model.row_map.feature_map, KernelMap)
         if model.projection is None and not kernel:
             mapped = model.row_map.mapped(X)

@@ -15,6 +15,8 @@ from compactlearn.estimators.explaining.parts import Parts, Terms, products
 Array = NDArray[np.float64]
 Places = NDArray[np.integer[Any]]
 
+_UNKNOWN_WIDTH = 1 << 14  # columns that texts are taken to have before they are transformed
+
 
 class NotExplained(TypeError):
     """A model whose scores are no sums of terms that mean something; the sentence says what is."""
@@ -30,8 +32,14 @@ class Inside:
         """X in a form whose rows can be taken."""
         return check_features(self.model, X, reset=False)
 
+    def width(self, X: Any) -> int:
+        """About how many numbers are made for a pair of a row and a label."""
+        return X.shape[1] if np.ndim(X) == 2 else _UNKNOWN_WIDTH
+
     def scores(self, X: Any) -> Array:
         """(N, M) scores of checked rows: what is explained; (N, 1) of two classes."""
+        if not hasattr(self.model, "decision_function"):
+            raise self.refusal("it has no decision_function")
         scores = self.model.decision_function(X)
         dense = scores.toarray() if scipy.sparse.issparse(scores) else np.asarray(scores)
         return dense.reshape(dense.shape[0], -1)

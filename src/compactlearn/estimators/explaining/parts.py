@@ -1,12 +1,12 @@
 """Scores as sums: a base, and terms in groups, for many pairs of a row and a label at once.
 
-Two rules make terms of everything. A sum keeps its terms. And a function f of one number s = b + sum
-of c_j, which has no terms of its own, gives each of them the mean slope of f between b and s,
+Two rules make terms of everything. A sum keeps its terms. And a function f of one number,
+s = b + sum of c_j, multiplies each of them by its mean slope between b and s:
 
-    f(s) = f(b) + sum of c_j (f(s) - f(b)) / (s - b),
+    f(s) = f(b) + sum of c_j (f(s) - f(b)) / (s - b).
 
-which is exact, keeps the proportions of the terms, and is what Aumann and Shapley's rule says of such
-a function (Sundararajan, Taly, Yan. Axiomatic attribution for deep networks. ICML 2017). Where
+That is exact, keeps the proportions of the terms, and is what Aumann and Shapley's rule says of
+such a function (Sundararajan, Taly, Yan. Axiomatic attribution for deep networks. ICML 2017). Where
 functions follow one another it is the rescale rule of DeepLIFT (Shrikumar, Greenside, Kundaje. ICML
 2017).
 """

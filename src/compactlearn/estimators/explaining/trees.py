@@ -26,15 +26,19 @@ def is_forest(model: Any) -> bool:
     return isinstance(model, (*_FORESTS, DecisionTreeRegressor))
 
 
-def way_terms(forest: Any, X: Any, outputs: Array) -> tuple[Array, scipy.sparse.csr_array]:
-    """Base and terms of ``forest.predict(X)[i] @ outputs[:, i]``, for every row i.
+def way_terms(
+    forest: Any, X: Any, outputs: Array, which: NDArray[np.integer[Any]]
+) -> tuple[Array, scipy.sparse.csr_array]:
+    """Base and terms of ``forest.predict(X)[i] @ outputs[:, which[i]]``, for every row i.
 
     Parameters
     ----------
     forest : fitted regressor of trees
     X : matrix of shape (n, n_features)
-    outputs : ndarray of shape (n_outputs, n)
-        How the outputs are weighed, for each row.
+    outputs : ndarray of shape (n_outputs, n_sums)
+        How the outputs are weighed.
+    which : ndarray of shape (n,)
+        By which of these, for each row.
     """
     trees = forest.estimators_ if isinstance(forest, _FORESTS) else [forest]
     rows = X.astype(np.float32)
@@ -44,11 +48,11 @@ def way_terms(forest: Any, X: Any, outputs: Array) -> tuple[Array, scipy.sparse.
     places, changes = [], []
     for one in trees:
         tree = one.tree_
-        values = tree.value[:, :, 0]  # (n_nodes, n_outputs)
+        values = tree.value[:, :, 0] @ outputs  # (n_nodes, n_sums)
         ways = tree.decision_path(rows)
         ways.sort_indices()  # a node's number is above its parent's
         row = np.repeat(np.arange(n_rows), np.diff(ways.indptr))
-        said = np.einsum("ij,ji->i", values[ways.indices], outputs[:, row])
+        said = values[ways.indices, which[row]]
         base += said[ways.indptr[:-1]]
         goes_on = row[1:] == row[:-1]  # from a node to the next of the same row
         deciding = tree.feature[ways.indices[:-1][goes_on]]

@@ -145,7 +145,7 @@ class FirstLook:
 
     @property
     def _heights(self) -> list[Array]:
-        """Heights at the corners of score, votes and the label's own view; products' coefficients."""
+        """Heights at the corners of score, votes and own view, and coefficients of the products."""
         sizes = self.score_corners.size, self.vote_corners.size, self.own_corners.size
         return np.split(self.coefficients, np.cumsum(sizes))
 

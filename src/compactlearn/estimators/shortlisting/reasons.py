@@ -1,6 +1,6 @@
 """What a score of ``ShortlistClassifier`` is made of.
 
-The final log-odds are a sum of functions of one number each. Two of the numbers are sums themselves:
+The final log-odds are a sum of functions of one number each. Two of these are sums themselves:
 
     second look   w'x + (weights of likely labels)'p + b + half of the first look
     first look    what is said of the label + by the retriever + by the neighbours
@@ -59,6 +59,10 @@ class ShortlistInside(Inside):
     look: Callable[[Any], Looked]
     rank: Callable[[Any], Array]  # scores of all labels; those that are no candidates come last
     retriever: Callable[[], Inside] | None
+
+    def width(self, X: Any) -> int:
+        """Features and likely labels."""
+        return X.shape[1] + self.second.intercepts.size
 
     def scores(self, X: Any) -> Array:
         """The candidates' scores; other labels come after them, the frequent ones first."""
@@ -139,7 +143,9 @@ class ShortlistInside(Inside):
         scores = self.rank(X)[np.arange(labels.size), labels]
         parts = parts.times(there.astype(np.float64))
         absent = np.where(there, 0.0, scores)
-        note = single_terms("base", ["no candidate"], absent[:, None], np.full((labels.size, 1), np.nan))
+        note = single_terms(
+            "base", ["no candidate"], absent[:, None], np.full((labels.size, 1), np.nan)
+        )
         return parts + Parts(np.zeros(labels.size), (note,))
 
     def label_vectors(self) -> Any:

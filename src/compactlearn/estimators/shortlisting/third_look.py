@@ -186,7 +186,7 @@ class ThirdLook:
         return total.astype(np.float32)
 
     def said_by(self, number: int, values: Array) -> Array:
-        """What one of the numbers adds to the score; the intercept and all of them are the score."""
+        """What one of the numbers adds to the score, which is all of this and the intercept."""
         straight, heights = self._heights
         if number == len(self.corners):
             return straight[2] * values

@@ -117,8 +117,8 @@ class ForestInside(Inside):
         """What each feature changes on the way from the roots to the leaves."""
         forest: LabelForest = self.model
         frequency = forest.frequency_[labels]
-        outputs = np.zeros((forest.frequency_.size, labels.size))
-        outputs[labels, np.arange(labels.size)] = 1.0
-        base, terms = way_terms(forest.forest_, X, outputs)
+        kept, which = np.unique(labels, return_inverse=True)
+        outputs = np.eye(forest.frequency_.size)[:, kept]
+        base, terms = way_terms(forest.forest_, X, outputs, which)
         shares = Parts(base, (Terms("feature", terms),))
         return shares.through(lambda share: forest.read_shares(share, frequency))

@@ -20,6 +20,10 @@ class BlendInside(Inside):
     blend: Blend
     boundary: float
 
+    def width(self, X: Any) -> int:
+        """That of the widest member."""
+        return max(inside_of(member.model).width(X) for member in self.blend.members)
+
     def parts(self, X: Any, labels: Places) -> Parts:
         """Terms of the same feature are one; those of a single member have its name before them."""
         parts = [self._of_member(member, X, labels) for member in self.blend.members]
