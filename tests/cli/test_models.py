@@ -279,7 +279,7 @@ MISTAKES = [
     (["fit", "e.arff", "-o", "n.model", "--tags", "topics"], "only --tags was given.*--text"),
     (["fit", "e.csv", "-o", "n.model"], r"e\.csv: it does not say which columns are labels"),
     (["fit", "none.csv", "-o", "n.model"], "There is no file none.csv here"),
-    (["fit", "t.csv", "-o", "n.model", "--text", "body", "--tags", "topic"], "none is called 'topi"),
+    (["fit", "t.csv", "-o", "n.model", "--text", "body", "--tags", "topic"], "called 'topic'"),
     (["fit", "t.csv", "-o", "n.model", "--text", "body", "--tags", "topics", "--labels", "3"],
      "--labels and --ignore are about columns of numbers"),
     (["fit", "blob", "-o", "n.model"], "--input-format"),
