@@ -178,9 +178,13 @@ def test_unknown_labels_are_left_out(model, data):
     hidden[::2, 1] = np.nan
     _, points = plot_reliability(model, new, hidden).data
     assert np.asarray(points.customdata)[:, 0].sum() == np.sum(~np.isnan(hidden))
-    precision, *_ = plot_tradeoff(model, new, hidden).data
-    share = true[~np.isnan(hidden)].mean()
-    assert np.min(precision.y) <= share + 1e-9
+    precision, recall, *_ = plot_tradeoff(model, new, hidden).data
+    known, scores = ~np.isnan(hidden), model.decision_function(new)
+    for place in (0, 100, 300):
+        given = (scores > precision.x[place]) & known
+        hits = (given & (true > 0)).sum()
+        assert precision.y[place] == pytest.approx(hits / given.sum())
+        assert recall.y[place] == pytest.approx(hits / true[known].sum())
 
 
 def test_probabilities_of_classes(data):
@@ -200,7 +204,7 @@ def test_scores_are_no_probabilities(data):
 
 @pytest.mark.parametrize("bins", [0, 2.5])
 def test_bins_that_mean_nothing(model, data, bins):
-    with pytest.raises(ValueError, match=f"bins to be an integer, .* given {bins}; pass"):
+    with pytest.raises(ValueError, match=f"bins to be an integer >= 1, and was given {bins}; pass"):
         plot_reliability(model, data[2], data[3], bins=bins)
 
 
@@ -238,7 +242,7 @@ def test_other_classifiers_have_curves_too(data):
 
 def test_refusals(model, data):
     X, Y, new, true = data
-    with pytest.raises(ValueError, match="needs a label matrix, .* use sklearn.metrics.Precision"):
+    with pytest.raises(ValueError, match=r"needs a label matrix, .* use sklearn.metrics.Precision"):
         plot_tradeoff(model, new, true[:, 0])
     with pytest.raises(ValueError, match=r"each of the 30 rows of X .* has the shape \(29, 5\)"):
         plot_tradeoff(model, new, true[1:])
@@ -248,7 +252,7 @@ def test_refusals(model, data):
     ):
         plot_embedding(two, new)
     for draw in (plot_embedding, plot_reliability, plot_tradeoff):
-        with pytest.raises(TypeError, match="pass the model|predict_proba"):
+        with pytest.raises(TypeError, match=r"pass the model|predict_proba"):
             draw(StandardScaler(), new, true)
 
 
