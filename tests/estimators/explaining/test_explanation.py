@@ -1,7 +1,9 @@
 """What explain returns: plain, frozen, readable, and sums that come out in every form."""
 
 import json
+import re
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from compactlearn import CMLLClassifier
 from compactlearn.core import optional
 from compactlearn.estimators.explaining.explanation import Explanation, Reasons, Term
 from tests.makers import make_data
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +104,12 @@ def test_a_frame_needs_pandas(why, monkeypatch):
     monkeypatch.setattr(optional.importlib, "import_module", absent)
     with pytest.raises(ImportError, match=r"An explanation as a frame needs .*compactlearn\[frame"):
         why.to_frame()
+
+
+def test_the_guide_shows_what_is_printed(capsys):
+    page = (ROOT / "docs" / "guide" / "understanding.md").read_text(encoding="utf-8")
+    example, shown = re.search(
+        r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL
+    ).groups()
+    exec(example, {})
+    assert capsys.readouterr().out == shown

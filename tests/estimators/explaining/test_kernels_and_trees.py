@@ -1,4 +1,4 @@
-"""Kernels by mean slopes, forests by the ways through their trees: against slow literal versions."""
+"""Kernels by mean slopes, forests by the ways through their trees: against literal versions."""
 
 import numpy as np
 import pytest

@@ -190,7 +190,7 @@ def test_labels_by_name_or_number():
     assert model.explain(X[:2], np.int64(2)) == model.explain(X[:2], "cities")
     with pytest.raises(ValueError, match=r"this model has 5 \('animals', .* Did you mean 'boats'"):
         model.explain(X, "boast")
-    with pytest.raises(ValueError, match="by name or number, .* and 5 is none of them; pass one"):
+    with pytest.raises(ValueError, match=r"by name or number, .* and 5 is none of them; pass one"):
         model.explain(X, 5)
 
 
@@ -198,7 +198,7 @@ def test_labels_by_name_or_number():
 def test_numbers_of_terms_that_mean_nothing_are_refused(k):
     X, Y = make_data(40)
     model = CMLLClassifier().fit(X, Y)
-    with pytest.raises(ValueError, match="how many terms are kept, to be at least 1, .* given"):
+    with pytest.raises(ValueError, match=r"how many terms are kept, to be at least 1, .* given"):
         model.explain(X, k=k)
 
 
@@ -212,7 +212,9 @@ def test_names_of_a_frame():
     assert {term.name for term in model.explain(frame[:1], 0, k=None)[0].terms} == set("abcdefg")
     other = CMLLClassifier().fit(X, Y).explain(X[:1], 0, feature_names=list("tuvwxyz"))
     assert other[0].terms[0].name in "tuvwxyz"
-    with pytest.raises(ValueError, match="one name for each of the 7 columns .* and holds 2; pass"):
+    with pytest.raises(
+        ValueError, match=r"one name for each of the 7 columns .* and holds 2; pass"
+    ):
         model.explain(frame, feature_names=["a", "b"])
 
 
@@ -256,9 +258,9 @@ def test_steps_that_keep_columns_keep_their_names():
     frame = pd.DataFrame(X, columns=list("abcdefg"))
     model = CMLLClassifier().fit(StandardScaler().fit_transform(X), Y)
     expected = model.explain(StandardScaler().fit(X).transform(X[:3]), [0, 3], k=None)
-    for given, names in ((frame, list("abcdefg")), (X, [f"x{j}" for j in range(7)])):
-        pipe = make_pipeline(StandardScaler(), CMLLClassifier()).fit(given, Y)
-        found = explain(pipe, given[:3], [0, 3], k=None)
+    for form, names in ((frame, list("abcdefg")), (X, [f"x{j}" for j in range(7)])):
+        pipe = make_pipeline(StandardScaler(), CMLLClassifier()).fit(form, Y)
+        found = explain(pipe, form[:3], [0, 3], k=None)
         for one, other in zip(found, expected, strict=True):
             for term, same in zip(one.terms, other.terms, strict=True):
                 assert term.name == names[int(same.name[1:])]
@@ -292,7 +294,7 @@ def test_regressors_of_scikit_learn(regressor, embedding):
 
 @pytest.mark.parametrize("regressor", [KNeighborsRegressor(), PLSRegression(2)])
 def test_other_regressors_are_refused_in_words(regressor):
-    """The second has weights, which are of centred columns, so that they do not say what it says."""
+    """The second has weights, but of centred columns: they do not say what it says."""
     X, Y = make_data(50)
     model = CompactClassifier(regressor=regressor).fit(X, Y)
     name = type(regressor).__name__
@@ -379,9 +381,9 @@ def test_foreign_models_that_are_not_linear_are_refused(model):
         explain(model, X)
 
 
-@pytest.mark.parametrize("given", [StandardScaler(), "model", None])
-def test_what_is_no_model_is_refused(given):
+@pytest.mark.parametrize("thing", [StandardScaler(), "model", None])
+def test_what_is_no_model_is_refused(thing):
     with pytest.raises(
-        TypeError, match="needs a fitted classifier or a Pipeline .* pass the model"
+        TypeError, match=r"needs a fitted classifier or a Pipeline .* pass the model"
     ):
-        explain(given, [[0.0]])
+        explain(thing, [[0.0]])

@@ -29,10 +29,8 @@ NAMES = ["animals", "boats", "cities", "dances", "engines"]
 def literal(vectors):
     """Cosines of all pairs, one at a time."""
     V = np.asarray(vectors.toarray() if scipy.sparse.issparse(vectors) else vectors)
-    lengths = [np.linalg.norm(v) or 1.0 for v in V]
-    return np.array(
-        [[a @ b / (m * n) for b, n in zip(V, lengths, strict=True)] for a, m in zip(V, lengths)]
-    )
+    units = [v / (np.linalg.norm(v) or 1.0) for v in V]
+    return np.array([[a @ b for b in units] for a in units])
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +124,7 @@ def test_refusals(data):
         two.label_neighbours()
     plain = CompactClassifier(Original(), feature_map=KernelMap()).fit(X, Y)
     with pytest.raises(
-        NotExplained, match="need codes, or weights of features, .* use an embedding"
+        NotExplained, match=r"need codes, or weights of features, .* use an embedding"
     ):
         plain.label_neighbours()
     with pytest.raises(NotExplained, match="StandardScaler has none; use CMLLClassifier"):

@@ -94,7 +94,7 @@ def test_words_that_have_no_weight_are_no_terms(model, enron):
 
 
 def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
-    """The base depends on the label alone, and is the function of all looks at the base's numbers."""
+    """It depends on the label alone, and is what all looks say of the base's numbers."""
     bases = {}
     for one in model.explain(enron.X[300:330], k=None):
         bases.setdefault(one.label, []).append(one.base)

@@ -86,7 +86,7 @@ def explain(
     >>> abs(total - one.score) < 1e-9
     True
     """
-    model, X, names = _at_the_end(model, X)
+    model, X, names = seen_at_the_end(model, X, "explain")
     if feature_names is not None:
         names = [str(name) for name in feature_names]
     if k is not None and not Integer(1).accepts(k):
@@ -141,19 +141,12 @@ def label_neighbours(model: Any, label: Any = None, k: int = 5) -> Any:
             f"label_neighbours needs k, how many neighbours, to be at least 1, and was given "
             f"{k!r}; pass such a number."
         )
-    model = classifier_of(model)
-    called = LabelNames.of(model)
-    vectors = inside_of(model).label_vectors()
-    asked = np.arange(vectors.shape[0]) if label is None else called.places(label)
+    called, vectors = labels_in_space(model)
+    asked = np.arange(called.count) if label is None else called.places(label)
     if label is not None and len(asked) != 1:
         raise ValueError(
             f"label_neighbours needs one label, or None for all, and was given {len(asked)}; ask "
             "for one after the other."
-        )
-    if vectors.shape[0] != called.count:
-        raise NotExplained(
-            "Neighbours of labels need a label matrix or several classes, and this model was "
-            "fitted to two classes, which have one score between them."
         )
     near, cosines = nearest_labels(vectors, asked, k)
     lists = [
@@ -214,6 +207,18 @@ def inside_of(model: Any) -> Inside:
     return Inside(model)
 
 
+def labels_in_space(model: Any) -> tuple[LabelNames, Any]:
+    """The labels of a fitted model, and where each of them lies, (M, r)."""
+    model = classifier_of(model)
+    called, vectors = LabelNames.of(model), inside_of(model).label_vectors()
+    if vectors.shape[0] != called.count:
+        raise NotExplained(
+            "Neighbours of labels need a label matrix or several classes, and this model was "
+            "fitted to two classes, which have one score between them; fit it to a matrix."
+        )
+    return called, vectors
+
+
 def classifier_of(model: Any) -> Any:
     """The classifier at the end of pipelines and scikit-learn's searches."""
     while not isinstance(model, Explained):
@@ -270,7 +275,7 @@ class _PipelineInside(Inside):
 # ---- rows, labels and their names ---------------------------------------------------------------
 
 
-def _at_the_end(model: Any, X: Any) -> tuple[Any, Any, list[str] | None]:
+def seen_at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any, list[str] | None]:
     """The classifier that decides, X as it sees it, and what its columns are called."""
     names = _columns_of(X)
     while not isinstance(model, Explained):
@@ -286,8 +291,8 @@ def _at_the_end(model: Any, X: Any) -> tuple[Any, Any, list[str] | None]:
             break
     if not callable(getattr(model, "predict", None)):
         raise TypeError(
-            "compactlearn.explain needs a fitted classifier or a Pipeline that ends in one as its "
-            f"first argument, and was given {type(model).__name__}; pass the model."
+            f"{asked} needs a fitted classifier or a Pipeline that ends in one as its first "
+            f"argument, and was given {type(model).__name__}; pass the model."
         )
     known = getattr(model, "feature_names_in_", None)
     if names is None and known is not None:
