@@ -6,8 +6,8 @@ load     milliseconds of ``load_model`` in a process that has imported compactle
          the least of many, the first after the file was dropped from the system's cache, and with
          ``verify=True``; beside ``joblib.load`` of the same model. "dense" is a CMLLClassifier of
          sparse rows, "sparse" a POPClassifier, whose indices are checked when it is loaded
-one row  milliseconds of the first ``predict_topk`` of a sparse row with a mapped model, and how many
-         megabytes of the file are then in the process's memory
+one row  milliseconds of the first ``predict_topk`` of a sparse row with a mapped model, and how
+         many megabytes of the file are then in the process's memory
 share    ten processes that have loaded the model and scored a row: the megabytes of memory that all
          of them take together (PSS, in which a page counts once), beside one, and beside ten that
          have loaded a pickle
@@ -41,7 +41,7 @@ PROCESSES = 10
 
 
 def dense_model(megabytes, rng):
-    """Up to 500 codes of sparse rows; four fifths of the file are the projection of the features."""
+    """Up to 500 codes of sparse rows; four fifths of the file are the features' projection."""
     n_features = int(0.8 * megabytes * MB / (8 * CODES))
     n_labels = int(0.1 * megabytes * MB / (8 * CODES))
     X = scipy.sparse.random_array((ROWS, n_features), density=0.01, format="csr", rng=rng)

@@ -218,7 +218,7 @@ def test_what_is_no_model(small):
     labels = [name for name, _ in description["things"]].index("LabelSpace")
     for root in (5, {"tuple": []}, {"thing": labels}):
         described = {**description, "root": root}
-        assert "no model" in refusal(path, put_together(about, arrays, described))
+        assert "no fitted model" in refusal(path, put_together(about, arrays, described))
     nested = 1
     for _ in range(100):
         nested = [nested]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.warn import warn_user
@@ -133,8 +134,10 @@ def load_model(
             "see whether the path is right",
         )
     model = model_file.restore(place, verify=verify, memory_map=memory_map)
-    if not isinstance(model, BaseEstimator):
-        raise ModelFileError(f"{str(place)!r} holds no model; save the model again.")
+    try:
+        check_is_fitted(model)
+    except (TypeError, NotFittedError) as error:
+        raise ModelFileError(f"{str(place)!r} holds no fitted model; save it again.") from error
     return model
 
 
