@@ -19,11 +19,11 @@ from compactlearn.core.params import Integer
 from compactlearn.core.validation import n_rows_of
 from compactlearn.estimators.any_classifier import scores_to_rank
 from compactlearn.estimators.explaining.asking import (
-    LabelNames,
     classifier_of,
     labels_in_space,
     seen_at_the_end,
 )
+from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.estimators.explaining.near_labels import nearest_labels, unit_vectors
 from compactlearn.metrics.chances import check_probabilities, reliability_of
 from compactlearn.metrics.truth import Truth, read_truth

@@ -24,7 +24,7 @@ from compactlearn.bench.spec.cells import cells_of
 from compactlearn.bench.spec.reading import Override, Spec, parse_spec
 from compactlearn.datasets import Dataset, load
 from compactlearn.estimators import CMLLClassifier, explain
-from compactlearn.estimators.explaining.asking import LabelNames
+from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.records import Cell, Figure, Record, Results, Store, aggregate
 
 __all__ = ["Demo", "Guess", "Mail", "demonstrate", "explained", "label_words", "spec"]

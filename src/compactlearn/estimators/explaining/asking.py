@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,13 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.pipeline import Pipeline
 
-from compactlearn.core.params import Integer, nearest
+from compactlearn.core.params import Integer
 from compactlearn.core.validation import n_rows_of, take_rows, with_rows_to_take
-from compactlearn.estimators.explaining.explanation import Explanation, Reasons, Term
+from compactlearn.estimators.explaining.explanation import Explanation, Reasons
 from compactlearn.estimators.explaining.foreign import linear_part, says_so
 from compactlearn.estimators.explaining.inside import Inside, LinearInside, NotExplained, Places
+from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.estimators.explaining.near_labels import nearest_labels
-from compactlearn.estimators.explaining.parts import Parts, Terms
+from compactlearn.estimators.explaining.parts import Parts
+from compactlearn.estimators.explaining.strongest import TermNames, strongest
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -104,7 +105,7 @@ def explain(
     called = LabelNames.of(model)
     asked = None if labels is None else called.places(labels)
     pairs = _Pairs.of(model, inside, X, called, asked)
-    return Explanation(tuple(_reasons(inside, rows, pairs, _Names(called, names), k)))
+    return Explanation(tuple(_reasons(inside, rows, pairs, TermNames(called, names), k)))
 
 
 def label_neighbours(model: Any, label: Any = None, k: int = 5) -> Any:
@@ -319,52 +320,6 @@ def _names_after(steps: Any, X: Any, width: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class LabelNames:
-    """What labels are called, and which column of the scores is theirs."""
-
-    names: tuple[str, ...]
-    classes: tuple[Any, ...]
-    two_classes: bool
-
-    @classmethod
-    def of(cls, model: Any) -> LabelNames:
-        """Of a fitted classifier; the classes' numbers where labels have no names."""
-        classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
-        known = getattr(model, "label_names_", None)
-        names = [str(name) for name in (classes if known is None else known)]
-        return cls(tuple(names), classes, known is None and _has_two_classes(model))
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return len(self.names)
-
-    def places(self, asked: Any) -> list[int]:
-        """The places of labels that are asked for by name or number."""
-        given = [asked] if isinstance(asked, str) or not np.iterable(asked) else list(asked)
-        return [self.place(one) for one in given]
-
-    def place(self, asked: Any) -> int:
-        """The place of one label."""
-        asked = asked.item() if isinstance(asked, np.generic) else asked
-        if asked in self.names:
-            return self.names.index(asked)
-        if not isinstance(asked, bool) and asked in self.classes:
-            return self.classes.index(asked)
-        some = ", ".join(repr(name) for name in self.names[:5])
-        raise ValueError(
-            f"Labels are asked for by name or number, this model has {self.count} ({some}"
-            f"{', ...' if self.count > 5 else ''}), and {asked!r} is none of them; pass one that "
-            f"it has.{nearest(str(asked), self.names)}"
-        )
-
-
-def _has_two_classes(model: Any) -> bool:
-    """Whether one score stands between two classes."""
-    return len(getattr(model, "classes_", ())) == 2 and getattr(model, "n_labels_", 1) == 1
-
-
-@dataclass(frozen=True)
 class _Pairs:
     """Rows and labels to be explained, row by row, and what the model says of them."""
 
@@ -411,22 +366,9 @@ def _given(predicted: Any, called: LabelNames, shape: tuple[int, int]) -> NDArra
     return given
 
 
-@dataclass(frozen=True)
-class _Names:
-    """What terms are called that every model speaks of."""
-
-    labels: LabelNames
-    features: Sequence[str] | None
-
-    def of(self, group: Terms, column: int) -> str:
-        if group.names is not None:
-            return group.names[column]
-        if group.kind != "feature":  # they speak of labels
-            return self.labels.names[column]
-        return f"x{column}" if self.features is None else self.features[column]
-
-
-def _reasons(inside: Inside, X: Any, pairs: _Pairs, names: _Names, k: int | None) -> list[Reasons]:
+def _reasons(
+    inside: Inside, X: Any, pairs: _Pairs, names: TermNames, k: int | None
+) -> list[Reasons]:
     """Some pairs at a time, those of a label together: its weights are made once."""
     found: list[Any] = [None] * pairs.rows.size
     order = np.argsort(pairs.labels, kind="stable")
@@ -440,7 +382,7 @@ def _reasons(inside: Inside, X: Any, pairs: _Pairs, names: _Names, k: int | None
         else:
             parts = inside.parts(rows, labels)
         for place, pair in enumerate(chosen):
-            terms, n_rest = _strongest(parts, place, rows, names, k)
+            terms, n_rest = strongest(parts, place, rows, names, k)
             score, base = float(pairs.scores[pair]), float(parts.base[place])
             found[pair] = Reasons(
                 int(pairs.rows[pair]),
@@ -453,28 +395,3 @@ def _reasons(inside: Inside, X: Any, pairs: _Pairs, names: _Names, k: int | None
                 n_rest,
             )
     return found
-
-
-def _strongest(
-    parts: Parts, pair: int, X: Any, names: _Names, k: int | None
-) -> tuple[tuple[Term, ...], int]:
-    """The k terms of largest size, and how many others there are."""
-    owners, columns, sizes = [], [], []
-    for number, group in enumerate(parts.groups):
-        entries = slice(*group.contributions.indptr[pair : pair + 2])
-        there = np.flatnonzero(group.contributions.data[entries])
-        columns.append(group.contributions.indices[entries][there])
-        sizes.append(group.contributions.data[entries][there])
-        owners.append(np.full(there.size, number))
-    if not sizes:
-        return (), 0
-    size, column, owner = (np.concatenate(part) for part in (sizes, columns, owners))
-    order = np.lexsort([column, owner, -np.abs(size)])
-    terms = []
-    for one in order if k is None else order[:k]:
-        group, j = parts.groups[owner[one]], int(column[one])
-        values = X if group.kind == "feature" and group.values is None else group.values
-        value = np.nan if values is None else float(values[pair, j])
-        value = None if np.isnan(value) else value
-        terms.append(Term(names.of(group, j), float(size[one]), value, group.kind))
-    return tuple(terms), order.size - len(terms)
