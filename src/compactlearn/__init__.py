@@ -17,7 +17,11 @@ from compactlearn.estimators import (
     predict_topk,
 )
 from compactlearn.linalg import Moments
-from compactlearn.model_selection import AutoCompactClassifier, CMLLClassifierCV
+from compactlearn.model_selection import (
+    AutoCompactClassifier,
+    CMLLClassifierCV,
+    text_classifier,
+)
 
 __version__ = "0.1.0"
 
@@ -46,4 +50,5 @@ __all__ = [
     "method",
     "predict_labels",
     "predict_topk",
+    "text_classifier",
 ]
