@@ -31,7 +31,11 @@ if TYPE_CHECKING:
         save_model,
     )
     from compactlearn.linalg import Moments
-    from compactlearn.model_selection import AutoCompactClassifier, CMLLClassifierCV
+    from compactlearn.model_selection import (
+        AutoCompactClassifier,
+        CMLLClassifierCV,
+        text_classifier,
+    )
     from compactlearn.storing import ModelFileError
 
 __getattr__, __dir__ = names_on_demand(
@@ -58,10 +62,10 @@ __getattr__, __dir__ = names_on_demand(
             "save_model",
         ),
         "linalg": ("Moments",),
-        "model_selection": ("AutoCompactClassifier", "CMLLClassifierCV"),
+        "model_selection": ("AutoCompactClassifier", "CMLLClassifierCV", "text_classifier"),
         "storing": ("ModelFileError",),
     },
-    parts=("bench", "datasets", "metrics", "model_selection", "records", "report"),
+    parts=("bench", "datasets", "metrics", "model_selection", "plots", "records", "report"),
 )
 
 __version__ = "0.1.0"
@@ -96,4 +100,5 @@ __all__ = [
     "predict_labels",
     "predict_topk",
     "save_model",
+    "text_classifier",
 ]

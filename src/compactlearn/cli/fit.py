@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import make_pipeline
 
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.rows import (
@@ -38,13 +36,13 @@ from compactlearn.estimators import (
     save_model,
 )
 from compactlearn.estimators.from_files import fit_to, last_step
-from compactlearn.model_selection import AutoCompactClassifier, CMLLClassifierCV
+from compactlearn.model_selection import (
+    AutoCompactClassifier,
+    CMLLClassifierCV,
+    text_classifier,
+)
 
 __all__ = ["fit", "make"]
-
-
-def text_classifier(model: Any) -> Any:  # TEMPORARY
-    return make_pipeline(TfidfVectorizer(sublinear_tf=True), model)
 
 
 #: The classifiers of their own names; beside them there are those of `METHODS`.
