@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from compactlearn.estimators.stored.checks import is_number, numbers, require, size
+from compactlearn.estimators.stored.foreign import vectorizer
 from compactlearn.estimators.stored.models import check_labels
 from compactlearn.metrics.scoring import Scorer
 from compactlearn.model_selection.auto.blend import Blend, Member, Reading
@@ -17,6 +18,7 @@ from compactlearn.model_selection.splits import (
     IterativeStratification,
     IterativeStratifiedShuffleSplit,
 )
+from compactlearn.model_selection.texts import TextVectorizer
 from compactlearn.storing.kinds import allow, whole
 
 
@@ -67,4 +69,5 @@ allow(
     whole(Scorer),
     whole(IterativeStratification),
     whole(IterativeStratifiedShuffleSplit),
+    vectorizer(TextVectorizer, "TextVectorizer"),
 )

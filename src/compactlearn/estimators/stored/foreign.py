@@ -105,12 +105,12 @@ def with_defaults(type_: Any, state: State, known: set[str]) -> State:
 _STOP_WORDS = "_stop_words_id"  # the address of a list that was checked
 
 
-def _vectorizer(type_: type) -> Kind:
+def vectorizer(type_: type, name: str | None = None) -> Kind:
     """The vocabulary as a list of terms in their order: no term can have a place out of range."""
     inner = foreign(type_, "_tfidf", "fixed_vocabulary_", "vocabulary_", forget=_STOP_WORDS)
 
-    def apart(vectorizer: Any) -> dict[str, Any]:
-        state = dict(inner.apart(vectorizer))
+    def apart(words: Any) -> dict[str, Any]:
+        state = dict(inner.apart(words))
         if "vocabulary_" in state:
             terms = sorted(state["vocabulary_"].items(), key=lambda pair: pair[1])
             if [int(place) for _, place in terms] != list(range(len(terms))):
@@ -124,15 +124,15 @@ def _vectorizer(type_: type) -> Kind:
             listed = isinstance(terms, list) and all(isinstance(term, str) for term in terms)
             require(listed and len(set(terms)) == len(terms), "a vocabulary is no list of terms")
             state["vocabulary_"] = {term: place for place, term in enumerate(terms)}
-        vectorizer = inner.together(state)
-        setattr(vectorizer, _STOP_WORDS, id(vectorizer.stop_words))
-        weights = getattr(vectorizer, "_tfidf", None)
+        words = inner.together(state)
+        setattr(words, _STOP_WORDS, id(words.stop_words))
+        weights = getattr(words, "_tfidf", None)
         require(weights is None or isinstance(weights, TfidfTransformer), "there are no weights")
         if terms is not None and hasattr(weights, "idf_"):
             numbers(weights.idf_, (len(terms),), "the weights of terms")
-        return vectorizer
+        return words
 
-    return Kind(inner.name, type_, apart, together)
+    return Kind(name or inner.name, type_, apart, together)
 
 
 # ---- columns ----------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def _check_pipeline(pipeline: Pipeline) -> None:
 
 
 allow(
-    *(_vectorizer(type_) for type_ in (CountVectorizer, TfidfVectorizer)),
+    *(vectorizer(type_) for type_ in (CountVectorizer, TfidfVectorizer)),
     foreign(HashingVectorizer),
     foreign(TfidfTransformer, "idf_", check=_of_columns("idf_")),
     foreign(
