@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -69,13 +70,11 @@ def explain(
         told = reasons_of(
             model, take_rows(found.X, places), label or None, topk, feature_names=found.features
         )
-    shown = [{**reasons.to_dict(), "row": places[reasons.row]} for reasons in told]
+    shown = [replace(reasons, row=places[reasons.row]) for reasons in told]
     if as_json:
-        typer.echo(json.dumps(shown, indent=2))
-        return
-    for reasons in told:
-        head, _, rest = repr(reasons).partition(",")
-        typer.echo(f"row {places[int(head.removeprefix('row '))]},{rest}\n")
+        typer.echo(json.dumps([reasons.to_dict() for reasons in shown], indent=2))
+    else:
+        typer.echo("\n\n".join(map(repr, shown)))
 
 
 def _places(rows: str, count: int) -> list[int]:

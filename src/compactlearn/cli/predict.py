@@ -46,7 +46,9 @@ def predict(
     source: Data,
     topk: Annotated[
         int | None,
-        typer.Option(min=1, help="The K best labels of each row, in place of those above."),
+        typer.Option(
+            min=1, help="The K best labels of each row, in place of those that the model predicts."
+        ),
     ] = None,
     threshold: Annotated[
         float | None,

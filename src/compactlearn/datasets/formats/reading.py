@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from compactlearn.datasets.dataset import Dataset
@@ -15,7 +14,7 @@ from compactlearn.datasets.formats.libsvm import read_libsvm
 from compactlearn.datasets.formats.matlab import read_mat
 from compactlearn.datasets.formats.parquet import read_parquet
 from compactlearn.datasets.formats.xmlrepo import read_xmlrepo
-from compactlearn.datasets.parsing.unpacking import Limits, Lines, present
+from compactlearn.datasets.parsing.unpacking import Limits, Lines, plain_ending, present
 
 __all__ = ["FORMATS", "WITH_COLUMNS", "format_of", "read"]
 
@@ -33,7 +32,6 @@ _BY_ENDING = {
     ".parquet": "parquet", ".pq": "parquet", ".svm": "libsvm", ".libsvm": "libsvm",
     ".svmlight": "libsvm", ".xmlrepo": "xmlrepo",
 }  # fmt: skip
-_PACKED = {".xz", ".bz2", ".gz"}
 WITH_COLUMNS = {"arff", "csv", "parquet"}
 _SIZES = re.compile(rb"\s*\d+\s+\d+\s+\d+\s*")
 _PAIRS = re.compile(rb"(?:[^\s:]*\s+)?\d+:\S+(?:\s+\d+:\S+)*\s*")
@@ -104,12 +102,7 @@ def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str
     >>> format_of("enron.arff.xz")
     'arff'
     """
-    endings = [ending.lower() for ending in Path(path).suffixes]
-    while endings and endings[-1] in _PACKED:
-        endings.pop()
-    if endings and endings[-1] in _BY_ENDING:
-        return _BY_ENDING[endings[-1]]
-    return _format_of_content(path, limits)
+    return _BY_ENDING.get(plain_ending(path)) or _format_of_content(path, limits)
 
 
 def _format_of_content(path: str | os.PathLike[str], limits: Limits | None) -> str:

@@ -14,7 +14,7 @@ from compactlearn.core.params import nearest
 from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.parquet import open_parquet
 from compactlearn.datasets.parsing.assemble import stem
-from compactlearn.datasets.parsing.unpacking import Limits, Lines, decoded, present
+from compactlearn.datasets.parsing.unpacking import Limits, Lines, decoded, plain_ending, present
 
 __all__ = ["TEXT_FORMATS", "Texts", "read_texts"]
 
@@ -23,7 +23,6 @@ _BY_ENDING = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".json": "jsonl", ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
-_PACKED = {".xz", ".bz2", ".gz"}
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 1 << 28
 _cell_limit = threading.Lock()
@@ -139,11 +138,9 @@ _Row = tuple[int | None, Mapping[str, Any]]
 
 
 def _format_of(path: Path, text: str | None) -> str:
-    endings = [ending.lower() for ending in path.suffixes]
-    while endings and endings[-1] in _PACKED:
-        endings.pop()
-    if endings and endings[-1] in _BY_ENDING:
-        return _BY_ENDING[endings[-1]]
+    found = _BY_ENDING.get(plain_ending(path))
+    if found is not None:
+        return found
     if text is None:
         return "lines"
     raise DataFileError(
