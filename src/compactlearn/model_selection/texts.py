@@ -16,13 +16,9 @@ from compactlearn.model_selection.auto_classifier import AutoCompactClassifier
 
 __all__ = ["TextVectorizer", "text_classifier"]
 
-# By benchmarks/text/vectorizer.py. A word of a single text and a word of one letter (C, R) both say
-# something, and numbers of half the size make the same model.
-SETTINGS: dict[str, Any] = {
-    "sublinear_tf": True,
-    "token_pattern": r"(?u)\b\w+\b",
-    "dtype": np.float32,
-}
+# By benchmarks/text/vectorizer.py: a word of a single text says something (min_df stays 1), and
+# numbers of half the size make as good a model.
+SETTINGS: dict[str, Any] = {"sublinear_tf": True, "dtype": np.float32}
 
 
 def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
@@ -39,8 +35,8 @@ def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
         at once. For the shortest fit pass ``CMLLClassifier()``.
     **settings
         Of scikit-learn's ``TfidfVectorizer``, such as ``ngram_range=(1, 2)`` or
-        ``analyzer="char_wb"``; by default ``sublinear_tf=True``, all words that occur, those of one
-        letter too, and numbers of single precision.
+        ``analyzer="char_wb"``; by default ``sublinear_tf=True``, all words that occur, and numbers
+        of single precision.
 
     Returns
     -------
@@ -135,7 +131,8 @@ def check_texts(given: Any) -> list[str]:
             remedy = "pass texts.ravel()."
         raise ValueError(f"{asked}a {type(given).__name__} of shape {shape} was given; {remedy}")
     if isinstance(given, Mapping) or not isinstance(given, Iterable):
-        raise ValueError(f"{asked}a {type(given).__name__} was given; pass a list of strings.")
+        kind = type(given).__name__
+        raise ValueError(f"{asked}something of the type {kind} was given; pass a list of strings.")
     texts = list(given)
     for row, text in enumerate(texts):
         if isinstance(text, str | bytes):
