@@ -79,6 +79,20 @@ def test_mistakes_are_the_surest(model, data, facts):
     assert inspect_model(model, X, Y, n_mistakes=0).mistakes == ()
 
 
+def test_what_is_not_known_is_neither_right_nor_wrong(model, data):
+    _, _, X, Y = data
+    hidden = Y.to_numpy().astype(float)
+    hidden[::2, 1] = np.nan
+    facts = inspect_model(model, X, hidden, n_mistakes=1000)
+    known = ~np.isnan(hidden[:, 1])
+    given = model.predict(X)[known, 1]
+    assert facts.labels[1].n_given == given.sum()
+    assert facts.labels[1].n_right == (given * hidden[known, 1]).sum()
+    wrong = {one.row for one in facts.mistakes if one.label == NAMES[1]}
+    assert wrong == set(np.flatnonzero(known)[given != hidden[known, 1]])
+    assert sum(one.cells for one in facts.bins) == np.sum(~np.isnan(hidden))
+
+
 def test_texts_are_shown_and_words_are_words():
     texts = ["a ship at sea", "bread and butter", "a boat", "butter on bread"] * 8
     tags = np.array([[1, 0], [0, 1], [1, 0], [0, 1]] * 8)

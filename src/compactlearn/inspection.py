@@ -27,9 +27,8 @@ from compactlearn.estimators.explaining.asking import (
 from compactlearn.estimators.explaining.inside import NotExplained
 from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.estimators.explaining.near_labels import nearest_labels
-from compactlearn.metrics import calibration_error
-from compactlearn.metrics.chances import reliability_of
-from compactlearn.metrics.truth import read_truth
+from compactlearn.metrics.chances import calibration_error_of, reliability_of
+from compactlearn.metrics.truth import Truth, read_truth
 from compactlearn.report.html.model_page import model_page
 from compactlearn.report.tables.model_facts import Bin, LabelFacts, Misjudged, ModelFacts, Tried
 
@@ -117,9 +116,12 @@ def inspect_model(
     names = names if feature_names is None else [str(name) for name in feature_names]
     called = LabelNames.of(model)
     metrics = evaluate(model, X, Y)
-    present = _indicators(Y, called)
-    given = _indicators(model.predict(X), called)
-    right = given.multiply(present).tocsr()
+    truth = read_truth(called.as_matrix(Y))
+    present = truth.present.matrix(called.count)
+    given = read_truth(called.as_matrix(model.predict(X))).present.matrix(called.count)
+    if truth.unknown is not None:  # what is not known is neither right nor wrong
+        given = given - given.multiply(truth.unknown.matrix(called.count))
+    right = given.multiply(present)
     words, unexplained = _words(model, X, present, names)
     near = _near(model, called)
     n_present, n_given, n_right = (_counts(part) for part in (present, given, right))
@@ -127,7 +129,7 @@ def inspect_model(
         LabelFacts(name, n_present[j], n_given[j], n_right[j], words[j], near[j])
         for j, name in enumerate(called.names)
     )
-    bins, error = _bins(model, X, present)
+    bins, error = _bins(model, X, truth)
     if bins:
         metrics = {**metrics, "calibration_error": error}
     n_features = X.shape[1] if np.ndim(X) == 2 else 0
@@ -141,7 +143,7 @@ def inspect_model(
         _known(model, "nbytes_"),
         metrics,
         labels,
-        _mistakes(model, X, present, called, names, n_mistakes, texts),
+        _mistakes(model, X, (given, present), called, names, n_mistakes, texts),
         *_tried(model),
         bins,
         _ROWS_OF_WORDS,
@@ -153,16 +155,6 @@ def _texts(X: Any) -> Sequence[str] | None:
     """Rows that are texts, which a page can show."""
     rows = X if isinstance(X, list | tuple) or np.ndim(X) == 1 else []
     return list(rows) if len(rows) and all(isinstance(row, str) for row in rows) else None
-
-
-def _indicators(Y: Any, called: LabelNames) -> scipy.sparse.csr_array:
-    """Labels of rows as ones; a vector of classes has one in each row."""
-    if np.ndim(Y) == 1 and not scipy.sparse.issparse(Y):
-        Y = (np.asarray(Y)[:, None] == np.asarray(called.classes)[None, :]).astype(np.int64)
-    cells = read_truth(Y).present
-    ones = np.ones(cells.columns.size)
-    shape = (cells.indptr.size - 1, called.count)
-    return scipy.sparse.csr_array((ones, cells.columns, cells.indptr), shape=shape)
 
 
 def _counts(ones: scipy.sparse.csr_array) -> list[int]:
@@ -200,7 +192,7 @@ def _near(model: Any, called: LabelNames) -> list[tuple[str, ...]]:
 def _mistakes(
     model: Any,
     X: Any,
-    present: scipy.sparse.csr_array,
+    said: tuple[Any, Any],  # what was given, and what is there
     called: LabelNames,
     names: Sequence[str] | None,
     count: int,
@@ -212,8 +204,7 @@ def _mistakes(
         scores = np.column_stack([-scores.ravel(), scores.ravel()])
     threshold = getattr(model, "threshold_", 0.0)
     margins = scores - (0.0 if threshold is None or called.two_classes else threshold)
-    given = _indicators(model.predict(X), called).toarray() > 0
-    there = present.toarray() > 0
+    given, there = (part.toarray() > 0 for part in said)
     found = []
     for chosen, order in ((given & ~there, -1.0), (there & ~given, 1.0)):
         rows, labels = np.nonzero(chosen)
@@ -247,20 +238,20 @@ def _misjudged(
     return Misjudged(row, label, given, margin, speaks_for, speaks_against, text)
 
 
-def _bins(model: Any, X: Any, present: scipy.sparse.csr_array) -> tuple[tuple[Bin, ...], float]:
+def _bins(model: Any, X: Any, truth: Truth) -> tuple[tuple[Bin, ...], float]:
     if not hasattr(model, "predict_proba"):
         return (), float("nan")
     chances = model.predict_proba(X)
     chances = chances.toarray() if scipy.sparse.issparse(chances) else np.asarray(chances)
-    if chances.shape != present.shape:
+    if chances.shape != truth.shape:
         return (), float("nan")
-    found = reliability_of(read_truth(present), chances, _BINS)
+    found = reliability_of(truth, chances, _BINS)
     bins = tuple(
         Bin(int(cells), float(chance / cells), float(there / cells))
         for cells, chance, there in zip(found.cells, found.chance, found.present, strict=True)
         if cells
     )
-    return bins, calibration_error(present, chances, bins=_BINS)
+    return bins, calibration_error_of(truth, chances, _BINS)
 
 
 def _tried(model: Any) -> tuple[tuple[Tried, ...], str]:
