@@ -65,7 +65,16 @@ __getattr__, __dir__ = names_on_demand(
         "model_selection": ("AutoCompactClassifier", "CMLLClassifierCV", "text_classifier"),
         "storing": ("ModelFileError",),
     },
-    parts=("bench", "datasets", "metrics", "model_selection", "plots", "records", "report"),
+    parts=(
+        "bench",
+        "datasets",
+        "inspection",
+        "metrics",
+        "model_selection",
+        "plots",
+        "records",
+        "report",
+    ),
 )
 
 __version__ = "0.1.0"

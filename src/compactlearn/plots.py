@@ -80,7 +80,7 @@ def plot_embedding(model: Any, X: Any, Y: Any = None) -> Any:
     said = [f"row {row}<br>best: {called.names[label]}" for row, label in enumerate(best)]
     groups = {"rows": np.ones(best.size, dtype=bool)}
     if truth is not None:
-        present = _present(truth)
+        present = truth.present.matrix(called.count)
         right_label = np.asarray(present[np.arange(best.size), best]).ravel() > 0
         groups = {"best label is right": right_label, "best label is wrong": ~right_label}
         for row, labels in enumerate(np.split(present.indices, present.indptr[1:-1])):
@@ -335,9 +335,7 @@ def _label_scores(model: Any, X: Any, called: LabelNames, asked: str) -> Array:
 
 def _truth(called: LabelNames, Y: Any, shape: tuple[int, int]) -> Truth:
     """The labels of rows, also of a vector of classes, in the shape of the scores."""
-    if np.ndim(Y) == 1 and not scipy.sparse.issparse(Y):
-        Y = (np.asarray(Y)[:, None] == np.asarray(called.classes)[None, :]).astype(np.int64)
-    truth = read_truth(Y)
+    truth = read_truth(called.as_matrix(Y))
     if truth.shape != tuple(shape):
         raise ValueError(
             f"Y must have a row for each of the {shape[0]} rows of X and a column for each of the "
@@ -345,12 +343,6 @@ def _truth(called: LabelNames, Y: Any, shape: tuple[int, int]) -> Truth:
             "these rows, as in fit."
         )
     return truth
-
-
-def _present(truth: Truth) -> scipy.sparse.csr_array:
-    cells = truth.present
-    ones = np.ones(cells.columns.size)
-    return scipy.sparse.csr_array((ones, cells.columns, cells.indptr), shape=truth.shape)
 
 
 class _Centred(LinearOperator):

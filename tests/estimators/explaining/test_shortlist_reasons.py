@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.datasets import load
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.estimators.shortlisting.second_look import OFFSET
+from compactlearn.estimators.shortlisting.third_look import Company
 from tests.makers import make_data
 
 SINGLE = 5e-6  # the looks are in single precision
@@ -185,3 +186,20 @@ def test_the_retriever_explains_itself(enron):
     (one,) = model.explain(enron.X[300:301], 12, k=None)
     (own,) = model.retriever_.explain(enron.X[300:301], 12, k=None)
     assert of_kind(one, "first look")["the retriever"].value == pytest.approx(own.score, rel=1e-6)
+
+
+def test_who_has_the_last_word():
+    """Label 0 never comes without 1 and 2, and always comes with 3 where that is there."""
+    Y = scipy.sparse.csr_array(np.repeat([[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0]], 20, axis=0))
+    company = Company.of(Y)
+    labels, none = np.arange(4, dtype=np.int32), np.zeros(4, np.float32)
+    candidates = Candidates(np.array([0, 4]), labels, none, none, 4)
+    for chances, support, need in (
+        ([0.5, 0.9, 0.3, 0.6], 3, 2),
+        ([0.5, 0.2, 0.8, 0.001], 2, 3),
+        ([0.5, 0.1, 0.2, 0.4], 3, 1),
+    ):
+        margins = logit(np.array(chances)).astype(np.float32)
+        assert company.who(candidates, margins, 0) == (support, need)
+    alone = Candidates(np.array([0, 1]), labels[:1], none[:1], none[:1], 4)
+    assert company.who(alone, np.zeros(1, np.float32), 0) == (-1, -1)

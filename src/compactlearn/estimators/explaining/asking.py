@@ -19,7 +19,7 @@ from compactlearn.estimators.explaining.inside import Inside, LinearInside, NotE
 from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.estimators.explaining.near_labels import nearest_labels
 from compactlearn.estimators.explaining.parts import Parts
-from compactlearn.estimators.explaining.strongest import TermNames, strongest
+from compactlearn.estimators.explaining.strongest import TermNames, add_by_label, strongest
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -106,6 +106,50 @@ def explain(
     asked = None if labels is None else called.places(labels)
     pairs = _Pairs.of(model, inside, X, called, asked)
     return Explanation(tuple(_reasons(inside, rows, pairs, TermNames(called, names), k)))
+
+
+def mean_terms(
+    model: Any, X: Any, rows: Places, labels: Places, feature_names: Any = None
+) -> dict[int, list[tuple[str, float]]]:
+    """What features add to the scores of labels on average, strongest first, by label.
+
+    The mean of the contributions of :func:`explain` over pairs of a row and a label, given by their
+    places; for two classes, of the score between them.
+
+    Parameters
+    ----------
+    model : fitted classifier of this package, or a linear one
+    X : as in ``predict``
+    rows, labels : ndarray of int, of the same length
+        The pairs.
+    feature_names : list of str or None, default=None
+        Names of the columns.
+    """
+    inside = inside_of(model)
+    checked, called = inside.checked(with_rows_to_take(X)), LabelNames.of(model)
+    names = TermNames(called, feature_names)
+    sums: dict[int, dict[str, float]] = {}
+    order = np.argsort(labels, kind="stable")
+    step = max(1, _ENTRIES // max(1, inside.width(checked)))
+    for start in range(0, order.size, step):
+        chosen = order[start : start + step]
+        own = labels[chosen]
+        parts = inside.parts(
+            take_rows(checked, rows[chosen]), np.zeros_like(own) if called.two_classes else own
+        )
+        sign = np.where(own == 1, 1.0, -1.0) if called.two_classes else 1.0
+        for group in parts.times(sign).groups:
+            if group.kind == "feature":
+                add_by_label(sums, group, own, names)
+    counts = dict(zip(*np.unique(labels, return_counts=True), strict=True))
+    return {
+        j: sorted(((name, total / counts[j]) for name, total in of.items()), key=_by_size)
+        for j, of in sums.items()
+    }
+
+
+def _by_size(term: tuple[str, float]) -> tuple[float, str]:
+    return -abs(term[1]), term[0]
 
 
 def label_neighbours(model: Any, label: Any = None, k: int = 5) -> Any:

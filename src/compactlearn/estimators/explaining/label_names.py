@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from compactlearn.core.params import nearest
 
@@ -30,6 +31,12 @@ class LabelNames:
     def count(self) -> int:
         """How many there are."""
         return len(self.names)
+
+    def as_matrix(self, Y: Any) -> Any:
+        """Labels of rows as they are; a vector of classes as a matrix, a column for each."""
+        if np.ndim(Y) != 1 or scipy.sparse.issparse(Y):
+            return Y
+        return (np.asarray(Y)[:, None] == np.asarray(self.classes)[None, :]).astype(np.int64)
 
     def places(self, asked: Any) -> list[int]:
         """The places of labels that are asked for by name or number."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from compactlearn.estimators.explaining.explanation import Term
 from compactlearn.estimators.explaining.label_names import LabelNames
@@ -51,3 +52,19 @@ def strongest(
         value = None if np.isnan(value) else value
         terms.append(Term(names.of(group, j), float(size[one]), value, group.kind))
     return tuple(terms), order.size - len(terms)
+
+
+def add_by_label(
+    sums: dict[int, dict[str, float]], group: Terms, labels: Any, names: TermNames
+) -> None:
+    """Add the contributions of a group's terms to the sums of their labels, by name."""
+    kept, place = np.unique(labels, return_inverse=True)
+    shape = (kept.size, labels.size)
+    which = scipy.sparse.csr_array((np.ones(labels.size), (place, np.arange(labels.size))), shape)
+    total = scipy.sparse.csr_array(which @ group.contributions)
+    for k, label in enumerate(kept):
+        own = sums.setdefault(int(label), {})
+        entries = slice(*total.indptr[k : k + 2])
+        for j, value in zip(total.indices[entries], total.data[entries], strict=True):
+            name = names.of(group, int(j))
+            own[name] = own.get(name, 0.0) + float(value)
