@@ -344,6 +344,28 @@ def kernel(record: Record) -> str:
     return _markdown(lines) + "\n\n" + caption
 
 
+def model_files(record: Record) -> str:
+    """Loading times, and what one row and ten processes need."""
+    rows = record["measurements"]
+    lines = [["model", "file", "`load_model`", "nothing in the cache", "`verify=True`", "joblib"]]
+    for row in rows:
+        if row["what"] == "load":
+            times = [row[f"{name}_ms"] for name in ("least", "cold", "verified", "joblib")]
+            cells = [_seconds(value / 1000) for value in times]
+            lines.append([row["kind"], f"{row['file_mb']:.0f} MB", *cells])
+    (one,) = (row for row in rows if row["what"] == "one row")
+    (ten,) = (row for row in rows if row["what"] == "share")
+    told = (
+        f"The first row of 40 features that the dense model of {one['file_mb']:.0f} MB scores "
+        f"takes {_seconds(one['first_ms'] / 1000)} and {one['in_memory_mb']:.0f} MB of the file "
+        f"(after `joblib.load` {_seconds(one['after_pickle_ms'] / 1000)}). Ten processes that have "
+        f"loaded it and scored a row take {ten['ten_mb']:.0f} MB together, one of them "
+        f"{ten['one_mb']:.0f} MB, and ten that have loaded a pickle {ten['ten_pickles_mb']:,.0f} "
+        "MB. Times of loading are the least of several."
+    )
+    return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
+
+
 def grid(record: Record) -> str:
     """The paper's grid by one search."""
     lines = [["data", "settings × folds", "in all", "each", "one fit, predict and score", "ratio"]]
@@ -485,6 +507,42 @@ def text_frequency(record: Record) -> str:
             cells = ["none" if value is None else f"{value:.3f}" for value in recalls]
             lines.append([row["entry"], *cells])
     return _markdown(lines)
+
+
+def text_whole(record: Record) -> str:
+    """What text_classifier() comes to on all of WordNet."""
+    head = ["texts", "words", "labels", "P@1", "P@3", "P@5", "fit", "predict"]
+    lines = [[*head[:-2], "fit, processors", "predict, processors"]]
+    for row in record["measurements"]:
+        sizes = [f"{row[key]:,}" for key in ("rows", "features", "labels")]
+        figures = [f"{value:.3f}" for value in row["precision"]]
+        times = [_seconds(row[f"{what}_processor_s"]) for what in head[-2:]]
+        lines.append([*sizes, *figures, *times])
+    told = "Seconds are those of both processors together."
+    return f"{_markdown(lines)}\n\n{_class_of(record)} {told}"
+
+
+def vectorizer(record: Record) -> str:
+    """P@1 and P@5 of each setting of the words, beside the first, by the number of texts."""
+    rows = record["measurements"]
+    sizes = sorted({row["rows"] for row in rows})
+    lines = [["setting", *(f"{size:,} texts: P@1, P@5, words" for size in sizes)]]
+    by_setting: dict[str, list[Record]] = {}
+    for row in rows:
+        by_setting.setdefault(row["setting"], []).append(row)
+    for name, own in by_setting.items():
+        told = _precisions if own[0] is rows[0] else _differences
+        ordered = sorted(own, key=lambda row: row["rows"])
+        lines.append([name, *(f"{told(row)}, {row['features']:,.0f}" for row in ordered)])
+    return f"{_markdown(lines)}\n\n{_class_of(record)}"
+
+
+def _precisions(row: Record) -> str:
+    return ", ".join(f"{row['precision'][k]:.3f}" for k in (0, 2))
+
+
+def _differences(row: Record) -> str:
+    return ", ".join(f"{row['difference'][k]:+.3f} ({row['error'][k]:.3f})" for k in (0, 2))
 
 
 def _class_of(record: Record) -> str:
@@ -820,6 +878,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ROOT / "docs" / "PAPER.md": (demo, defaults),
     ROOT / "docs" / "SPEED.md": (speed,),
     ROOT / "docs" / "guide" / "parameters.md": (grid,),
+    ROOT / "docs" / "guide" / "storing.md": (model_files,),
     ROOT / "docs" / "METHODS.md": (
         methods,
         differences,
@@ -838,7 +897,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
         balances,
         splits,
     ),
-    ROOT / "docs" / "TEXT.md": (text, text_frequency),
+    ROOT / "docs" / "TEXT.md": (text_whole, vectorizer, text, text_frequency),
 }
 
 

@@ -15,6 +15,8 @@ PACKAGES = (
     "compactlearn.embeddings",
     "compactlearn.metrics",
     "compactlearn.model_selection",
+    "compactlearn.inspection",
+    "compactlearn.plots",
     "compactlearn.records",
     "compactlearn.report",
 )

@@ -258,7 +258,7 @@ def test_ctrl_c_stops_cleanly(write, tmp_path, monkeypatch):
     assert os.getpgid(pid) != process.pid  # a terminal interrupts the command, not its workers
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert re.fullmatch(
         r"compactlearn: Stopped; \d+ of 100 cells have a record. The same [^\n]*\n", err
     )

@@ -4,10 +4,16 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
+import warnings
+from pathlib import Path
 
 import pytest
+import typer
 
+import compactlearn
 from compactlearn.cli import app, demo, main
+from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 
 
 @pytest.fixture(autouse=True)
@@ -133,21 +139,108 @@ def test_a_missing_extra_is_one_sentence_and_status_2(package, monkeypatch, caps
     assert one_sentence(error), error
 
 
-def test_an_interruption_is_status_1(monkeypatch):
-    def interrupted(_arguments):
-        raise KeyboardInterrupt
+def test_every_command_has_the_first_sentence_of_its_own_in_the_list():
+    """The list is made without loading the commands, and must say what they say."""
+    folder = Path(app.__file__).parent
+    assert all((folder / f"{name}.py").is_file() for name in app.COMMANDS)
+    for name, line in app.COMMANDS.items():
+        whole = app.loaded(name).help
+        assert " ".join(whole.split()).startswith(line), name
 
-    monkeypatch.setattr(app, "run", interrupted)
-    assert main(["demo"]) == 1
+
+def test_nothing_is_loaded_for_the_help():
+    code = (
+        "import sys; from compactlearn.cli import main; main(['--help']); "
+        "print([n for n in ('numpy', 'sklearn', 'compactlearn.estimators') if n in sys.modules])"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.endswith("[]\n")
+    assert all(name in answer.stdout for name in app.COMMANDS)
 
 
-def test_a_fault_of_ours_keeps_its_traceback(monkeypatch):
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("pre", "predict"), ("datasets conv", "convert"), ("fit --time", "--time-budget")],
+)
+def test_the_shell_can_complete(shell, words, found, monkeypatch, capsys):
+    given = f"compactlearn {words}"
+    about = {"bash": {"COMP_WORDS": given, "COMP_CWORD": str(given.count(" "))}}
+    about |= {"zsh": {"_TYPER_COMPLETE_ARGS": given}}
+    about |= {"fish": {"_TYPER_COMPLETE_ARGS": given, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}}
+    for name, value in about[shell].items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("_COMPACTLEARN_COMPLETE", f"complete_{shell}")
+    with pytest.raises(SystemExit):
+        main([])
+    assert found in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, typer.Abort])
+def test_an_interruption_is_status_130(raised, monkeypatch, capsys):
+    def interrupted(*_args, **_kwargs):
+        raise raised
+
+    monkeypatch.setattr(demo, "demonstrate", interrupted)
+    assert main(["demo"]) == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_fault_of_ours_is_status_1_and_one_sentence(monkeypatch, capsys, tmp_path):
+    """The traceback is in a file that the sentence names, with all that a report needs."""
+
     def broken(*_args, **_kwargs):
-        raise RuntimeError("a fault of ours")
+        raise RuntimeError("a fault\nof ours")
 
     monkeypatch.setattr(demo, "demonstrate", broken)
-    with pytest.raises(RuntimeError, match="a fault of ours"):
-        main(["demo"])
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert main(["demo", "--folds", "3"]) == 1
+    told = capsys.readouterr().err
+    assert one_sentence(told), told
+    assert "RuntimeError: a fault of ours" in told
+    (file,) = tmp_path.iterdir()
+    assert str(file) in told
+    written = file.read_text()
+    assert f"compactlearn {compactlearn.__version__}, Python" in written
+    assert "compactlearn demo --folds 3\n" in written
+    assert written.endswith("RuntimeError: a fault\nof ours\n")
+
+
+def test_a_fault_where_no_file_can_be_written_is_told_all_the_same(monkeypatch, capsys, tmp_path):
+    def broken(*_args, **_kwargs):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(demo, "demonstrate", broken)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    assert main(["demo"]) == 1
+    told = capsys.readouterr().err
+    assert "Traceback" in told
+    assert "Please report it with the lines above" in told
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(MemoryError("Too large; use less."), "Too large; use less."), (MemoryError(), "not enough")],
+)
+def test_too_little_memory_is_a_mistake(error, words):
+    with pytest.raises(Mistake, match=words), refusals_are_mistakes():
+        raise error
+
+
+def test_a_warning_is_a_sentence(monkeypatch, capsys):
+    def warned(*_args, **_kwargs):
+        warnings.warn("Some\nlabels never occur.", UserWarning, stacklevel=1)
+        raise Mistake("It ends here.")
+
+    monkeypatch.setattr(demo, "demonstrate", warned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert main(["demo"]) == 2
+    assert capsys.readouterr().err == (
+        "compactlearn: Some labels never occur.\ncompactlearn: It ends here.\n"
+    )
 
 
 def test_importing_the_entry_point_loads_no_command():

@@ -184,8 +184,10 @@ PUBLIC = [
     *("CMLL", "CPLST", "DMLR", "FaIE", "MDDM", "PLST", "Original"),
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     "C2AEClassifier",
-    *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_topk"),
+    *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_labels", "predict_topk"),
+    "text_classifier",
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),
+    *("explain", "label_neighbours"),
 ]
 
 

@@ -23,7 +23,8 @@ from compactlearn.bench.harness.run import run
 from compactlearn.bench.spec.cells import cells_of
 from compactlearn.bench.spec.reading import Override, Spec, parse_spec
 from compactlearn.datasets import Dataset, load
-from compactlearn.estimators import CMLLClassifier
+from compactlearn.estimators import CMLLClassifier, explain
+from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.records import Cell, Figure, Record, Results, Store, aggregate
 
 __all__ = ["Demo", "Guess", "Mail", "demonstrate", "explained", "label_words", "spec"]
@@ -165,27 +166,21 @@ def _first_mails(data: Dataset, cell: Cell) -> tuple[Mail, ...]:
 
 
 def explained(model: Any, data: Dataset, rows: NDArray[np.intp]) -> tuple[Mail, ...]:
-    """What a linear model says of these rows, and why.
-
-    A score is the sum of coef[j, k] x[j] over the features j of a row, and a constant: the largest
-    terms are what speaks for the label k.
-    """
+    """What a model says of these rows, and why: the words that speak for a label most."""
     assert data.label_names is not None
-    assert data.feature_names is not None
     means = label_words()
     labels = [means.get(name, name) for name in data.label_names]
-    predicted = model.predict(data.X[rows])
-    predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
     truth = sparse.csr_array(data.Y[rows]).toarray() > 0
+    why = explain(model, data.X[rows], k=None, feature_names=data.feature_names)
+    known = LabelNames.of(model)
     found = []
     for place, row in enumerate(rows):
-        x = sparse.csr_array(data.X[[row]]).toarray().ravel()
         guesses = []
-        for k in np.flatnonzero(predicted[place]):
-            terms = x * model.coef_[:, k]
-            top = [j for j in np.argsort(-terms, kind="stable")[:N_WORDS] if terms[j] > 0]
-            words = tuple(data.feature_names[j] for j in top)
-            guesses.append(Guess(labels[k], words, bool(truth[place, k])))
+        for one in why.of_row(place):
+            if one.predicted:
+                k = known.place(one.label)
+                words = tuple(term.name for term in one.speaks_for[:N_WORDS])
+                guesses.append(Guess(labels[k], words, bool(truth[place, k])))
         true = tuple(labels[k] for k in np.flatnonzero(truth[place]))
         found.append(Mail(int(row), tuple(guesses), true))
     return tuple(found)

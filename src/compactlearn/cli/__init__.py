@@ -1,12 +1,16 @@
 """The command `compactlearn`: the one place that turns errors into exit statuses.
 
-0 is success; 2 is a user's mistake, told in one plain sentence; anything else ends with
-status 1. Typer and rich are loaded only when a command runs.
+0 is success; 2 is a user's mistake, told in one plain sentence; 1 is a fault of ours, told in a
+sentence that names a file with the traceback; 130 is Ctrl-C. Typer and rich are loaded only when
+a command runs.
 """
 
 import sys
+import warnings
 from collections.abc import Sequence
 
+from compactlearn.cli.faults import INTERNAL, INTERRUPTED, MISTAKE, report_fault
+from compactlearn.core.lazy import load
 from compactlearn.core.optional import require
 
 __all__ = ["main"]
@@ -20,20 +24,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         What follows the program's name; by default what the shell gave.
     """
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         for package in ("typer", "rich"):
             require(package, extra="cli", purpose="the command line")
     except ImportError as error:
-        return _refuse(str(error))
-    app = require("compactlearn.cli.app", extra="cli", purpose="the command line")
+        return _tell(str(error), MISTAKE)
     try:
-        return app.run(sys.argv[1:] if arguments is None else list(arguments))
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return _run(given)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return INTERNAL
+    except Exception as error:
+        return _tell(report_fault(error, given), INTERNAL)
+
+
+def _run(arguments: list[str]) -> int:
+    app = load("compactlearn.cli.app")
+    try:
+        return app.run(arguments)
     except app.MISTAKES as mistake:
-        return _refuse(app.sentence(mistake))
-    except (KeyboardInterrupt, BrokenPipeError):
-        return 1
+        return _tell(app.sentence(mistake), MISTAKE)
 
 
-def _refuse(sentence: str) -> int:
+def _warn(message: Warning | str, *_where: object, **_more: object) -> None:
+    """A warning as a sentence; where in the source it was raised is nothing to a user."""
+    _tell(" ".join(str(message).split()), 0)
+
+
+def _tell(sentence: str, status: int) -> int:
     print(f"compactlearn: {sentence}", file=sys.stderr)
-    return 2
+    return status

@@ -1,36 +1,68 @@
-"""The commands and their common options."""
+"""The commands and their common options; a command's own file is loaded when it is called."""
 
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from compactlearn.cli import datasets
-from compactlearn.cli.bench import bench
-from compactlearn.cli.demo import demo
 from compactlearn.cli.mistakes import Mistake
-from compactlearn.cli.report import report
-from compactlearn.cli.tune import tune
+from compactlearn.core.lazy import load
 
-__all__ = ["MISTAKES", "run", "sentence"]
+__all__ = ["COMMANDS", "MISTAKES", "loaded", "run", "sentence"]
 
 # Typer's class for wrong options and arguments. It carries its own copy of click, so the class
 # has no public name; it is the base of the public BadParameter.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 MISTAKES: tuple[type[Exception], ...] = (_USAGE_ERROR, Mistake)
 
+#: Each command, in the order of the help, with the first sentence of its own. The command NAME is
+#: the function `NAME`, or the group `app`, in cli/NAME.py.
+COMMANDS: Mapping[str, str] = {
+    "fit": "Fit a model to DATA and write it to a file.",
+    "predict": "Predict the labels of the rows of DATA by the model in MODEL.",
+    "evaluate": "Measure how well the model in MODEL predicts the labels of DATA.",
+    "explain": "Say which features speak for and against the labels of some rows of DATA.",
+    "doctor": "Show versions, threads, devices and memory, and what is in a model file.",
+    "demo": "Tag e-mails with nothing to set, beside tuned rivals, and see what a small model "
+    "costs.",
+    "tune": "Cross-validate many settings of compact learning on DATA and show the best.",
+    "bench": "Run the benchmark that SPEC describes; stop it at any time, and call it again to go "
+    "on.",
+    "report": "Make one report of all records in STORE. It reads them and runs nothing.",
+    "datasets": "Multi-label data sets: list, describe, fetch, add, convert.",
+}
+
+
+class Commands(TyperGroup):
+    """Lists commands by their names, and loads the one that is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments begin with, in full."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else loaded(name), rest
+
+
+def loaded(name: str) -> Any:
+    """The command of a name, in full, as Typer runs it."""
+    part = load(f"compactlearn.cli.{name}")
+    group = getattr(part, "app", None)
+    if group is None:
+        group = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        group.command(name)(getattr(part, name))
+    return typer.main.get_command(group)
+
+
 _app = typer.Typer(
     name="compactlearn",
     help="Compact learning for multi-label classification.",
-    add_completion=False,
+    cls=Commands,
     no_args_is_help=False,
     pretty_exceptions_enable=False,
 )
-_app.command()(demo)
-_app.command()(tune)
-_app.command()(report)
-_app.command()(bench)
-_app.add_typer(datasets.app, name="datasets")
+for _name, _help in COMMANDS.items():
+    _app.command(_name, help=_help)(lambda: None)  # only listed; `loaded` has what is run
 
 
 @_app.callback(invoke_without_command=True)
@@ -41,7 +73,7 @@ def _common(
     ] = False,
 ) -> None:
     if show_version:
-        typer.echo(f"compactlearn {_version()}")
+        typer.echo(f"compactlearn {installed_version()}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -49,7 +81,10 @@ def _common(
 
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit status; a user's mistake is one of `MISTAKES`."""
-    status = _app(arguments, prog_name="compactlearn", standalone_mode=False)
+    try:
+        status = _app(arguments, prog_name="compactlearn", standalone_mode=False)
+    except typer.Abort as stopped:  # what Ctrl-C is to some versions of Typer
+        raise KeyboardInterrupt from stopped
     return status if isinstance(status, int) else 0
 
 
@@ -66,7 +101,8 @@ def sentence(mistake: Exception) -> str:
     return text
 
 
-def _version() -> str:
+def installed_version() -> str:
+    """The version of the package, as the environment knows it."""
     try:
         return version("compactlearn")
     except PackageNotFoundError:

@@ -25,6 +25,7 @@ from compactlearn.bench import (
 )
 from compactlearn.cli.bench_view import CellProgress, view
 from compactlearn.cli.datasets import Home
+from compactlearn.cli.faults import INTERRUPTED
 from compactlearn.cli.mistakes import Mistake
 from compactlearn.cli.tables import console as standard_output
 from compactlearn.records import Cell, RecordError, Store, StoreError, open_records
@@ -121,7 +122,7 @@ def bench(
             f"Stopped; {progress.n_ended} of {len(cells)} cells have a record. The same command "
             "goes on from there."
         )
-        raise typer.Exit(1) from None
+        raise typer.Exit(INTERRUPTED) from None
     if pack is not None:
         with run_mistakes():
             console.print(f"{place.pack(pack)} records in {pack}", soft_wrap=True)

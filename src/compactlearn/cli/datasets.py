@@ -14,10 +14,21 @@ from compactlearn.cli.tables import console, fitted
 from compactlearn.core.params import nearest
 from compactlearn.datasets.formats.reading import FORMATS
 
-__all__ = ["Delimiter", "Format", "Home", "Ignore", "Labels", "app", "find"]
+__all__ = [
+    "Delimiter",
+    "Format",
+    "Home",
+    "Ignore",
+    "Labels",
+    "app",
+    "character",
+    "find",
+    "reading",
+]
 
 app = typer.Typer(
     help="Multi-label data sets: list, describe, fetch, add, convert.",
+    add_completion=False,
     no_args_is_help=False,
     pretty_exceptions_enable=False,
 )
@@ -196,9 +207,8 @@ def find(
     """A data set by the name of a file, or by its own."""
     with refusals_are_mistakes():
         if Path(source).is_file():
-            options: dict[str, Any] = {"ignore": _names(ignore)} if ignore else {}
-            options |= {} if delimiter is None else {"delimiter": _character(delimiter)}
-            return datasets.read(source, _labels(labels), format=form, **options)
+            said, options = reading(labels, ignore, delimiter)
+            return datasets.read(source, said, format=form, **options)
         known = _spellings(data_home)
         if source.lower() in known:
             given = {"--labels": labels, "--ignore": ignore, "--format": form}
@@ -220,6 +230,15 @@ def find(
         f"There is no file {source} here, and no data set of that name; check the path, or see "
         f"'compactlearn datasets list'.{nearest(source, known)}"
     )
+
+
+def reading(
+    labels: str | None, ignore: str | None, delimiter: str | None
+) -> tuple[str | int | list[str] | None, dict[str, Any]]:
+    """What `read` is told: which columns are labels, and its further options."""
+    options: dict[str, Any] = {"ignore": _names(ignore)} if ignore else {}
+    options |= {} if delimiter is None else {"delimiter": character(delimiter)}
+    return _labels(labels), options
 
 
 def _how(entry: datasets.Entry) -> str:
@@ -269,5 +288,6 @@ def _names(text: str | None) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
-def _character(text: str) -> str:
+def character(text: str) -> str:
+    """One that a shell can hardly say."""
     return {"\\t": "\t", "tab": "\t"}.get(text.lower(), text)

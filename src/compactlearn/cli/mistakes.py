@@ -6,6 +6,9 @@ from collections.abc import Iterator
 __all__ = ["Mistake", "refusals_are_mistakes"]
 
 
+_NO_MEMORY = "There is not enough memory for this; take fewer rows, or ask for a smaller model."
+
+
 class Mistake(Exception):
     """What the user asked for cannot be done; the text says why, and what to do."""
 
@@ -17,8 +20,8 @@ def refusals_are_mistakes() -> Iterator[None]:
         yield
     except OSError as error:
         raise Mistake(_worded(error)) from error
-    except (ValueError, TypeError, ImportError) as error:
-        raise Mistake(str(error)) from error
+    except (ValueError, TypeError, ImportError, MemoryError) as error:
+        raise Mistake(str(error) or _NO_MEMORY) from error
 
 
 def _worded(error: OSError) -> str:

@@ -17,10 +17,18 @@ from compactlearn.datasets.fingerprint import fingerprint
 from compactlearn.datasets.formats.arff import read_arff
 from compactlearn.datasets.formats.arff_writer import write_arff
 from compactlearn.datasets.formats.delimited import read_csv
+from compactlearn.datasets.formats.for_model import (
+    ModelColumns,
+    TextColumns,
+    arranged,
+    read_for_model,
+)
 from compactlearn.datasets.formats.libsvm import read_libsvm
 from compactlearn.datasets.formats.matlab import read_mat
 from compactlearn.datasets.formats.parquet import read_parquet, write_parquet
+from compactlearn.datasets.formats.predictions import write_predictions
 from compactlearn.datasets.formats.reading import read
+from compactlearn.datasets.formats.texts import Texts, read_texts
 from compactlearn.datasets.formats.xmlrepo import read_xmlrepo, write_xmlrepo
 from compactlearn.datasets.parsing.unpacking import Limits
 from compactlearn.datasets.set_statistics import Statistics, statistics
@@ -31,9 +39,13 @@ __all__ = [
     "Dataset",
     "Entry",
     "Limits",
+    "ModelColumns",
     "PlantedDataset",
     "Statistics",
+    "TextColumns",
+    "Texts",
     "add",
+    "arranged",
     "data_folder",
     "describe",
     "fetch",
@@ -46,12 +58,15 @@ __all__ = [
     "read",
     "read_arff",
     "read_csv",
+    "read_for_model",
     "read_libsvm",
     "read_mat",
     "read_parquet",
+    "read_texts",
     "read_xmlrepo",
     "statistics",
     "write_arff",
     "write_parquet",
+    "write_predictions",
     "write_xmlrepo",
 ]

@@ -152,6 +152,20 @@ class LinearScorer:
         scores += self.intercept
         return scores
 
+    def columns(self, labels: NDArray[np.integer[Any]]) -> Array:
+        """The columns of the (D, M) matrix that belong to these labels; no others are made.
+
+        Parameters
+        ----------
+        labels : ndarray of int
+            Which of the M columns.
+        """
+        *before, last = self.factors
+        product = np.asarray(last[:, labels], dtype=np.float64)
+        for factor in reversed(before):
+            product = factor @ product
+        return product if self.scale is None else product / self.scale[:, None]
+
     @property
     def coefficients(self) -> Array:
         """The (D, M) matrix, multiplied out."""

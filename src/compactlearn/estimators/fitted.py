@@ -21,6 +21,11 @@ from compactlearn.estimators.preparation import RowMap
 Array = NDArray[np.float64]
 
 
+def chances_of(log_odds: Array) -> Array:
+    """Sigmoids."""
+    return 0.5 * (1.0 + np.tanh(0.5 * log_odds))
+
+
 @dataclass(frozen=True, eq=False)
 class FittedModel:
     """Rows are mapped and scaled, projected, turned into codes, decoded, and compared.
@@ -59,11 +64,15 @@ class FittedModel:
         """The scores as a chain of products with mapped rows; None for a foreign regressor."""
         if not isinstance(self.regressor, CodeRidge):
             return None
+        offset = self.offset + self.regressor.intercept_ @ self.decoder
+        return LinearScorer(self.steps, offset - self.boundary, self.row_map.scale)
+
+    @property
+    def steps(self) -> tuple[Array, ...]:
+        """The matrices of that chain; where labels are their own codes there is no decoder."""
         decoder = None if scipy.sparse.issparse(self.decoder) else self.decoder
         steps = (self.projection, self.regressor.coef_.T, decoder)
-        offset = self.offset + self.regressor.intercept_ @ self.decoder
-        kept = tuple(step for step in steps if step is not None)
-        return LinearScorer(kept, offset - self.boundary, self.row_map.scale)
+        return tuple(step for step in steps if step is not None)
 
     @property
     def _decoding(self) -> LinearScorer:
@@ -161,7 +170,7 @@ class FittedModel:
 
     def probabilities(self, X: Any) -> Array:
         """Sigmoids of log-odds: of labels, or of the classes of a vector y."""
-        p = 0.5 * (1.0 + np.tanh(0.5 * (self.scores(X) + self.boundary)))
+        p = chances_of(self.scores(X) + self.boundary)
         if self.labels.kind == "binary":
             return np.hstack([1.0 - p, p])
         if self.labels.kind == "multiclass":

@@ -102,7 +102,7 @@ class Kernel:
     def fill(self, out: Array, X: Any, landmarks: Any) -> None:
         """Write the kernel values of the rows of X against the landmarks into ``out`` (n, L)."""
         for rows in tiles(X.shape[0]):
-            A = _alike(X[rows], landmarks)
+            A = alike(X[rows], landmarks)
             for columns in tiles(landmarks.shape[0]):
                 out[rows, columns] = self.values(A, landmarks[columns])
 
@@ -197,7 +197,7 @@ def mean_distance(X: Any, weights: Array | None = None) -> float:
         return float(unit * (weights @ distances @ weights / pairs)) if pairs > 0 else 0.0
 
 
-def _alike(A: Any, landmarks: Any) -> Any:
+def alike(A: Any, landmarks: Any) -> Any:
     """Rows in the form of the landmarks: a kernel then sees two matrices of one kind."""
     if scipy.sparse.issparse(landmarks):
         return scipy.sparse.csr_array(A, dtype=np.float64)

@@ -4,6 +4,7 @@ Every cell counts, a row and a label; cells whose truth is unknown are not count
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ from compactlearn.metrics.checks import as_matrix, check_shape, row_blocks
 from compactlearn.metrics.truth import Truth, read_truth
 
 __all__ = [
+    "Reliability",
     "calibration_error",
     "calibration_error_of",
     "check_probabilities",
     "log_loss",
     "log_loss_of",
+    "reliability_of",
 ]
 
 
@@ -113,17 +116,36 @@ def calibration_error_of(truth: Truth, P: np.ndarray, bins: Any) -> float:
     """`calibration_error` of a truth that has been read."""
     if not Integer(1).accepts(bins):
         raise ValueError(f"bins must be {Integer(1).describe()}, but is {bins!r}; pass such a one.")
-    n_cells, excess = int(truth.n_known.sum()), np.zeros(bins)
-    for own, values in _blocks(truth, P):
-        place = np.minimum((values * bins).astype(np.intp), bins - 1)
-        values[own.present.row_numbers(), own.present.columns] -= 1.0
-        if own.unknown is not None:
-            values[own.unknown.row_numbers(), own.unknown.columns] = 0.0
-        # The sum of p - y in each bin: its cells times the difference of the two means.
-        excess += np.bincount(place.ravel(), values.ravel(), minlength=bins)
+    n_cells = int(truth.n_known.sum())
     if not n_cells:
         return _undefined("calibration_error", truth)
-    return float(np.abs(excess).sum()) / n_cells
+    found = reliability_of(truth, P, bins)
+    return float(np.abs(found.chance - found.present).sum()) / n_cells
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """What is said of the cells in each of some bins of equal width, and what is true of them."""
+
+    cells: np.ndarray  # (bins,) how many
+    chance: np.ndarray  # the sum of their probabilities
+    present: np.ndarray  # how many labels are there
+
+
+def reliability_of(truth: Truth, P: np.ndarray, bins: int) -> Reliability:
+    """All known cells by their probability; on the boundary of two bins it is the upper one."""
+    cells, chance, present = np.zeros((3, bins))
+    for own, values in _blocks(truth, P):
+        place = np.minimum((values * bins).astype(np.intp), bins - 1)
+        present += np.bincount(
+            place[own.present.row_numbers(), own.present.columns], minlength=bins
+        )
+        counted = np.ones_like(values)
+        if own.unknown is not None:
+            counted[own.unknown.row_numbers(), own.unknown.columns] = 0.0
+        cells += np.bincount(place.ravel(), counted.ravel(), minlength=bins)
+        chance += np.bincount(place.ravel(), (values * counted).ravel(), minlength=bins)
+    return Reliability(cells, chance, present)
 
 
 def _read(Y_true: Any, probabilities: Any, mask: Any) -> tuple[Truth, np.ndarray]:

@@ -46,6 +46,11 @@ class Cells:
         indptr = self.indptr[block.start : block.stop + 1]
         return Cells(indptr - indptr[0], self.columns[indptr[0] : indptr[-1]])
 
+    def matrix(self, width: int) -> sparse.csr_array:
+        """The cells as ones in a matrix of `width` columns."""
+        ones, shape = np.ones(self.columns.size), (len(self.indptr) - 1, width)
+        return sparse.csr_array((ones, self.columns, self.indptr), shape=shape)
+
     def repeated(self, times: int) -> "Cells":
         """The cells of the matrix put several times below itself."""
         counts = np.tile(self.counts, times)

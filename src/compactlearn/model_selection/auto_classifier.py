@@ -55,6 +55,7 @@ from compactlearn.model_selection.auto.frontier import (
 )
 from compactlearn.model_selection.auto.ideas import Idea, ideas, small_ideas
 from compactlearn.model_selection.auto.problem import Problem, Rows
+from compactlearn.model_selection.auto.reasons import BlendInside
 from compactlearn.model_selection.auto.trials import Tried
 from compactlearn.model_selection.auto.wishes import SizeWish
 
@@ -76,7 +77,8 @@ class AutoCompactClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     3. the same behind an RBF kernel, whose width comes from the data: exact up to 2,000 rows, by
        landmarks beyond;
     4. extra trees and a random forest on all labels, where features are dense;
-    5. :class:`ShortlistClassifier`, where they are sparse.
+    5. :class:`ShortlistClassifier`, where they are sparse; of more than 2,000 labels, and 2,000
+       sparse rows or more, it is the only one.
 
     Each is judged on scores of training rows by models that had not met their labels, and at
     last the best few are blended where that is better still. The result always has probabilities
@@ -191,22 +193,34 @@ feature_names_in_
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+        sep: str | None = None,
+    ) -> Self:
         """Try one kind of model after the other, and keep the best, or a blend of the best.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(labels_given(y, Y), X.shape[0], owner=owner, features=X)
+            given = labels_given(y, Y)
+            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             labels = LabelSpace.of(targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
@@ -318,6 +332,9 @@ feature_names_in_
         for rows in row_blocks((X.shape[0], self.n_labels_)):
             yield rows, self._blend.log_odds(X[rows]) - self._boundary
 
+    def _shown(self, scores: Array) -> Array:
+        return expit(scores)
+
     def _scores(self, X: Any) -> Array:
         scores = np.empty((X.shape[0], self.n_labels_))
         for rows, block in self._score_blocks(X):
@@ -350,6 +367,10 @@ feature_names_in_
             p = np.maximum(p, np.finfo(np.float64).tiny)
             p /= p.sum(axis=1, keepdims=True)
         return p
+
+    def _inside(self) -> BlendInside:
+        check_is_fitted(self, "best_estimator_")
+        return BlendInside(self, self._blend, self._boundary)
 
     @property
     def frontier_(self) -> list[dict[str, Any]]:

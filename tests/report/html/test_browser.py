@@ -3,8 +3,6 @@
 import base64
 import io
 import json
-import os
-import shutil
 import struct
 import zlib
 
@@ -14,29 +12,9 @@ from compactlearn.records import aggregate
 from compactlearn.report import render_html
 from tests.report.factory import synthetic_records
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--window-size=1400,1000",
-)
 DATASETS = ("enron", "llog", "plant")
 TABLE = "paper-t0"
 pytestmark = pytest.mark.slow
-
-
-def absent(reason):
-    """Skip, except where continuous integration has promised a browser."""
-    if os.environ.get("CI_BROWSER") == "1":
-        pytest.fail(f"CI_BROWSER=1 promises a browser, and {reason}")
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
@@ -46,27 +24,6 @@ def records():
         ("ORI", "PLST", "MDDM", "CMLL", "k-ORI", "C2AE", "k-CMLL"),
         metrics=("average_precision", "one_error"),
     )
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    program = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    driver = shutil.which("chromedriver")
-    if program is None or driver is None:
-        absent("there is no Chromium with its driver here")
-    try:
-        from selenium import webdriver
-        from selenium.webdriver.chrome.service import Service
-    except ImportError:
-        absent("the package selenium is not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(driver))
-    yield found
-    found.quit()
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
+from compactlearn.core.machine import host
 from compactlearn.core.optional import require
 
 try:
@@ -44,17 +44,6 @@ def versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
-
-
-@cache
-def host() -> dict[str, Any]:
-    """The class of machine, never which one."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return {
-        "cpu": _cpu_model(),
-        "cores": len(affinity(0)) if affinity else os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-    }
 
 
 def accelerator() -> dict[str, str]:
@@ -144,11 +133,3 @@ def _kilobytes(path: str, key: str) -> int:
             if line.startswith(key):
                 return int(line.split()[1])
     return 0
-
-
-def _cpu_model() -> str:
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"

@@ -14,7 +14,7 @@ from compactlearn.datasets.dataset import Dataset, Matrix
 from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.arff_header import Attribute, Header, parse_header, unescape
 from compactlearn.datasets.formats.arff_rows import MOST_FILLED, line_of, read_rows
-from compactlearn.datasets.formats.label_columns import Labels, split_columns
+from compactlearn.datasets.formats.label_columns import AnyLabels, split_columns
 from compactlearn.datasets.parsing.assemble import LabelledRows, stem
 from compactlearn.datasets.parsing.unpacking import Limits, Lines
 
@@ -27,7 +27,7 @@ _MEKA_COUNT = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")
 
 def read_arff(
     path: str | os.PathLike[str],
-    labels: Labels = None,
+    labels: AnyLabels = None,
     *,
     ignore: Sequence[str] = (),
     limits: Limits | None = None,

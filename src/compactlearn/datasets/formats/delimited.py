@@ -12,7 +12,7 @@ import numpy as np
 
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.formats.label_columns import Labels, split_columns
+from compactlearn.datasets.formats.label_columns import AnyLabels, KnownColumns, split_columns
 from compactlearn.datasets.parsing.assemble import LabelledRows
 from compactlearn.datasets.parsing.number_blocks import SKIP, VALUE, Grammar
 from compactlearn.datasets.parsing.unpacking import Block, Limits, Lines, decoded
@@ -30,7 +30,7 @@ _NumberedRows = tuple[np.ndarray, Callable[[int], int]]
 
 def read_csv(
     path: str | os.PathLike[str],
-    labels: Labels,
+    labels: AnyLabels,
     *,
     delimiter: str | None = None,
     header: bool = True,
@@ -80,7 +80,8 @@ def read_csv(
             f"delimiter must be one plain character, not a quote or a line end, got {delimiter!r}."
         )
     with Lines(path, limits) as lines:
-        names, delimiter = _names(lines, delimiter, header)
+        least = 1 if isinstance(labels, KnownColumns) else 2
+        names, delimiter = _names(lines, delimiter, header, least)
         feature_columns, label_columns = split_columns(lines.path, names, labels, ignore)
         table = LabelledRows(lines.path, names, feature_columns, label_columns)
         ignored = np.ones(len(names), dtype=bool)
@@ -90,7 +91,7 @@ def read_csv(
     return table.dataset()
 
 
-def _names(lines: Lines, delimiter: str | None, header: bool) -> tuple[list[str], str]:
+def _names(lines: Lines, delimiter: str | None, header: bool, least: int) -> tuple[list[str], str]:
     first = lines.line()
     if first is not None and b"\0" in first:
         raise DataFileError(
@@ -121,7 +122,7 @@ def _names(lines: Lines, delimiter: str | None, header: bool) -> tuple[list[str]
     _, cells = next(_cells(lines, texts, delimiter, 0), (1, []))
     if not header:
         lines.push_back(first)
-    if len(cells) < 2:
+    if len(cells) < least:
         raise DataFileError(
             lines.path,
             f"a table has features and labels, so two columns at least, but splitting the first "

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +11,47 @@ from compactlearn.core.params import nearest
 from compactlearn.datasets.errors import DataFileError
 from compactlearn.datasets.formats.label_file import read_label_names
 
-__all__ = ["Labels", "is_xml", "split_columns"]
+__all__ = ["AnyLabels", "KnownColumns", "Labels", "is_xml", "split_columns"]
 
+
+@dataclass(frozen=True)
+class KnownColumns:
+    """The columns that a model knows. Others of a table are left out, and labels may be absent.
+
+    Parameters
+    ----------
+    features : tuple of str or None
+        Names of the columns of X; None where there are none, and every column that is no label is
+        a feature.
+    labels : tuple of str
+        Names of the labels, as far as they have names.
+    """
+
+    features: tuple[str, ...] | None
+    labels: tuple[str, ...] = ()
+
+    def split(self, names: Sequence[str], ignore: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Positions of the features and of the labels among the columns of a table."""
+        labels, left_out = set(self.labels), set(ignore)
+        label_columns = [j for j, n in enumerate(names) if n in labels and n not in left_out]
+        others = [j for j, n in enumerate(names) if n not in labels and n not in left_out]
+        if self.features is None:
+            return others, label_columns
+        # A column with several values is called "name=value" in X.
+        wanted = {*self.features, *(f.rpartition("=")[0] for f in self.features if "=" in f)}
+        return [j for j in others if names[j] in wanted], label_columns
+
+
+#: What a user says of the labels, and what a reader is told.
 Labels = str | os.PathLike[str] | int | Sequence[str] | None
+AnyLabels = Labels | KnownColumns
 _PACKED = (".xz", ".bz2", ".gz")
 
 
 def split_columns(
     path: Path,
     names: Sequence[str],
-    labels: Labels,
+    labels: AnyLabels,
     ignore: Sequence[str] = (),
     *,
     unescape: Callable[[str], str] = str,
@@ -32,14 +64,18 @@ def split_columns(
         The table, for messages.
     names : list of str
         One per column of the table; a name may occur twice.
-    labels : path, str, list of str or int
+    labels : path, str, list of str, int or KnownColumns
         A Mulan XML file, a prefix of names, names, or a count from the front (n > 0) or from the
-        end (n < 0). A string is a file if it ends in .xml (or .xml.gz and so on).
+        end (n < 0). A string is a file if it ends in .xml (or .xml.gz and so on). Or what a model
+        knows: then there may be no label column.
     ignore : list of str
         Columns that are neither.
     unescape : callable
         Applied to a name of the XML file that no column has as it stands.
     """
+    if isinstance(labels, KnownColumns):
+        features, present = labels.split(names, ignore)
+        return np.array(features, dtype=np.intp), np.array(present, dtype=np.intp)
     known: dict[str, list[int]] = {}
     for column, name in enumerate(names):
         known.setdefault(name, []).append(column)

@@ -20,6 +20,7 @@ def read_libsvm(
     *,
     zero_based: bool = False,
     n_features: int | None = None,
+    n_labels: int | None = None,
     label_names: Sequence[str] | None = None,
     limits: Limits | None = None,
 ) -> Dataset:
@@ -38,6 +39,8 @@ def read_libsvm(
         Whether features are counted from 0. LIBSVM counts them from 1.
     n_features : int, optional
         By default the largest index decides.
+    n_labels : int, optional
+        The number of labels where they are whole numbers; by default the largest decides.
     label_names : list of str, optional
         The names that may occur, in the order of the columns they get.
     limits : Limits, optional
@@ -60,14 +63,14 @@ def read_libsvm(
     """
     if label_names is None:
         try:
-            rows = _read(path, zero_based, n_features, None, limits)
+            rows = _read(path, zero_based, n_features, n_labels, None, limits)
         except DataFileError as error:
             if not isinstance(error.__cause__, UnknownLabel):
                 raise
         else:
             return pairs_dataset(rows, rows.X.csr(), rows.Y.csr(np.int64))
     known = {name: column for column, name in enumerate(label_names or ())}
-    rows = _read(path, zero_based, n_features, known, limits)
+    rows = _read(path, zero_based, n_features, None, known, limits)
     if label_names is not None and len(known) > len(label_names):
         raise DataFileError(
             rows.lines.path,
@@ -86,6 +89,7 @@ def _read(
     path: str | os.PathLike[str],
     zero_based: bool,
     n_features: int | None,
+    n_labels: int | None,
     named: dict[str, int] | None,
     limits: Limits | None,
 ) -> PairReader:
@@ -94,6 +98,7 @@ def _read(
             lines,
             first_index=0 if zero_based else 1,
             n_features=n_features,
+            n_labels=n_labels,
             keep_blank=False,
             named=named,
             comments=True,

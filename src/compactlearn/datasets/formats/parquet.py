@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,11 @@ from compactlearn.core.atomic import atomic
 from compactlearn.core.optional import require
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.formats.label_columns import Labels, split_columns
+from compactlearn.datasets.formats.label_columns import AnyLabels, split_columns
 from compactlearn.datasets.parsing.assemble import LabelledRows
 from compactlearn.datasets.parsing.unpacking import Limits, present
 
-__all__ = ["read_parquet", "write_parquet"]
+__all__ = ["open_parquet", "read_parquet", "write_parquet"]
 
 _KEY = b"compactlearn"
 _BATCH = 1 << 20  # cells: eight megabytes of float64
@@ -26,7 +27,7 @@ _BATCH = 1 << 20  # cells: eight megabytes of float64
 
 def read_parquet(
     path: str | os.PathLike[str],
-    labels: Labels = None,
+    labels: AnyLabels = None,
     *,
     ignore: Sequence[str] = (),
     limits: Limits | None = None,
@@ -56,6 +57,13 @@ def read_parquet(
         If pyarrow is not installed.
     """
     path = present(path)
+    with open_parquet(path) as stored:
+        return _read(path, stored, labels, ignore, limits or Limits())
+
+
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """A Parquet file as pyarrow has it; inside, what pyarrow refuses is a DataFileError."""
     arrow = require("pyarrow", extra="data", purpose="reading Parquet")
     parquet = require("pyarrow.parquet", extra="data", purpose="reading Parquet")
     try:
@@ -65,7 +73,7 @@ def read_parquet(
             thrift_string_size_limit=1 << 26,
             thrift_container_size_limit=1 << 22,
         ) as stored:
-            return _read(path, stored, arrow, labels, ignore, limits or Limits())
+            yield stored
     except (arrow.ArrowException, OSError, MemoryError, UnicodeDecodeError, OverflowError) as error:
         reason = short(str(error).strip().splitlines()[0] if str(error).strip() else "no reason")
         raise DataFileError(
@@ -74,8 +82,9 @@ def read_parquet(
 
 
 def _read(
-    path: Path, stored: Any, arrow: Any, labels: Labels, ignore: Sequence[str], limits: Limits
+    path: Path, stored: Any, labels: AnyLabels, ignore: Sequence[str], limits: Limits
 ) -> Dataset:
+    arrow = require("pyarrow", extra="data", purpose="reading Parquet")
     schema, n_rows = stored.schema_arrow, stored.metadata.num_rows
     limits.check(path, 8 * n_rows * len(schema.names), path.stat().st_size)
     ours = _said(path, schema)

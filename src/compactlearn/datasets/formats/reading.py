@@ -3,21 +3,20 @@
 import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError
 from compactlearn.datasets.formats.arff import read_arff
 from compactlearn.datasets.formats.delimited import read_csv
-from compactlearn.datasets.formats.label_columns import Labels
+from compactlearn.datasets.formats.label_columns import AnyLabels
 from compactlearn.datasets.formats.libsvm import read_libsvm
 from compactlearn.datasets.formats.matlab import read_mat
 from compactlearn.datasets.formats.parquet import read_parquet
 from compactlearn.datasets.formats.xmlrepo import read_xmlrepo
-from compactlearn.datasets.parsing.unpacking import Limits, Lines, present
+from compactlearn.datasets.parsing.unpacking import Limits, Lines, plain_ending, present
 
-__all__ = ["FORMATS", "format_of", "read"]
+__all__ = ["FORMATS", "WITH_COLUMNS", "format_of", "read"]
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -33,15 +32,14 @@ _BY_ENDING = {
     ".parquet": "parquet", ".pq": "parquet", ".svm": "libsvm", ".libsvm": "libsvm",
     ".svmlight": "libsvm", ".xmlrepo": "xmlrepo",
 }  # fmt: skip
-_PACKED = {".xz", ".bz2", ".gz"}
-_WITH_COLUMNS = {"arff", "csv", "parquet"}
+WITH_COLUMNS = {"arff", "csv", "parquet"}
 _SIZES = re.compile(rb"\s*\d+\s+\d+\s+\d+\s*")
 _PAIRS = re.compile(rb"(?:[^\s:]*\s+)?\d+:\S+(?:\s+\d+:\S+)*\s*")
 
 
 def read(
     path: str | os.PathLike[str],
-    labels: Labels = None,
+    labels: AnyLabels = None,
     *,
     format: str | None = None,
     limits: Limits | None = None,
@@ -90,7 +88,7 @@ def read(
     chosen = format or format_of(path, limits)
     if labels is not None or chosen == "csv":
         options["labels"] = labels
-    if labels is not None and chosen not in {*_WITH_COLUMNS, "mat"}:
+    if labels is not None and chosen not in {*WITH_COLUMNS, "mat"}:
         raise TypeError(
             f"labels says which columns of a table are labels, but {path} is of the format "
             f"{chosen!r}, whose rows begin with their labels; leave it out."
@@ -104,12 +102,7 @@ def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str
     >>> format_of("enron.arff.xz")
     'arff'
     """
-    endings = [ending.lower() for ending in Path(path).suffixes]
-    while endings and endings[-1] in _PACKED:
-        endings.pop()
-    if endings and endings[-1] in _BY_ENDING:
-        return _BY_ENDING[endings[-1]]
-    return _format_of_content(path, limits)
+    return _BY_ENDING.get(plain_ending(path)) or _format_of_content(path, limits)
 
 
 def _format_of_content(path: str | os.PathLike[str], limits: Limits | None) -> str:

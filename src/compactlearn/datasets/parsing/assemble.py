@@ -15,7 +15,10 @@ __all__ = ["GatheredRows", "LabelledRows", "dataset_of", "stem", "take_columns"]
 
 # Below this share of non-zero values a matrix is kept sparse.
 SPARSE_BELOW = 0.25
-_ENDINGS = (".xz", ".bz2", ".gz", ".arff", ".mat", ".csv", ".tsv", ".txt", ".parquet", ".svm")
+_ENDINGS = (
+    *(".xz", ".bz2", ".gz", ".arff", ".mat", ".csv", ".tsv", ".txt", ".parquet", ".svm"),
+    *(".jsonl", ".ndjson"),
+)
 
 
 class GatheredRows:

@@ -14,10 +14,11 @@ from typing import Any, BinaryIO
 from compactlearn.core.growth import Growth
 from compactlearn.datasets.errors import DataFileError
 
-__all__ = ["Block", "Limits", "Lines", "decoded", "present", "read_bytes"]
+__all__ = ["Block", "Limits", "Lines", "decoded", "plain_ending", "present", "read_bytes"]
 
 _DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, MemoryError)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_PACKED = {".xz", ".bz2", ".gz"}
 _CHUNK = 1 << 17
 _LONGEST_LINE = 1 << 28
 
@@ -68,6 +69,18 @@ def present(path: str | os.PathLike[str]) -> Path:
             f"path (the current folder is {Path.cwd()})."
         )
     return path
+
+
+def plain_ending(path: str | os.PathLike[str]) -> str:
+    """The ending of a file's name in small letters, without that of its compression.
+
+    >>> plain_ending("enron.ARFF.xz"), plain_ending("stdin")
+    ('.arff', '')
+    """
+    endings = [ending.lower() for ending in Path(path).suffixes]
+    while endings and endings[-1] in _PACKED:
+        endings.pop()
+    return endings[-1] if endings else ""
 
 
 class _Source:

@@ -92,8 +92,7 @@ class FirstLook:
     def log_odds(self, candidates: Candidates) -> NDArray[np.float32]:
         """Of every pair: ``columns @ coefficients + intercept``, and no columns are made."""
         found = np.empty(candidates.labels.size, dtype=np.float32)
-        sizes = self.score_corners.size, self.vote_corners.size, self.own_corners.size
-        *heights, crossed = np.split(self.coefficients, np.cumsum(sizes))
+        *heights, crossed = self._heights
         for start in range(0, found.size, _PAIRS):
             pairs = slice(start, start + _PAIRS)
             total, levels = self.intercept, []
@@ -108,6 +107,47 @@ class FirstLook:
                 total += coefficient * part
             found[pairs] = total
         return found
+
+    def parts(self, candidates: Candidates, pairs: Any) -> tuple[Array, Array, Array]:
+        """Log-odds of some pairs as a sum: what is said of the label, by retriever, by neighbours.
+
+        The first is what would be said if the retriever had for the label the mean of its scores
+        and no neighbour voted. Where retriever and neighbours are multiplied with each other, each
+        gets the mean of what it adds before and after the other (Shapley 1953).
+        """
+        labels = candidates.labels[pairs]
+        f, usual = self.frequency[labels], self.centres[labels]
+        (score, _, named), (votes, vote_corners, voted), _ = self._given(candidates, pairs)
+        _, vote_heights, _, crossed = self._heights
+        level = np.interp(votes, vote_corners, np.linspace(0, 1, vote_corners.size)) * voted
+        retrieved, height = self._retrieved(score, labels, named)
+        mostly, usual_height = self._retrieved(usual, labels, np.ones_like(named))
+        by_votes = np.interp(votes, vote_corners, vote_heights) * voted + crossed[3] * f * level
+        both = crossed[4] * level
+        return (
+            self.intercept + crossed[0] * f + mostly,
+            retrieved - mostly + both * (height - usual_height) / 2,
+            by_votes + both * (height + usual_height) / 2,
+        )
+
+    def _retrieved(self, score: Any, labels: Any, named: Any) -> tuple[Array, Array]:
+        """What a retriever's score says by itself, and how high it is, from 0 to 1."""
+        f, (by_score, _, by_own, crossed) = self.frequency[labels], self._heights
+        own = (score - self.centres[labels]) / self.scales[labels]
+        total, levels = np.zeros(labels.size), []
+        for values, corners, height in (
+            (score, self.score_corners, by_score),
+            (own, self.own_corners, by_own),
+        ):
+            total += np.interp(values, corners, height) * named
+            levels.append(np.interp(values, corners, np.linspace(0, 1, corners.size)) * named)
+        return total + f * (crossed[1] * levels[0] + crossed[2] * levels[1]), levels[0]
+
+    @property
+    def _heights(self) -> list[Array]:
+        """Heights at the corners of score, votes and own view, and coefficients of the products."""
+        sizes = self.score_corners.size, self.vote_corners.size, self.own_corners.size
+        return np.split(self.coefficients, np.cumsum(sizes))
 
     def _given(self, candidates: Candidates, pairs: Any) -> list[tuple[Any, Array, Any]]:
         """Values, corners, and where there is a value: of score, votes and the label's own view."""

@@ -91,6 +91,25 @@ class Company:
             first = last
         return found
 
+    def alone(self, margins: Floats) -> Array:
+        """The last four of the numbers, of candidates that come with no other in their row."""
+        found = np.zeros((margins.size, 4))
+        found[:, 0] = _log_odds(np.zeros(1))[0]
+        found[:, 1] = _log_odds(expit(np.asarray(margins, dtype=np.float64)))
+        return found
+
+    def who(self, candidates: Candidates, margins: Floats, pair: int) -> tuple[int, int]:
+        """The labels that support a candidate most and that it can do without least; -1: none."""
+        row = int(np.searchsorted(candidates.starts, pair, side="right")) - 1
+        beside = np.arange(candidates.starts[row], candidates.starts[row + 1])
+        labels, p = candidates.labels[beside], expit(margins[beside].astype(np.float64))
+        own = int(candidates.labels[pair])
+        gives = np.asarray(self.shares[labels][:, [own]].toarray()).ravel() * p * (p >= _LIKELY)
+        support = int(labels[gives.argmax()]) if gives.any() else -1
+        needed = np.asarray(self.shares[[own]].toarray()).ravel()[labels] >= _NEEDED
+        need = int(labels[needed][p[needed].argmin()]) if needed.any() else -1
+        return support, need
+
     def _said(self, row: Places, labels: Places, p: Array, n_rows: int) -> Array:
         n_labels, others, shares = self.shares.shape[1], self.shares.indices, self.shares.data
         place = row * np.int64(n_labels)
@@ -160,12 +179,26 @@ class ThirdLook:
 
     def scores(self, numbers: Array) -> NDArray[np.float32]:
         """The log-odds of every candidate: ``columns @ coefficients + intercept``."""
-        ends = 3 + np.cumsum([0, *(corners.size - 1 for corners in self.corners)])
-        straight, *heights = np.split(self.coefficients, ends[:-1])
+        straight, heights = self._heights
         total = numbers[:, [0, 1, -1]] @ straight + self.intercept
         for part, corners, height in zip(numbers.T, self.corners, heights, strict=False):
             total += np.interp(part, corners, np.append(0.0, height))
         return total.astype(np.float32)
+
+    def said_by(self, number: int, values: Array) -> Array:
+        """What one of the numbers adds to the score, which is all of this and the intercept."""
+        straight, heights = self._heights
+        if number == len(self.corners):
+            return straight[2] * values
+        said = np.interp(values, self.corners[number], np.append(0.0, heights[number]))
+        return said + straight[number] * values if number < 2 else said
+
+    @property
+    def _heights(self) -> tuple[Array, list[Array]]:
+        """Slopes of both looks and of any need; heights at the corners of the other numbers."""
+        ends = 3 + np.cumsum([0, *(corners.size - 1 for corners in self.corners)])
+        straight, *heights = np.split(self.coefficients, ends[:-1])
+        return straight, heights
 
 
 def _corners(values: Array, present: NDArray[np.bool_]) -> Array:

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 
 
-class UnitRows(BaseEstimator):
+class UnitRows(OneToOneFeatureMixin, BaseEstimator):
     """Divide each row by its length; a row of zeros stays one."""
 
     def fit(self, X: Any, y: Any = None) -> Self:

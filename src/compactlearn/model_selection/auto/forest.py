@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from compactlearn.estimators.cross_fit import row_groups
+from compactlearn.estimators.explaining.asking import Explained
+from compactlearn.estimators.explaining.inside import Inside, Places
+from compactlearn.estimators.explaining.parts import Parts, Terms
+from compactlearn.estimators.explaining.trees import way_terms
 
 Array = NDArray[np.float64]
 
 
-class LabelForest(BaseEstimator):
+class LabelForest(Explained, BaseEstimator):
     """Trees whose leaves hold the shares of all labels; scores are log-odds.
 
     ``best_splits`` chooses the best bound of each feature that is looked at, as random forests do;
@@ -80,13 +85,20 @@ class LabelForest(BaseEstimator):
         return scores
 
     def _log_odds(self, shares: Array) -> Array:
-        p = (self.n_trees * shares + self.frequency_) / (self.n_trees + 1.0)
+        return self.read_shares(shares, self.frequency_)
+
+    def read_shares(self, shares: Array, frequency: Array) -> Array:
+        """Log-odds of labels of these frequencies."""
+        p = (self.n_trees * shares + frequency) / (self.n_trees + 1.0)
         return np.log(p) - np.log1p(-p)
 
     def decision_function(self, X: Any) -> Array:
         """(N, M) log-odds."""
         shares = self.forest_.predict(X).reshape(-1, self.frequency_.size)
         return self._log_odds(shares)
+
+    def _inside(self) -> ForestInside:
+        return ForestInside(self)
 
     @property
     def numbers_(self) -> int:
@@ -95,3 +107,18 @@ class LabelForest(BaseEstimator):
         leaves = sum(tree.n_leaves for tree in nodes)
         inner = sum(tree.node_count for tree in nodes) - leaves
         return int(4 * inner + leaves * self.frequency_.size + self.frequency_.size)
+
+
+@dataclass(frozen=True)
+class ForestInside(Inside):
+    """Shares are sums along the ways through the trees; log-odds are a function of shares."""
+
+    def parts(self, X: Any, labels: Places) -> Parts:
+        """What each feature changes on the way from the roots to the leaves."""
+        forest: LabelForest = self.model
+        frequency = forest.frequency_[labels]
+        kept, which = np.unique(labels, return_inverse=True)
+        outputs = np.eye(forest.frequency_.size)[:, kept]
+        base, terms = way_terms(forest.forest_, X, outputs, which)
+        shares = Parts(base, (Terms("feature", terms),))
+        return shares.through(lambda share: forest.read_shares(share, frequency))

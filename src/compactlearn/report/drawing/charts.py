@@ -35,6 +35,7 @@ class Series:
     style: int
     heavy: bool = False
     dashed: bool = False
+    loose: bool = False  # points without a line between them
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,7 @@ def _line(one: Series, xs: Scale, ys: Scale) -> list[str]:
     colour, cls = COLOURS[one.style % len(COLOURS)], f"k{one.style % len(COLOURS)}"
     places = [(xs(x), ys(y)) for x, y, _, _ in one.points]
     parts = []
-    if len(places) > 1:
+    if len(places) > 1 and not one.loose:
         way = "M" + "L".join(f"{short(x)} {short(y)}" for x, y in places)
         parts.append(
             element(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from html import escape
-from importlib import resources
 
 from compactlearn.records import Results
 from compactlearn.report.drawing.all_charts import make_charts, rank_chart
@@ -25,6 +22,7 @@ from compactlearn.report.html.parts import (
     standing_table,
     tile,
 )
+from compactlearn.report.html.shell import whole_page
 from compactlearn.report.tables.metric_tables import CLOSE, MetricTable, make_tables
 from compactlearn.report.tables.names import EXPLANATIONS, HEADINGS, counted, title
 from compactlearn.report.tables.published import PUBLISHED, dataset_order
@@ -43,14 +41,6 @@ __all__ = ["page"]
 
 def page(found: Sequence[Results], heading: str, *, times: bool = True) -> str:
     """The whole page; the same results give the same bytes."""
-    style, script = (_asset(name) for name in ("page.css", "page.js"))
-    # The script is named by its digest: should any text ever slip through unescaped, no browser
-    # would run it; and nothing may be fetched from anywhere.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
     # What may be expected of new data comes first.
     found = sorted(found, key=lambda results: results.selection != "nested")
     views = [(results.selection, HEADINGS[results.selection]) for results in found]
@@ -59,31 +49,13 @@ def page(found: Sequence[Results], heading: str, *, times: bool = True) -> str:
         panel("view", results.selection, _selection(results, own, times=times))
         for results, own in zip(found, tables, strict=True)
     ]
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<title>{escape(heading)}</title><link rel="icon" href="data:,">',
-            f"<style>{style}</style></head><body>",
-            '<a class="skip" href="#main">To the results</a>',
-            f"<header><h1>{escape(heading)}</h1>{_lede(found)}{said(verdict(found))}"
-            f"{_legend(found)}</header>",
-            '<nav class="bar" aria-label="View"><div>',
-            chooser("view", "Selection", views, whole=False),
-            '<button type="button" class="plain push" id="theme" hidden>Light or dark</button>',
-            "</div></nav>",
-            f'<main id="main">{"".join(bodies)}</main>',
-            f"<footer>{_origin(found, any(map(_published, tables)))}</footer>",
-            '<div id="tip" role="tooltip" hidden></div>',
-            f"<script>{script}</script></body></html>\n",
-        ]
+    return whole_page(
+        heading,
+        f"{_lede(found)}{said(verdict(found))}{_legend(found)}",
+        chooser("view", "Selection", views, whole=False),
+        "".join(bodies),
+        _origin(found, any(map(_published, tables))),
     )
-
-
-def _asset(name: str) -> str:
-    return resources.files("compactlearn.report.html").joinpath(name).read_text("utf-8")
 
 
 def _lede(found: Sequence[Results]) -> str:

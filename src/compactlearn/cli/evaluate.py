@@ -1,0 +1,95 @@
+"""`compactlearn evaluate`: how well a model predicts the labels of a file."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from compactlearn.cli.mistakes import refusals_are_mistakes
+from compactlearn.cli.rows import (
+    Data,
+    Delimiter,
+    Form,
+    Home,
+    Ignore,
+    Labels,
+    Model,
+    Rows,
+    Separator,
+    TagColumn,
+    TextColumn,
+    Wanted,
+    name_of,
+    open_model,
+    rows_for,
+)
+from compactlearn.cli.tables import console, fitted
+from compactlearn.estimators.any_classifier import evaluate as measure
+from compactlearn.estimators.any_classifier import names_of
+from compactlearn.estimators.from_files import last_step
+from compactlearn.metrics.table import greater_is_better
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    model_file: Model,
+    source: Data,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
+    text: TextColumn = None,
+    tags: TagColumn = None,
+    sep: Separator = None,
+    labels: Labels = None,
+    ignore: Ignore = None,
+    form: Form = None,
+    delimiter: Delimiter = None,
+    data_home: Home = None,
+) -> None:
+    """Measure how well the model in MODEL predicts the labels of DATA.
+
+    Rankings are judged by the scores, label sets by what the model predicts. Tags that the model
+    does not know, which it cannot predict, are left out, and counted.
+    """
+    model = open_model(model_file)
+    wanted = Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home)
+    rows = rows_for(model, wanted, with_labels=True)
+    Y, unknown = _known_labels(model, rows)
+    with refusals_are_mistakes():
+        found = _figures(measure(model, rows.X, Y))
+    if unknown and not as_json:
+        typer.echo(
+            f"compactlearn: {unknown} tags that the model does not know were left out.", err=True
+        )
+    if as_json:
+        about = {"model": str(model_file), "classifier": name_of(model), "data": rows.name}
+        about |= {"rows": rows.count, "unknown_tags": unknown, "metrics": found}
+        typer.echo(json.dumps(about, indent=2))
+        return
+    screen = console()
+    table = [
+        [name, "undefined" if value is None else f"{value:.4f}", _better(name)]
+        for name, value in found.items()
+    ]
+    screen.print(f"{name_of(model)} on {rows.name}: {rows.count} rows", soft_wrap=True)
+    for part in fitted(["measure", "value", "better"], table, screen.width):
+        screen.print(part)
+
+
+def _known_labels(model: Any, rows: Rows) -> tuple[Any, int]:
+    """The labels, and how many tags were left out because the model does not know them."""
+    if not isinstance(rows.Y, list):
+        return rows.Y, 0
+    known = set(names_of(last_step(model)))
+    kept = [[tag for tag in row if tag in known] for row in rows.Y]
+    return kept, sum(map(len, rows.Y)) - sum(map(len, kept))
+
+
+def _figures(found: Mapping[str, float]) -> dict[str, float | None]:
+    """JSON has no word for what is not defined on these rows."""
+    return {name: float(v) if math.isfinite(v) else None for name, v in found.items()}
+
+
+def _better(name: str) -> str:
+    return "higher" if greater_is_better(name) else "lower"

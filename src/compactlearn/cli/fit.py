@@ -1,0 +1,203 @@
+"""`compactlearn fit`: a model of the data in a file, in another file."""
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli.rows import (
+    Data,
+    Delimiter,
+    Form,
+    Home,
+    Ignore,
+    Labels,
+    Separator,
+    TagColumn,
+    TextColumn,
+    Wanted,
+    check_target,
+    training_data,
+)
+from compactlearn.core.memory import human_bytes
+from compactlearn.core.params import nearest
+from compactlearn.core.plain import call, plain
+from compactlearn.datasets import Texts
+from compactlearn.estimators import (
+    METHODS,
+    CMLLClassifier,
+    ShortlistClassifier,
+    method,
+    save_model,
+)
+from compactlearn.estimators.from_files import fit_to, last_step
+from compactlearn.model_selection import (
+    AutoCompactClassifier,
+    CMLLClassifierCV,
+    text_classifier,
+)
+
+__all__ = ["fit", "make"]
+
+
+#: The classifiers of their own names; beside them there are those of `METHODS`.
+MAKERS: Mapping[str, Callable[..., Any]] = {
+    "auto": AutoCompactClassifier,
+    "shortlist": ShortlistClassifier,
+    "cmll": CMLLClassifier,
+    "cmll-cv": CMLLClassifierCV,
+}
+
+
+def fit(
+    source: Data,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write the model to.")],
+    text: TextColumn = None,
+    tags: TagColumn = None,
+    sep: Separator = None,
+    labels: Labels = None,
+    ignore: Ignore = None,
+    form: Form = None,
+    delimiter: Delimiter = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto: the best of several kinds; shortlist: for thousands of labels; cmll: one "
+            "compact linear model; cmll-cv: that with its settings chosen by folds; or a method of "
+            "the paper by its name, such as CPLST."
+        ),
+    ] = "auto",
+    time_budget: Annotated[
+        float | None, typer.Option(help="Seconds that auto may take, about.")
+    ] = None,
+    size_budget: Annotated[
+        str | None,
+        typer.Option(
+            help="How large the model of auto may be: numbers (20000), a share of features times "
+            "labels (0.1), or bytes ('2 MB')."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of what is random.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=-1, help="Threads, where a method can use several.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file of --output if it is there.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
+    data_home: Home = None,
+) -> None:
+    """Fit a model to DATA and write it to a file.
+
+    DATA is a table of features and labels in any format of `compactlearn datasets`, or with --text
+    and --tags a table of texts. The file appears whole or not at all.
+    """
+    check_target(output, "--output", force=force)
+    model = make(method, seed, jobs, time_budget, size_budget)
+    data, columns = training_data(
+        Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home)
+    )
+    if isinstance(data, Texts):
+        model = text_classifier(model)
+    start = time.perf_counter()
+    with refusals_are_mistakes():
+        fit_to(model, data, columns)
+    if getattr(last_step(model), "interrupted_", False):  # a search that kept what it had by then
+        raise KeyboardInterrupt
+    seconds = time.perf_counter() - start
+    with refusals_are_mistakes():
+        save_model(model, output)
+    told = _record(model, data, output, seconds)
+    typer.echo(json.dumps(told, indent=2) if as_json else _sentence(told))
+
+
+def make(
+    name: str,
+    seed: int,
+    jobs: int | None,
+    time_budget: float | None = None,
+    size_budget: str | None = None,
+) -> Any:
+    """The classifier of a name, not fitted.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MAKERS`, or one of `METHODS`.
+    seed, jobs : int
+        Its ``random_state`` and ``n_jobs``, where it has them.
+    time_budget, size_budget
+        As in `AutoCompactClassifier`, for no other; the size as a shell writes it.
+    """
+    budgets = {"time_budget": time_budget, "size_budget": _size(size_budget)}
+    asked = {key: value for key, value in budgets.items() if value is not None}
+    if asked and name != "auto":
+        option = next(iter(asked)).replace("_", "-")
+        raise Mistake(
+            f"--{option} bounds the search of --method auto, and the method is {name}; leave one "
+            "of the two out."
+        )
+    if name in MAKERS:
+        model = MAKERS[name](**asked)
+    elif name in METHODS:
+        model = method(name, protocol="recommended")
+    else:
+        known = [*MAKERS, *METHODS]
+        raise Mistake(
+            f"--method must be one of {', '.join(known)}; got {name!r}.{nearest(name, known)}"
+        )
+    wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 1}
+    settings = model.get_params()
+    return model.set_params(**{key: value for key, value in wanted.items() if key in settings})
+
+
+def _size(text: str | None) -> int | float | str | None:
+    """A count if it is one, a share if it has a point, otherwise bytes with a unit."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError, TypeError):
+            return kind(text)  # type: ignore[arg-type]
+    return text
+
+
+def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, Any]:
+    last = last_step(model)
+    shown = {key: value for key, value in _changed(last).items() if key != "verbose"}
+    return {
+        "model": str(output),
+        "classifier": call(type(last).__name__, shown),
+        "data": data.name,
+        "rows": len(data.texts) if isinstance(data, Texts) else data.n_samples,
+        "features": int(last.n_features_in_),
+        "labels": int(last.n_labels_),
+        "numbers": int(last.numbers_),
+        "bytes": output.stat().st_size,
+        "seconds": seconds,
+        "why": getattr(last, "why_", None),
+        "score": plain(getattr(last, "best_score_", None)),
+    }
+
+
+def _changed(model: Any) -> dict[str, Any]:
+    """Parameters that differ from their defaults and can be written."""
+    defaults = type(model)().get_params(deep=False)
+    given = model.get_params(deep=False)
+    plain_types = (str, int, float, bool, type(None))
+    return {
+        key: value
+        for key, value in given.items()
+        if isinstance(value, plain_types) and value != defaults.get(key)
+    }
+
+
+def _sentence(told: Mapping[str, Any]) -> str:
+    line = (
+        f"{told['classifier']} fitted to {told['data']} ({told['rows']} rows, {told['features']} "
+        f"features, {told['labels']} labels) in {told['seconds']:.1f} s: {told['model']}, "
+        f"{human_bytes(told['bytes'])}, {told['numbers']:,} numbers."
+    )
+    return line if told["why"] is None else f"{line}\n{told['why']}"

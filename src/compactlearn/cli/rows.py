@@ -1,0 +1,229 @@
+"""What fit, predict, evaluate and explain share: the rows of DATA, and the model in MODEL."""
+
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from compactlearn.cli.datasets import Delimiter, Home, Ignore, Labels, character, find, reading
+from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.datasets import (
+    Dataset,
+    TextColumns,
+    Texts,
+    arranged,
+    read_for_model,
+    read_texts,
+)
+from compactlearn.estimators import load_model
+from compactlearn.estimators.from_files import columns_of, last_step
+
+__all__ = [
+    "Data",
+    "Delimiter",
+    "Form",
+    "Home",
+    "Ignore",
+    "Labels",
+    "Model",
+    "Rows",
+    "Separator",
+    "TagColumn",
+    "TextColumn",
+    "Wanted",
+    "check_target",
+    "name_of",
+    "open_model",
+    "rows_for",
+    "training_data",
+]
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="A file, the name of a data set, or - for standard input.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A file that fit or save has written.")
+]
+TextColumn = Annotated[
+    str | None,
+    typer.Option("--text", help="The column of the texts, in a table of texts and tags."),
+]
+TagColumn = Annotated[str | None, typer.Option("--tags", help="The column of the tags.")]
+Separator = Annotated[
+    str | None, typer.Option("--sep", help="What stands between the tags of a row; by default ';'.")
+]
+Form = Annotated[
+    str | None,
+    typer.Option(
+        "--input-format",
+        help="The format of DATA where its name does not tell: arff, csv, libsvm, mat, parquet, "
+        "xmlrepo; of texts csv, tsv, jsonl, parquet, or lines: one text in each.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the options say of DATA."""
+
+    source: str
+    text: str | None = None
+    tags: str | None = None
+    sep: str | None = None
+    labels: str | None = None
+    ignore: str | None = None
+    form: str | None = None
+    delimiter: str | None = None
+    data_home: Path | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as a model takes them, with labels where these were asked for."""
+
+    X: Any
+    Y: Any
+    name: str
+    features: tuple[str, ...] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.X) if isinstance(self.X, list) else self.X.shape[0]
+
+
+def training_data(wanted: Wanted) -> tuple[Dataset | Texts, TextColumns | None]:
+    """What a model is fitted to, and of texts the columns that they are in."""
+    if wanted.text is None and wanted.tags is None:
+        with _present(wanted.source) as path, _advice():
+            return find(path, wanted.data_home, *_reading(wanted)), None
+    if wanted.text is None or wanted.tags is None:
+        given, other = ("--text", "--tags") if wanted.tags is None else ("--tags", "--text")
+        raise Mistake(
+            f"A table of texts has a column for the texts and one for the tags, and only {given} "
+            f"was given; name the other by {other}."
+        )
+    if wanted.labels is not None or wanted.ignore is not None:
+        raise Mistake(
+            "--labels and --ignore are about columns of numbers, and --text was given; leave them "
+            "out, or leave --text and --tags out."
+        )
+    columns = TextColumns(wanted.text, wanted.tags, wanted.sep or ";")
+    return _texts(wanted, columns, with_labels=True), columns
+
+
+def rows_for(model: Any, wanted: Wanted, *, with_labels: bool) -> Rows:
+    """Rows for a model that is there already, whose columns it knows."""
+    columns = columns_of(model)
+    if wanted.text is not None or isinstance(columns, TextColumns) or wanted.form == "lines":
+        known = columns if isinstance(columns, TextColumns) else TextColumns(None)
+        found = _texts(
+            wanted,
+            TextColumns(
+                wanted.text or known.text, wanted.tags or known.tags, wanted.sep or known.sep
+            ),
+            with_labels=with_labels,
+        )
+        tags = None if found.tags is None else [list(row) for row in found.tags]
+        return Rows(list(found.texts), tags, found.name)
+    if columns is None:
+        raise Mistake(
+            "The model does not say what it was fitted to; if these were texts, name their column "
+            "by --text."
+        )
+    with _present(wanted.source) as path, _advice():
+        labels, ignore, form, delimiter = _reading(wanted)
+        if not Path(path).is_file():
+            found = find(path, wanted.data_home, labels, ignore, form, delimiter)
+            with refusals_are_mistakes():
+                X, Y = arranged(found, columns, with_labels=with_labels)
+            return Rows(X, Y, found.name, columns.features)
+        with refusals_are_mistakes():
+            said, options = reading(labels, ignore, delimiter)
+            X, Y = read_for_model(
+                path, columns, said, with_labels=with_labels, format=form, **options
+            )
+        return Rows(X, Y, Path(path).name, columns.features)
+
+
+def open_model(path: Path) -> Any:
+    """The model in a file."""
+    with refusals_are_mistakes():
+        return load_model(path)
+
+
+def check_target(target: Path, option: str, *, force: bool) -> None:
+    """Refuse a file to write that cannot be written, or that is there and is to stay.
+
+    Before anything is computed, so that nobody waits in vain.
+    """
+    if target.is_dir():
+        raise Mistake(f"{option} must name a file, and {target} is a folder; add a name.")
+    if target.exists() and not force:
+        raise Mistake(
+            f"{option} names {target}, which is there already; choose another name, or replace it "
+            "by --force."
+        )
+    if not target.parent.is_dir():
+        raise Mistake(
+            f"{option} must lie in a folder, and {target.parent} does not exist; make it."
+        )
+
+
+def name_of(model: Any) -> str:
+    """What a model is, in a word."""
+    return type(last_step(model)).__name__
+
+
+def _texts(wanted: Wanted, columns: TextColumns, *, with_labels: bool) -> Texts:
+    if with_labels and columns.tags is None:
+        raise Mistake(
+            "The tags of the texts are needed, and nobody has said which column they are in; name "
+            "it by --tags."
+        )
+    with _present(wanted.source) as path, _advice(), refusals_are_mistakes():
+        return read_texts(
+            path,
+            None if wanted.form == "lines" else columns.text,
+            columns.tags if with_labels else None,
+            sep=columns.sep,
+            format=wanted.form,
+            delimiter=None if wanted.delimiter is None else character(wanted.delimiter),
+        )
+
+
+def _reading(wanted: Wanted) -> tuple[str | None, str | None, str | None, str | None]:
+    return wanted.labels, wanted.ignore, wanted.form, wanted.delimiter
+
+
+@contextmanager
+def _present(source: str) -> Iterator[str]:
+    """The path of the data; inside, what came by standard input is a file."""
+    if source != "-":
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix="compactlearn-") as folder:
+        path = Path(folder, "stdin")
+        with path.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        yield str(path)
+
+
+@contextmanager
+def _advice() -> Iterator[None]:
+    """Inside, the library's advice to pass a format is about the format of DATA."""
+    try:
+        yield
+    except Mistake as mistake:
+        raise Mistake(re.sub(r"--format\b", "--input-format", str(mistake))) from mistake

@@ -1,0 +1,63 @@
+"""What labels are called, and how they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from compactlearn.core.params import nearest
+
+
+@dataclass(frozen=True)
+class LabelNames:
+    """What labels are called, and which column of the scores is theirs."""
+
+    names: tuple[str, ...]
+    classes: tuple[Any, ...]
+    two_classes: bool
+
+    @classmethod
+    def of(cls, model: Any) -> LabelNames:
+        """Of a fitted classifier; the classes' numbers where labels have no names."""
+        classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
+        known = getattr(model, "label_names_", None)
+        names = [str(name) for name in (classes if known is None else known)]
+        return cls(tuple(names), classes, known is None and _has_two_classes(model))
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.names)
+
+    def as_matrix(self, Y: Any) -> Any:
+        """Labels of rows as they are; a vector of classes as a matrix, a column for each."""
+        if np.ndim(Y) != 1 or scipy.sparse.issparse(Y):
+            return Y
+        return (np.asarray(Y)[:, None] == np.asarray(self.classes)[None, :]).astype(np.int64)
+
+    def places(self, asked: Any) -> list[int]:
+        """The places of labels that are asked for by name or number."""
+        given = [asked] if isinstance(asked, str) or not np.iterable(asked) else list(asked)
+        return [self.place(one) for one in given]
+
+    def place(self, asked: Any) -> int:
+        """The place of one label."""
+        asked = asked.item() if isinstance(asked, np.generic) else asked
+        if asked in self.names:
+            return self.names.index(asked)
+        if not isinstance(asked, bool) and asked in self.classes:
+            return self.classes.index(asked)
+        some = ", ".join(repr(name) for name in self.names[:5])
+        raise ValueError(
+            f"Labels are asked for by name or number, this model has {self.count} ({some}"
+            f"{', ...' if self.count > 5 else ''}), and {asked!r} is none of them; pass one that "
+            f"it has.{nearest(str(asked), self.names)}"
+        )
+
+
+def _has_two_classes(model: Any) -> bool:
+    """Whether one score stands between two classes."""
+    return len(getattr(model, "classes_", ())) == 2 and getattr(model, "n_labels_", 1) == 1

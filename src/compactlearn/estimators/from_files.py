@@ -1,0 +1,101 @@
+"""Models and files: fitting with the names of columns, and finding these again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from compactlearn.core.validation import check_targets
+from compactlearn.datasets.dataset import Dataset
+from compactlearn.datasets.formats.for_model import ModelColumns, TextColumns
+from compactlearn.datasets.formats.texts import Texts
+from compactlearn.estimators.any_classifier import names_of
+
+__all__ = ["columns_of", "fit_to", "last_step"]
+
+# The attribute of the last step that remembers; it is stored with the model like any other.
+_NOTE = "columns_"
+
+
+def fit_to(model: Any, data: Dataset | Texts, columns: TextColumns | None = None) -> Any:
+    """Fit a model to what a reader has returned, and let it remember the names of the columns.
+
+    It is the model that ``model.fit(data.X, data.Y)`` makes, or ``model.fit(texts, tags)``, and its
+    labels have the data set's names.
+
+    Parameters
+    ----------
+    model : classifier, or Pipeline that ends in one
+    data : Dataset or Texts
+    columns : TextColumns, optional
+        The columns that texts were read from.
+
+    Examples
+    --------
+    >>> from compactlearn import CMLLClassifier
+    >>> from compactlearn.datasets import load
+    >>> data = load("enron")
+    >>> model = fit_to(CMLLClassifier(), data)
+    >>> model.label_names_ == list(data.label_names)
+    True
+    >>> columns_of(model).features == data.feature_names
+    True
+    """
+    note: dict[str, Any]
+    if isinstance(data, Texts):
+        if data.tags is None:
+            raise ValueError(
+                "A model is fitted to texts and their tags, and these texts have none; name the "
+                "column of the tags (tags, or --tags on the command line)."
+            )
+        model.fit(list(data.texts), [list(row) for row in data.tags])
+        columns = TextColumns(None) if columns is None else columns
+        note = {"text": columns.text, "tags": columns.tags, "sep": columns.sep}
+    else:
+        model.fit(data.X, _targets(data))
+        names = data.feature_names
+        note = {"features": None if names is None else list(names)}
+    setattr(last_step(model), _NOTE, note)
+    return model
+
+
+def columns_of(model: Any) -> ModelColumns | TextColumns | None:
+    """The columns that a fitted model expects; None where that is not known.
+
+    Parameters
+    ----------
+    model : fitted classifier, or Pipeline that ends in one
+    """
+    last = last_step(model)
+    note = getattr(last, _NOTE, None)
+    note = note if isinstance(note, Mapping) else {}
+    if "text" in note:
+        return TextColumns(note["text"], note.get("tags"), note.get("sep", ";"))
+    count = getattr(model, "n_features_in_", None)
+    if count is None:
+        return None
+    features = note.get("features", getattr(model, "feature_names_in_", None))
+    labels = getattr(last, "label_names_", None)
+    return ModelColumns(
+        int(count),
+        len(names_of(last)),
+        None if features is None else tuple(map(str, features)),
+        None if labels is None else tuple(labels),
+    )
+
+
+def last_step(model: Any) -> Any:
+    """The classifier at the end of a pipeline, or the model itself."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    return model
+
+
+def _targets(data: Dataset) -> Any:
+    """Labels with their names, in the order of their columns."""
+    if data.label_names is None:
+        return data.Y
+    return replace(check_targets(data.Y, data.n_samples), names=list(data.label_names))

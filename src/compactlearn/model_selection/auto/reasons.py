@@ -1,0 +1,46 @@
+"""What a score of a blend is made of: the terms of its members, read as log-odds and weighed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+from compactlearn.estimators.explaining.asking import inside_of
+from compactlearn.estimators.explaining.inside import Inside, NotExplained, Places
+from compactlearn.estimators.explaining.parts import Parts
+from compactlearn.model_selection.auto.blend import Blend, Member
+
+
+@dataclass(frozen=True)
+class BlendInside(Inside):
+    """One member or several."""
+
+    blend: Blend
+    boundary: float
+
+    def width(self, X: Any) -> int:
+        """That of the widest member."""
+        return max(inside_of(member.model).width(X) for member in self.blend.members)
+
+    def parts(self, X: Any, labels: Places) -> Parts:
+        """Terms of the same feature are one; those of a single member have its name before them."""
+        parts = [self._of_member(member, X, labels) for member in self.blend.members]
+        return reduce(add, parts).plus(self.blend.intercept - self.boundary)
+
+    def _of_member(self, member: Member, X: Any, labels: Places) -> Parts:
+        inside = inside_of(member.model)
+        parts = inside.parts(inside.checked(X), labels).through(member.reading)
+        parts = parts.times(member.weight)
+        return parts if len(self.blend.members) == 1 else parts.named(member.name)
+
+    def label_vectors(self) -> Any:
+        """Those of the member of largest weight that has any."""
+        order = sorted(self.blend.members, key=lambda member: -member.weight)
+        for member in order:
+            try:
+                return inside_of(member.model).label_vectors()
+            except NotExplained:
+                continue
+        return super().label_vectors()

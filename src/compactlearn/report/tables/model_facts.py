@@ -1,0 +1,156 @@
+"""What a page on a fitted model is made of: plain values, gathered by whoever knows the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["Bin", "LabelFacts", "Misjudged", "ModelFacts", "Tried"]
+
+
+@dataclass(frozen=True)
+class LabelFacts:
+    """One label on the held-out rows.
+
+    Parameters
+    ----------
+    name : str
+    n_present, n_given, n_right : int
+        Rows that have the label, rows that the model gives it, and rows of both.
+    words : tuple of str
+        The features that speak for it most; empty where the model cannot be explained.
+    near : tuple of str
+        Labels that the model takes for similar.
+    """
+
+    name: str
+    n_present: int
+    n_given: int
+    n_right: int
+    words: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+    @property
+    def precision(self) -> float | None:
+        """Of the rows that it was given, how many have it; None of none."""
+        return self.n_right / self.n_given if self.n_given else None
+
+    @property
+    def recall(self) -> float | None:
+        """Of the rows that have it, how many it was given; None of none."""
+        return self.n_right / self.n_present if self.n_present else None
+
+    @property
+    def f1(self) -> float | None:
+        """Of both; None where nothing has it and nothing was given it."""
+        both = self.n_given + self.n_present
+        return 2 * self.n_right / both if both else None
+
+
+@dataclass(frozen=True)
+class Misjudged:
+    """A label that the model was sure about and wrong.
+
+    Parameters
+    ----------
+    row : int
+        The place of the row among the held-out ones.
+    label : str
+    given : bool
+        True: it was given and is not there; False: it is there and was not given.
+    margin : float
+        The score above the threshold.
+    speaks_for, speaks_against : tuple of str
+        Names of terms, strongest first.
+    text : str
+        What the row says, where it is a text.
+    """
+
+    row: int
+    label: str
+    given: bool
+    margin: float
+    speaks_for: tuple[str, ...] = ()
+    speaks_against: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A model that a search has tried: how many numbers it keeps, and how good it was."""
+
+    name: str
+    numbers: int
+    score: float
+    deviation: float | None
+    taken: bool
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Labels of rows that were called about equally likely."""
+
+    cells: int
+    chance: float  # the mean of what was said
+    share: float  # of what is there
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """All that the page says.
+
+    Parameters
+    ----------
+    kind : str
+        The name of the model's class.
+    settings : mapping of str to str
+        Parameters that are not the usual ones, as they are written.
+    n_rows, n_features, n_labels : int
+        Of the held-out rows.
+    numbers, n_bytes : int or None
+        What the model keeps.
+    metrics : mapping of str to float
+        On the held-out rows.
+    labels : tuple of LabelFacts
+    mistakes : tuple of Misjudged
+        The surest first.
+    tried : tuple of Tried
+        What a search has tried, judged by ``tried_by``.
+    bins : tuple of Bin
+        Empty where the model has no probabilities.
+    n_rows_of_words : int
+        From how many rows of a label its words are, at most.
+    unexplained : str
+        Why there are no words; empty where there are.
+    """
+
+    kind: str
+    settings: Mapping[str, str]
+    n_rows: int
+    n_features: int
+    n_labels: int
+    numbers: int | None
+    n_bytes: int | None
+    metrics: Mapping[str, float]
+    labels: tuple[LabelFacts, ...]
+    mistakes: tuple[Misjudged, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    tried_by: str = ""
+    bins: tuple[Bin, ...] = ()
+    n_rows_of_words: int = 0
+    unexplained: str = ""
+
+    @property
+    def n_present(self) -> int:
+        """Labels that are there, over all rows."""
+        return sum(label.n_present for label in self.labels)
+
+    @property
+    def n_given(self) -> int:
+        """Labels that were given."""
+        return sum(label.n_given for label in self.labels)
+
+    @property
+    def n_right(self) -> int:
+        """Labels that were given and are there."""
+        return sum(label.n_right for label in self.labels)

@@ -1,0 +1,104 @@
+"""`compactlearn doctor`: what it says of the machine is so, and of a model file what is in it."""
+
+import json
+import platform
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from compactlearn import CMLLClassifier
+from compactlearn.cli import main
+from compactlearn.core import machine
+from compactlearn.datasets import load
+from compactlearn.estimators.from_files import fit_to
+
+PROJECT = tomllib.loads(
+    (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+)["project"]
+
+
+@pytest.fixture(autouse=True)
+def without_torch(monkeypatch):
+    """Its import takes seconds; it has a test of its own."""
+    monkeypatch.setattr("compactlearn.cli.doctor.devices", dict)
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("doctor") / "enron.model"
+    model = fit_to(CMLLClassifier(n_label_components=4), load("enron"))
+    model.save(path)
+    return path, model
+
+
+def test_it_tells_versions_threads_memory_and_the_data_folder(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("COMPACTLEARN_DATA", str(tmp_path))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert main(["doctor", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["python"] == platform.python_version()
+    assert told["required"]["numpy"] == version("numpy")
+    assert told["data folder"] == str(tmp_path)
+    assert told["memory"]["available_bytes"] > 2**20
+    assert told["threads"]["variables"]["OMP_NUM_THREADS"] == "1"
+    assert any(pool["for"] == "blas" for pool in told["threads"]["libraries"])
+    assert "model" not in told
+
+
+def test_packages_are_those_of_the_project():
+    """By what is installed, which the tests install from this pyproject."""
+    wanted = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"}
+    assert set(machine.required_packages()) == wanted
+    extras = set(PROJECT["optional-dependencies"]) - {"test", "dev"}
+    assert {"cli", "data", "deep"} <= set(machine.optional_packages()) <= extras
+    assert machine.optional_packages()["cli"]["rich"] == version("rich")
+
+
+def test_an_absent_package_is_named_with_its_extra(capsys, monkeypatch):
+    monkeypatch.setattr("compactlearn.cli.doctor.optional_packages", lambda: {"x": {"left": None}})
+    assert main(["doctor"]) == 0
+    assert "no left (pip install 'compactlearn[x]')" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_devices_are_those_of_torch():
+    torch = pytest.importorskip("torch")
+    told = machine.devices()
+    assert told["torch"] == torch.__version__
+    assert len(told["cuda devices"]) == torch.cuda.device_count()
+
+
+def test_a_torch_that_cannot_be_loaded_is_told(monkeypatch):
+    def broken(*_args, **_kwargs):
+        raise OSError("libcudart.so is missing")
+
+    monkeypatch.setattr(machine, "require", broken)
+    assert machine.devices() == {"torch": "cannot be loaded (OSError: libcudart.so is missing)"}
+    monkeypatch.setattr(machine, "_version", lambda _name: None)
+    assert machine.devices() == {}
+
+
+def test_it_looks_into_a_model_file(model_file, capsys):
+    path, model = model_file
+    assert main(["doctor", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["model"]
+    assert told["type"] == "CMLLClassifier"
+    assert (told["features"], told["labels"], told["numbers"]) == (1001, 53, model.numbers_)
+    assert told["first labels"] == list(load("enron").label_names[:5])
+    assert (told["digests"], told["format_version"]) == ("verified", "1")
+    assert told["bytes"] == path.stat().st_size
+    assert main(["doctor", str(path)]) == 0
+    assert "CMLLClassifier" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", [-1, -100, 30])
+def test_a_changed_byte_is_found(place, model_file, tmp_path, capsys):
+    content = bytearray(model_file[0].read_bytes())
+    content[place] ^= 1
+    (tmp_path / "bad.model").write_bytes(content)
+    assert main(["doctor", str(tmp_path / "bad.model")]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "bad.model" in told.err

@@ -1,0 +1,175 @@
+"""Texts and tags: what is written in any form is read, and a bad file is refused in words."""
+
+import csv
+import gzip
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlearn.datasets import DataFileError, Texts, read_texts
+
+TEXTS = ("bake the bread", 'she said "rain, rain"', "two\nlines; and more", "", "日本 — naïve")
+TAGS = (("food", "bread"), ("weather",), (), ("a b", "日本"), ("food",))
+
+
+def as_csv(delimiter, texts=TEXTS, tags=TAGS, sep=";"):
+    stream = io.StringIO()
+    table = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    table.writerow(["id", "body", "topics"])
+    table.writerows([[j, x, sep.join(t)] for j, (x, t) in enumerate(zip(texts, tags, strict=True))])
+    return stream.getvalue().encode()
+
+
+def as_json(texts=TEXTS, tags=TAGS):
+    rows = zip(texts, tags, strict=True)
+    return "".join(json.dumps({"body": x, "topics": t}) + "\n" for x, t in rows).encode()
+
+
+def as_parquet(texts=TEXTS, tags=TAGS, sep=None):
+    cells = [list(t) if sep is None else sep.join(t) for t in tags]
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"body": list(texts), "topics": cells, "n": [1] * len(texts)}), stream)
+    return stream.getvalue()
+
+
+FORMS = {
+    "t.csv": as_csv(","),
+    "t.tsv": as_csv("\t"),
+    "semicolons.csv": as_csv(";", sep="|"),
+    "t.jsonl": as_json(),
+    "joined.jsonl": as_json(tags=[";".join(tags) for tags in TAGS]),
+    "t.parquet": as_parquet(),
+    "joined.parquet": as_parquet(sep=";"),
+    "t.csv.gz": gzip.compress(as_csv(",")),
+    "windows.csv": b"\xef\xbb\xbf"
+    + as_csv(",").replace(b"\n", b"\r\n").replace(b"two\r\nlines", b"two\nlines"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_says_the_same(name, write):
+    path = write(FORMS[name], name)
+    sep = "|" if name == "semicolons.csv" else ";"
+    found = read_texts(path, "body", "topics", sep=sep)
+    assert (found.texts, found.tags) == (TEXTS, TAGS)
+    assert found.source == str(path)
+    alone = read_texts(path, "body")
+    assert (alone.texts, alone.tags) == (TEXTS, None)
+
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=12)
+tag = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Zs", "Zl", "Zp")), min_size=1)
+tags = st.lists(tag.filter(lambda t: ";" not in t and t == t.strip()), max_size=3, unique=True)
+
+
+@given(st.lists(st.tuples(words, tags.map(tuple)), min_size=1, max_size=5))
+def test_whatever_is_written_comes_back(tmp_path_factory, rows):
+    folder = tmp_path_factory.getbasetemp()
+    texts, names = tuple(x for x, _ in rows), tuple(t for _, t in rows)
+    for name, content in (
+        ("any.csv", as_csv(",", texts, names)),
+        ("any.jsonl", as_json(texts, names)),
+    ):
+        (folder / name).write_bytes(content)
+        found = read_texts(folder / name, "body", "topics")
+        assert (found.texts, found.tags) == (texts, names)
+
+
+def test_a_text_may_be_longer_than_what_the_csv_module_allows(write):
+    before = csv.field_size_limit()
+    long = "word " * 100_000
+    found = read_texts(write(as_csv(",", [long], [("a",)]), "t.csv"), "body", "topics")
+    assert found.texts == (long,)
+    assert csv.field_size_limit() == before
+    with pytest.raises(DataFileError, match="none is called"):
+        read_texts(write(as_csv(","), "t.csv"), "bdy")
+    assert csv.field_size_limit() == before  # also where reading ends with an error
+
+
+def test_names_are_stripped_and_count_once(write):
+    path = write('body,topics\nx," a ;b;; a"\n', "t.csv")
+    assert read_texts(path, "body", "topics").tags == (("a", "b"),)
+
+
+def test_tags_may_be_absent_from_some_rows_of_json(write):
+    path = write(
+        '{"body": "x"}\n\n{"body": "y", "topics": null}\n{"body":"z","topics":["a"]}\n', "t.jsonl"
+    )
+    assert read_texts(path, "body", "topics").tags == ((), (), ("a",))
+
+
+def test_plain_lines_are_texts(write):
+    path = write("one text\r\nanother, with a comma\n\nlast", "stdin")
+    assert read_texts(path, None).texts == ("one text", "another, with a comma", "", "last")
+    assert read_texts(path, None, format="lines").tags is None
+
+
+def test_what_it_is_in_a_line(write):
+    assert repr(Texts(("a", "b"))) == "Texts 'unnamed': 2 rows"
+    assert repr(read_texts(write(as_json(), "t.jsonl"), "body", "topics")) == (
+        "Texts 't': 5 rows, 5 different tags"
+    )
+
+
+REFUSED = [
+    (
+        "t.csv",
+        "body,topics\nx,a\n",
+        {"text": "bdy"},
+        r"none is called 'bdy'; there are 'body', .*--text.*mean 'body'",
+    ),
+    ("t.csv", "body,topics\nx,a\n", {"tags": "topic"}, r"none is called 'topic'.*--tags.*'topics'"),
+    ("t.jsonl", '{"body": "x"}\n', {}, r"tags must name a column, but none is called 'topics'"),
+    ("t.jsonl", '{"other": "x"}\n', {}, r"t\.jsonl, line 1: text must name a column"),
+    (
+        "t.csv",
+        "body,topics\nx\n",
+        {},
+        r"t\.csv, line 2: a row must hold 2 cells.*got 1.*double quotes",
+    ),
+    (
+        "t.csv",
+        "body,body\nx,y\n",
+        {},
+        r"line 1: each column needs a name of its own.*2 are called 'body'",
+    ),
+    ("t.csv", "", {}, "begins with an empty line"),
+    ("t.csv", "body,topics\n", {}, "it holds no row"),
+    ("t.csv", 'body,topics\n"x,a\n', {}, r"cells cannot be told apart"),
+    ("t.csv", b"\0\1,\0", {}, "zero bytes"),
+    ("t.jsonl", '{"body": "x"\n', {}, r"t\.jsonl, line 1: a line must be an object of JSON"),
+    ("t.jsonl", "[1]\n", {}, r"line 1: a line must be an object of JSON.*\[1\]"),
+    (
+        "t.jsonl",
+        '{"body": 3, "topics": []}\n',
+        {},
+        r"line 1: a text must be a string, and 'body' holds 3",
+    ),
+    ("t.jsonl", '{"body": "x", "topics": [1]}\n', {}, r"the tags of a row must be names.*\[1\]"),
+    ("t.jsonl", '{"body": "x", "topics": 4}\n', {}, r"the tags of a row must be names"),
+    ("t.parquet", b"PAR1 but not really", {}, "cannot be read as Parquet"),
+    ("t.parquet", as_parquet(), {"text": "bodi"}, "none is called 'bodi'.*'body'"),
+    ("t", "body,topics\nx,a\n", {}, "does not tell the form.*--format"),
+    ("t", "body\nx\n", {"text": None, "tags": "topics"}, "Plain lines have no columns"),
+    ("t", "", {"text": None, "tags": None}, "it holds no line"),
+    ("t.csv", "body\nx\n", {"text": None}, "text must be the name of the one with the texts"),
+    ("t.csv", "body\nx\n", {"format": "arff"}, "Texts are read from csv, tsv.*'arff'"),
+    ("t.csv", "body\nx\n", {"sep": ""}, "sep stands between"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "options", "words"), REFUSED)
+def test_a_bad_file_is_refused_in_words(name, content, options, words, write):
+    asked = {"text": "body", "tags": "topics"} | options
+    with pytest.raises(ValueError, match=words):
+        read_texts(write(content, name), **asked)
+
+
+def test_no_file_is_an_error_of_files(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file is there"):
+        read_texts(tmp_path / "none.csv", "body")
