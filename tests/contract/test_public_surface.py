@@ -188,6 +188,7 @@ PUBLIC = [
     "text_classifier",
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),
     *("explain", "label_neighbours"),
+    *("save_model", "load_model", "ModelFileError"),
 ]
 
 
