@@ -201,7 +201,7 @@ def test_classes_that_are_words_have_numbers_too():
     with pytest.raises(ValueError, match="and 2 is none of them"):
         model.explain(X[:2], 2)
     model.label_names_ = ["fish", "meat"]  # names do not make labels of classes
-    assert model.explain(X[:2], 0)[0].score == -model.decision_function(X[:1])[0]
+    assert model.explain(X[:2], 0)[0].score == -model.decision_function(X[:2])[0]
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, "all"])
