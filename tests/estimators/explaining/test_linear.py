@@ -194,6 +194,16 @@ def test_labels_by_name_or_number():
         model.explain(X, 5)
 
 
+def test_classes_that_are_words_have_numbers_too():
+    X, Y = make_data(40)
+    model = CMLLClassifier().fit(X, np.array(["fish", "meat"])[Y[:, 0].astype(int)])
+    assert model.explain(X[:2], 1) == model.explain(X[:2], "meat")
+    with pytest.raises(ValueError, match="and 2 is none of them"):
+        model.explain(X[:2], 2)
+    model.label_names_ = ["fish", "meat"]  # names do not make labels of classes
+    assert model.explain(X[:2], 0)[0].score == -model.decision_function(X[:2])[0]
+
+
 @pytest.mark.parametrize("k", [0, -1, 2.5, "all"])
 def test_numbers_of_terms_that_mean_nothing_are_refused(k):
     X, Y = make_data(40)

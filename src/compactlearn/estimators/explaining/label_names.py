@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from compactlearn.core.params import nearest
+from compactlearn.core.params import Integer, nearest
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,9 @@ class LabelNames:
         """Of a fitted classifier; the classes' numbers where labels have no names."""
         classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
         known = getattr(model, "label_names_", None)
-        names = [str(name) for name in (classes if known is None else known)]
-        return cls(tuple(names), classes, known is None and _has_two_classes(model))
+        if known is None or len(known) != len(classes):
+            known = classes
+        return cls(tuple(str(name) for name in known), classes, _has_two_classes(model))
 
     @property
     def count(self) -> int:
@@ -50,6 +51,8 @@ class LabelNames:
             return self.names.index(asked)
         if not isinstance(asked, bool) and asked in self.classes:
             return self.classes.index(asked)
+        if Integer(0, self.count - 1).accepts(asked) and isinstance(self.classes[0], str):
+            return int(asked)
         some = ", ".join(repr(name) for name in self.names[:5])
         raise ValueError(
             f"Labels are asked for by name or number, this model has {self.count} ({some}"
