@@ -15,6 +15,7 @@ from compactlearn.estimators import (
     method,
     predict_topk,
 )
+from compactlearn.export import to_onnx
 from compactlearn.linalg import Moments
 from compactlearn.model_selection import AutoCompactClassifier, CMLLClassifierCV
 
@@ -44,4 +45,5 @@ __all__ = [
     "fit_path",
     "method",
     "predict_topk",
+    "to_onnx",
 ]

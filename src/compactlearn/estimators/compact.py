@@ -455,6 +455,17 @@ default="auto"
         check_is_fitted(self, "embedding_")
         return check_features(self, X, reset=False)
 
+    @property
+    def parts_(self) -> FittedModel:
+        """All that predicting needs, in one frozen value."""
+        check_is_fitted(self, "embedding_")
+        return self._model
+
+    @property
+    def boundary_(self) -> float:
+        """What is taken off the scores of two classes, whose boundary is 0; else 0."""
+        return self.parts_.boundary
+
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         return self._model.score_blocks(X)
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Integer
 from compactlearn.core.validation import Targets
 from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compressing import Compressible, forget_compression
+from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed
 
 Array = NDArray[np.float64]
@@ -84,7 +86,7 @@ class LabelSpace:
         return self.classes[places]
 
 
-class RanksLabels(Evaluated, Compressible, Weighed):
+class RanksLabels(Evaluated, Compressible, Exported, Weighed):
     """Labels and the best of them from blocks of scores; ``evaluate`` and ``compress``."""
 
     classes_: NDArray[Any]
@@ -92,6 +94,19 @@ class RanksLabels(Evaluated, Compressible, Weighed):
     label_names_: list[str]
     threshold_: Any
     _labels: LabelSpace
+    _boundary: float
+
+    @property
+    def label_space_(self) -> LabelSpace:
+        """What the classifier knows of its labels: matrix or vector, classes, names."""
+        check_is_fitted(self)
+        return self._labels
+
+    @property
+    def boundary_(self) -> float:
+        """What is taken off the scores of two classes, whose boundary is 0; else 0."""
+        check_is_fitted(self)
+        return self._boundary
 
     @abstractmethod
     def _prepare(self, X: Any) -> Any:

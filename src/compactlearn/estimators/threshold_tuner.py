@@ -40,6 +40,7 @@ from compactlearn.core.validation import (
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.any_classifier import Evaluated, RanksScores
+from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed, numbers_of
 
 Array = NDArray[np.float64]
@@ -62,7 +63,7 @@ def _has(name: str) -> Any:
 
 
 class ThresholdTuner(
-    Evaluated, RanksScores, Weighed, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+    Evaluated, RanksScores, Exported, Weighed, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 ):
     """Turn any multi-label classifier's scores into label sets by tuned thresholds.
 
@@ -268,6 +269,18 @@ class ThresholdTuner(
         if scipy.sparse.issparse(answer):
             answer = answer.toarray()
         return np.asarray(answer, dtype=np.float64)
+
+    @property
+    def response_(self) -> str:
+        """Whose scores decide: ``response`` as it was at fit."""
+        check_is_fitted(self, "estimator_")
+        return self._asked
+
+    @property
+    def never_empty_(self) -> bool:
+        """Whether a row without a label gets its best one: ``never_empty`` as it was at fit."""
+        check_is_fitted(self, "estimator_")
+        return self._never_empty
 
     def _scores_to_rank(self, X: Any) -> Array:
         """The scores that decisions are made from, whichever of the two they are."""

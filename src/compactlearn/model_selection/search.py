@@ -44,6 +44,7 @@ from compactlearn.core.warn import warn_user
 from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.model_size import Weighed
 from compactlearn.metrics.scoring import Scorer, scorer
@@ -66,7 +67,13 @@ def _gives_probabilities(search: Search) -> None:
 
 
 class Search(
-    Evaluated, Weighed, MetaEstimatorMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+    Evaluated,
+    Exported,
+    Weighed,
+    MetaEstimatorMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
 
