@@ -12,12 +12,15 @@ from compactlearn.estimators import (
     ThresholdTuner,
     evaluate,
     fit_path,
+    load_model,
     method,
     predict_topk,
+    save_model,
 )
 from compactlearn.export import to_onnx
 from compactlearn.linalg import Moments
 from compactlearn.model_selection import AutoCompactClassifier, CMLLClassifierCV
+from compactlearn.storing import ModelFileError
 
 __version__ = "0.1.0"
 
@@ -35,6 +38,7 @@ __all__ = [
     "CompactClassifier",
     "FaIE",
     "KernelMap",
+    "ModelFileError",
     "Moments",
     "Original",
     "POPClassifier",
@@ -43,7 +47,9 @@ __all__ = [
     "__version__",
     "evaluate",
     "fit_path",
+    "load_model",
     "method",
     "predict_topk",
+    "save_model",
     "to_onnx",
 ]

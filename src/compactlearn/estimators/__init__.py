@@ -1,5 +1,9 @@
 """The scikit-learn shell: classifiers made of an embedding, a learner and a decoder."""
 
+import compactlearn.estimators.stored.foreign
+import compactlearn.estimators.stored.models
+import compactlearn.estimators.stored.shortlists
+import compactlearn.estimators.stored.trees  # noqa: F401, all of them add to a table
 from compactlearn.estimators.any_classifier import evaluate, predict_topk
 from compactlearn.estimators.c2ae import C2AEClassifier
 from compactlearn.estimators.cmll import CMLLClassifier
@@ -9,6 +13,7 @@ from compactlearn.estimators.methods import METHODS, method
 from compactlearn.estimators.path import fit_path
 from compactlearn.estimators.pop import POPClassifier
 from compactlearn.estimators.shortlist import ShortlistClassifier
+from compactlearn.estimators.storable import load_model, save_model
 from compactlearn.estimators.threshold_tuner import ThresholdTuner
 
 __all__ = [
@@ -22,6 +27,8 @@ __all__ = [
     "ThresholdTuner",
     "evaluate",
     "fit_path",
+    "load_model",
     "method",
     "predict_topk",
+    "save_model",
 ]

@@ -59,11 +59,15 @@ class FittedModel:
         """The scores as a chain of products with mapped rows; None for a foreign regressor."""
         if not isinstance(self.regressor, CodeRidge):
             return None
+        offset = self.offset + self.regressor.intercept_ @ self.decoder
+        return LinearScorer(self.steps, offset - self.boundary, self.row_map.scale)
+
+    @property
+    def steps(self) -> tuple[Array, ...]:
+        """The matrices of that chain; where labels are their own codes there is no decoder."""
         decoder = None if scipy.sparse.issparse(self.decoder) else self.decoder
         steps = (self.projection, self.regressor.coef_.T, decoder)
-        offset = self.offset + self.regressor.intercept_ @ self.decoder
-        kept = tuple(step for step in steps if step is not None)
-        return LinearScorer(kept, offset - self.boundary, self.row_map.scale)
+        return tuple(step for step in steps if step is not None)
 
     @property
     def _decoding(self) -> LinearScorer:

@@ -18,6 +18,7 @@ from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compressing import Compressible, forget_compression
 from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed
+from compactlearn.estimators.storable import Storable
 
 Array = NDArray[np.float64]
 Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
@@ -86,8 +87,8 @@ class LabelSpace:
         return self.classes[places]
 
 
-class RanksLabels(Evaluated, Compressible, Exported, Weighed):
-    """Labels and the best of them from blocks of scores; ``evaluate`` and ``compress``."""
+class RanksLabels(Evaluated, Compressible, Storable, Exported, Weighed):
+    """Labels and the best of them from blocks of scores; ``evaluate``, ``compress``, ``save``."""
 
     classes_: NDArray[Any]
     n_labels_: int

@@ -42,6 +42,7 @@ from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.any_classifier import Evaluated, RanksScores
 from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed, numbers_of
+from compactlearn.estimators.storable import Storable
 
 Array = NDArray[np.float64]
 
@@ -63,7 +64,14 @@ def _has(name: str) -> Any:
 
 
 class ThresholdTuner(
-    Evaluated, RanksScores, Exported, Weighed, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+    Evaluated,
+    RanksScores,
+    Storable,
+    Exported,
+    Weighed,
+    MetaEstimatorMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Turn any multi-label classifier's scores into label sets by tuned thresholds.
 

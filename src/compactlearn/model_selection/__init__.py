@@ -1,5 +1,6 @@
 """Choosing parameters: cross-validation for about the price of one pass over the rows."""
 
+import compactlearn.model_selection.stored  # noqa: F401, it adds to a table
 from compactlearn.model_selection.auto_classifier import AutoCompactClassifier
 from compactlearn.model_selection.balance import BalanceCurve, balance_curve
 from compactlearn.model_selection.cmll_cv import CMLLClassifierCV

@@ -47,6 +47,7 @@ from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.model_size import Weighed
+from compactlearn.estimators.storable import Storable
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.crossval import Outcome, SearchData, cross_validate_grid
 from compactlearn.model_selection.folds import Data, Split
@@ -69,6 +70,7 @@ def _gives_probabilities(search: Search) -> None:
 class Search(
     Evaluated,
     Exported,
+    Storable,
     Weighed,
     MetaEstimatorMixin,
     ClassifierMixin,

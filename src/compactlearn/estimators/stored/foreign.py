@@ -1,0 +1,225 @@
+"""Parts of scikit-learn in model files: what comes before a classifier, and a few learners.
+
+Each has a list of the attributes that a fit gives it. One that has others (of a version that has
+learnt something new, or of a user who set them) is refused, rather than stored by half.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    LabelBinarizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import LinearSVC
+
+from compactlearn.estimators.stored.checks import numbers, require, size
+from compactlearn.storing.errors import ModelFileError
+from compactlearn.storing.kinds import Kind, State, allow, whole
+
+_COMMON = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
+_LINEAR = ("coef_", "intercept_", "n_iter_", "solver_", "classes_", "rank_", "singular_")
+
+Check = Callable[[Any], None]
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """The parameters, as they were passed."""
+    return {name: getattr(estimator, name) for name in type(estimator)._get_param_names()}
+
+
+def foreign(type_: type, *fitted: str, check: Check | None = None, forget: str = "") -> Kind:
+    """An estimator of scikit-learn: its parameters, and these attributes where it has them."""
+    known = {*_COMMON, *fitted}
+
+    def apart(estimator: Any) -> dict[str, Any]:
+        parameters = parameters_of(estimator)
+        found = {name: value for name, value in vars(estimator).items() if name not in parameters}
+        found.pop(forget, None)
+        if set(found) - known:
+            strange = ", ".join(sorted(set(found) - known))
+            raise ModelFileError(
+                f"its type, {type_.__name__}, has attributes ({strange}) that the file format does "
+                "not know of it"
+            )
+        return {**parameters, **found}
+
+    def together(state: State) -> Any:
+        estimator = made(type_, state)
+        if check is not None:
+            check(estimator)
+        return estimator
+
+    def made(type_: type, state: State) -> Any:
+        estimator = object.__new__(type_)
+        vars(estimator).update(with_defaults(type_, state, known))
+        return estimator
+
+    return Kind(f"sklearn {type_.__name__}", type_, apart, together)
+
+
+def with_defaults(type_: Any, state: State, known: set[str]) -> State:
+    """Parameters that another version of scikit-learn did not have take their default values."""
+    names = set(type_._get_param_names())
+    strange = set(state) - names - known
+    require(
+        not strange,
+        f"{type_.__name__} has {', '.join(sorted(strange))!s:.60}, which this version of "
+        "scikit-learn does not know",
+    )
+    signature = inspect.signature(type_.__init__).parameters
+    defaults = {name: signature[name].default for name in names - set(state)}
+    require(inspect.Parameter.empty not in defaults.values(), f"{type_.__name__} lacks parameters")
+    return {**defaults, **state}
+
+
+# ---- texts ------------------------------------------------------------------------------------
+
+_STOP_WORDS = "_stop_words_id"  # the address of a list that was checked
+
+
+def _vectorizer(type_: type) -> Kind:
+    """The vocabulary as a list of terms in their order: no term can have a place out of range."""
+    inner = foreign(type_, "_tfidf", "fixed_vocabulary_", "vocabulary_", forget=_STOP_WORDS)
+
+    def apart(vectorizer: Any) -> dict[str, Any]:
+        state = dict(inner.apart(vectorizer))
+        if "vocabulary_" in state:
+            terms = sorted(state["vocabulary_"].items(), key=lambda pair: pair[1])
+            if [int(place) for _, place in terms] != list(range(len(terms))):
+                raise ModelFileError("its vocabulary does not number its terms from 0 on")
+            state["vocabulary_"] = [str(term) for term, _ in terms]
+        return state
+
+    def together(state: State) -> Any:
+        terms = state.get("vocabulary_")
+        if terms is not None:
+            listed = isinstance(terms, list) and all(isinstance(term, str) for term in terms)
+            require(listed and len(set(terms)) == len(terms), "a vocabulary is no list of terms")
+            state["vocabulary_"] = {term: place for place, term in enumerate(terms)}
+        vectorizer = inner.together(state)
+        setattr(vectorizer, _STOP_WORDS, id(vectorizer.stop_words))
+        weights = getattr(vectorizer, "_tfidf", None)
+        require(weights is None or isinstance(weights, TfidfTransformer), "there are no weights")
+        if terms is not None and hasattr(weights, "idf_"):
+            numbers(weights.idf_, (len(terms),), "the weights of terms")
+        return vectorizer
+
+    return Kind(inner.name, type_, apart, together)
+
+
+# ---- columns ----------------------------------------------------------------------------------
+
+
+def _of_columns(*names: str) -> Check:
+    """Attributes that have a number for each feature, where they are there."""
+
+    def check(estimator: Any) -> None:
+        if hasattr(estimator, "n_features_in_"):
+            width = size(estimator.n_features_in_, "the number of features")
+            for name in names:
+                if getattr(estimator, name, None) is not None:
+                    numbers(getattr(estimator, name), (width,), f"{name} of a scaler")
+
+    return check
+
+
+def _check_sampler(sampler: Any) -> None:
+    if hasattr(sampler, "random_weights_"):
+        width = size(sampler.n_features_in_, "the number of features")
+        count = size(sampler.n_components, "the number of random features")
+        numbers(sampler.random_weights_, (width, count), "random features")
+        numbers(sampler.random_offset_, (count,), "random features")
+
+
+def _check_linear(model: Any) -> None:
+    if hasattr(model, "coef_"):
+        width = size(model.n_features_in_, "the number of features")
+        require(isinstance(model.coef_, np.ndarray), "coefficients are missing")
+        require(model.coef_.shape[-1:] == (width,), "coefficients are of other features")
+        require(model.coef_.ndim <= 2, "coefficients have too many dimensions")
+
+
+def _check_several(model: Any) -> None:
+    if hasattr(model, "estimators_"):
+        require(isinstance(model.estimators_, list) and model.estimators_, "estimators are missing")
+
+
+def _check_pipeline(pipeline: Pipeline) -> None:
+    steps = pipeline.steps
+    require(isinstance(steps, list) and steps, "a pipeline has no steps")
+    for step in steps:
+        named = isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str)
+        require(named, "a step of a pipeline is none")
+
+
+allow(
+    *(_vectorizer(type_) for type_ in (CountVectorizer, TfidfVectorizer)),
+    foreign(HashingVectorizer),
+    foreign(TfidfTransformer, "idf_", check=_of_columns("idf_")),
+    foreign(
+        StandardScaler,
+        *("mean_", "var_", "scale_", "n_samples_seen_"),
+        check=_of_columns("mean_", "scale_"),
+    ),
+    foreign(MaxAbsScaler, "max_abs_", "scale_", "n_samples_seen_", check=_of_columns("scale_")),
+    foreign(
+        MinMaxScaler,
+        *("min_", "scale_", "data_min_", "data_max_", "data_range_", "n_samples_seen_"),
+        check=_of_columns("min_", "scale_"),
+    ),
+    foreign(RobustScaler, "center_", "scale_", check=_of_columns("center_", "scale_")),
+    foreign(Normalizer),
+    foreign(
+        TruncatedSVD,
+        *("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_"),
+    ),
+    foreign(
+        RBFSampler,
+        *("random_weights_", "random_offset_", "_n_features_out", "_gamma"),
+        check=_check_sampler,
+    ),
+    *(
+        foreign(type_, *_LINEAR, check=_check_linear)
+        for type_ in (Ridge, LinearRegression, LogisticRegression, LinearSVC)
+    ),
+    foreign(MultiOutputRegressor, "estimators_", check=_check_several),
+    foreign(
+        OneVsRestClassifier,
+        *("estimators_", "label_binarizer_", "classes_"),
+        check=_check_several,
+    ),
+    foreign(LabelBinarizer, "y_type_", "sparse_input_", "classes_"),
+    foreign(Pipeline, check=_check_pipeline),
+    *(
+        whole(type_, name=f"sklearn {type_.__name__}")
+        for type_ in (KFold, StratifiedKFold, GroupKFold, ShuffleSplit, StratifiedShuffleSplit)
+    ),
+)

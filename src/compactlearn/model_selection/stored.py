@@ -1,0 +1,67 @@
+"""The searches in model files, and what AutoCompactClassifier is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from compactlearn.estimators.stored.checks import is_number, numbers, require, size
+from compactlearn.estimators.stored.models import check_labels
+from compactlearn.metrics.scoring import Scorer
+from compactlearn.model_selection.auto.blend import Blend, Member, Reading
+from compactlearn.model_selection.auto.forest import LabelForest
+from compactlearn.model_selection.auto_classifier import AutoCompactClassifier
+from compactlearn.model_selection.cmll_cv import CMLLClassifierCV
+from compactlearn.model_selection.ratios import RatioSearchCV
+from compactlearn.model_selection.search import GridSearchMoments, Search
+from compactlearn.model_selection.splits import (
+    IterativeStratification,
+    IterativeStratifiedShuffleSplit,
+)
+from compactlearn.storing.kinds import allow, whole
+
+
+def _check_search(search: Search) -> None:
+    best = getattr(search, "best_estimator_", None)
+    if best is not None:
+        same = getattr(best, "n_labels_", None) == search.n_labels_
+        require(same, "the best model of a search has other labels")
+
+
+def _check_auto(classifier: AutoCompactClassifier) -> None:
+    if not hasattr(classifier, "_blend"):
+        return
+    n_labels, blend = check_labels(classifier), classifier._blend
+    require(isinstance(blend, Blend) and is_number(blend.intercept), "the blend is missing")
+    require(isinstance(blend.members, tuple) and blend.members, "the blend has no members")
+    for member in blend.members:
+        require(isinstance(member, Member) and is_number(member.weight), "a member is none")
+        reading = member.reading
+        require(isinstance(reading, Reading), "the scores of a member cannot be read")
+        require(is_number(reading.slope) and is_number(reading.intercept), "a reading is none")
+        if isinstance(member.model, LabelForest):
+            numbers(member.model.frequency_, (n_labels,), "the frequency of labels")
+        last = member.model[-1] if hasattr(member.model, "steps") else member.model
+        require(getattr(last, "n_labels_", n_labels) == n_labels, "a member has other labels")
+    require(is_number(classifier._boundary), "the boundary is no number")
+
+
+def _check_forest(forest: LabelForest) -> None:
+    if hasattr(forest, "forest_"):
+        n_labels = numbers(forest.frequency_, (None,), "the frequency of labels").size
+        require(forest.forest_.n_outputs_ == n_labels, "a forest has other labels")
+        require(size(forest.n_trees, "the number of trees") > 0, "there are no trees")
+        require(((forest.frequency_ > 0) & (forest.frequency_ < 1)).all(), "frequencies are none")
+        require(np.isfinite(forest.frequency_).all(), "frequencies are not finite")
+
+
+allow(
+    *(whole(type_, _check_search) for type_ in (GridSearchMoments, CMLLClassifierCV, RatioSearchCV)),
+    whole(AutoCompactClassifier, _check_auto),
+    whole(Blend),
+    whole(Member),
+    whole(Reading),
+    whole(LabelForest, _check_forest),
+    whole(Scorer),
+    whole(IterativeStratification),
+    whole(IterativeStratifiedShuffleSplit),
+)

@@ -1,0 +1,342 @@
+"""Python values as JSON and arrays, and back: the two directions of a model file's description.
+
+None, truth values, texts, integers and finite floats are themselves, and so are lists. Everything
+else is a dictionary with one entry, whose name says what it is. Things with a kind (and sparse
+matrices are among them) stand in a list of their own, each after those that it holds, so that a
+thing that is met twice is stored once, and is one thing again when it is loaded.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.storing import tensor_file
+from compactlearn.storing.errors import ModelFileError
+from compactlearn.storing.kinds import kind_named, kind_of
+from compactlearn.storing.tensor_file import NAMES
+
+_LONG_LIST = 16  # texts: a longer list of them lies among the arrays
+_DEPTH = 64  # of values in values
+_SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_NUMBER_TYPES = {dtype.name: dtype for dtype in NAMES}
+_TYPES: dict[str, type] = {
+    **{name: dtype.type for name, dtype in _NUMBER_TYPES.items()},
+    "python int": int,
+    "python float": float,
+    "python bool": bool,
+}
+_TYPE_NAMES = {type_: name for name, type_ in _TYPES.items()}
+_GENERATORS = (np.random.RandomState, np.random.Generator, np.random.BitGenerator)
+
+ADVICE = (
+    "use parts of compactlearn, or those of scikit-learn that docs/guide/storing.md lists, or keep "
+    "the model with skops or joblib"
+)
+
+
+class Describer:
+    """Takes things apart; ``arrays``, ``things`` and ``forgotten`` fill up on the way."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self.things: list[Any] = []
+        self.forgotten: list[str] = []  # where generators of random numbers were
+        # With the thing itself, so that its address stays its own.
+        self._places: dict[int, tuple[Any, int | None]] = {}
+        self._array_names: dict[int, tuple[Any, str]] = {}
+        self._by_content: dict[tuple[Any, ...], str] = {}
+
+    def value(self, thing: Any, where: str) -> Any:
+        """The JSON of a thing that is found at ``where``."""
+        if thing is None or type(thing) in (bool, int):
+            return thing
+        if isinstance(thing, np.generic):
+            return self._scalar(thing, where)
+        if isinstance(thing, str):
+            return str(thing)
+        if type(thing) is float:
+            return thing if math.isfinite(thing) else {"float": str(thing)}
+        if isinstance(thing, np.ma.MaskedArray):
+            mask = np.ma.getmaskarray(thing)
+            return {"masked": [self._array(part, where) for part in (thing.data, mask)]}
+        if isinstance(thing, np.ndarray):
+            return self._array(thing, where)
+        simple = self._simple(thing, where)
+        return self._thing(thing, where) if simple is None else simple
+
+    def _simple(self, thing: Any, where: str) -> Any:
+        """Containers, and what else Python and NumPy have; None for all other things."""
+        if type(thing) is list:
+            if len(thing) > _LONG_LIST and all(type(part) is str for part in thing):
+                return {"texts": self._texts(thing)}
+            return self._parts(thing, where)
+        if type(thing) is tuple:
+            return {"tuple": self._parts(thing, where)}
+        if isinstance(thing, set | frozenset):
+            parts = sorted(thing, key=lambda part: (type(part).__name__, repr(part)))
+            return {type(thing).__name__: self._parts(parts, where)}
+        if isinstance(thing, Mapping):
+            pairs = [
+                [self.value(key, f"a key of {where}"), self.value(part, f"{where}[{key!r}]")]
+                for key, part in thing.items()
+            ]
+            return {"dict": pairs}
+        if isinstance(thing, range):
+            return {"range": [thing.start, thing.stop, thing.step]}
+        if isinstance(thing, PurePath):
+            return {"path": str(thing)}
+        if isinstance(thing, np.dtype) and thing.name in _NUMBER_TYPES:
+            return {"dtype": thing.name}
+        if isinstance(thing, type) and thing in _TYPE_NAMES:
+            return {"type": _TYPE_NAMES[thing]}
+        if isinstance(thing, _GENERATORS):
+            self.forgotten.append(where)
+            return {"forgotten": "generator"}
+        return None
+
+    def _parts(self, things: Any, where: str) -> list[Any]:
+        return [self.value(part, f"{where}[{place}]") for place, part in enumerate(things)]
+
+    def _scalar(self, thing: np.generic, where: str) -> Any:
+        if isinstance(thing, np.str_):
+            return {"scalar": ["str", str(thing)]}
+        if thing.dtype.name not in _NUMBER_TYPES:
+            raise refused(where, thing)
+        return {"scalar": [thing.dtype.name, self.value(thing.item(), where)]}
+
+    def _thing(self, thing: Any, where: str) -> Any:
+        kind = kind_of(thing)
+        if kind is None:
+            raise refused(where, thing)
+        if id(thing) in self._places:
+            place = self._places[id(thing)][1]
+            if place is None:
+                raise ModelFileError(f"A model file cannot hold {where}: it holds itself.")
+            return {"thing": place}
+        self._places[id(thing)] = (thing, None)
+        try:
+            parts = kind.apart(thing)
+        except ModelFileError as error:
+            raise ModelFileError(f"A model file cannot hold {where}: {error}; {ADVICE}.") from error
+        state = {name: self.value(parts[name], f"{where}.{name}") for name in sorted(parts)}
+        self.things.append([kind.name, state])
+        self._places[id(thing)] = (thing, len(self.things) - 1)
+        return {"thing": len(self.things) - 1}
+
+    # ---- arrays -------------------------------------------------------------------------------
+
+    def _array(self, array: NDArray[Any], where: str) -> Any:
+        if array.dtype.kind in "OU":
+            return self._array_of_things(array, where)
+        if array.dtype.name not in _NUMBER_TYPES:
+            raise refused(where, array)
+        turned = array.ndim > 1 and array.T.flags.c_contiguous and not array.flags.c_contiguous
+        name = self._named(array.T if turned else array, array)
+        return {"turned": name} if turned else {"array": name}
+
+    def _named(self, array: NDArray[Any], owner: NDArray[Any]) -> str:
+        """The name under which an array lies in the file; equal ones lie there once."""
+        if id(owner) in self._array_names:
+            return self._array_names[id(owner)][1]
+        kept = np.ascontiguousarray(array, dtype=_NUMBER_TYPES[array.dtype.name])
+        kept = kept.reshape(array.shape)  # of an array without dimensions that is one of one
+        content = (kept.dtype, kept.shape, tensor_file.digest(kept))
+        if content not in self._by_content:
+            self._by_content[content] = str(len(self.arrays))
+            self.arrays[self._by_content[content]] = kept
+        self._array_names[id(owner)] = (owner, self._by_content[content])
+        return self._by_content[content]
+
+    def _texts(self, texts: list[str]) -> str:
+        encoded = np.frombuffer(json.dumps(texts, separators=(",", ":")).encode(), np.uint8)
+        return self._named(encoded, encoded)
+
+    def _array_of_things(self, array: NDArray[Any], where: str) -> Any:
+        parts = array.ravel().tolist()
+        shape = list(array.shape)
+        if not all(type(part) is str for part in parts):
+            return {"objects": [shape, self._parts(parts, where)]}
+        name = self._texts(parts)
+        width = 0  # of an array of objects
+        if array.dtype.kind == "U":
+            width, least = array.dtype.itemsize // 4, max([1, *map(len, parts)])
+            if not _sober_width(width, len(parts), self.arrays[name].size):
+                width = least
+        return {"texts": name, "shape": shape, "width": width}
+
+
+def _sober_width(width: int, count: int, stored: int) -> bool:
+    """Whether so many texts, each with room for so many letters, take about what is stored."""
+    return 4 * width * count <= 16 * stored + 4096
+
+
+def refused(where: str, thing: Any) -> ModelFileError:
+    """Why a thing is in no model file."""
+    if inspect.isroutine(thing) or isinstance(thing, type):
+        what = f"a function or class ({getattr(thing, '__name__', thing)})"
+    elif isinstance(thing, np.ndarray | np.generic):
+        what = f"of NumPy's type {thing.dtype}"
+    else:
+        what = f"of the type {type(thing).__module__}.{type(thing).__qualname__}"
+    return ModelFileError(
+        f"A model file holds arrays and plain values of known types, nothing that would have to be "
+        f"executed, and {where} is {what}; {ADVICE}."
+    )
+
+
+class Rebuilder:
+    """Puts things together again from a description and arrays, and believes neither."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._arrays = arrays
+        self._turned: dict[str, NDArray[Any]] = {}
+        self._things: list[Any] = []
+        self._tags: dict[str, Callable[[Any], Any]] = {
+            "float": lambda name: _SPECIAL[name],
+            "scalar": self._scalar,
+            "tuple": lambda parts: tuple(self._list(parts)),
+            "set": lambda parts: set(self._list(parts)),
+            "frozenset": lambda parts: frozenset(self._list(parts)),
+            "dict": self._dict,
+            "range": lambda ends: range(*_integers(ends, 3)),
+            "path": lambda text: Path(_text(text)),
+            "dtype": lambda name: _NUMBER_TYPES[name],
+            "type": lambda name: _TYPES[name],
+            "forgotten": lambda _: None,
+            "array": self._array,
+            "turned": self._turned_array,
+            "masked": self._masked,
+            "objects": self._objects,
+            "texts": lambda name: self._texts(name),
+            "thing": lambda place: self._things[_place(place, len(self._things))],
+        }
+        self._depth = 0
+
+    def add(self, described: Any) -> None:
+        """The next thing of the list."""
+        name, state = described
+        kind = kind_named(name)
+        if not isinstance(state, dict):
+            raise ModelFileError("a part has no attributes")
+        self._things.append(
+            kind.together({part: self.value(value) for part, value in state.items()})
+        )
+
+    def value(self, given: Any) -> Any:
+        """The thing that some JSON stands for."""
+        if isinstance(given, str):
+            return sys.intern(given)  # one text for all places, as in a program
+        if given is None or isinstance(given, bool | int | float):
+            return given
+        self._depth += 1
+        if self._depth > _DEPTH:
+            raise ModelFileError("its values are nested too deeply")
+        try:
+            if isinstance(given, list):
+                return self._list(given)
+            if set(given) == {"texts", "shape", "width"}:
+                return self._array_of_texts(given)
+            ((tag, content),) = given.items()
+            return self._tags[tag](content)
+        finally:
+            self._depth -= 1
+
+    def _list(self, parts: Any) -> list[Any]:
+        if not isinstance(parts, list):
+            raise ModelFileError("something else stands where a list should")
+        return [self.value(part) for part in parts]
+
+    def _dict(self, pairs: Any) -> dict[Any, Any]:
+        found = {self.value(key): self.value(part) for key, part in pairs}
+        if len(found) != len(pairs):
+            raise ModelFileError("a key stands twice")
+        return found
+
+    def _scalar(self, given: Any) -> Any:
+        name, content = given
+        if name == "str":
+            return np.str_(_text(content))
+        value = self.value(content)
+        if type(value) not in (bool, int, float):
+            raise ModelFileError("something else stands where a number should")
+        return _NUMBER_TYPES[name].type(value)
+
+    # ---- arrays -------------------------------------------------------------------------------
+
+    def _array(self, name: Any) -> NDArray[Any]:
+        array = self._arrays[_text(name)]
+        if array.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
+            raise ModelFileError("a truth value is neither 0 nor 1")
+        return array
+
+    def _turned_array(self, name: Any) -> NDArray[Any]:
+        """The transposed one, the same at every place."""
+        return self._turned.setdefault(_text(name), self._array(name).T)
+
+    def _texts(self, name: Any) -> list[str]:
+        texts = json.loads(self._array(name).tobytes())
+        if not isinstance(texts, list) or not all(type(text) is str for text in texts):
+            raise ModelFileError("something else stands where texts should")
+        return texts
+
+    def _array_of_texts(self, given: dict[str, Any]) -> NDArray[Any]:
+        texts, width = self._texts(given["texts"]), given["width"]
+        if type(width) is not int or width < 0:
+            raise ModelFileError("texts have no width")
+        if width and not _sober_width(width, len(texts), self._arrays[given["texts"]].size):
+            raise ModelFileError("texts take more room than they need")
+        found: NDArray[Any]
+        if width:
+            found = np.array(texts, dtype=f"<U{width}")
+        else:
+            found = np.empty(len(texts), dtype=object)
+            found[:] = texts
+        return _shaped(found, given["shape"])
+
+    def _objects(self, given: Any) -> NDArray[Any]:
+        shape, parts = given
+        values = self._list(parts)
+        found = np.empty(len(values), dtype=object)
+        for place, value in enumerate(values):
+            found[place] = value
+        return _shaped(found, shape)
+
+    def _masked(self, given: Any) -> Any:
+        data, mask = (self.value(part) for part in given)
+        if mask.shape != data.shape or mask.dtype != np.bool_:
+            raise ModelFileError("a mask is not that of its values")
+        return np.ma.MaskedArray(data, mask)
+
+
+def _shaped(found: NDArray[Any], shape: Any) -> NDArray[Any]:
+    return found.reshape(_integers(shape, None))
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str):
+        raise ModelFileError("something else stands where a text should")
+    return given
+
+
+def _place(given: Any, end: int) -> int:
+    if type(given) is not int or not 0 <= given < end:
+        raise ModelFileError("it refers to a part that is not there")
+    return given
+
+
+def _integers(given: Any, count: int | None) -> list[int]:
+    known = isinstance(given, list) and all(type(n) is int for n in given)
+    if not known or (count is not None and len(given) != count):
+        raise ModelFileError("something else stands where integers should")
+    if count is None and any(n < 0 for n in given):
+        raise ModelFileError("a shape is negative")
+    return given
