@@ -14,6 +14,7 @@ from compactlearn.estimators import (
     fit_path,
     load_model,
     method,
+    predict_labels,
     predict_topk,
     save_model,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "fit_path",
     "load_model",
     "method",
+    "predict_labels",
     "predict_topk",
     "save_model",
     "to_onnx",

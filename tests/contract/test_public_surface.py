@@ -184,7 +184,7 @@ PUBLIC = [
     *("CMLL", "CPLST", "DMLR", "FaIE", "MDDM", "PLST", "Original"),
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     "C2AEClassifier",
-    *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_topk"),
+    *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_labels", "predict_topk"),
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),
 ]
 

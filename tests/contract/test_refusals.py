@@ -103,7 +103,7 @@ def test_labels_must_be_zero_or_one(model, value, said):
 
 @every_model
 def test_labels_may_not_be_words(model):
-    said = "Labels must be 0 or 1, and Y has entries such as 'no'; if its rows are lists of labels"
+    said = "Labels must be 0 or 1, and Y has entries such as 'no'; if its rows are lists of names"
     refused(clone(model).fit(X, Y), said, X, np.where(Y > 0, "yes", "no"))
 
 

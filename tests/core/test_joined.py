@@ -35,7 +35,7 @@ def label_rows(n_labels, n_rows, share, seed, *, empty=False):
 
 
 def suggested(message):
-    return re.search(r"Y = (MultiLabelBinarizer.*for row in y\]\))", message).group(1)
+    return eval(re.search(r"fit\(X, y, sep=('.*')\)", message).group(1))
 
 
 @settings(max_examples=150, deadline=None)
@@ -61,8 +61,10 @@ def test_joined_labels_are_named_and_the_line_mends_them(
     assume(len(set(y)) > 2)
     (message,) = warnings_of(y)
     assert repr(separator)[1:-1] in message
-    mended = eval(suggested(message), {"MultiLabelBinarizer": MultiLabelBinarizer, "y": y})
-    np.testing.assert_array_equal(mended, MultiLabelBinarizer().fit_transform(rows))
+    mended = check_targets(y, len(y), sep=suggested(message))
+    names = MultiLabelBinarizer()
+    np.testing.assert_array_equal(mended.matrix.toarray(), names.fit_transform(rows))
+    assert mended.names == names.classes_.tolist()
 
 
 @settings(max_examples=150, deadline=None)
@@ -125,5 +127,5 @@ def test_numbers_are_never_looked_at():
 def test_fits_warn(model):
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = [";".join(row) for row in label_rows(3, 60, 0.5, 0)]
-    with pytest.warns(UserWarning, match=r"one class for each row.*joined by ';'.*row\.split"):
+    with pytest.warns(UserWarning, match=r"one class for each row.*joined by ';'.*sep=';'"):
         model.fit(X, y)

@@ -16,10 +16,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 _NUMERIC = "biuf"  # kinds of NumPy's types
-_BINARISE = (
-    "Y = MultiLabelBinarizer().fit_transform({}), with MultiLabelBinarizer from "
-    "sklearn.preprocessing"
-)
 _FILL = {
     "Y_true": (
         "fill them; where masked means unknown, metrics take "
@@ -148,15 +144,15 @@ def _is_number(value: Any) -> bool:
 # ---- labels -------------------------------------------------------------------------------------
 
 
-def refuse_collections(Y: NDArray[Any], name: str = "Y") -> None:
-    """Refuse a vector whose entries are sets or lists of labels; the user has it as ``name``."""
+def refuse_collections(Y: NDArray[Any]) -> None:
+    """Refuse a vector whose entries are collections that no names can be read from."""
     if Y.dtype.kind != "O":
         return
     entry = next((entry for entry in Y if _is_collection(entry)), None)
     if entry is not None:
         raise ValueError(
-            f"Labels must be a 0/1 matrix or a vector of classes, and rows of Y hold collections "
-            f"of labels, such as {_shown(entry)}; make a matrix of them: {_BINARISE.format(name)}."
+            f"Labels must be lists of names, a 0/1 matrix or a vector of classes, and rows of Y "
+            f"are of the type {type(entry).__name__}; pass a list of names for each row."
         )
 
 
@@ -179,25 +175,22 @@ def _is_collection(entry: Any) -> bool:
     return isinstance(entry, Iterable) and not isinstance(entry, str | bytes)
 
 
-def _shown(entry: Any) -> str:
-    if isinstance(entry, set | frozenset):
-        entry = set(sorted(entry, key=str)[:3])
-    return repr(entry if isinstance(entry, set | tuple | dict) else list(entry))[:60]
-
-
 def ragged_labels() -> str:
-    """The sentence for rows of different lengths: lists of the labels that are present."""
+    """The sentence for rows of different lengths that hold no names."""
     return (
-        "Labels must be a 0/1 matrix or a vector of classes, and were given as rows of different "
-        f"lengths; if these are lists of labels, make a matrix of them: {_BINARISE.format('Y')}."
+        "Labels must be lists of names, a 0/1 matrix or a vector of classes, and were given as "
+        "rows of different lengths that hold something else than names; complete the matrix, or "
+        "write the names of labels as strings."
     )
 
 
 def named_labels(Y: NDArray[Any]) -> str:
-    """The sentence for a matrix of names: lists of labels that happen to be equally long."""
+    """The sentence for a matrix of words."""
+    value = next((cell for cell in Y.ravel() if not _is_number(cell)), Y.ravel()[0])
     return (
-        f"Labels must be 0 or 1, and Y has entries such as {_plain(Y.ravel()[0])!r:.40}; if "
-        f"its rows are lists of labels, make a matrix of them: {_BINARISE.format('Y')}."
+        f"Labels must be 0 or 1, and Y has entries such as {_plain(value)!r:.40}; if its rows are "
+        "lists of names, pass them as such, Y.tolist(), and if not, make every label 0 or 1, for "
+        "example by Y == 'yes'."
     )
 
 
@@ -233,8 +226,8 @@ def _values(data: Any) -> NDArray[Any]:
 def not_an_array(Y: Any) -> str:
     """The sentence for labels that are no array at all."""
     return (
-        f"Labels must be a 0/1 matrix with one row per sample or a vector of classes, and are a "
-        f"{type(Y).__name__}; pass an array, a frame or a sparse matrix."
+        f"Labels must be lists of names, a 0/1 matrix with one row per sample or a vector of "
+        f"classes, and are a {type(Y).__name__}; pass a list, an array, a frame or a sparse matrix."
     )
 
 

@@ -28,19 +28,10 @@ class Joined:
     separator: str
     n_rows: int  # whose value is joined
     example: str
-    padded: bool  # blanks stand around the separator, other than one after it
-    gaps: bool  # a separator with nothing before or after it, or an empty value
 
     def remedy(self) -> str:
-        """The line of Python that makes a label matrix of them."""
-        parts = f"row.split({self.separator!r})"
-        if self.padded and self.gaps:
-            parts = f"[part.strip() for part in {parts} if part.strip()]"
-        elif self.padded:
-            parts = f"[part.strip() for part in {parts}]"
-        elif self.gaps:
-            parts = f"[part for part in {parts} if part]"
-        return f"Y = MultiLabelBinarizer().fit_transform([{parts} for row in y])"
+        """The call that reads them as labels."""
+        return f"fit(X, y, sep={self.separator!r})"
 
 
 def find_joined(classes: Sequence[str], counts: Sequence[int]) -> Joined | None:
@@ -49,7 +40,7 @@ def find_joined(classes: Sequence[str], counts: Sequence[int]) -> Joined | None:
     ``counts`` holds the number of rows of each.
 
     >>> find_joined(["jazz", "blues", "blues;jazz"], [5, 4, 3]).remedy()
-    "Y = MultiLabelBinarizer().fit_transform([row.split(';') for row in y])"
+    "fit(X, y, sep=';')"
     >>> find_joined(["Korea, North", "Korea, South", "Japan"], [5, 4, 3])
     """
     for separator in SEPARATORS:
@@ -57,7 +48,7 @@ def find_joined(classes: Sequence[str], counts: Sequence[int]) -> Joined | None:
         joined = [place for place, parts in enumerate(split) if len(parts) > 1]
         n_rows = sum(int(counts[place]) for place in joined)
         if joined and n_rows >= _FEWEST_ROWS * sum(counts) and _are_labels(split):
-            return _described(separator, [classes[place] for place in joined], classes, n_rows)
+            return Joined(separator, n_rows, classes[joined[0]])
     return None
 
 
@@ -83,24 +74,3 @@ def _are_labels(split: Sequence[Sequence[str]]) -> bool:
     reused = [part for part in combined if len(places[part]) > 1]
     moving = [part for part in reused if len(set(places[part])) > 1]
     return len(reused) >= _REUSED * len(combined) and len(moving) >= _MOVING * len(reused)
-
-
-def _described(
-    separator: str, joined: Sequence[str], classes: Sequence[str], n_rows: int
-) -> Joined:
-    wide = f"{separator} "
-    if all(_splits_clean(name, wide, separator) for name in classes):
-        separator = wide
-    pieces = [part for name in classes for part in name.split(separator)]
-    return Joined(
-        separator,
-        n_rows,
-        joined[0],
-        padded=any(part != part.strip() for part in pieces),
-        gaps=not all(part.strip() for part in pieces),
-    )
-
-
-def _splits_clean(name: str, wide: str, separator: str) -> bool:
-    """Whether the wider separator finds the same parts."""
-    return [part for part in name.split(wide) if part] == _parts(name, separator)

@@ -7,7 +7,7 @@ Y once gives both the check (is every non-zero entry a 1?) and the compressed fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,6 +33,7 @@ from compactlearn.core.forms import (
     why_swapped,
 )
 from compactlearn.core.joined import find_joined
+from compactlearn.core.labels_by_name import names_in_order, read_labels_by_name
 from compactlearn.core.memory import require_memory
 from compactlearn.core.warn import warn_user
 
@@ -48,8 +49,9 @@ class Targets:
     matrix: Any  # csr_array (N, M) of float64 ones
     classes: NDArray[Any]
     kind: str  # "multilabel", "binary" or "multiclass"
-    names: list[str] | None  # column names where Y was a frame
+    names: list[str] | None  # where Y was a frame or held names
     dtype: np.dtype[Any]  # of the labels that predict returns
+    by_name: bool = False  # Y held names, and classes are these
 
     @property
     def vector_classes(self) -> NDArray[Any] | None:
@@ -63,7 +65,7 @@ class Targets:
 
     def take(self, rows: Any) -> Targets:
         """The same labels at some of the rows."""
-        return Targets(self.matrix[rows], self.classes, self.kind, self.names, self.dtype)
+        return replace(self, matrix=self.matrix[rows])
 
 
 @contextmanager
@@ -155,7 +157,7 @@ def with_rows_to_take(X: Any) -> Any:
 
 def take_rows(X: Any, rows: Any) -> Any:
     """Some rows of anything array-like, framed or sparse, in its own kind."""
-    return _safe_indexing(X, rows)
+    return X.take(rows) if isinstance(X, Targets) else _safe_indexing(X, rows)
 
 
 def check_mapped(X: Any, feature_map: Any) -> Any:
@@ -198,32 +200,60 @@ def _refuse_not_finite(X: Any) -> None:
 
 
 def check_targets(
-    Y: Any, n_rows: int, *, classes: Any = None, owner: str = "fit", features: Any = None
+    Y: Any,
+    n_rows: int,
+    *,
+    classes: Any = None,
+    names: Sequence[str] | None = None,
+    sep: Any = None,
+    owner: str = "fit",
+    features: Any = None,
 ) -> Targets:
-    """Check labels given as a matrix, a frame or a vector of classes.
+    """Check labels given as a matrix, a frame, a vector of classes, or by name.
 
-    Where ``features`` are given, labels that fail are also judged as features, and these as labels:
-    the two are easily swapped.
+    ``sep`` is what joins the names of a row, ``names`` those of an earlier fit (see
+    :func:`compactlearn.core.labels_by_name.read_labels_by_name`). Where ``features`` are given,
+    labels that fail are also judged as features, and these as labels: the two are easily swapped.
+    Labels that have been read before, :class:`Targets`, are taken as they are.
 
     >>> check_targets([[0, 1], [1, 1]], 2).matrix.toarray()
     array([[0., 1.],
            [1., 1.]])
     >>> check_targets(["b", "a", "b"], 3).classes
     array(['a', 'b'], dtype='<U1')
+    >>> check_targets([["b", "a"], []], 2).classes
+    array(['a', 'b'], dtype='<U1')
     """
+    if isinstance(Y, Targets):
+        _check_rows(Y.matrix.shape[0], n_rows)
+        return Y
     if Y is None:
         raise ValueError(
-            f"{owner} requires y to be passed, but the target y is None; pass the labels as a "
-            "0/1 matrix with one row per sample, or as a vector of classes."
+            f"{owner} requires y to be passed, but the target y is None; pass the labels as lists "
+            "of names, as a 0/1 matrix with one row per sample, or as a vector of classes."
         )
     refuse_unread(Y, "Y")
     try:
-        return _read_targets(Y, n_rows, classes)
+        named = _targets_by_name(Y, n_rows, classes, names, sep, owner)
+        return _read_targets(Y, n_rows, classes) if named is None else named
     except ValueError as error:
         reason = None if features is None else why_swapped(features, Y)
         if reason is None:
             raise
         raise ValueError(reason) from error
+
+
+def _targets_by_name(
+    Y: Any, n_rows: int, classes: Any, names: Sequence[str] | None, sep: Any, owner: str
+) -> Targets | None:
+    if names is None and classes is not None:
+        names = names_in_order(classes)
+    found = read_labels_by_name(Y, sep=sep, known=names, owner=owner)
+    if found is None:
+        return None
+    _check_rows(found.matrix.shape[0], n_rows)
+    known = np.array(found.names)
+    return Targets(found.matrix, known, "multilabel", found.names, np.dtype(np.int64), by_name=True)
 
 
 def _read_targets(Y: Any, n_rows: int, classes: Any) -> Targets:
@@ -237,8 +267,6 @@ def _read_targets(Y: Any, n_rows: int, classes: Any) -> Targets:
             refuse_gaps(Y)
         Y = given
         if Y.ndim == 2 and Y.shape[1] == 1:
-            if names is not None:
-                refuse_collections(Y.ravel(), f"Y[{names[0]!r}]")
             warn_user(
                 "A column-vector y was passed when a 1d array was expected; it is treated as one "
                 "class per row. Pass y.ravel(), or a sparse (N, 1) matrix to mean a single label.",
@@ -273,7 +301,14 @@ def _read_targets(Y: Any, n_rows: int, classes: Any) -> Targets:
 
 
 def check_partial_targets(
-    Y: Any, n_rows: int, *, mask: Any = None, owner: str = "fit", features: Any = None
+    Y: Any,
+    n_rows: int,
+    *,
+    mask: Any = None,
+    names: Sequence[str] | None = None,
+    sep: Any = None,
+    owner: str = "fit",
+    features: Any = None,
 ) -> tuple[Targets, Any]:
     """Labels of which some are not known: NaN in a label matrix, or False in ``mask``.
 
@@ -287,9 +322,15 @@ def check_partial_targets(
            [1., 0.]]))
     """
     refuse_unread(Y, "Y")
-    names, labels = _column_names(Y), _with_nan(Y)
     if Y is None:
         return check_targets(Y, n_rows, owner=owner), None
+    named = Y if isinstance(Y, Targets) else _targets_by_name(Y, n_rows, None, names, sep, owner)
+    if named is not None:
+        if mask is None:
+            return check_targets(named, n_rows), None
+        known, unknown = check_partial_targets(named.matrix, n_rows, mask=mask, owner=owner)
+        return replace(named, matrix=known.matrix), unknown
+    own_names, labels = _column_names(Y), _with_nan(Y)
     if np.ndim(labels) != 2 or (not scipy.sparse.issparse(labels) and labels.shape[1] == 1):
         if mask is not None:
             raise ValueError(
@@ -316,7 +357,9 @@ def check_partial_targets(
         hidden = _hidden(mask, filled.shape)
         unknown = hidden if unknown is None else unknown.maximum(hidden)
         filled = _without(filled, hidden)
-    targets = replace(check_targets(filled, n_rows, owner=owner, features=features), names=names)
+    targets = replace(
+        check_targets(filled, n_rows, owner=owner, features=features), names=own_names
+    )
     own = _dtype_of(Y)
     if own is not None:
         targets = replace(targets, dtype=own)
@@ -512,9 +555,9 @@ def _refuse_other_values(values: NDArray[Any]) -> None:
     if np.isinf(value):
         raise ValueError("Y contains infinity; every label must be 0 or 1. Repair those entries.")
     raise ValueError(
-        f"Every label must be 0 or 1, and Y contains {value}; for -1/+1 labels pass Y > 0, for "
-        "lists of label numbers MultiLabelBinarizer().fit_transform(Y), and for several classes "
-        "per column binarise them first."
+        f"Every label must be 0 or 1, and Y contains {value}; for -1/+1 labels pass Y > 0, where "
+        "rows are lists of label numbers pass sets, [set(row) for row in Y], and for several "
+        "classes per column binarise them first."
     )
 
 
@@ -571,6 +614,6 @@ def _warn_joined(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
             f"A vector y is read as one class for each row, and {joined.n_rows} of its "
             f"{int(counts.sum())} values look like several labels joined by "
             f"{joined.separator!r}, such as {joined.example!r:.60}: every combination becomes a "
-            f"class of its own, {classes.size} in all. If they are labels, pass a matrix: "
-            f"{joined.remedy()}, with MultiLabelBinarizer from sklearn.preprocessing."
+            f"class of its own, {classes.size} in all. If they are labels, say so: "
+            f"{joined.remedy()}."
         )

@@ -136,6 +136,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
     _classes: NDArray[Any] | None = None  # where the labels were a vector
+    _names: list[str] | None = None  # where the labels had names
 
     # ---- the protocol -------------------------------------------------------------------------
 
@@ -258,20 +259,24 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # ---- scikit-learn's side ------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, Y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, Y: Any = None, sep: str | None = None) -> Self:
         """Find the subspaces.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(labels_given(y, Y), X.shape[0], owner=owner, features=X)
+            given = labels_given(y, Y)
+            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
             Y = targets.matrix
             X = working_form(X)
             plan = self.plan(X.shape[1], Y.shape[1], X.shape[1])
@@ -279,11 +284,16 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=regime)
             result = self.solve(pair)
             codes = code_rows(result.codes, X, Y, pair.mean_left)
-            self.adopt(result, codes, classes=targets.vector_classes)
+            self.adopt(result, codes, classes=targets.vector_classes, names=targets.names)
         return self
 
     def adopt(
-        self, result: Embedded, codes: Any = None, *, classes: NDArray[Any] | None = None
+        self,
+        result: Embedded,
+        codes: Any = None,
+        *,
+        classes: NDArray[Any] | None = None,
+        names: list[str] | None = None,
     ) -> None:
         """Take over an outcome as fitted attributes; ``classes`` are those of a vector y.
 
@@ -295,8 +305,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             The rows of V, where they are to be kept.
         classes : ndarray or None, default=None
             The classes of a vector y.
+        names : list of str or None, default=None
+            The names of labels, where they have such.
         """
-        self._classes = classes
+        self._classes, self._names = classes, names
         n_labels = result.offset.size
         self.projection_ = None if result.projection is None else owned(result.projection)
         self.decoder_ = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Choice
-from compactlearn.core.validation import check_targets
+from compactlearn.core.validation import check_targets, n_rows_of
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
 from compactlearn.embeddings.components import label_count
 from compactlearn.linalg.codes import Codes, peak_signs
@@ -92,9 +93,14 @@ class Encoder(Embedding):
         )
 
     def adopt(
-        self, result: Embedded, codes: Any = None, *, classes: NDArray[Any] | None = None
+        self,
+        result: Embedded,
+        codes: Any = None,
+        *,
+        classes: NDArray[Any] | None = None,
+        names: list[str] | None = None,
     ) -> None:
-        super().adopt(result, codes, classes=classes)
+        super().adopt(result, codes, classes=classes, names=names)
         self._constant = result.codes.constant  # of the encoder: centred labels have codes about 0
 
     def encode(self, Y: Any) -> Array:
@@ -103,17 +109,22 @@ class Encoder(Embedding):
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
+            names, lists of these if you like.
         """
         check_is_fitted(self, "n_label_components_")
-        codes = check_labels_to_encode(Y, self.decoder_.shape[1], self._classes) @ self.decoder_.T
+        labels = check_labels_to_encode(Y, self.decoder_.shape[1], self._classes, self._names)
+        codes = labels @ self.decoder_.T
         return codes if self._constant is None else codes + self._constant
 
 
-def check_labels_to_encode(Y: Any, n_labels: int, classes: Any) -> Any:
+def check_labels_to_encode(
+    Y: Any, n_labels: int, classes: NDArray[Any] | None, names: list[str] | None
+) -> Any:
     """Labels of the width known from fit, as a sparse matrix of ones."""
-    n_rows = np.shape(Y)[0] if np.ndim(Y) or scipy.sparse.issparse(Y) else 0
-    matrix = check_targets(Y, n_rows, classes=classes, owner="encode").matrix
+    n_rows = n_rows_of(Y) if isinstance(Y, Sized) or scipy.sparse.issparse(Y) else 0
+    known = names or ()
+    matrix = check_targets(Y, n_rows, classes=classes, names=known, owner="encode").matrix
     if matrix.shape[1] != n_labels:
         raise ValueError(
             f"encode needs labels with {n_labels} columns, as in fit, and was given "

@@ -61,5 +61,5 @@ class Original(Embedding):
             Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
         """
         check_is_fitted(self, "n_label_components_")
-        matrix = check_labels_to_encode(Y, self.n_label_components_, self._classes)
+        matrix = check_labels_to_encode(Y, self.n_label_components_, self._classes, self._names)
         return matrix if scipy.sparse.issparse(Y) else matrix.toarray()

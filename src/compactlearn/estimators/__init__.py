@@ -4,7 +4,7 @@ import compactlearn.estimators.stored.foreign
 import compactlearn.estimators.stored.models
 import compactlearn.estimators.stored.shortlists
 import compactlearn.estimators.stored.trees  # noqa: F401, all of them add to a table
-from compactlearn.estimators.any_classifier import evaluate, predict_topk
+from compactlearn.estimators.any_classifier import evaluate, predict_labels, predict_topk
 from compactlearn.estimators.c2ae import C2AEClassifier
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
@@ -29,6 +29,7 @@ __all__ = [
     "fit_path",
     "load_model",
     "method",
+    "predict_labels",
     "predict_topk",
     "save_model",
 ]

@@ -7,19 +7,23 @@ methods of the classifier at its end are out of reach. The functions here go the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.labels_by_name import read_labels_by_name
 from compactlearn.core.params import Integer
 from compactlearn.core.validation import check_partial_targets, n_rows_of
+from compactlearn.decoding.picked import Pairs, Picked
 from compactlearn.decoding.topk import as_stored, top_labels
 from compactlearn.metrics import evaluation
 from compactlearn.metrics.checks import Convention
-from compactlearn.metrics.scoring import predicted_scores
+from compactlearn.metrics.scoring import predicted_probabilities, predicted_scores
 
 Array = NDArray[np.float64]
 
@@ -33,6 +37,7 @@ def evaluate(
     mask: Any = None,
     k: Iterable[int] = (1, 3, 5),
     train_labels: Any = None,
+    sep: str | None = None,
 ) -> dict[str, float]:
     """Every metric of the table, for what a fitted classifier says of X.
 
@@ -46,11 +51,14 @@ def evaluate(
         Those of this package have the same as a method: ``model.evaluate(X, Y)``.
     X : as in ``fit``
     Y : as in ``fit``; a label matrix may have NaN where a label is not known
-        A vector of classes is read as one label for each class, of which every row has one: then
-        "one_error" is the share of wrong answers, "subset_accuracy" and "micro_f1" that of right
-        ones, and "average_precision" the mean of 1 / rank of the right class.
+        Lists of names are matched with the names of ``fit``; names that it did not have are
+        refused. A vector of classes is read as one label for each class, of which every row has
+        one: then "one_error" is the share of wrong answers, "subset_accuracy" and "micro_f1" that
+        of right ones, and "average_precision" the mean of 1 / rank of the right class.
     convention, mask, k, train_labels
         As in `compactlearn.metrics.evaluate`.
+    sep : str or None, default=None
+        The sign between names where Y is a column of joined names, as in ``fit``.
 
     Returns
     -------
@@ -75,12 +83,20 @@ def evaluate(
     if np.ndim(labels) == 1 and not scipy.sparse.issparse(labels):
         classes = np.asarray(model.classes_)
         labels, Y = _indicators(labels, classes, "predict"), _indicators(Y, classes, "Y")
+        if sep is not None:
+            raise ValueError(
+                f"sep={sep!r} splits joined names, and the labels of fit were a vector of classes; "
+                "leave sep out."
+            )
         if np.ndim(train_labels) == 1:
             train_labels = _indicators(train_labels, classes, "train_labels")
         if scores.ndim == 1:  # of the second of two classes, with 0 as the boundary
             scores = np.column_stack([-scores, scores])
     else:
-        Y, mask = _truth(model, Y, mask, n_rows_of(X), labels.shape[1]), None
+        n_labels = labels.shape[1]
+        Y, mask = _truth(model, Y, mask, n_rows_of(X), n_labels, sep=sep), None
+        if train_labels is not None:
+            train_labels = as_fitted(model, train_labels, sep=sep, owner="evaluate")
     return evaluation.evaluate(
         Y,
         scores,
@@ -92,7 +108,7 @@ def evaluate(
     )
 
 
-def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False) -> Any:
+def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
     """Return the k best labels of each row and their scores, best first, of any classifier.
 
     Parameters
@@ -104,6 +120,8 @@ def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False) -> Any:
     sparse : bool, default=False
         Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of each
         row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
+    names : bool, default=False
+        Whether to return names of labels in place of their indices.
 
     Examples
     --------
@@ -119,7 +137,43 @@ def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False) -> Any:
     """
     model, X = _at_the_end(model, X, "predict_topk")
     own = getattr(model, "predict_topk", None)
-    return _best(scores_to_rank(model, X), k, sparse) if own is None else own(X, k, sparse=sparse)
+    if own is not None:
+        return own(X, k, sparse=sparse, names=names)
+    return told_topk(model, _best(scores_to_rank(model, X), k), sparse=sparse, names=names)
+
+
+def predict_labels(model: Any, X: Any, k: int | None = None) -> Pairs:
+    """Return for each row a list of pairs of a label's name and its score, of any classifier.
+
+    Parameters
+    ----------
+    model : fitted classifier, Pipeline, or scikit-learn search over these
+        Those of this package have the same as a method: ``model.predict_labels(X)``.
+    X : as in ``fit``
+    k : int or None, default=None
+        None returns the labels that ``predict`` gives, a number the k best; both best first.
+
+    Returns
+    -------
+    list of lists of (str, float)
+        Names are those that ``fit`` had, or the numbers of the columns; for a vector y the classes,
+        as strings. Scores are probabilities where the model has them, and otherwise those of
+        ``decision_function``.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from compactlearn import CMLLClassifier, predict_labels
+    >>> texts = ["boil the pasta", "bake the bread", "rain and wind", "rain, no wind"]
+    >>> tags = [["food", "pasta"], ["food", "bread"], ["weather"], ["weather"]]
+    >>> model = make_pipeline(TfidfVectorizer(), CMLLClassifier(threshold=0.5)).fit(texts, tags)
+    >>> [name for name, score in predict_labels(model, ["fresh bread"], k=2)[0]]
+    ['food', 'bread']
+    """
+    model, X = _at_the_end(model, X, "predict_labels")
+    own = getattr(model, "predict_labels", None)
+    return told_labels(model, X, k) if own is None else own(X, k)
 
 
 class Evaluated:
@@ -134,26 +188,44 @@ class Evaluated:
         mask: Any = None,
         k: Iterable[int] = (1, 3, 5),
         train_labels: Any = None,
+        sep: str | None = None,
     ) -> dict[str, float]:
         """Return every metric: rankings from the scores, label metrics from the decisions.
 
         Parameters
         ----------
         X, Y : as in ``fit``
-            Y may have NaN where a label is not known. A vector of classes is read as one label for
-            each class.
+            A matrix may have NaN where a label is not known. Lists of names are matched with
+            ``label_names_``. A vector of classes is read as one label for each class.
         convention, mask, k, train_labels
             As in :func:`compactlearn.metrics.evaluate`, whose names and values are returned.
+        sep : str or None, default=None
+            The sign between names where Y is a column of joined names, as in ``fit``.
         """
         return evaluate(
-            self, X, Y, convention=convention, mask=mask, k=k, train_labels=train_labels
+            self, X, Y, convention=convention, mask=mask, k=k, train_labels=train_labels, sep=sep
         )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, sep: str | None = None) -> float:
+        """Return the share of rows whose labels are all right, as scikit-learn's classifiers do.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, as in ``fit``.
+        """
+        check_is_fitted(cast(Any, self))
+        truth = as_fitted(self, y, sep=sep, owner="score")
+        return float(ClassifierMixin.score(cast(Any, self), X, truth, sample_weight))
 
 
 class RanksScores:
-    """``predict_topk`` of a classifier that has all the scores at once."""
+    """``predict_topk`` and ``predict_labels`` of a classifier that has all the scores at once."""
 
-    def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
+    def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
         """Return the k best labels of each row and their scores; see ``CompactClassifier``.
 
         Parameters
@@ -164,8 +236,22 @@ class RanksScores:
             How many labels, from 1 to all of them.
         sparse : bool, default=False
             Whether to return one CSR matrix of shape (n_samples, n_labels).
+        names : bool, default=False
+            Whether to return names of labels in place of their indices.
         """
-        return _best(scores_to_rank(self, X), k, sparse)
+        return told_topk(self, _best(scores_to_rank(self, X), k), sparse=sparse, names=names)
+
+    def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
+        """Return for each row pairs of a label's name and its score; see ``CompactClassifier``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        k : int or None, default=None
+            None returns the labels that ``predict`` gives, a number the k best.
+        """
+        return told_labels(self, X, k)
 
 
 def _at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any]:
@@ -196,23 +282,101 @@ def scores_to_rank(model: Any, X: Any) -> Array:
     return np.asarray(scores.toarray() if scipy.sparse.issparse(scores) else scores)
 
 
-def _best(scores: Array, k: int, sparse: bool) -> Any:
+def _best(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     if scores.ndim != 2:
         raise ValueError(
             "predict_topk ranks labels, and two classes have a single score; use predict or "
             "decision_function."
         )
-    if not Integer(1, scores.shape[1]).accepts(k):
+    check_k(k, scores.shape[1], "predict_topk")
+    return top_labels(scores, k)
+
+
+# ---- names --------------------------------------------------------------------------------------
+
+
+def names_of(model: Any) -> list[str]:
+    """The names of a fitted classifier's labels: those of ``fit``, or numbers as strings."""
+    names = getattr(model, "label_names_", None)
+    if names is not None:
+        return names
+    classes = model.classes_
+    if isinstance(classes, list):  # scikit-learn: the classes of every label by itself
+        classes = range(len(classes))
+    return [str(name) for name in classes]
+
+
+def check_k(k: Any, n_labels: int, asked: str) -> None:
+    """Refuse a number of labels that there are not."""
+    if not Integer(1, n_labels).accepts(k):
         raise ValueError(
-            f"predict_topk needs k between 1 and the number of labels ({scores.shape[1]}), and "
-            f"was given {k!r}; pass such an integer."
+            f"{asked} needs k between 1 and the number of labels ({n_labels}), and was given "
+            f"{k!r}; pass such an integer."
         )
-    indices, best = top_labels(scores, k)
-    return as_stored(indices, best, scores.shape[1]) if sparse else (indices, best)
 
 
-def _truth(model: Any, Y: Any, mask: Any, n_rows: int, n_labels: int) -> Any:
+def told_topk(
+    model: Any, found: tuple[NDArray[np.intp], Array], *, sparse: bool, names: bool
+) -> Any:
+    """The best labels in the form that was asked for."""
+    indices, best = found
+    if sparse and names:
+        raise ValueError(
+            "predict_topk returns names or a sparse matrix, whose columns are the labels, and was "
+            "asked for both; leave one of sparse and names out."
+        )
+    if sparse:
+        return as_stored(indices, best, getattr(model, "n_labels_", None) or len(names_of(model)))
+    return (np.array(names_of(model), dtype=object)[indices], best) if names else found
+
+
+def told_classes(model: Any, X: Any, k: int | None) -> Pairs:
+    """Names and scores of the classes of a vector y: of the one predicted, or of the k best."""
+    if hasattr(model, "predict_proba"):
+        table = np.asarray(model.predict_proba(X))
+    else:
+        table = np.asarray(model.decision_function(X))
+        if table.ndim == 1:  # of the second of two classes, with 0 as the boundary
+            table = np.column_stack([-table, table])
+    if k is None:
+        places = np.searchsorted(model.classes_, model.predict(X))[:, None]
+        picked = Picked.best(places, np.take_along_axis(table, places, axis=1))
+    else:
+        check_k(k, table.shape[1], "predict_labels")
+        picked = Picked.best(*top_labels(table, k))
+    return picked.told(names_of(model))
+
+
+def told_labels(model: Any, X: Any, k: int | None) -> Pairs:
+    """Names and scores of the labels that a classifier predicts, or of the k best."""
+    decided = model.predict(X)
+    if np.ndim(decided) == 1 and not scipy.sparse.issparse(decided):
+        return told_classes(model, X, k)
+    ranked = scores_to_rank(model, X)
+    if k is None:
+        rows, labels = decided.nonzero()
+        picked = Picked.ordered(rows, labels, ranked[rows, labels], ranked.shape[0])
+    else:
+        check_k(k, ranked.shape[1], "predict_labels")
+        picked = Picked.best(*top_labels(ranked, k))
+    shown = None
+    if hasattr(model, "predict_proba"):
+        chances = predicted_probabilities(model, X)
+        rows = np.repeat(np.arange(ranked.shape[0]), np.diff(picked.starts))
+        shown = np.asarray(chances[rows, picked.labels], dtype=np.float64)
+    return picked.told(names_of(model), shown)
+
+
+def as_fitted(model: Any, Y: Any, *, sep: str | None, owner: str) -> Any:
+    """Labels by name as a matrix with the columns of fit; all others as they are."""
+    known = getattr(model, "label_names_", None) or ()
+    found = read_labels_by_name(Y, sep=sep, known=known, owner=owner)
+    return Y if found is None else found.matrix
+
+
+def _truth(model: Any, Y: Any, mask: Any, n_rows: int, n_labels: int, *, sep: str | None) -> Any:
     """A label matrix in sparse form, NaN where a label is not known."""
+    Y = as_fitted(model, Y, sep=sep, owner="evaluate")
     shape = () if Y is None else np.shape(Y)
     if len(shape) == 1:
         raise ValueError(

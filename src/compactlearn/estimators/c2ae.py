@@ -46,6 +46,7 @@ from compactlearn.core.validation import (
     unchanged_on_error,
 )
 from compactlearn.core.warn import warn_user
+from compactlearn.estimators.any_classifier import as_fitted
 from compactlearn.estimators.autoencoder import checkpoint as checkpoints
 from compactlearn.estimators.autoencoder.checkpoint import Progress
 from compactlearn.estimators.autoencoder.examples import Examples, with_complement
@@ -159,9 +160,9 @@ class C2AEClassifier(
     device_ : str
     scale_ : ndarray of shape (n_features,), where ``scale`` was asked for
     threshold_ : float or ndarray
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
-    label_names_ : list of str, where Y was a frame
+    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
@@ -279,17 +280,22 @@ class C2AEClassifier(
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, mask: Any = None, *, Y: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, mask: Any = None, *, Y: Any = None, sep: str | None = None
+    ) -> Self:
         """Train the networks.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1, or NaN where unknown; a vector, or a dense matrix of one column, is
-            read as one class per row. Either name will do.
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1, or NaN where unknown; a
+            vector, or a dense matrix of one column, is read as one class per row. Either name
+            will do.
         mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
             True where the label is known.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
@@ -300,6 +306,7 @@ class C2AEClassifier(
                 labels_given(y, Y),
                 X.shape[0],
                 mask=mask,
+                sep=sep,
                 owner=f"{type(self).__name__}.fit",
                 features=X,
             )
@@ -538,12 +545,15 @@ class C2AEClassifier(
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
+            names, lists of these if you like.
         """
         check_is_fitted(self, "networks_")
         classes = self._labels.vector_classes
-        if classes is None and np.ndim(Y) == 2 and not scipy.sparse.issparse(Y):
-            Y = scipy.sparse.csr_array(np.asarray(Y))  # one column is a label, not classes
+        if classes is None:
+            Y = as_fitted(self, Y, sep=None, owner="encode")
+            if np.ndim(Y) == 2 and not scipy.sparse.issparse(Y):
+                Y = scipy.sparse.csr_array(np.asarray(Y))  # one column is a label, not classes
         matrix = check_targets(Y, n_rows_of(Y), classes=classes, owner="encode").matrix
         if matrix.shape[1] != self._n_columns:
             raise ValueError(

@@ -47,7 +47,7 @@ from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
-from compactlearn.estimators.fitted import FittedModel
+from compactlearn.estimators.fitted import FittedModel, chances_of
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
@@ -155,9 +155,9 @@ default="auto"
     scale_ : ndarray of shape (n_features,), where ``scale=True``
     threshold_ : float or ndarray, in the units of ``decision_function``
     decoding_ : CodeDecoder, where ``decoder`` is learnt: coefficients, intercept, penalty
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
-    label_names_ : list of str, where Y was a frame
+    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     coef_, intercept_ : computed on request, for the built-in ridge
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
@@ -241,21 +241,25 @@ default="auto"
         *,
         Y: Any = None,
         groups: Any = None,
+        sep: str | None = None,
     ) -> Self:
         """Fit embedding, learner and decoder.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
         groups : array-like of shape (n_samples,), optional
             Rows that belong together are held out together where decoder or threshold are learnt.
             Without groups, equal rows are.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        self._fit(X, labels_given(y, Y), sample_weight, groups)
+        self._fit(X, labels_given(y, Y), sample_weight, groups, sep)
         return self
 
     def fit_scored(
@@ -278,10 +282,12 @@ default="auto"
             )
         return decided.honest
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Decided:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None = None
+    ) -> Decided:
         with unchanged_on_error(self), blas_threads():
             embedding = self.make_embedding()
-            data = check_training(self, X, y, sample_weight, groups)
+            data = check_training(self, X, y, sample_weight, groups, sep=sep)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
             training = Preparation.of(self).fit(
@@ -298,6 +304,7 @@ default="auto"
         sample_weight: Any = None,
         *,
         Y: Any = None,
+        sep: str | None = None,
     ) -> Self:
         """Add rows and solve again; exactly what one ``fit`` on all the rows so far gives.
 
@@ -308,9 +315,10 @@ default="auto"
 
         Parameters
         ----------
-        X, y, Y, sample_weight : as in ``fit``
+        X, y, Y, sample_weight, sep : as in ``fit``
         classes : array-like, optional
-            For a vector y: all the classes that will ever appear, at the first call.
+            For a vector y, and for labels by name: all the classes or names that will ever appear,
+            at the first call. Names that are not among those of the first call are refused later.
         """
         with unchanged_on_error(self), blas_threads():
             embedding = self.make_embedding()
@@ -320,7 +328,13 @@ default="auto"
             X = check_features(self, X, reset=first)
             known = classes if first or self._labels.kind == "multilabel" else self.classes_
             targets = check_targets(
-                labels_given(y, Y), X.shape[0], classes=known, owner="partial_fit", features=X
+                labels_given(y, Y),
+                X.shape[0],
+                classes=known,
+                names=None if first else self._labels.names or (),
+                sep=sep,
+                owner="partial_fit",
+                features=X,
             )
             if not first:
                 refuse_other_labels(self._labels, targets)
@@ -469,6 +483,9 @@ default="auto"
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         return self._model.score_blocks(X)
 
+    def _shown(self, scores: Array) -> Array:
+        return chances_of(scores) if self._decoder == "logistic" else scores
+
     def transform(self, X: Any) -> Any:
         """Return the projected features XP; where features are kept, X, mapped and scaled.
 
@@ -590,7 +607,7 @@ def keep_embedding(
     """Make the embedding the fitted one of a classifier that knows its features and labels."""
     if result.projection is not None:
         result = replace(result, projection=pair.expressed(result.projection))
-    embedding.adopt(result, classes=labels.vector_classes)
+    embedding.adopt(result, classes=labels.vector_classes, names=labels.names)
     embedding.n_features_in_ = pair.n_left
     names = getattr(classifier, "feature_names_in_", None)
     if names is not None and classifier.feature_map is None:

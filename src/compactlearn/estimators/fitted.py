@@ -21,6 +21,11 @@ from compactlearn.estimators.preparation import RowMap
 Array = NDArray[np.float64]
 
 
+def chances_of(log_odds: Array) -> Array:
+    """Sigmoids."""
+    return 0.5 * (1.0 + np.tanh(0.5 * log_odds))
+
+
 @dataclass(frozen=True, eq=False)
 class FittedModel:
     """Rows are mapped and scaled, projected, turned into codes, decoded, and compared.
@@ -165,7 +170,7 @@ class FittedModel:
 
     def probabilities(self, X: Any) -> Array:
         """Sigmoids of log-odds: of labels, or of the classes of a vector y."""
-        p = 0.5 * (1.0 + np.tanh(0.5 * (self.scores(X) + self.boundary)))
+        p = chances_of(self.scores(X) + self.boundary)
         if self.labels.kind == "binary":
             return np.hstack([1.0 - p, p])
         if self.labels.kind == "multiclass":

@@ -26,12 +26,18 @@ class TrainingData:
 
 
 def check_training(
-    classifier: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    classifier: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    *,
+    sep: str | None = None,
 ) -> TrainingData:
     """Check what ``fit`` was given; the classifier takes the names of the features from it."""
     X = check_features(classifier, X, reset=True)
     owner = f"{type(classifier).__name__}.fit"
-    targets = check_targets(y, X.shape[0], owner=owner, features=X)
+    targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
     weights = check_weights(sample_weight, X.shape[0])
     groups = check_groups(groups, X.shape[0], weights)
     return TrainingData(*without_zero_weights(X, targets, weights), groups)

@@ -11,10 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core.params import Integer
 from compactlearn.core.validation import Targets
-from compactlearn.decoding.topk import as_stored, top_labels
-from compactlearn.estimators.any_classifier import Evaluated
+from compactlearn.decoding.picked import Pairs, Picked
+from compactlearn.decoding.topk import top_labels
+from compactlearn.estimators.any_classifier import (
+    Evaluated,
+    check_k,
+    names_of,
+    told_classes,
+    told_topk,
+)
 from compactlearn.estimators.compressing import Compressible, forget_compression
 from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed
@@ -128,7 +134,7 @@ class RanksLabels(Evaluated, Compressible, Storable, Exported, Weighed):
         X = self._prepare(X)
         return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 
-    def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
+    def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
         """Return the k best labels of each row and their scores, best first.
 
         A few rows at a time: the (n_samples, n_labels) scores are never held at once.
@@ -140,23 +146,65 @@ class RanksLabels(Evaluated, Compressible, Storable, Exported, Weighed):
         sparse : bool, default=False
             Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
             each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
+        names : bool, default=False
+            Whether to return names of labels in place of their indices; see ``predict_labels``.
         """
-        X = self._prepare(X)
+        return told_topk(self, self._topk(self._prepare(X), k), sparse=sparse, names=names)
+
+    def _topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
+        """Labels and scores of checked rows, both of shape (n_rows, k)."""
         if self._labels.kind == "binary":
             raise ValueError(
                 "predict_topk ranks labels, and two classes have a single score; use predict or "
                 "decision_function."
             )
-        if not Integer(1, self.n_labels_).accepts(k):
-            raise ValueError(
-                f"predict_topk needs k between 1 and the number of labels ({self.n_labels_}), and "
-                f"was given {k!r}; pass such an integer."
-            )
+        check_k(k, self.n_labels_, "predict_topk")
         indices = np.empty((X.shape[0], k), dtype=np.intp)
         best = np.empty((X.shape[0], k))
         for rows, scores in self._score_blocks(X):
             indices[rows], best[rows] = top_labels(scores, k)
-        return as_stored(indices, best, self.n_labels_) if sparse else (indices, best)
+        return indices, best
+
+    def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
+        """Return for each row a list of pairs of a label's name and its score, best first.
+
+        A few rows at a time: the (n_samples, n_labels) scores are never held at once.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        k : int or None, default=None
+            None returns the labels that ``predict`` gives, a number the k best.
+
+        Returns
+        -------
+        list of lists of (str, float)
+            Names are those of ``label_names_``, or the numbers of the columns where ``fit`` had no
+            names; for a vector y the classes, as strings. Scores are probabilities where the model
+            has them, and otherwise those of ``decision_function``.
+        """
+        X = self._prepare(X)
+        if self._labels.kind != "multilabel":
+            return told_classes(self, X, k)
+        if k is not None:
+            check_k(k, self.n_labels_, "predict_labels")
+        names = names_of(self)
+        found: Pairs = []
+        for picked in self._picked(X, k):
+            found += picked.told(names, self._shown(picked.scores))
+        return found
+
+    def _picked(self, X: Any, k: int | None) -> Iterator[Picked]:
+        """The labels that are told of checked rows, a few rows at a time and in their order."""
+        for _, scores in self._score_blocks(X):
+            if k is None:
+                yield Picked.above(scores, self.threshold_)
+            else:
+                yield Picked.best(*top_labels(scores, k))
+
+    def _shown(self, scores: Array) -> Array:
+        """What is told of scores: their probabilities, where there are such."""
+        return scores
 
 
 def describe(classifier: RanksLabels, labels: LabelSpace) -> None:

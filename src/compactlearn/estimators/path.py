@@ -35,6 +35,7 @@ def fit_path(
     alphas: Sequence[float],
     n_label_components: Sequence[int | float | str] | None = None,
     sample_weight: Any = None,
+    sep: str | None = None,
 ) -> Iterator[CompactClassifier]:
     """Fit a classifier for many ridge penalties and numbers of label components.
 
@@ -47,7 +48,7 @@ def fit_path(
     ----------
     classifier : CompactClassifier or CMLLClassifier
         With the built-in ridge and a free intercept. It is not changed.
-    X, Y, sample_weight : as in ``fit``
+    X, Y, sample_weight, sep : as in ``fit``
     alphas : sequence of float
         Penalties.
     n_label_components : sequence of int, float or "auto", optional
@@ -84,7 +85,7 @@ def fit_path(
         remedy = "pass a list such as [0.25, 0.5, 1.0]."
         sizes = listed(sizes, "n_label_components", remedy)
     _check(model, embedding, penalties, sizes)
-    return _fit_path(model, embedding, X, Y, penalties, sizes, sample_weight)
+    return _fit_path(model, embedding, X, Y, penalties, sizes, sample_weight, sep)
 
 
 def _fit_path(
@@ -95,14 +96,15 @@ def _fit_path(
     alphas: list[float],
     sizes: list[Any] | None,
     sample_weight: Any,
+    sep: str | None,
 ) -> Iterator[CompactClassifier]:
     settings: list[tuple[Any, int | None]] = [(None, None)]
     if sizes is not None:  # the widest first: what is held must serve them all
-        n_labels = check_targets(Y, n_rows_of(X), owner="fit_path").n_labels
+        n_labels = check_targets(Y, n_rows_of(X), sep=sep, owner="fit_path").n_labels
         counts = [label_count(size, n_labels) for size in sizes]
         settings = list(zip(sizes, counts, strict=True))
         embedding.set_params(n_label_components=max(counts))
-    data = check_training(model, X, Y, sample_weight)
+    data = check_training(model, X, Y, sample_weight, sep=sep)
     labels = LabelSpace.of(data.targets)
     threshold = given_threshold(model.threshold, model.decoder, labels)
     prepared = Preparation.of(model)

@@ -137,9 +137,9 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         Bytes of weights and intercepts: after, as stored; before, as dense arrays.
     threshold_ : float
         In the units of ``decision_function``.
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
-    label_names_ : list of str, where Y was a frame
+    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
@@ -232,24 +232,35 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+        sep: str | None = None,
+    ) -> Self:
         """Train one classifier per label and prune their weights.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             Handed to the estimator, and used in frequencies and performance. A row of weight 0
             counts as absent. The validation rows are drawn whatever their weights.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
-            labels = labels_given(y, Y)
+            given = labels_given(y, Y)
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(labels, X.shape[0], owner=owner, features=X)
+            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = without_zero_weights(X, targets, weights)
             labels = LabelSpace.of(targets)
@@ -371,6 +382,9 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             scores = product.toarray() if scipy.sparse.issparse(product) else product
             scores += self.intercept_
             yield rows, scores - self._boundary if self._boundary else scores
+
+    def _shown(self, scores: Array) -> Array:
+        return expit(scores) if self._logistic else scores
 
     def _margins(self, X: Any) -> Array:
         margins = np.empty((X.shape[0], self.n_labels_))

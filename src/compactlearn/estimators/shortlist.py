@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags
+from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from compactlearn.core.params import (
@@ -36,8 +36,9 @@ from compactlearn.core.validation import (
     labels_given,
     unchanged_on_error,
 )
+from compactlearn.decoding.picked import Picked
 from compactlearn.decoding.thresholds import STRATEGIES, tune
-from compactlearn.decoding.topk import as_stored, top_labels
+from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
@@ -145,9 +146,9 @@ default="auto"
     coef_ : csr_array of shape (n_labels, n_features + n_labels)
         Weights of the regressions: of the features, and of the labels that the first look takes
         for likely.
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
-    label_names_ : list of str, where Y was a frame
+    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
@@ -158,7 +159,7 @@ default="auto"
     Notes
     -----
     ``decision_function`` and ``predict_proba`` return a sparse matrix that stores the candidates;
-    other labels have no score. ``predict`` returns a sparse matrix where ``fit`` got one.
+    other labels have no score. ``predict`` returns a sparse matrix where ``fit`` got one, or names.
 
     A vector y is binarised, and all its classes are candidates: scores are then dense.
 
@@ -217,26 +218,37 @@ default="auto"
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+        sep: str | None = None,
+    ) -> Self:
         """Fit the retriever, and the regressions to its candidates.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all. Rows with equal
             features and equal labels are one row of their weights' sum, and one neighbour.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
         """
         with unchanged_on_error(self), blas_threads():
             check_own_parameters(self)
             given = labels_given(y, Y)
-            data = check_training(self, X, given, sample_weight)
+            data = check_training(self, X, given, sample_weight, sep=sep)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
             describe(self, labels)
-            self._sparse_labels = scipy.sparse.issparse(given)
+            self._sparse_labels = scipy.sparse.issparse(given) or data.targets.by_name
             self._unit_rows = self.unit_rows
             Y = scipy.sparse.csr_array(data.targets.matrix)
             self._learn(_Training.of(data.X, Y, data.weights), labels, threshold)
@@ -458,21 +470,10 @@ default="auto"
             return expit(np.hstack([-scores, scores]))
         return softmax(log_expit(scores), axis=1)
 
-    def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
-        """Return the k best labels of each row and their scores, best first.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-        k : int
-        sparse : bool, default=False
-            Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
-            each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
-        """
-        X = self._prepare(X)
+    def _topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
         few = Integer(1, self._sizes.retrieved).accepts(k) and self.retriever_ is not None
         if self._labels.kind == "binary" or not few:
-            return super().predict_topk(X, k, sparse=sparse)
+            return super()._topk(X, k)
         matrix = self._matrix(X)
         counts = np.diff(matrix.indptr)
         row = np.repeat(np.arange(X.shape[0]), counts)
@@ -482,11 +483,29 @@ default="auto"
         labels = np.zeros(scores.shape, dtype=np.intp)
         labels[row, place] = matrix.indices
         places, best = top_labels(scores, k)
-        indices = np.take_along_axis(labels, places, axis=1)
-        return as_stored(indices, best, self.n_labels_) if sparse else (indices, best)
+        return np.take_along_axis(labels, places, axis=1), best
+
+    def _picked(self, X: Any, k: int | None) -> Iterator[Picked]:
+        for rows in gen_batches(X.shape[0], _BLOCK_ROWS):
+            if k is not None:
+                yield Picked.best(*self._topk(X[rows], k))
+                continue
+            matrix = self._above(self._matrix(X[rows]))
+            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+            yield Picked.ordered(row, matrix.indices, matrix.data, matrix.shape[0])
+
+    def _shown(self, scores: Array) -> Array:
+        return expit(scores)
+
+    def _above(self, matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+        """Of the scores of candidates those above their threshold."""
+        above = matrix.data > np.broadcast_to(self.threshold_, (self.n_labels_,))[matrix.indices]
+        starts = np.concatenate([[0], np.cumsum(above)])[matrix.indptr]
+        kept = (matrix.data[above], matrix.indices[above], starts)
+        return scipy.sparse.csr_array(kept, shape=matrix.shape)
 
     def predict(self, X: Any) -> Any:
-        """Return 0/1 labels (n_samples, n_labels), sparse if ``fit`` got such; or classes.
+        """Return 0/1 labels (n_samples, n_labels), sparse if ``fit`` got such or names; or classes.
 
         Parameters
         ----------
@@ -496,12 +515,8 @@ default="auto"
         X = self._prepare(X)
         if self._labels.kind != "multilabel":
             return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
-        matrix = self._matrix(X)
-        bound = np.broadcast_to(self.threshold_, (self.n_labels_,))[matrix.indices]
-        above = matrix.data > bound
-        starts = np.concatenate([[0], np.cumsum(above)])[matrix.indptr]
-        ones = np.ones(int(above.sum()), dtype=self._labels.dtype)
-        labels = scipy.sparse.csr_array((ones, matrix.indices[above], starts), shape=matrix.shape)
+        labels = self._above(self._matrix(X))
+        labels.data = np.ones(labels.data.size, dtype=self._labels.dtype)
         return labels if self._sparse_labels else labels.toarray()
 
     @property

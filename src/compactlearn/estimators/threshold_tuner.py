@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import KFold, check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -30,6 +31,7 @@ from compactlearn.core.params import (
 from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
+    Targets,
     check_targets,
     check_weights,
     n_rows_of,
@@ -107,7 +109,7 @@ class ThresholdTuner(
     k_ : int, for "top-k"
     classes_, n_labels_, n_features_in_, feature_names_in_
         As in the estimator.
-    label_names_ : list of str, where Y was a frame
+    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -165,29 +167,42 @@ class ThresholdTuner(
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        Y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        sep: str | None = None,
+    ) -> Self:
         """Tune on held-out scores, then fit the estimator to all rows.
 
         Parameters
         ----------
         X : whatever the estimator takes
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1.
+        Y : lists of names, matrix or frame of shape (n_samples, n_labels)
+            A list, tuple or set of names for each row; or labels, 0 or 1.
         sample_weight : array-like of shape (n_samples,), optional
             For the estimator and for the counts that thresholds are tuned by.
         groups : array-like of shape (n_samples,), optional
             Handed to ``cv``.
+        sep : str or None, default=None
+            The sign between names where Y is a column of joined names, such as "jazz;blues".
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             X, Y = with_rows_to_take(X), with_rows_to_take(Y)
-            targets = check_targets(Y, n_rows_of(X), owner="ThresholdTuner.fit", features=X)
+            owner = "ThresholdTuner.fit"
+            targets = check_targets(Y, n_rows_of(X), sep=sep, owner=owner, features=X)
             if targets.kind != "multilabel":
                 raise ValueError(
                     "ThresholdTuner decides label by label and needs a 0/1 matrix Y with at least "
                     "two columns, and was given a vector of classes; use scikit-learn's "
                     "TunedThresholdClassifierCV for those."
                 )
+            if targets.by_name:
+                Y = _labels_for(self.estimator, targets)
             weights = check_weights(sample_weight, targets.matrix.shape[0])
             self._asked, self._never_empty = self.response, self.never_empty
             self._tune(X, Y, targets.matrix, weights, groups)
@@ -221,7 +236,8 @@ class ThresholdTuner(
             self.threshold_ = threshold if threshold.ndim else float(threshold)
             return
         scores = np.full((n_rows, n_labels), np.nan)
-        folds = list(self._folds(n_rows).split(X, Y, groups))
+        labels = matrix if isinstance(Y, Targets) else Y
+        folds = list(self._folds(n_rows).split(X, labels, groups))
         for train, test in track(folds, description="ThresholdTuner", disable=not self.verbose):
             part = None if weights is None else weights[train]
             model = self._fitted(take_rows(X, train), take_rows(Y, train), part)
@@ -339,6 +355,16 @@ class ThresholdTuner(
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _labels_for(estimator: Any, targets: Targets) -> Any:
+    """Labels by name in a form that the estimator takes: of others' estimators few take a sparse
+    matrix."""
+    if isinstance(estimator, Evaluated):
+        return targets
+    if isinstance(estimator, Pipeline) and isinstance(estimator[-1], Evaluated):
+        return targets.matrix
+    return targets.matrix.toarray().astype(np.int64)
 
 
 @contextmanager

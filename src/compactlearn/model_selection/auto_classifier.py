@@ -192,22 +192,34 @@ feature_names_in_
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+        sep: str | None = None,
+    ) -> Self:
         """Try one kind of model after the other, and keep the best, or a blend of the best.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(labels_given(y, Y), X.shape[0], owner=owner, features=X)
+            given = labels_given(y, Y)
+            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             labels = LabelSpace.of(targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
@@ -318,6 +330,9 @@ feature_names_in_
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks((X.shape[0], self.n_labels_)):
             yield rows, self._blend.log_odds(X[rows]) - self._boundary
+
+    def _shown(self, scores: Array) -> Array:
+        return expit(scores)
 
     def _scores(self, X: Any) -> Array:
         scores = np.empty((X.shape[0], self.n_labels_))

@@ -41,6 +41,7 @@ from compactlearn.core.validation import (
     with_rows_to_take,
 )
 from compactlearn.core.warn import warn_user
+from compactlearn.decoding.picked import Pairs
 from compactlearn.estimators.any_classifier import Evaluated
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import given_threshold
@@ -104,19 +105,29 @@ class Search(
         """Search, by :meth:`_score` and :meth:`_keep`."""
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, Y: Any = None, groups: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+        groups: Any = None,
+        sep: str | None = None,
     ) -> Self:
         """Cross-validate the settings, and fit the best to all rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Labels, 0 or 1; a vector is read as one class per row. Either name will do.
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             For the fits, and for the scores where the metric ranks the labels of rows.
         groups : array-like of shape (n_samples,), optional
             Handed to ``cv``, and to fits in which decoder or threshold are learnt.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
@@ -125,10 +136,13 @@ class Search(
             X = check_features(self, given, reset=True)
             y = with_rows_to_take(labels_given(y, Y))
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(y, X.shape[0], owner=owner, features=X)
+            targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
+            if targets.by_name:
+                y = targets  # read once, for all the fits
             weights = check_weights(sample_weight, X.shape[0])
             data = Data(X, targets.matrix, weights)
-            splits = self._splits(given, y, targets.kind, groups, data)
+            to_split = targets.matrix if targets.by_name else y
+            splits = self._splits(given, to_split, targets.kind, groups, data)
             _refuse_unweighted(weights, splits)
             problem = SearchData(given, y, data, targets, splits, self._scorer(), groups)
             self.scorer_, self.n_splits_ = problem.scoring, len(splits)
@@ -290,7 +304,7 @@ class Search(
         """
         return self._asked(X).predict_proba(X)
 
-    def predict_topk(self, X: Any, k: int, *, sparse: bool = False) -> Any:
+    def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
         """Return the k best labels of each row and their scores; see ``CompactClassifier``.
 
         Parameters
@@ -301,8 +315,22 @@ class Search(
             How many labels.
         sparse : bool, default=False
             Whether to return one CSR matrix.
+        names : bool, default=False
+            Whether to return names of labels in place of their indices.
         """
-        return self._asked(X).predict_topk(X, k, sparse=sparse)
+        return self._asked(X).predict_topk(X, k, sparse=sparse, names=names)
+
+    def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
+        """Return for each row pairs of a label's name and its score; see ``CompactClassifier``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        k : int or None, default=None
+            None returns the labels that ``predict`` gives, a number the k best.
+        """
+        return self._asked(X).predict_labels(X, k)
 
     def predict_codes(self, X: Any) -> Array:
         """Return predicted codes.
