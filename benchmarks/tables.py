@@ -118,6 +118,23 @@ def speed(record: Record) -> str:
     return _markdown(lines) + "\n\n" + caption
 
 
+def onnx(record: Record) -> str:
+    """A model and its exported graph, for one row and for many."""
+    lines = [["data", "model", "rows", "this package", "onnxruntime", "bytes of the file"]]
+    for row in record["measurements"]:
+        if row["form"] == "dense":
+            times = [_moment(row["ours_s"]), _moment(row["theirs_s"])]
+            size = human_bytes(row["bytes"])
+            lines.append([row["data"], row["model"], f"{row['rows']}", *times, size])
+    machine = record["machine"]
+    caption = (
+        f"The five best labels of dense rows; one thread ({machine['cpu']}), onnxruntime "
+        f"{machine['versions']['onnxruntime']}, NumPy {machine['versions']['numpy']}; "
+        f"{record['date']}."
+    )
+    return _markdown(lines) + "\n\n" + caption
+
+
 @cache
 def _paper_protocol() -> Results:
     return aggregate(open_records(PAPER), "paper")
@@ -496,6 +513,10 @@ def _seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.1f} ms"
 
 
+def _moment(value: float) -> str:
+    return f"{1e6 * value:.0f} µs" if value < 1e-3 else _seconds(value)
+
+
 def _markdown(lines: list[list[str]]) -> str:
     head, *body = (f"| {' | '.join(line)} |" for line in lines)
     return "\n".join([head, "|---" * len(lines[0]) + "|", *body])
@@ -820,6 +841,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ROOT / "docs" / "PAPER.md": (demo, defaults),
     ROOT / "docs" / "SPEED.md": (speed,),
     ROOT / "docs" / "guide" / "parameters.md": (grid,),
+    ROOT / "docs" / "guide" / "serving.md": (onnx,),
     ROOT / "docs" / "METHODS.md": (
         methods,
         differences,

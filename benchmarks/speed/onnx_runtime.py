@@ -30,7 +30,7 @@ K, BATCH = 5, 500
 def models_for(name):
     """Kinds of model by what they are called in the record."""
     if name == "wordnet":
-        return {"compact model": CMLLClassifier("auto", 64, alpha="auto", threshold=0.5)}
+        return {"compact model": CMLLClassifier("auto", 300, alpha="auto", threshold=0.5)}
     landmarks = KernelMap(method="nystroem", n_components=500, random_state=0)
     return {
         "compact model": CMLLClassifier(decoder="logistic"),

@@ -186,6 +186,7 @@ PUBLIC = [
     "C2AEClassifier",
     *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_labels", "predict_topk"),
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),
+    "to_onnx",
 ]
 
 
