@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.core.warn import warn_user
 from compactlearn.storing import model_file
 from compactlearn.storing.errors import ModelFileError
+from compactlearn.storing.kinds import kind_of
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -64,6 +65,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         )
     place = _place(path, "save_model")
     check_is_fitted(model)
+    if kind_of(model) is None and hasattr(model, "best_estimator_"):
+        raise ModelFileError(
+            f"A model file holds models of compactlearn and pipelines that end in one, and this is "
+            f"a {type(model).__name__}; save its best_estimator_, which predicts the same."
+        )
     if not place.parent.is_dir():
         raise FileNotFoundError(
             errno.ENOENT,
@@ -111,7 +117,7 @@ def load_model(
         A ValueError, if the file is damaged, or no model file, or of a newer version.
     """
     for name, value in (("verify", verify), ("memory_map", memory_map)):
-        if value not in (True, False, "auto") or isinstance(value, int) and type(value) is not bool:
+        if value not in (True, False, "auto") or (isinstance(value, int) and type(value) is not bool):
             raise ValueError(
                 f"{name} must be True, False or 'auto', and is {value!r}; pass one of these."
             )

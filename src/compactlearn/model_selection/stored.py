@@ -55,7 +55,10 @@ def _check_forest(forest: LabelForest) -> None:
 
 
 allow(
-    *(whole(type_, _check_search) for type_ in (GridSearchMoments, CMLLClassifierCV, RatioSearchCV)),
+    *(
+        whole(type_, _check_search)
+        for type_ in (GridSearchMoments, CMLLClassifierCV, RatioSearchCV)
+    ),
     whole(AutoCompactClassifier, _check_auto),
     whole(Blend),
     whole(Member),

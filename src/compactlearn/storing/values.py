@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.storing import tensor_file
 from compactlearn.storing.errors import ModelFileError
 from compactlearn.storing.kinds import kind_named, kind_of
 from compactlearn.storing.tensor_file import NAMES
@@ -52,8 +51,8 @@ class Describer:
         self.forgotten: list[str] = []  # where generators of random numbers were
         # With the thing itself, so that its address stays its own.
         self._places: dict[int, tuple[Any, int | None]] = {}
-        self._array_names: dict[int, tuple[Any, str]] = {}
-        self._by_content: dict[tuple[Any, ...], str] = {}
+        # Arrays by where they lie, since a view of one is another thing; texts by their list.
+        self._names: dict[tuple[Any, ...], tuple[Any, str]] = {}
 
     def value(self, thing: Any, where: str) -> Any:
         """The JSON of a thing that is found at ``where``."""
@@ -77,7 +76,7 @@ class Describer:
         """Containers, and what else Python and NumPy have; None for all other things."""
         if type(thing) is list:
             if len(thing) > _LONG_LIST and all(type(part) is str for part in thing):
-                return {"texts": self._texts(thing)}
+                return {"texts": self._texts(thing, thing)}
             return self._parts(thing, where)
         if type(thing) is tuple:
             return {"tuple": self._parts(thing, where)}
@@ -94,7 +93,7 @@ class Describer:
             return {"range": [thing.start, thing.stop, thing.step]}
         if isinstance(thing, PurePath):
             return {"path": str(thing)}
-        if isinstance(thing, np.dtype) and thing.name in _NUMBER_TYPES:
+        if isinstance(thing, np.dtype) and (thing.name in _NUMBER_TYPES or thing.kind in "OU"):
             return {"dtype": thing.name}
         if isinstance(thing, type) and thing in _TYPE_NAMES:
             return {"type": _TYPE_NAMES[thing]}
@@ -127,7 +126,8 @@ class Describer:
             parts = kind.apart(thing)
         except ModelFileError as error:
             raise ModelFileError(f"A model file cannot hold {where}: {error}; {ADVICE}.") from error
-        state = {name: self.value(parts[name], f"{where}.{name}") for name in sorted(parts)}
+        names = sorted(parts, key=_parameters_first)
+        state = {name: self.value(parts[name], f"{where}.{name}") for name in names}
         self.things.append([kind.name, state])
         self._places[id(thing)] = (thing, len(self.things) - 1)
         return {"thing": len(self.things) - 1}
@@ -140,38 +140,45 @@ class Describer:
         if array.dtype.name not in _NUMBER_TYPES:
             raise refused(where, array)
         turned = array.ndim > 1 and array.T.flags.c_contiguous and not array.flags.c_contiguous
-        name = self._named(array.T if turned else array, array)
+        name = self._named(array.T if turned else array)
         return {"turned": name} if turned else {"array": name}
 
-    def _named(self, array: NDArray[Any], owner: NDArray[Any]) -> str:
-        """The name under which an array lies in the file; equal ones lie there once."""
-        if id(owner) in self._array_names:
-            return self._array_names[id(owner)][1]
-        kept = np.ascontiguousarray(array, dtype=_NUMBER_TYPES[array.dtype.name])
-        kept = kept.reshape(array.shape)  # of an array without dimensions that is one of one
-        content = (kept.dtype, kept.shape, tensor_file.digest(kept))
-        if content not in self._by_content:
-            self._by_content[content] = str(len(self.arrays))
-            self.arrays[self._by_content[content]] = kept
-        self._array_names[id(owner)] = (owner, self._by_content[content])
-        return self._by_content[content]
+    def _named(self, array: NDArray[Any]) -> str:
+        """The name under which an array lies in the file; what is the same in memory is so there."""
+        lies = array.__array_interface__
+        key = (lies["data"][0], lies["strides"], array.shape, array.dtype)
+        if key not in self._names:
+            kept = np.ascontiguousarray(array, dtype=_NUMBER_TYPES[array.dtype.name])
+            name = str(len(self.arrays))
+            # Of an array without dimensions NumPy makes one of one.
+            self.arrays[name] = kept.reshape(array.shape)
+            self._names[key] = (array, name)
+        return self._names[key][1]
 
-    def _texts(self, texts: list[str]) -> str:
-        encoded = np.frombuffer(json.dumps(texts, separators=(",", ":")).encode(), np.uint8)
-        return self._named(encoded, encoded)
+    def _texts(self, texts: list[str], owner: Any) -> str:
+        key = ("texts", id(owner))
+        if key not in self._names:
+            encoded = json.dumps(texts, separators=(",", ":")).encode()
+            self._names[key] = (owner, self._named(np.frombuffer(encoded, np.uint8)))
+        return self._names[key][1]
 
     def _array_of_things(self, array: NDArray[Any], where: str) -> Any:
         parts = array.ravel().tolist()
         shape = list(array.shape)
         if not all(type(part) is str for part in parts):
             return {"objects": [shape, self._parts(parts, where)]}
-        name = self._texts(parts)
+        name = self._texts(parts, array)
         width = 0  # of an array of objects
         if array.dtype.kind == "U":
             width, least = array.dtype.itemsize // 4, max([1, *map(len, parts)])
             if not _sober_width(width, len(parts), self.arrays[name].size):
                 width = least
         return {"texts": name, "shape": shape, "width": width}
+
+
+def _parameters_first(name: str) -> tuple[bool, bool, str]:
+    """What cannot be stored is then met where the user has put it."""
+    return name.startswith("_"), name.endswith("_"), name
 
 
 def _sober_width(width: int, count: int, stored: int) -> bool:
@@ -198,7 +205,7 @@ class Rebuilder:
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._arrays = arrays
-        self._turned: dict[str, NDArray[Any]] = {}
+        self._made: dict[Any, Any] = {}  # what several places share
         self._things: list[Any] = []
         self._tags: dict[str, Callable[[Any], Any]] = {
             "float": lambda name: _SPECIAL[name],
@@ -209,14 +216,14 @@ class Rebuilder:
             "dict": self._dict,
             "range": lambda ends: range(*_integers(ends, 3)),
             "path": lambda text: Path(_text(text)),
-            "dtype": lambda name: _NUMBER_TYPES[name],
+            "dtype": _dtype,
             "type": lambda name: _TYPES[name],
             "forgotten": lambda _: None,
             "array": self._array,
             "turned": self._turned_array,
             "masked": self._masked,
             "objects": self._objects,
-            "texts": lambda name: self._texts(name),
+            "texts": lambda name: self._once(("texts", name), lambda: self._texts(name)),
             "thing": lambda place: self._things[_place(place, len(self._things))],
         }
         self._depth = 0
@@ -244,7 +251,7 @@ class Rebuilder:
             if isinstance(given, list):
                 return self._list(given)
             if set(given) == {"texts", "shape", "width"}:
-                return self._array_of_texts(given)
+                return self._once(repr(given), lambda: self._array_of_texts(given))
             ((tag, content),) = given.items()
             return self._tags[tag](content)
         finally:
@@ -279,8 +286,13 @@ class Rebuilder:
         return array
 
     def _turned_array(self, name: Any) -> NDArray[Any]:
-        """The transposed one, the same at every place."""
-        return self._turned.setdefault(_text(name), self._array(name).T)
+        return self._once(("turned", _text(name)), lambda: self._array(name).T)
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is one thing at all the places where it stands."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     def _texts(self, name: Any) -> list[str]:
         texts = json.loads(self._array(name).tobytes())
@@ -315,6 +327,14 @@ class Rebuilder:
         if mask.shape != data.shape or mask.dtype != np.bool_:
             raise ModelFileError("a mask is not that of its values")
         return np.ma.MaskedArray(data, mask)
+
+
+def _dtype(name: Any) -> np.dtype[Any]:
+    if name == "object":
+        return np.dtype(object)
+    if _text(name).startswith("str"):
+        return np.dtype(f"<U{int(name[3:]) // 32}")
+    return _NUMBER_TYPES[name]
 
 
 def _shaped(found: NDArray[Any], shape: Any) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from compactlearn.estimators.compressing import Half, HalfSparse
 from compactlearn.storing.errors import ModelFileError
 
 
@@ -29,7 +30,11 @@ def size(value: Any, what: str) -> int:
 
 
 def numbers(value: Any, shape: tuple[int | None, ...], what: str) -> Any:
-    """A dense array of real numbers of this shape; None stands for any length."""
+    """A dense array of real numbers of this shape; None stands for any length.
+
+    An array in half precision counts as what will be made of it.
+    """
+    value = value.values if isinstance(value, Half) else value
     good = isinstance(value, np.ndarray) and value.dtype.kind in "fiu"
     require(good, f"{what} is no array of numbers")
     fits = len(shape) == value.ndim and all(
@@ -39,9 +44,14 @@ def numbers(value: Any, shape: tuple[int | None, ...], what: str) -> Any:
     return value
 
 
+def is_sparse(value: Any) -> bool:
+    """A sparse matrix, in half precision too."""
+    return scipy.sparse.issparse(value) or isinstance(value, HalfSparse)
+
+
 def matrix(value: Any, shape: tuple[int | None, int | None], what: str) -> Any:
     """A dense or sparse matrix of this shape."""
-    if not scipy.sparse.issparse(value):
+    if not is_sparse(value):
         return numbers(value, shape, what)
     fits = all(known in (None, there) for known, there in zip(shape, value.shape, strict=True))
     require(fits, f"{what} has the shape {value.shape}, which does not fit the other parts")

@@ -40,7 +40,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from compactlearn.estimators.stored.checks import numbers, require, size
+from compactlearn.estimators.stored.checks import is_number, numbers, require, size
 from compactlearn.storing.errors import ModelFileError
 from compactlearn.storing.kinds import Kind, State, allow, whole
 
@@ -163,13 +163,18 @@ def _check_linear(model: Any) -> None:
     if hasattr(model, "coef_"):
         width = size(model.n_features_in_, "the number of features")
         require(isinstance(model.coef_, np.ndarray), "coefficients are missing")
-        require(model.coef_.shape[-1:] == (width,), "coefficients are of other features")
-        require(model.coef_.ndim <= 2, "coefficients have too many dimensions")
+        numbers(model.coef_, (*model.coef_.shape[:1][: model.coef_.ndim - 1], width), "coef_")
+        require(hasattr(model, "intercept_"), "an intercept is missing")
+        if isinstance(model.intercept_, np.ndarray):
+            numbers(model.intercept_, model.coef_.shape[:-1], "intercept_")
+        else:
+            require(is_number(model.intercept_), "an intercept is no number")
 
 
 def _check_several(model: Any) -> None:
     if hasattr(model, "estimators_"):
         require(isinstance(model.estimators_, list) and model.estimators_, "estimators are missing")
+        require(all(hasattr(part, "predict") for part in model.estimators_), "estimators are none")
 
 
 def _check_pipeline(pipeline: Pipeline) -> None:
@@ -178,6 +183,9 @@ def _check_pipeline(pipeline: Pipeline) -> None:
     for step in steps:
         named = isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str)
         require(named, "a step of a pipeline is none")
+    for _, step in steps[:-1]:
+        known = hasattr(step, "transform") or step in ("passthrough", None)
+        require(known, "a step of a pipeline transforms nothing")
 
 
 allow(

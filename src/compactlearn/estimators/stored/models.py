@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from compactlearn.decoding.learned import CodeDecoder
 from compactlearn.decoding.linear import LinearScorer
@@ -31,6 +30,7 @@ from compactlearn.estimators.preparation import RowMap
 from compactlearn.estimators.running_sums import RunningSums
 from compactlearn.estimators.stored.checks import (
     is_number,
+    is_sparse,
     matrix,
     numbers,
     require,
@@ -56,7 +56,8 @@ def check_labels(classifier: Any) -> int:
     n_labels = size(labels.n_labels, "the number of labels")
     require(n_labels > 0, "there are no labels")
     require(classifier.n_labels_ == n_labels, "the numbers of labels differ")
-    require(isinstance(labels.dtype, np.dtype), "the labels have no type")
+    numeric = isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biuf"
+    require(numeric or labels.kind != "multilabel", "the labels have no type")
     names = getattr(classifier, "label_names_", labels.names)
     for known in (names, labels.names):
         if known is not None:
@@ -166,8 +167,7 @@ def _check_kernel_map(mapping: KernelMap) -> None:
     require(isinstance(mapping._kernel, Kernel), "a kernel map has no kernel")
     origin = mapping._kernel.origin
     if origin is not None:
-        dense = not scipy.sparse.issparse(mapping.landmarks_)
-        require(dense, "sparse landmarks have no origin")
+        require(not is_sparse(mapping.landmarks_), "sparse landmarks have no origin")
         numbers(origin, (n_features,), "the origin")
     size(mapping._count, "the number of directions")
     if mapping._roots is not None:
@@ -242,7 +242,7 @@ def _check_pop(classifier: POPClassifier) -> None:
     if not hasattr(classifier, "coef_"):
         return
     n_labels = check_labels(classifier)
-    require(scipy.sparse.issparse(classifier.coef_), "the weights are not sparse")
+    require(is_sparse(classifier.coef_), "the weights are not sparse")
     matrix(classifier.coef_, (n_labels, classifier.n_features_in_), "the weights")
     numbers(classifier.intercept_, (n_labels,), "the intercepts")
     require(is_number(classifier._boundary), "the boundary is no number")
@@ -252,6 +252,7 @@ def _check_tuner(tuner: ThresholdTuner) -> None:
     if not hasattr(tuner, "estimator_"):
         return
     n_labels = size(tuner.n_labels_, "the number of labels")
+    require(hasattr(tuner.estimator_, "predict"), "the estimator is none")
     if tuner.threshold_ is not None:
         threshold(tuner.threshold_, n_labels)
     else:

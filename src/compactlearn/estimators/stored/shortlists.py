@@ -35,7 +35,9 @@ def _check_first(look: FirstLook, n_labels: int) -> None:
 
 
 def _check_third(look: ThirdLook) -> None:
-    require(isinstance(look.corners, tuple) and len(look.corners) == _NUMBERS, "corners are missing")
+    require(
+        isinstance(look.corners, tuple) and len(look.corners) == _NUMBERS, "corners are missing"
+    )
     width = sum(numbers(part, (None,), "a row of corners").size - 1 for part in look.corners)
     require(all(part.size > 1 for part in look.corners), "there are too few corners")
     numbers(look.coefficients, (width + _STRAIGHT,), "the third look")

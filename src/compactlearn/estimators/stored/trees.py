@@ -22,6 +22,9 @@ from compactlearn.storing.kinds import Kind, State, allow
 
 _LEAF, _NO_FEATURE = -1, -2
 _KEPT = ("n_features_in_", "n_outputs_", "feature_names_in_", "_n_samples", "_n_samples_bootstrap")
+# What follows from these, and what only out-of-bag scores would need, once a fit is over.
+_SPARE = ("estimator", "estimator_params", "class_weight", "estimator_", "estimators_")
+_SPARE += ("_sample_weight",)
 _COLUMNS = ("left_child", "right_child", "feature", "threshold", "impurity", "n_node_samples")
 _COLUMNS += ("weighted_n_node_samples", "missing_go_to_left")
 
@@ -32,13 +35,22 @@ def _node_type() -> np.dtype[Any]:
 
 
 def _apart(forest: Any) -> dict[str, Any]:
+    parameters = parameters_of(forest)
+    strange = set(vars(forest)) - {*parameters, *_KEPT, *_SPARE}
+    if strange:
+        raise ModelFileError(
+            f"its type, {type(forest).__name__}, has attributes ({', '.join(sorted(strange))}) that "
+            "the file format does not know of it"
+        )
+    if not hasattr(forest, "estimators_"):
+        return {"parameters": parameters}
     trees = [estimator.tree_ for estimator in forest.estimators_]
     states = [tree.__getstate__() for tree in trees]
     nodes = np.concatenate([state["nodes"] for state in states])
     if set(nodes.dtype.names or ()) != set(_COLUMNS):
         raise ModelFileError("its trees are of a version of scikit-learn with other nodes")
     return {
-        "parameters": parameters_of(forest),
+        "parameters": parameters,
         "attributes": {name: vars(forest)[name] for name in _KEPT if name in vars(forest)},
         "seeds": np.array([tree.random_state for tree in forest.estimators_], dtype=np.int64),
         "max_features": np.array([tree.max_features_ for tree in forest.estimators_]),
@@ -102,7 +114,9 @@ def _nodes(state: State) -> NDArray[Any]:
 
 def _kind(type_: Any) -> Kind:
     def together(state: State) -> Any:
-        forest = type_(**with_defaults(type_, state["parameters"], set()))
+        forest = type_(**with_defaults(type_, state.pop("parameters"), set()))
+        if not state:
+            return forest  # one that is not fitted
         given = state["attributes"]
         require(isinstance(given, dict) and set(given) <= set(_KEPT), "a forest has other parts")
         vars(forest).update(given)
@@ -122,7 +136,7 @@ def _kind(type_: Any) -> Kind:
         end = 0
         for count, seed, most in zip(*(a.tolist() for a in (sizes, seeds, looked)), strict=True):
             part = slice(end, end := end + count)
-            tree = clone(forest.estimator).set_params(**shared, random_state=seed)
+            tree = clone(forest.estimator).set_params(**{**shared, "random_state": seed})
             tree.n_features_in_, tree.n_outputs_ = n_features, values.shape[1]
             tree.max_features_ = most
             tree.tree_ = _tree(nodes[part], values[part], n_features)
