@@ -47,7 +47,7 @@ from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
-from compactlearn.estimators.fitted import FittedModel, chances_of
+from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
@@ -82,6 +82,7 @@ def _gives_probabilities(classifier: CompactClassifier) -> bool:
 
 
 class CompactClassifier(
+    ShowsParts,
     RanksLabels,
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
@@ -468,17 +469,6 @@ default="auto"
     def _prepare(self, X: Any) -> Any:
         check_is_fitted(self, "embedding_")
         return check_features(self, X, reset=False)
-
-    @property
-    def parts_(self) -> FittedModel:
-        """All that predicting needs, in one frozen value."""
-        check_is_fitted(self, "embedding_")
-        return self._model
-
-    @property
-    def boundary_(self) -> float:
-        """What is taken off the scores of two classes, whose boundary is 0; else 0."""
-        return self.parts_.boundary
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         return self._model.score_blocks(X)
