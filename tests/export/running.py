@@ -68,7 +68,8 @@ def assert_row_by_row(graph, X, scores, bound):
     session = session_of(graph)
     (given,) = session.get_inputs()
     rows = rows_for(given, X)
-    for place in (0, len(rows) // 2, len(rows) - 1):
+    places = range(len(rows)) if len(rows) <= 20 else (0, len(rows) // 2, len(rows) - 1)
+    for place in places:
         (alone,) = session.run(["scores"], {given.name: rows[place : place + 1]})
         assert alone.shape == (1, *scores.shape[1:])
         assert np.abs(alone[0] - scores[place]).max() <= bound

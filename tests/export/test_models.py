@@ -15,6 +15,7 @@ from sklearn.linear_model import Lasso, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 
 import compactlearn
 from compactlearn import (
@@ -123,7 +124,12 @@ def test_sparse_landmarks_and_features():
     "classes", [["no", "yes"], [3, 7], [True, False], ["a", "b", "c"], [1, 2, 5]]
 )
 @pytest.mark.parametrize(
-    "model", [CMLLClassifier(decoder="logistic"), CMLLClassifier(threshold=0.3), POPClassifier()]
+    "model",
+    [
+        CMLLClassifier(decoder="logistic", threshold=0.3),
+        CMLLClassifier(threshold=0.3),
+        POPClassifier(),
+    ],
 )
 def test_vectors_of_classes(data, model, classes, dtype):
     X, Y = data
@@ -194,6 +200,21 @@ def test_a_blend_is_the_sum_of_what_its_members_say(data, best_splits, dtype):
     model._blend = Blend(members, -0.4)
     assert (np.abs(members[2].log_odds(X)) == 30.0).any()
     assert_same(model, to_onnx(model, topk=2, dtype=dtype), X, BOUNDS["float32"], topk=2)
+
+
+def test_trees_compare_in_single_precision():
+    """As scikit-learn's do: a number between two neighbours of float32 is the nearer of them."""
+    low = np.float32(100.0)
+    high = np.nextafter(low, np.float32(200.0))
+    X = np.repeat(np.array([[low], [high]], dtype=np.float64), 5, axis=0)
+    Y = np.repeat([[0, 1], [1, 0]], 5, axis=0)
+    model = CompactClassifier(Original(), regressor=DecisionTreeRegressor(), threshold=0.5).fit(
+        X, Y
+    )
+    between = np.array([[low + share * (float(high) - float(low))] for share in (0.3, 0.7)])
+    np.testing.assert_array_equal(model.predict(between), [[0, 1], [1, 0]])
+    found = run(to_onnx(model, dtype="float64"), between)
+    np.testing.assert_array_equal(found["labels"], model.predict(between))
 
 
 @pytest.mark.parametrize("name", ["CMLL, logistic", "scaled columns", "POP"])

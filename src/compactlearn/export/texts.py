@@ -84,8 +84,6 @@ def _write_counts(graph: Graph, vectoriser: CountVectorizer, x: str) -> str:
         tokenexp=PATTERNS[vectoriser.token_pattern],
     )
     shortest, longest = vectoriser.ngram_range
-    # Columns of padding, so that no text is too short for a run of words.
-    words = graph.add("Concat", words, _padding(graph, flat, longest), axis=1)
     runs = _runs(vectoriser)
     sizes = [len(run) for run, _ in runs]
     counts = graph.add(
@@ -116,13 +114,6 @@ def _runs(vectoriser: CountVectorizer) -> list[tuple[list[str], int]]:
         for run, place in runs
     ]
     return sorted(counted, key=lambda pair: (len(pair[0]), pair[1]))
-
-
-def _padding(graph: Graph, texts: str, width: int) -> str:
-    """(N, width) strings that are no words."""
-    n_rows = graph.add("Shape", texts)
-    shape = graph.add("Concat", n_rows, graph.constant(np.array([width])), axis=0)
-    return graph.add("Expand", graph.constant(np.array([_PAD], dtype=object)), shape)
 
 
 def _write_tfidf(graph: Graph, transformer: Any, counts: str) -> str:
