@@ -20,7 +20,11 @@ from compactlearn.estimators import (
 )
 from compactlearn.export import to_onnx
 from compactlearn.linalg import Moments
-from compactlearn.model_selection import AutoCompactClassifier, CMLLClassifierCV
+from compactlearn.model_selection import (
+    AutoCompactClassifier,
+    CMLLClassifierCV,
+    text_classifier,
+)
 from compactlearn.storing import ModelFileError
 
 __version__ = "0.1.0"
@@ -53,5 +57,6 @@ __all__ = [
     "predict_labels",
     "predict_topk",
     "save_model",
+    "text_classifier",
     "to_onnx",
 ]

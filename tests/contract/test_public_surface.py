@@ -185,6 +185,7 @@ PUBLIC = [
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     "C2AEClassifier",
     *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_labels", "predict_topk"),
+    "text_classifier",
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),
     "to_onnx",
 ]

@@ -102,7 +102,8 @@ def why_not_numbers(X: Any) -> str | None:
             "turn texts into numbers first, for example with "
             "X = TfidfVectorizer().fit_transform(texts), from sklearn.feature_extraction.text, "
             "where texts is a list of strings, one for each row; for new rows use that "
-            "vectorizer's transform. For categories use sklearn.preprocessing.OneHotEncoder."
+            "vectorizer's transform (compactlearn.text_classifier does both). For categories use "
+            "sklearn.preprocessing.OneHotEncoder."
         )
     return f"X must hold numbers, and has the text {value!r:.40}{where}; {remedy}"
 

@@ -232,7 +232,7 @@ def _no_collection(row: Any, number: int) -> str:
         )
     if row is None or type(row).__name__ == "NAType" or row != row:
         return f"{asked}{row!r}; write an empty list for a row without labels."
-    return f"{asked}{row!r:.60}, a {type(row).__name__}; pass a list of names there."
+    return f"{asked}{row!r:.60}, of the type {type(row).__name__}; pass a list of names there."
 
 
 def _shown_row(row: Any) -> str:

@@ -11,6 +11,7 @@ from compactlearn.model_selection.splits import (
     IterativeStratification,
     IterativeStratifiedShuffleSplit,
 )
+from compactlearn.model_selection.texts import TextVectorizer, text_classifier
 
 __all__ = [
     "PAPER_GRID",
@@ -22,6 +23,8 @@ __all__ = [
     "IterativeStratifiedShuffleSplit",
     "RatioSearchCV",
     "SplitScores",
+    "TextVectorizer",
     "balance_curve",
     "scores_on_split",
+    "text_classifier",
 ]

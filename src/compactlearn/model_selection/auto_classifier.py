@@ -77,7 +77,8 @@ class AutoCompactClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     3. the same behind an RBF kernel, whose width comes from the data: exact up to 2,000 rows, by
        landmarks beyond;
     4. extra trees and a random forest on all labels, where features are dense;
-    5. :class:`ShortlistClassifier`, where they are sparse.
+    5. :class:`ShortlistClassifier`, where they are sparse; of more than 2,000 labels, and 2,000
+       sparse rows or more, it is the only one.
 
     Each is judged on scores of training rows by models that had not met their labels, and at
     last the best few are blended where that is better still. The result always has probabilities

@@ -40,6 +40,8 @@ LANDMARKS = 1_000
 # Sparse regressions of every label are slow beside a kernel, which knows as much of fewer rows.
 SHORTLIST_ROWS = 2_000
 SHORTLIST_FOLDS = 2
+# Of more labels nothing else that fits in the time knows the rare ones, see docs/TEXT.md.
+MANY_LABELS = 2_000
 KEPT_FEATURES = 3_000  # all of them may be seen by the learner
 
 
@@ -62,6 +64,11 @@ class Findings:
 
 def ideas(problem: Problem) -> Iterator[Idea]:
     """One after the other, in order of promise for a second; the first ends in any case."""
+    sparse_rows = scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS
+    shortlist = Idea("shortlist", _shortlist_seconds(problem), lambda: _shortlist(problem))
+    if sparse_rows and problem.n_labels > MANY_LABELS:
+        yield shortlist
+        return
     findings = Findings([])
     yield Idea(
         "compact model, logistic decoder",
@@ -89,8 +96,8 @@ def ideas(problem: Problem) -> Iterator[Idea]:
                 trees * seconds,
                 lambda trees=trees, best=best_splits: try_forest(problem, trees, best_splits=best),
             )
-    if scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS:
-        yield Idea("shortlist", _shortlist_seconds(problem), lambda: _shortlist(problem))
+    if sparse_rows:
+        yield shortlist
 
 
 def small_ideas(problem: Problem, most_numbers: int) -> Iterator[Idea]:

@@ -1,0 +1,154 @@
+"""From texts to labels: a vectoriser that says what it cannot read, and a pipeline of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import Pipeline
+
+from compactlearn.core.forms import refuse_unread
+from compactlearn.core.params import Methods
+from compactlearn.model_selection.auto_classifier import AutoCompactClassifier
+
+__all__ = ["TextVectorizer", "text_classifier"]
+
+# By benchmarks/text/vectorizer.py: a word of a single text says something (min_df stays 1), and
+# numbers of half the size make as good a model.
+SETTINGS: dict[str, Any] = {"sublinear_tf": True, "dtype": np.float32}
+
+
+def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
+    """Return a scikit-learn Pipeline that learns labels of texts.
+
+    Texts become sparse rows of unit length (tf-idf of their words, its step "words"), and a
+    classifier of this package (its step "tags") learns the labels from them.
+
+    Parameters
+    ----------
+    classifier : classifier or None, default=None
+        None is :class:`AutoCompactClassifier`, which tries several kinds of models and takes the
+        best; where there are more than some thousand labels it takes :class:`ShortlistClassifier`
+        at once. For the shortest fit pass ``CMLLClassifier()``.
+    **settings
+        Of scikit-learn's ``TfidfVectorizer``, such as ``ngram_range=(1, 2)`` or
+        ``analyzer="char_wb"``; by default ``sublinear_tf=True``, all words that occur, and numbers
+        of single precision.
+
+    Returns
+    -------
+    Pipeline
+        ``fit(texts, labels)`` takes texts as a list or a column of strings, labels as lists of
+        names, as a matrix of 0 and 1, or as a column of joined names with
+        ``fit(texts, column, tags__sep=";")``. ``predict_labels``, ``predict_topk`` and ``evaluate``
+        of this package take the fitted pipeline.
+
+    Examples
+    --------
+    >>> from compactlearn import predict_labels, text_classifier
+    >>> texts = ["boil the pasta", "bake the bread", "rain and wind", "wind, no rain"] * 3
+    >>> tags = [["food", "pasta"], ["food", "bread"], ["weather"], ["weather"]] * 3
+    >>> model = text_classifier().fit(texts, tags)
+    >>> [name for name, chance in predict_labels(model, ["wind and rain"], k=1)[0]]
+    ['weather']
+    """
+    if classifier is None:
+        classifier = AutoCompactClassifier()
+    elif not Methods("fit", "predict").accepts(classifier):
+        raise TypeError(
+            f"text_classifier needs a classifier with fit and predict, and was given "
+            f"{classifier!r:.60}; leave it out, or pass one such as CMLLClassifier()."
+        )
+    return Pipeline([("words", TextVectorizer(**SETTINGS | settings)), ("tags", classifier)])
+
+
+class TextVectorizer(TfidfVectorizer):
+    """scikit-learn's ``TfidfVectorizer``, which says in a sentence what is no column of texts.
+
+    A frame in place of a column would be read as the names of its columns. Parameters and
+    attributes are those of scikit-learn.
+
+    Examples
+    --------
+    >>> from compactlearn.model_selection import TextVectorizer
+    >>> TextVectorizer().fit_transform(["rain and wind", "no rain"]).shape
+    (2, 4)
+    """
+
+    def fit(self, raw_documents: Any, y: Any = None) -> Self:
+        """Learn words and their frequencies.
+
+        Parameters
+        ----------
+        raw_documents : list or column of str
+            Texts, one for each row.
+        y : ignored
+        """
+        super().fit(self._texts(raw_documents), y)
+        return self
+
+    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+        """Learn words and their frequencies, and return the rows.
+
+        Parameters
+        ----------
+        raw_documents : list or column of str
+            Texts, one for each row.
+        y : ignored
+        """
+        return super().fit_transform(self._texts(raw_documents), y)
+
+    def transform(self, raw_documents: Any) -> Any:
+        """Return rows of texts, in words that ``fit`` met.
+
+        Parameters
+        ----------
+        raw_documents : list or column of str
+            Texts, one for each row.
+        """
+        return super().transform(self._texts(raw_documents))
+
+    def _texts(self, given: Any) -> Any:
+        return check_texts(given) if self.input == "content" else given
+
+
+def check_texts(given: Any) -> list[str]:
+    """Texts as a list of strings."""
+    asked = "Texts must be a list or a column of strings, one for each row, and "
+    refuse_unread(given, "texts")
+    if isinstance(given, str | bytes):
+        raise ValueError(f"{asked}a single string was given, {given!r:.40}; pass it in a list.")
+    shape = tuple(getattr(given, "shape", ()))
+    if scipy.sparse.issparse(given) or len(shape) > 1:
+        columns = getattr(given, "columns", None)
+        remedy = "for rows of numbers use a classifier by itself, without the words."
+        if columns is not None:
+            remedy = f"pass the column that has the texts, such as frame[{_text_column(given)!r}]."
+        elif shape[1:] == (1,):
+            remedy = "pass texts.ravel()."
+        raise ValueError(f"{asked}a {type(given).__name__} of shape {shape} was given; {remedy}")
+    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+        kind = type(given).__name__
+        raise ValueError(f"{asked}something of the type {kind} was given; pass a list of strings.")
+    texts = list(given)
+    for row, text in enumerate(texts):
+        if isinstance(text, str | bytes):
+            continue
+        if text is None or type(text).__name__ == "NAType" or text != text:
+            remedy = "fill what is missing, for example with texts.fillna(''), or drop such rows."
+        else:
+            remedy = "make a string of it, or use a classifier by itself for rows of numbers."
+        raise ValueError(f"{asked}row {row} is {text!r:.40}; {remedy}")
+    if not texts:
+        raise ValueError(f"{asked}there are none; pass at least one text.")
+    return texts
+
+
+def _text_column(frame: Any) -> Any:
+    """The name of the first column that begins with a string; without such a one, of the first."""
+    names = list(frame.columns)
+    firsts = [(name, next(iter(frame[name]), None)) for name in names]
+    return next((name for name, first in firsts if isinstance(first, str)), names[0])
