@@ -361,6 +361,28 @@ def kernel(record: Record) -> str:
     return _markdown(lines) + "\n\n" + caption
 
 
+def model_files(record: Record) -> str:
+    """Loading times, and what one row and ten processes need."""
+    rows = record["measurements"]
+    lines = [["model", "file", "`load_model`", "nothing in the cache", "`verify=True`", "joblib"]]
+    for row in rows:
+        if row["what"] == "load":
+            times = [row[f"{name}_ms"] for name in ("least", "cold", "verified", "joblib")]
+            cells = [_seconds(value / 1000) for value in times]
+            lines.append([row["kind"], f"{row['file_mb']:.0f} MB", *cells])
+    (one,) = (row for row in rows if row["what"] == "one row")
+    (ten,) = (row for row in rows if row["what"] == "share")
+    told = (
+        f"The first row of 40 features that the dense model of {one['file_mb']:.0f} MB scores "
+        f"takes {_seconds(one['first_ms'] / 1000)} and {one['in_memory_mb']:.0f} MB of the file "
+        f"(after `joblib.load` {_seconds(one['after_pickle_ms'] / 1000)}). Ten processes that have "
+        f"loaded it and scored a row take {ten['ten_mb']:.0f} MB together, one of them "
+        f"{ten['one_mb']:.0f} MB, and ten that have loaded a pickle {ten['ten_pickles_mb']:,.0f} "
+        "MB. Times of loading are the least of several."
+    )
+    return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
+
+
 def grid(record: Record) -> str:
     """The paper's grid by one search."""
     lines = [["data", "settings × folds", "in all", "each", "one fit, predict and score", "ratio"]]
@@ -842,6 +864,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ROOT / "docs" / "SPEED.md": (speed,),
     ROOT / "docs" / "guide" / "parameters.md": (grid,),
     ROOT / "docs" / "guide" / "serving.md": (onnx,),
+    ROOT / "docs" / "guide" / "storing.md": (model_files,),
     ROOT / "docs" / "METHODS.md": (
         methods,
         differences,

@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, T
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from compactlearn import CMLLClassifier, ThresholdTuner, to_onnx
+from compactlearn import CMLLClassifier, ThresholdTuner, text_classifier, to_onnx
 from tests.export.running import BOUNDS, assert_same, run
 from tests.makers import modest
 
@@ -68,6 +68,14 @@ def test_counts_and_what_is_made_of_them():
     ):
         pipeline = pipeline_of(*steps).fit(TEXTS, labels_of(TEXTS))
         assert_same(pipeline, to_onnx(pipeline, dtype="float64"), TEXTS, BOUNDS["float64"])
+
+
+def test_the_pipeline_of_this_package():
+    """Its vectoriser has rows of single precision, whatever the graph has."""
+    tags = [["some", "other"], ["some"], ["third"], ["other", "third"]] * 3
+    model = text_classifier(CMLLClassifier(decoder="logistic", threshold=0.3)).fit(TEXTS, tags)
+    for dtype in ("float32", "float64"):
+        assert_same(model, to_onnx(model, dtype=dtype, topk=2), TEXTS, BOUNDS["float32"])
 
 
 def test_texts_behind_a_tuner_or_a_search():

@@ -100,7 +100,7 @@ def _change_description(description, arrays, rng):
     elif kind == 1:
         holder[key] = copy.deepcopy(at(description, paths[rng.integers(len(paths))]))
     elif kind == 2 and type(old) is int:
-        holder[key] = int(old + rng.integers(-2, 3))
+        holder[key] = old + int(rng.integers(-2, 3))
     elif kind == 3 and isinstance(old, str):
         holder[key] = list(arrays)[rng.integers(len(arrays))]
     elif kind == 4:
@@ -154,16 +154,13 @@ def main(folder, first, count):
         content, rows = originals[seed % len(originals)]
         rng = np.random.default_rng(seed)
         target.write_bytes(mutated(content, rng))
-        signal.alarm(60)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 60)  # of the processor: machines may be busy
         try:
             model = compactlearn.load_model(target, memory_map=bool(seed % 3 == 0))
         except compactlearn.ModelFileError:
             found["refused"] += 1
             continue
-        if rows.dtype.kind == "U":
-            given = (rows.tolist(),)
-        else:
-            given = (rows, sp.csr_array(rows))
+        given = (rows.tolist(),) if rows.dtype.kind == "U" else (rows, sp.csr_array(rows))
         try:
             for part in given:
                 model.predict(part)

@@ -46,7 +46,7 @@ SPARSE = sp.csr_array(np.where(X > 1, X, 0.0))
 CLASSES = np.array(["a", "bcd", "ef"])
 FRAME = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
 NAMED = pd.DataFrame(Y, columns=["ä", "b", "c", "d", "e", "f"])
-WORDS = np.array(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"])
+WORDS = np.array([f"word{letter}" for letter in "abcdefghijkl"])
 TEXTS = [" ".join(WORDS[row > 1]) for row in X]
 TEXTS_NEW = [" ".join(WORDS[row > 1]) for row in X_new]
 
@@ -130,7 +130,7 @@ MODELS = {
     "texts": (make_pipeline(TfidfVectorizer(), CMLLClassifier()), TEXTS, NAMED),
     "counts": (
         make_pipeline(
-            CountVectorizer(ngram_range=(1, 2), stop_words=["one"], dtype=np.float32),
+            CountVectorizer(ngram_range=(1, 2), stop_words=["worda"], dtype=np.float32),
             TfidfTransformer(sublinear_tf=True),
             ShortlistClassifier(random_state=0),
         ),

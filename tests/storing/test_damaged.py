@@ -166,7 +166,7 @@ def test_versions(small):
 def test_claims_about_arrays(small, claim):
     """Nothing of the size that is claimed is asked for."""
     content, path = small
-    about, arrays, _ = taken_apart(content)
+    about, _, _ = taken_apart(content)
     names = {"a": ("", [], b"x" * 8)}
     tracemalloc.start()
     message = refusal(path, sealed({"a": claim}, about, b"x" * 8, names))
@@ -177,7 +177,7 @@ def test_claims_about_arrays(small, claim):
 
 def test_arrays_that_overlap_or_leave_a_gap(small):
     content, path = small
-    about, arrays, _ = taken_apart(content)
+    about, _, _ = taken_apart(content)
     two = {name: ("U8", [4], b"abcd") for name in "ab"}
     for begin in (0, 2, 5):
         header = {
@@ -218,7 +218,7 @@ def test_what_is_no_model(small):
     labels = [name for name, _ in description["things"]].index("LabelSpace")
     for root in (5, {"tuple": []}, {"thing": labels}):
         described = {**description, "root": root}
-        assert "no model" in refusal(path, put_together(about, arrays, described))
+        assert "no fitted model" in refusal(path, put_together(about, arrays, described))
     nested = 1
     for _ in range(100):
         nested = [nested]

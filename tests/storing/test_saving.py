@@ -101,7 +101,7 @@ def test_what_cannot_be_stored_is_named(case, tmp_path):
 def test_what_is_no_fitted_model(tmp_path):
     with pytest.raises(NotFittedError):
         CMLLClassifier().save(tmp_path / "model")
-    with pytest.raises(TypeError, match="save_model needs a fitted estimator .* was given str"):
+    with pytest.raises(TypeError, match=r"save_model needs a fitted estimator .* was given str"):
         save_model(str(tmp_path / "model"), fitted("linear"))
     with pytest.raises(TypeError, match="save_model needs the path of a file, and was given int"):
         save_model(fitted("linear"), 3)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.warn import warn_user
@@ -97,10 +98,10 @@ def load_model(
     ----------
     path : path
     verify : bool or "auto", default="auto"
-        Whose digests are compared. "auto": of a file of up to 64 MiB everything; of a larger one the
-        header, the description, all texts and all arrays below 64 KiB, since to read everything
-        would take longer than to load it. True: everything. The structure (lengths, shapes, the
-        indices of sparse matrices, trees) is checked in any case.
+        Whose digests are compared. "auto": of a file of up to 64 MiB everything; of a larger one
+        the header, the description, all texts and all arrays below 64 KiB, since to read everything
+        would take longer than to load it. True: everything. False: as "auto" of a large file. The
+        structure (lengths, shapes, the indices of sparse matrices, trees) is checked in any case.
     memory_map : bool or "auto", default="auto"
         Whether arrays stay in the file, are read when they are used, and shared by all processes
         that use it. "auto": in files above 64 MiB. Such a file must not be written to while it is
@@ -117,7 +118,7 @@ def load_model(
         A ValueError, if the file is damaged, or no model file, or of a newer version.
     """
     for name, value in (("verify", verify), ("memory_map", memory_map)):
-        if value not in (True, False, "auto") or (isinstance(value, int) and type(value) is not bool):
+        if type(value) is not bool and value != "auto":
             raise ValueError(
                 f"{name} must be True, False or 'auto', and is {value!r}; pass one of these."
             )
@@ -133,8 +134,10 @@ def load_model(
             "see whether the path is right",
         )
     model = model_file.restore(place, verify=verify, memory_map=memory_map)
-    if not isinstance(model, BaseEstimator):
-        raise ModelFileError(f"{str(place)!r} holds no model; save the model again.")
+    try:
+        check_is_fitted(model)
+    except (TypeError, NotFittedError) as error:
+        raise ModelFileError(f"{str(place)!r} holds no fitted model; save it again.") from error
     return model
 
 

@@ -134,7 +134,8 @@ def read(path: str | os.PathLike[str], *, verify: bool | str, memory_map: bool |
     """Open a file; every doubt about it is a `ModelFileError`.
 
     ``verify="auto"`` checks the digests of all arrays of a file of up to 64 MiB, and in a larger
-    one those of texts and of arrays below 64 KiB; True of all. ``memory_map="auto"`` maps the larger ones.
+    one those of texts and of arrays below 64 KiB; True of all. ``memory_map="auto"`` maps the
+    larger ones.
     """
     path = Path(path)
     with open(path, "rb") as stream:
@@ -205,9 +206,10 @@ def _header(stream: BinaryIO, size: int, path: Path) -> tuple[dict[str, Any], di
     version = about.get("format_version", "")
     if version != str(VERSION):
         raise ModelFileError(
-            f"{str(path)!r} has version {version!r:.20} of the file format, written by compactlearn "
-            f"{about.get('library_version', 'unknown')!r:.20}, and this compactlearn reads version "
-            f"{VERSION}; install a newer compactlearn, or save the model again with this one."
+            f"{str(path)!r} has version {version!r:.20} of the file format, written by "
+            f"compactlearn {about.get('library_version', 'unknown')!r:.20}, and this compactlearn "
+            f"reads version {VERSION}; install a newer compactlearn, or save the model again with "
+            "this one."
         )
     own = about.get("header_digest", "")
     blank = text.replace(own.encode(), _BLANK.encode(), 1) if len(own) == 64 else b""

@@ -144,7 +144,7 @@ class Describer:
         return {"turned": name} if turned else {"array": name}
 
     def _named(self, array: NDArray[Any]) -> str:
-        """The name under which an array lies in the file; what is the same in memory is so there."""
+        """The name that an array has in the file; what is the same in memory is the same there."""
         lies = array.__array_interface__
         key = (lies["data"][0], lies["strides"], array.shape, array.dtype)
         if key not in self._names:

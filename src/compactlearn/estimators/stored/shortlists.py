@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import scipy.sparse
 
 from compactlearn.estimators.shortlist import ShortlistClassifier, _Sizes
@@ -80,6 +81,9 @@ def _check_shortlist(classifier: ShortlistClassifier) -> None:
     else:
         own = getattr(classifier.retriever_, "n_labels_", n_labels)
         require(own == n_labels, "the retriever has other labels")
+    for name in ("_unit_rows", "_sparse_labels"):
+        told = isinstance(getattr(classifier, name), bool | np.bool_)
+        require(told, "how rows are read is unknown")
     require(is_number(classifier.C_) and classifier.C_ > 0, "the penalty is no number")
     require(is_number(classifier._boundary), "the boundary is no number")
 

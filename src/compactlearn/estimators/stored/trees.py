@@ -39,8 +39,8 @@ def _apart(forest: Any) -> dict[str, Any]:
     strange = set(vars(forest)) - {*parameters, *_KEPT, *_SPARE}
     if strange:
         raise ModelFileError(
-            f"its type, {type(forest).__name__}, has attributes ({', '.join(sorted(strange))}) that "
-            "the file format does not know of it"
+            f"its type, {type(forest).__name__}, has attributes ({', '.join(sorted(strange))}) "
+            "that the file format does not know of it"
         )
     if not hasattr(forest, "estimators_"):
         return {"parameters": parameters}

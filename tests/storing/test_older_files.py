@@ -1,0 +1,36 @@
+"""Files that older versions have written are read, and mean what they meant."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compactlearn import load_model
+
+FOLDERS = sorted(Path(__file__).parent.glob("written_by_*"))
+FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.model"))]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_file_of_an_older_version(path):
+    answers = json.loads((path.parent / "answers.json").read_text(encoding="utf-8"))[path.stem]
+    model = load_model(path)
+    # The sums of a product are in another order on another machine.
+    np.testing.assert_allclose(model.decision_function(answers["rows"]), answers["scores"], 1e-6)
+    np.testing.assert_array_equal(model.predict(answers["rows"]), answers["labels"])
+
+
+def test_there_are_such_files():
+    assert {path.stem for path in FILES if path.parent.name == "written_by_0_1"} == {
+        "half",
+        "named",
+        "texts",
+    }
+
+
+def test_names_and_parameters():
+    (path,) = [path for path in FILES if path.stem == "named"]
+    model = load_model(path)
+    assert model.label_names_ == ["ja", "nein", "später"]
+    assert (model.decoder, model.threshold, model.n_features_in_) == ("logistic", "f1", 4)
