@@ -120,18 +120,28 @@ def speed(record: Record) -> str:
 
 def onnx(record: Record) -> str:
     """A model and its exported graph, for one row and for many."""
-    lines = [["data", "model", "rows", "this package", "onnxruntime", "bytes of the file"]]
-    for row in record["measurements"]:
-        if row["form"] == "dense":
-            times = [_moment(row["ours_s"]), _moment(row["theirs_s"])]
+    head = ["data", "model", "rows", "this package, sparse rows", "dense rows", "onnxruntime"]
+    lines = [[*head, "bytes of the file"]]
+    measured = {
+        (row["data"], row["model"], row["rows"], row["form"]): row for row in record["measurements"]
+    }
+    for (data, model, count, form), row in measured.items():
+        if form == "dense":
+            sparse = measured[data, model, count, "sparse"]
+            times = [sparse["ours_s"], row["ours_s"], row["theirs_s"]]
             size = human_bytes(row["bytes"])
-            lines.append([row["data"], row["model"], f"{row['rows']}", *times, size])
-    machine = record["machine"]
+            lines.append([data, model, f"{count}", *map(_moment, times), size])
+    machine, load = record["machine"], record["load"]
     caption = (
-        f"The five best labels of dense rows; one thread ({machine['cpu']}), onnxruntime "
+        f"The five best labels; one thread ({machine['cpu']}), onnxruntime "
         f"{machine['versions']['onnxruntime']}, NumPy {machine['versions']['numpy']}; "
         f"{record['date']}."
     )
+    if load > machine["cores"]:
+        caption += (
+            f" The machine was busy ({load:.0f} processes for {machine['cores']} cores): compare "
+            "columns, which were timed in turn, and take no time for that of a quiet machine."
+        )
     return _markdown(lines) + "\n\n" + caption
 
 

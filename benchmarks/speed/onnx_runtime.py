@@ -5,10 +5,13 @@
 Each row of the record is a model and a number of rows: seconds of the five best labels and their
 scores, by ``predict_topk`` on sparse rows (how such data come) and on dense ones, and by the
 exported graph, whose rows are dense. Both have one thread. ``largest_difference`` is that of the
-scores, as a share of the largest score; ``bytes`` those of the file.
+scores, as a share of the largest score; ``bytes`` those of the file. ``load`` is how many processes
+wanted to run, on average of the minute before: times are those of a quiet machine only where it is
+below the number of cores, and ratios are of pairs that were timed in turn.
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -87,7 +90,7 @@ def main():
     parser.add_argument("--data-home", default=None)
     parser.add_argument("--out", type=Path, default=common.RESULTS / "onnx.json")
     given = parser.parse_args()
-    rows = []
+    rows, busy = [], round(os.getloadavg()[0], 1)
     with threadpool_limits(1):
         for name in given.data:
             data = load(name, data_home=given.data_home)
@@ -98,7 +101,7 @@ def main():
                 rows += measured(name, kind, model, test.X[:BATCH])
     record = {"date": common.today(), "machine": common.machine()}
     record["machine"]["versions"]["onnxruntime"] = onnxruntime.__version__
-    common.write_json(given.out, record | {"measurements": rows})
+    common.write_json(given.out, record | {"load": busy, "measurements": rows})
     return 0
 
 
