@@ -536,6 +536,42 @@ def text_frequency(record: Record) -> str:
     return _markdown(lines)
 
 
+def text_whole(record: Record) -> str:
+    """What text_classifier() comes to on all of WordNet."""
+    head = ["texts", "words", "labels", "P@1", "P@3", "P@5", "fit", "predict"]
+    lines = [[*head[:-2], "fit, processors", "predict, processors"]]
+    for row in record["measurements"]:
+        sizes = [f"{row[key]:,}" for key in ("rows", "features", "labels")]
+        figures = [f"{value:.3f}" for value in row["precision"]]
+        times = [_seconds(row[f"{what}_processor_s"]) for what in head[-2:]]
+        lines.append([*sizes, *figures, *times])
+    told = "Seconds are those of both processors together."
+    return f"{_markdown(lines)}\n\n{_class_of(record)} {told}"
+
+
+def vectorizer(record: Record) -> str:
+    """P@1 and P@5 of each setting of the words, beside the first, by the number of texts."""
+    rows = record["measurements"]
+    sizes = sorted({row["rows"] for row in rows})
+    lines = [["setting", *(f"{size:,} texts: P@1, P@5, words" for size in sizes)]]
+    by_setting: dict[str, list[Record]] = {}
+    for row in rows:
+        by_setting.setdefault(row["setting"], []).append(row)
+    for name, own in by_setting.items():
+        told = _precisions if own[0] is rows[0] else _differences
+        ordered = sorted(own, key=lambda row: row["rows"])
+        lines.append([name, *(f"{told(row)}, {row['features']:,.0f}" for row in ordered)])
+    return f"{_markdown(lines)}\n\n{_class_of(record)}"
+
+
+def _precisions(row: Record) -> str:
+    return ", ".join(f"{row['precision'][k]:.3f}" for k in (0, 2))
+
+
+def _differences(row: Record) -> str:
+    return ", ".join(f"{row['difference'][k]:+.3f} ({row['error'][k]:.3f})" for k in (0, 2))
+
+
 def _class_of(record: Record) -> str:
     machine = record["machine"]
     return f"{machine['cores']} cores ({machine['cpu']}); {record['date']}."
@@ -893,7 +929,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
         balances,
         splits,
     ),
-    ROOT / "docs" / "TEXT.md": (text, text_frequency),
+    ROOT / "docs" / "TEXT.md": (text_whole, vectorizer, text, text_frequency),
 }
 
 

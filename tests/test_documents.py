@@ -144,9 +144,14 @@ def test_what_is_not_run_has_a_reason_and_is_little():
 
 # Page, a phrase of one block, and what must be true after it.
 CLAIMS = [
-    ("README.md", "AutoCompactClassifier", "found == [('bread', 'food'), ('sport', 'weather')]"),
-    ("README.md", "AutoCompactClassifier", "chances.shape == (2, 5)"),
-    ("README.md", "AutoCompactClassifier", "((0 <= chances) & (chances <= 1)).all()"),
+    (
+        "README.md",
+        "text_classifier",
+        "[{n for n, _ in row} for row in found] == [{'bread', 'food'}, {'sport', 'weather'}]",
+    ),
+    ("README.md", "text_classifier", "all(0.5 < p < 1 for row in found for _, p in row)"),
+    ("names.md", "predict_labels", "names.shape == scores.shape == (10, 2)"),
+    ("names.md", "predict_labels", "model.label_names_ == ['blues', 'jazz', 'soul']"),
     ("AUTO.md", "model.leaderboard_:", "chances.shape == (202, 6)"),
     (
         "AUTO.md",
@@ -162,8 +167,8 @@ CLAIMS = [
     ("compact-models.md", "model.predict_topk", "model.numbers_ == 28511"),
     (
         "many-labels.md",
-        "names = ",
-        "len(names) == 579 and len(names[0]) == 3 and few.nnz == 3 * 579",
+        "sparse=True",
+        "best.shape == (579, 3) and few.nnz == 3 * 579",
     ),
     ("many-labels.md", "size_budget", "model.numbers_ <= 0.1 * 1001 * 53"),
     ("probabilities.md", "make_pipeline", "figures['micro_f1'] > 0.5 and best.shape == (579, 5)"),
@@ -180,8 +185,8 @@ CLAIMS = [
     ),
     (
         "TEXT.md",
-        "TfidfVectorizer",
-        "set(names.classes_[best[0]]) == {'bread', 'food'} and best[1, 0] == 3",
+        "text_classifier",
+        "{n for n, _ in found[0]} == {'bread', 'food'} and found[1][0][0] == 'sport'",
     ),
     ("BENCHMARK.md", "def make", "set(make.grid) <= set(make().get_params())"),
 ]

@@ -68,8 +68,16 @@ def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
 class TextVectorizer(TfidfVectorizer):
     """scikit-learn's ``TfidfVectorizer``, which says in a sentence what is no column of texts.
 
-    A frame in place of a column would be read as the names of its columns. Parameters and
-    attributes are those of scikit-learn.
+    A frame in place of a column would be read as the names of its columns. Attributes, too, are
+    those of scikit-learn.
+
+    Parameters
+    ----------
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, analyzer, \
+stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary, binary, dtype, \
+norm, use_idf, smooth_idf, sublinear_tf
+        As in scikit-learn. What is read from files (``input`` other than "content") is not looked
+        at here.
 
     Examples
     --------
