@@ -118,6 +118,33 @@ def speed(record: Record) -> str:
     return _markdown(lines) + "\n\n" + caption
 
 
+def onnx(record: Record) -> str:
+    """A model and its exported graph, for one row and for many."""
+    head = ["data", "model", "rows", "this package, sparse rows", "dense rows", "onnxruntime"]
+    lines = [[*head, "bytes of the file"]]
+    measured = {
+        (row["data"], row["model"], row["rows"], row["form"]): row for row in record["measurements"]
+    }
+    for (data, model, count, form), row in measured.items():
+        if form == "dense":
+            sparse = measured[data, model, count, "sparse"]
+            times = [sparse["ours_s"], row["ours_s"], row["theirs_s"]]
+            size = human_bytes(row["bytes"])
+            lines.append([data, model, f"{count}", *map(_moment, times), size])
+    machine, load = record["machine"], record["load"]
+    caption = (
+        f"The five best labels; one thread ({machine['cpu']}), onnxruntime "
+        f"{machine['versions']['onnxruntime']}, NumPy {machine['versions']['numpy']}; "
+        f"{record['date']}."
+    )
+    if load > machine["cores"]:
+        caption += (
+            f" The machine was busy ({load:.0f} processes for {machine['cores']} cores): compare "
+            "columns, which were timed in turn, and take no time for that of a quiet machine."
+        )
+    return _markdown(lines) + "\n\n" + caption
+
+
 @cache
 def _paper_protocol() -> Results:
     return aggregate(open_records(PAPER), "paper")
@@ -554,6 +581,10 @@ def _seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.1f} ms"
 
 
+def _moment(value: float) -> str:
+    return f"{1e6 * value:.0f} µs" if value < 1e-3 else _seconds(value)
+
+
 def _markdown(lines: list[list[str]]) -> str:
     head, *body = (f"| {' | '.join(line)} |" for line in lines)
     return "\n".join([head, "|---" * len(lines[0]) + "|", *body])
@@ -878,6 +909,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ROOT / "docs" / "PAPER.md": (demo, defaults),
     ROOT / "docs" / "SPEED.md": (speed,),
     ROOT / "docs" / "guide" / "parameters.md": (grid,),
+    ROOT / "docs" / "guide" / "serving.md": (onnx,),
     ROOT / "docs" / "guide" / "storing.md": (model_files,),
     ROOT / "docs" / "METHODS.md": (
         methods,

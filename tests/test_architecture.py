@@ -18,7 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
 PACKAGE = SOURCE / "compactlearn"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
-OPTIONAL = ("typer", "rich", "pandas", "polars", "torch", "dask", "cupy", "matplotlib", "plotly")
+OPTIONAL = (
+    *("typer", "rich", "pandas", "polars", "torch", "dask", "cupy", "matplotlib", "plotly"),
+    *("onnx", "onnxruntime", "skl2onnx"),
+)
 
 
 def module_name(path):

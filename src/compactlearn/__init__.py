@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         predict_topk,
         save_model,
     )
+    from compactlearn.export import to_onnx
     from compactlearn.linalg import Moments
     from compactlearn.model_selection import (
         AutoCompactClassifier,
@@ -61,6 +62,7 @@ __getattr__, __dir__ = names_on_demand(
             "predict_labels",
             "save_model",
         ),
+        "export": ("to_onnx",),
         "linalg": ("Moments",),
         "model_selection": ("AutoCompactClassifier", "CMLLClassifierCV", "text_classifier"),
         "storing": ("ModelFileError",),
@@ -110,4 +112,5 @@ __all__ = [
     "predict_topk",
     "save_model",
     "text_classifier",
+    "to_onnx",
 ]

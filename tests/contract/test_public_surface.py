@@ -189,6 +189,7 @@ PUBLIC = [
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),
     *("explain", "label_neighbours"),
     *("save_model", "load_model", "ModelFileError"),
+    "to_onnx",
 ]
 
 

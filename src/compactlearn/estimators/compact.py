@@ -48,7 +48,7 @@ from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
-from compactlearn.estimators.fitted import FittedModel, chances_of
+from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
@@ -83,6 +83,7 @@ def _gives_probabilities(classifier: CompactClassifier) -> bool:
 
 
 class CompactClassifier(
+    ShowsParts,
     RanksLabels,
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,

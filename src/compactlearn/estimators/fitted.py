@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.weight import numbers_in
 from compactlearn.decoding.linear import LinearScorer, linear_numbers
@@ -190,3 +191,20 @@ class FittedModel:
             return kept + linear_numbers(inputs, n_labels, d, m)
         before = inputs * self.n_columns if kept and d is None else inputs * (d or 0)
         return kept + before + numbers_in(self.regressor) + self.decoder.size + n_labels
+
+
+class ShowsParts:
+    """A classifier that is a :class:`FittedModel` shows it."""
+
+    _model: FittedModel
+
+    @property
+    def parts_(self) -> FittedModel:
+        """All that predicting needs, in one frozen value."""
+        check_is_fitted(self, "_model")
+        return self._model
+
+    @property
+    def boundary_(self) -> float:
+        """What is taken off the scores of two classes, whose boundary is 0; else 0."""
+        return self.parts_.boundary

@@ -355,6 +355,12 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "this map was fitted with method='fourier'; fit with another method."
             )
 
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel function with its constants, as they were when the landmarks were taken."""
+        self._check_landmarks("kernel_")
+        return self._kernel
+
     # ---- features -----------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Array:
@@ -434,6 +440,18 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if not hasattr(self, "_coefficients"):
             self._coefficients = owned(self._factor())
         return self._coefficients
+
+    @property
+    def coefficients_(self) -> Array:
+        """What kernel values are multiplied by to become features, (n_landmarks, n_components)."""
+        self._check_landmarks("coefficients_")
+        return self._factored()
+
+    @property
+    def sampler_(self) -> RBFSampler:
+        """The random features of "fourier"."""
+        check_is_fitted(self, "gamma_")
+        return self._sampler
 
     @property
     def _n_features_out(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.validation import Targets
 from compactlearn.decoding.picked import Pairs, Picked
@@ -22,6 +23,7 @@ from compactlearn.estimators.any_classifier import (
 )
 from compactlearn.estimators.compressing import Compressible, forget_compression
 from compactlearn.estimators.explaining.asking import Explained
+from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed
 from compactlearn.estimators.storable import Storable
 
@@ -92,7 +94,7 @@ class LabelSpace:
         return self.classes[places]
 
 
-class RanksLabels(Evaluated, Explained, Compressible, Storable, Weighed):
+class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighed):
     """Labels, and the best of them, from blocks of scores; and what any classifier can be asked."""
 
     classes_: NDArray[Any]
@@ -100,6 +102,19 @@ class RanksLabels(Evaluated, Explained, Compressible, Storable, Weighed):
     label_names_: list[str]
     threshold_: Any
     _labels: LabelSpace
+    _boundary: float
+
+    @property
+    def label_space_(self) -> LabelSpace:
+        """What the classifier knows of its labels: matrix or vector, classes, names."""
+        check_is_fitted(self)
+        return self._labels
+
+    @property
+    def boundary_(self) -> float:
+        """What is taken off the scores of two classes, whose boundary is 0; else 0."""
+        check_is_fitted(self)
+        return self._boundary
 
     @abstractmethod
     def _prepare(self, X: Any) -> Any:

@@ -44,6 +44,7 @@ from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.any_classifier import Evaluated, RanksScores
 from compactlearn.estimators.explaining.asking import Explained, inside_of
 from compactlearn.estimators.explaining.inside import Inside
+from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed, numbers_of
 from compactlearn.estimators.storable import Storable
 
@@ -71,6 +72,7 @@ class ThresholdTuner(
     Explained,
     RanksScores,
     Storable,
+    Exported,
     Weighed,
     MetaEstimatorMixin,
     ClassifierMixin,
@@ -294,6 +296,18 @@ class ThresholdTuner(
         if scipy.sparse.issparse(answer):
             answer = answer.toarray()
         return np.asarray(answer, dtype=np.float64)
+
+    @property
+    def response_(self) -> str:
+        """Whose scores decide: ``response`` as it was at fit."""
+        check_is_fitted(self, "estimator_")
+        return self._asked
+
+    @property
+    def never_empty_(self) -> bool:
+        """Whether a row without a label gets its best one: ``never_empty`` as it was at fit."""
+        check_is_fitted(self, "estimator_")
+        return self._never_empty
 
     def _scores_to_rank(self, X: Any) -> Array:
         """The scores that decisions are made from, whichever of the two they are."""

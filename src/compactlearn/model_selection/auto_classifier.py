@@ -46,6 +46,7 @@ from compactlearn.estimators.inputs import without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.metrics.checks import row_blocks
 from compactlearn.metrics.scoring import Scorer, scorer
+from compactlearn.model_selection.auto.blend import Blend
 from compactlearn.model_selection.auto.choice import Choice as Chosen
 from compactlearn.model_selection.auto.choice import best_choice
 from compactlearn.model_selection.auto.frontier import (
@@ -371,6 +372,12 @@ feature_names_in_
     def _inside(self) -> BlendInside:
         check_is_fitted(self, "best_estimator_")
         return BlendInside(self, self._blend, self._boundary)
+
+    @property
+    def blend_(self) -> Blend:
+        """The weighted sum of log-odds that the scores are; often of one model."""
+        check_is_fitted(self, "best_estimator_")
+        return self._blend
 
     @property
     def frontier_(self) -> list[dict[str, Any]]:

@@ -47,6 +47,7 @@ from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.explaining.asking import Explained, inside_of
 from compactlearn.estimators.explaining.inside import Inside
+from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.model_size import Weighed
 from compactlearn.estimators.storable import Storable
@@ -72,6 +73,7 @@ def _gives_probabilities(search: Search) -> None:
 class Search(
     Evaluated,
     Explained,
+    Exported,
     Storable,
     Weighed,
     MetaEstimatorMixin,

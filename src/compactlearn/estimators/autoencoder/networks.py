@@ -110,7 +110,8 @@ class Networks:
     layout: Layout
     flat: NDArray[Any]
 
-    def _layers(self, which: int) -> Layers:
+    def layers(self, which: int) -> Layers:
+        """Weights and biases of a network, one layer after the other: 0 is Fx, 1 Fe, 2 Fd."""
         parts = self.layout.split(self.flat.astype(np.float64, copy=False))
         return self.layout.networks(parts)[which]
 
@@ -139,15 +140,15 @@ class Networks:
                 "This compressed model has no network from labels to codes, which predictions do "
                 "not need; use the model that it was made of."
             )
-        return _output(self._layers(1), Y) - CENTRE
+        return _output(self.layers(1), Y) - CENTRE
 
     def decoded(self, codes: Any) -> NDArray[np.float64]:
         """Fd: (N, K) -> (N, M)."""
-        return _output(self._layers(2), codes)
+        return _output(self.layers(2), codes)
 
     def scores(self, blocks: Blocks) -> Blocks:
         """Fd(Fx(X)) of some rows at a time."""
-        fd = self._layers(2)
+        fd = self.layers(2)
         for rows, codes in self.latent(blocks):
             yield rows, _output(fd, codes)
 
@@ -172,7 +173,7 @@ class Networks:
 
     def latent(self, blocks: Blocks) -> Blocks:
         """Fx(X) of some rows at a time."""
-        fx = self._layers(0)
+        fx = self.layers(0)
         for rows, X in blocks:
             yield rows, _output(fx, X) - CENTRE
 
