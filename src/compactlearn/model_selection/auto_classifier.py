@@ -53,8 +53,9 @@ from compactlearn.model_selection.auto.frontier import (
     draw_frontier,
     frontier,
 )
-from compactlearn.model_selection.auto.ideas import Idea, ideas, small_ideas
+from compactlearn.model_selection.auto.ideas import Idea, ideas
 from compactlearn.model_selection.auto.problem import Problem, Rows
+from compactlearn.model_selection.auto.small_ideas import small_ideas
 from compactlearn.model_selection.auto.trials import Tried
 from compactlearn.model_selection.auto.wishes import SizeWish
 
