@@ -17,6 +17,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from compactlearn.decoding.linear import linear_numbers
 from compactlearn.embeddings.original import Original
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.linalg.arrays import working_form
@@ -155,8 +156,10 @@ def codes_of_kept_features(budget: int, n_features: int, n_labels: int) -> int:
     >>> codes_of_kept_features(1518, 200, 53)
     5
     """
-    codes = (budget - n_labels - n_features) // (n_features + n_labels)
-    return max(0, min(codes, n_features, n_labels))
+    left = budget - n_features
+    if linear_numbers(n_features, n_labels, None, None) <= left:
+        return min(n_features, n_labels)
+    return max(0, min((left - n_labels) // (n_features + n_labels), n_features, n_labels))
 
 
 def _ridge(

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import scipy.sparse
 
+from compactlearn.embeddings.original import Original
 from compactlearn.estimators.cmll import CMLLClassifier
+from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.estimators.shortlist import ShortlistClassifier
 from compactlearn.model_selection.auto.problem import Problem
@@ -34,6 +36,7 @@ LANDMARKS = 1_000
 # Sparse regressions of every label are slow beside a kernel, which knows as much of fewer rows.
 SHORTLIST_ROWS = 2_000
 SHORTLIST_FOLDS = 2
+REFERENCE_SECONDS = 10.0  # what a comparison is worth
 KEPT_FEATURES = 3_000  # all of them may be seen by the learner
 
 
@@ -44,6 +47,7 @@ class Idea:
     name: str
     seconds: float  # an estimate
     run: Callable[[], Tried]
+    reference: bool = False  # for comparison: shown beside what is tried, and never taken
 
 
 @dataclass
@@ -85,12 +89,26 @@ def ideas(problem: Problem) -> Iterator[Idea]:
             )
     if scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS:
         yield Idea("shortlist", _shortlist_seconds(problem), lambda: _shortlist(problem))
+    yield from references(problem, findings)
+
+
+def references(problem: Problem, findings: Findings) -> Iterator[Idea]:
+    """What everybody knows, for comparison, where it costs little: plain ridge."""
+    seconds = _ridge_seconds(problem)
+    if seconds <= REFERENCE_SECONDS:
+        yield Idea("ridge", seconds, lambda: _ridge(problem, findings.linear[0]), reference=True)
 
 
 def searched(problem: Problem) -> list[Found]:
     """The best settings of every way to prepare rows, best first."""
     found = [search_linear(problem, way) for way in WAYS]
     return sorted(found, key=lambda one: -one.score)
+
+
+def _ridge(problem: Problem, found: Found) -> Tried:
+    """Every label by itself, with the penalty that is best for codes of all of them."""
+    model = CompactClassifier(Original(), alpha=found.params["alpha"], threshold="f1")
+    return try_compact(problem, named("ridge", found), found.way, model)
 
 
 def _linear(problem: Problem, findings: Findings) -> Tried:
@@ -142,6 +160,12 @@ def linear_seconds(problem: Problem) -> float:
     codes = min(problem.n_labels, 250)
     decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
     return 0.5 + 2e-7 * stored * math.sqrt(codes) + min(decoder, 120.0)
+
+
+def _ridge_seconds(problem: Problem) -> float:
+    few, many = sorted((problem.n_rows, problem.n_features))
+    products = few**2 * many + few * many * problem.n_labels
+    return 0.1 + 1e-10 * (len(problem.splits) + 1) * products
 
 
 def _kernel_seconds(problem: Problem) -> float:

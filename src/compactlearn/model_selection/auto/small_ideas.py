@@ -27,6 +27,7 @@ from compactlearn.model_selection.auto.ideas import (
     ideas,
     linear_seconds,
     named,
+    references,
     searched,
 )
 from compactlearn.model_selection.auto.problem import Problem
@@ -60,7 +61,7 @@ def small_ideas(problem: Problem, most_numbers: int) -> Iterator[Idea]:
     if most_numbers < smallest(M):
         raise ValueError(
             f"size_budget allows {most_numbers:,} numbers, and the smallest model of {M:,} labels, "
-            f"one code of one feature, has {smallest(M):,}; allow as many at least."
+            f"of a single feature, has {smallest(M):,}; allow as many at least."
         )
     findings = Findings([])
     first, *others = _small_ideas(problem, most_numbers, findings)
@@ -71,6 +72,7 @@ def small_ideas(problem: Problem, most_numbers: int) -> Iterator[Idea]:
 
     yield Idea(first.name, first.seconds + linear_seconds(problem), searching)
     yield from others
+    yield from references(problem, findings)
 
 
 def _small_ideas(problem: Problem, most_numbers: int, findings: Findings) -> Iterator[Idea]:

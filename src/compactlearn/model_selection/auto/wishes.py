@@ -54,5 +54,5 @@ def most_codes(budget: int, n_features: int, n_labels: int) -> int:
 
 
 def smallest(n_labels: int) -> int:
-    """The numbers of the smallest model: one code of one feature, and which feature that is."""
-    return 1 + linear_numbers(1, n_labels, None, 1)
+    """The numbers of the smallest model: which feature it sees, a weight and a constant a label."""
+    return 1 + linear_numbers(1, n_labels, None, None)
