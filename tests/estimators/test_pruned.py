@@ -122,6 +122,8 @@ def test_features_are_within_every_budget(budget, n_features):
 
 
 def test_what_is_counted_is_what_is_stored():
+    features = features_model(12, 3).fit(X, LABELS)
+    assert features.numbers_ == 3 * (12 + 6) + 6 + 12  # matrices, constants, places
     model = weights_model().fit(X, LABELS)
     assert bytes_in(compressed_parts(model, "float32")) == 4 * model.numbers_
     assert bytes_in(model) == 4 * model.numbers_ + 4 * (model.weights_.nnz + 6)  # 8 for a float64

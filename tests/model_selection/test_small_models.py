@@ -109,6 +109,27 @@ def test_whatever_is_tried_is_within_the_size(budget, way):
         assert np.isfinite(scores).all()
 
 
+def test_as_many_features_as_one_code_may_see():
+    X, Y = stories(n_rows=60, n_labels=8)
+    ideas = list(_small_ideas(problem_of(X, Y), 25, Findings([])))
+    # Four weights and their places, eight weights of the code, eight constants: 24.
+    assert [idea.name for idea in ideas] == ["1 code of 4 features", "4 weights"]
+
+
+def test_columns_of_unit_variance_have_no_units():
+    """And no scaler of all columns is kept beside a few of them."""
+    X, Y = stories(n_rows=90, n_labels=8)
+    units = np.where(np.arange(32) % 2 == 0, 100.0, 0.1)
+    findings = Findings([Found(UNIT_VARIANCE, 0.5, {"alpha": 3.0})])
+    scores = []
+    for rows in (X, sp.csr_array(X.multiply(units))):
+        *_, idea = _small_ideas(problem_of(rows, Y), 60, findings)
+        tried = idea.run()
+        assert isinstance(tried.model, KeptWeights)
+        scores.append(tried.model.decision_function(rows))
+    np.testing.assert_allclose(*scores, atol=1e-9)
+
+
 def test_all_numbers_allow_everything():
     X, Y = stories(n_rows=60, n_labels=8)
     names = [idea.name for idea in small_ideas(problem_of(X, Y), 32 * 8 + 7)]
