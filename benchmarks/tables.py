@@ -442,6 +442,36 @@ def small_models(record: Record) -> str:
     return _markdown(lines)
 
 
+PRUNED = {
+    "codes": "codes",
+    "features_0.1": "of 10 % of the features",
+    "features_0.2": "of 20 %",
+    "features_0.4": "of 40 %",
+    "features_0.7": "of 70 %",
+    "pruned": "weights",
+    "refitted": "learnt anew",
+    "refitted_less": "a third of the penalty",
+    "full_pruned": "logistic decoder's",
+    "both": "codes and weights",
+    "l1": "L1",
+}
+
+
+def pruned_models(record: Record) -> str:
+    """What to leave out where few numbers may be kept."""
+    lines = [["data", "numbers, of a ridge's", *PRUNED.values()]]
+    for row in record["measurements"]:
+        for size in row["sizes"]:
+            known = [value for key, value in size.items() if key != "share"]
+            figures = []
+            for key in PRUNED:
+                text = f"{size[key]:.3f}" if key in size else ""
+                figures.append(f"**{text}**" if size.get(key) == max(known) else text)
+            lines.append([row["data"], f"{size['share']:.0%}", *figures])
+        lines.append([row["data"], f"all: ridge {row['ridge']:.3f}", *[""] * len(PRUNED)])
+    return _markdown(lines)
+
+
 def learners(record: Record) -> str:
     """Extra trees on labels, and on codes under two rules."""
     places = [f"{kind}_{rule}" for kind in ("projected", "kept") for rule in ("alike", "weighted")]
@@ -878,7 +908,7 @@ def auto_sizes() -> str:
         lines.append([_told_of(compared, dataset), *cells])
     told = (
         "+ significantly better than ridge, − worse (paired t-test over the folds, 10 %). Empty: "
-        "the smallest model, of one code, is larger than that."
+        "the smallest model, of one feature, is larger than that."
     )
     return f"{_markdown(lines)}\n\n{told}"
 
@@ -925,6 +955,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
         selection,
         decoder_choice,
         small_models,
+        pruned_models,
         sweeps,
         balances,
         splits,

@@ -159,7 +159,7 @@ CLAIMS = [
         "model.why_.startswith('Taken was') and 'tried' in model.why_",
     ),
     ("AUTO.md", "plot_frontier", "best_for_its_size in model.leaderboard_"),
-    ("AUTO.md", "plot_frontier", "figure.data[2].text[0] == 'ridge'"),
+    ("AUTO.md", "plot_frontier", "figure.data[2].text[1] == 'mine'"),
     ("compact-models.md", "model.predict_topk", "scores.shape == (579, 53) == labels.shape"),
     ("compact-models.md", "model.predict_topk", "best.shape == (579, 5)"),
     ("compact-models.md", "model.predict_topk", "small.shape == (579, 27)"),

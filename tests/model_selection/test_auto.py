@@ -11,8 +11,7 @@ from sklearn.model_selection import KFold
 
 from compactlearn import AutoCompactClassifier, CMLLClassifier
 from compactlearn.core.validation import check_targets
-from compactlearn.datasets import load, make_compact
-from compactlearn.decoding.linear import linear_numbers
+from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, calibration_error, scorer
 from compactlearn.model_selection.auto import ideas as portfolio
 from compactlearn.model_selection.auto.blend import Member, Reading, join, read_scores
@@ -21,7 +20,6 @@ from compactlearn.model_selection.auto.forest import LabelForest
 from compactlearn.model_selection.auto.problem import Problem
 from compactlearn.model_selection.auto.trials import Tried, try_by_folds, try_compact, try_forest
 from compactlearn.model_selection.auto.ways import AS_THEY_ARE, WAYS
-from compactlearn.model_selection.auto.wishes import SizeWish, most_codes, smallest
 
 SMALL = {"time_budget": 0.01, "random_state": 0}  # the first model only
 
@@ -221,7 +219,7 @@ def test_time_is_kept(emotions):
         ({"size_budget": 0}, "size_budget must be"),
         ({"size_budget": 1.5}, "size_budget must be"),
         ({"size_budget": "2 elephants"}, "size_budget must be"),
-        ({"size_budget": 50}, "the smallest model of 72 features and 6 labels"),
+        ({"size_budget": 12}, "the smallest model of 6 labels"),
         ({"scoring": "averge_precision"}, "average_precision"),
         ({"threshold": 2.0}, "between 0 and 1"),
     ],
@@ -235,24 +233,6 @@ def test_bad_wishes_get_a_sentence(emotions, parameters, words):
 # ---- sizes ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("budget", [0.1, 0.3, 3000, "20 kB"])
-def test_a_size_is_kept_to(budget):
-    data = make_compact(150, 40, 30, random_state=0)
-    model = AutoCompactClassifier(size_budget=budget, random_state=0).fit(data.X, data.Y)
-    wish = SizeWish.of(budget, 40, 30)
-    assert model.numbers_ <= wish.numbers
-    assert all(row["numbers"] <= wish.numbers for row in model.leaderboard_)
-
-
-def test_bytes_are_kept_to():
-    data = make_compact(150, 40, 30, random_state=0)
-    model = AutoCompactClassifier(size_budget="8 kB", random_state=0).fit(data.X, data.Y)
-    stored = model.best_estimator_
-    classifier = stored[-1] if hasattr(stored, "steps") else stored
-    assert classifier.coef_.dtype == np.float32
-    assert 4 * model.numbers_ <= 8000
-
-
 def test_a_blend_is_stored_in_smaller_numbers(emotions, fitted):
     X_new, Y_new = emotions[2:]
     small = fitted.compress("float32", X_new, Y_new)
@@ -261,22 +241,6 @@ def test_a_blend_is_stored_in_smaller_numbers(emotions, fitted):
     assert small.compression_["after"] == pytest.approx(small.compression_["before"], abs=1e-3)
     kernels = [row for row in fitted.leaderboard_ if row["name"].startswith("kernel")]
     assert small.nbytes_ <= fitted.nbytes_ - kernels[0]["bytes"] / 3
-
-
-@given(st.integers(1, 200), st.integers(1, 60), st.integers(1, 100_000))
-def test_as_many_codes_as_fit(n_features, n_labels, budget):
-    codes = most_codes(budget, n_features, n_labels)
-    if codes:
-        assert linear_numbers(n_features, n_labels, None, codes) <= budget
-    else:
-        assert budget < n_labels + n_features + n_labels
-    if codes < min(n_features, n_labels):
-        assert n_labels + (codes + 1) * (n_features + n_labels) > budget
-
-
-def test_the_smallest_model_is_one_code():
-    assert most_codes(smallest(300, 40), 300, 40) <= 1
-    assert SizeWish.of("1.5 KiB", 10, 10).numbers == 384
 
 
 # ---- honest scores -------------------------------------------------------------------------------

@@ -76,12 +76,12 @@ def test_the_figure_shows_all_that_was_tried_and_what_is_beside(small):
     assert list(points.text) == [row["name"] for row in rows]
     assert list(line.x) == [row["numbers"] for row in small.frontier_]
     assert list(line.y) == [row["score"] for row in small.frontier_]
-    assert ((beside.x[0], beside.y[0]), beside.text[0]) == (ridge, "ridge")
+    assert ((beside.x[-1], beside.y[-1]), beside.text[-1]) == (ridge, "ridge")
 
 
 def test_the_axes_say_what_they_are(small):
     figure = small.plot_frontier()
-    assert len(figure.data) == 2
+    assert len(figure.data) == 3
     assert figure.layout.xaxis.type == "log"
     assert "numbers" in figure.layout.xaxis.title.text
     assert figure.layout.yaxis.title.text == "average precision"

@@ -54,9 +54,10 @@ from compactlearn.model_selection.auto.frontier import (
     draw_frontier,
     frontier,
 )
-from compactlearn.model_selection.auto.ideas import Idea, ideas, small_ideas
+from compactlearn.model_selection.auto.ideas import Idea, ideas
 from compactlearn.model_selection.auto.problem import Problem, Rows
 from compactlearn.model_selection.auto.reasons import BlendInside
+from compactlearn.model_selection.auto.small_ideas import small_ideas
 from compactlearn.model_selection.auto.trials import Tried
 from compactlearn.model_selection.auto.wishes import SizeWish
 
@@ -97,8 +98,9 @@ class AutoCompactClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     size_budget : int, float in (0, 1], str or None, default=None
         How large the model may be: so many numbers, a share of features times labels, which a
         plain linear model has, or bytes with a unit, such as "2 MB" (the model is then stored in
-        single precision). Within it, linear models with as many codes as it allows, and fewer,
-        are tried.
+        single precision). Within it, linear models with as many codes as it allows, with more
+        codes of fewer features, and with few weights are tried. The place of a feature or a weight
+        that is kept counts as a number, as the weight itself does.
     cv : int, splitter or iterable of splits, default=5
         Folds of the rows: their number, at least 2, or splits whose validation rows are all rows
         once. More than five are held out five at a time where decoders are learnt.
@@ -126,6 +128,9 @@ default="f1"
     frontier_ : list of dict
         The rows of ``leaderboard_`` that none with fewer or as many numbers beats, smallest first:
         what accuracy costs in size. :meth:`plot_frontier` draws them.
+    references_ : list of dict
+        The same of plain ridge, for comparison: it is tried last, where that takes a few seconds
+        at most, and never taken. :meth:`plot_frontier` marks it.
     weights_ : dict
         The weight of each blended model.
     why_ : str
@@ -232,7 +237,7 @@ feature_names_in_
             wish = None
             if self.size_budget is not None:
                 wish = SizeWish.of(self.size_budget, problem.n_features, problem.n_labels)
-            tried = self._try(problem, wish)
+            tried, references = self._try(problem, wish)
             chosen = best_choice(problem, tried, np.inf if wish is None else wish.numbers)
             if not np.isfinite(chosen.score):
                 warn_user(
@@ -245,6 +250,7 @@ feature_names_in_
                 chosen = replace(chosen, blend=compressed_parts(chosen.blend, wish.dtype))
             forget_compression(self)
             self._keep(tried, chosen, labels.placed(threshold))
+            self.references_ = [_line_of(one) for one in references]
         return self
 
     def _problem(
@@ -270,12 +276,12 @@ feature_names_in_
             X, targets.matrix, weights, targets, fold, scoring, strategy, seed, self.n_jobs
         )
 
-    def _try(self, problem: Problem, wish: SizeWish | None) -> list[Tried]:
-        """Everything that time and size allow, in its order."""
+    def _try(self, problem: Problem, wish: SizeWish | None) -> tuple[list[Tried], list[Tried]]:
+        """Everything that time and size allow, in its order; and what is for comparison alone."""
         most = np.inf if wish is None else wish.numbers
         source = ideas(problem) if wish is None else small_ideas(problem, wish.numbers)
         budget = USUAL_SECONDS if self.time_budget is None else float(self.time_budget)
-        start, tried = time.perf_counter(), []
+        start, tried, references = time.perf_counter(), [], []
         self.interrupted_ = False
         with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
             for idea in source:
@@ -286,7 +292,9 @@ feature_names_in_
                 steps.say(f"{idea.name}{best}")
                 try:
                     one = _run(idea, first=not tried)
-                    if one is not None and one.numbers <= most:
+                    if one is not None and idea.reference:
+                        references.append(one)
+                    elif one is not None and one.numbers <= most:
                         tried.append(one)
                 except KeyboardInterrupt:
                     if not tried:
@@ -303,7 +311,7 @@ feature_names_in_
                 f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
                 f"{most:,} numbers; allow more."
             )
-        return tried
+        return tried, references
 
     def _keep(
         self, tried: list[Tried], chosen: Chosen, placed: tuple[float | Array, float]
@@ -316,7 +324,7 @@ feature_names_in_
         self.weights_ = {member.name: member.weight for member in members}
         self.best_score_ = chosen.score
         self._numbers = chosen.numbers
-        rows = [_line(one.name, one, one.seconds, bytes_in(one.model)) for one in tried]
+        rows = [_line_of(one) for one in tried]
         if len(members) > 1:
             seconds = sum(one.seconds for one in tried)
             rows.append(_line(chosen.name, chosen, seconds, bytes_in(chosen.blend)))
@@ -391,12 +399,13 @@ feature_names_in_
         Parameters
         ----------
         references : dict or None, default=None
-            Other models to be marked, by name: how many numbers each keeps, and its score, such as
-            ``{"ridge": (53106, 0.70)}``. To be fair the score is one of cross-validation on the
-            same rows, as ``best_score_`` is.
+            Models to be marked beside those of ``references_``, by name: how many numbers each
+            keeps, and its score, such as ``{"mine": (53106, 0.70)}``. To be fair the score is one
+            of cross-validation on the same rows, as ``best_score_`` is.
         """
         check_is_fitted(self, "best_estimator_")
-        beside = checked_references(references)
+        own = {row["name"]: (row["numbers"], row["score"]) for row in self.references_}
+        beside = own | checked_references(references)
         return draw_frontier(self.leaderboard_, beside, _name_of(self.scoring))
 
     @property
@@ -473,6 +482,10 @@ def _given_folds(cv: Any, X: Any, targets: Targets, counted: Rows | None) -> Row
             "since every row is scored by a model that has not met it; pass a K-fold."
         )
     return np.unique(fold, return_inverse=True)[1]
+
+
+def _line_of(one: Tried) -> dict[str, Any]:
+    return _line(one.name, one, one.seconds, bytes_in(one.model))
 
 
 def _line(name: str, one: Any, seconds: float, size: int) -> dict[str, Any]:

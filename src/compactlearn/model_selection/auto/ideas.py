@@ -9,13 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import scipy.sparse
 
-from compactlearn.decoding.linear import linear_numbers
-from compactlearn.embeddings.cmll import CMLL
-from compactlearn.embeddings.cplst import CPLST
+from compactlearn.embeddings.original import Original
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.kernel_map import KernelMap
@@ -30,7 +27,6 @@ from compactlearn.model_selection.auto.searches import (
 )
 from compactlearn.model_selection.auto.trials import Tried, try_by_folds, try_compact, try_forest
 from compactlearn.model_selection.auto.ways import WAYS
-from compactlearn.model_selection.auto.wishes import most_codes, smallest
 
 MANY_TREES, FEW_TREES = 300, 50
 TREES_SECONDS = 30.0  # are worth it: fewer trees where as many would take longer
@@ -42,6 +38,7 @@ SHORTLIST_ROWS = 2_000
 SHORTLIST_FOLDS = 2
 # Of more labels nothing else that fits in the time knows the rare ones, see docs/TEXT.md.
 MANY_LABELS = 2_000
+REFERENCE_SECONDS = 10.0  # what a comparison is worth
 KEPT_FEATURES = 3_000  # all of them may be seen by the learner
 
 
@@ -52,6 +49,7 @@ class Idea:
     name: str
     seconds: float  # an estimate
     run: Callable[[], Tried]
+    reference: bool = False  # for comparison: shown beside what is tried, and never taken
 
 
 @dataclass
@@ -72,7 +70,7 @@ def ideas(problem: Problem) -> Iterator[Idea]:
     findings = Findings([])
     yield Idea(
         "compact model, logistic decoder",
-        _linear_seconds(problem),
+        linear_seconds(problem),
         lambda: _linear(problem, findings),
     )
     first = findings.linear[0]
@@ -81,7 +79,7 @@ def ideas(problem: Problem) -> Iterator[Idea]:
     if many and 2 * findings.n_features < few <= KEPT_FEATURES:
         yield Idea(
             "codes from all features",
-            2 * _linear_seconds(problem),
+            2 * linear_seconds(problem),
             lambda: _all_features(problem, first),
         )
     # Distances depend on how rows are prepared more than linear models do.
@@ -98,74 +96,40 @@ def ideas(problem: Problem) -> Iterator[Idea]:
             )
     if sparse_rows:
         yield shortlist
+    yield from references(problem, findings)
 
 
-def small_ideas(problem: Problem, most_numbers: int) -> Iterator[Idea]:
-    """Models of at most so many numbers: as many codes as these allow, of two kinds.
-
-    Codes that can be predicted (CPLST, which shares the learner's penalty) are better codes where
-    there are few, CMLL's where there are more. Where all numbers of a linear model are allowed,
-    everything is tried, and what is too large left out.
-    """
-    D, M = problem.n_features, problem.n_labels
-    if linear_numbers(D, M, None, None) <= most_numbers:
-        yield from ideas(problem)
-        return
-    most = most_codes(most_numbers, D, M)
-    if most < 1:
-        raise ValueError(
-            f"size_budget allows {most_numbers:,} numbers, and the smallest model of {D:,} "
-            f"features and {M:,} labels, one code, has {smallest(D, M):,}; allow as many at least."
-        )
-    findings = Findings([])
-
-    def first() -> Tried:
-        findings.linear = _searched(problem)
-        return _few_codes(problem, findings.linear[0], CMLL(most, most))
-
-    yield Idea("as many codes as fit", 2 * _linear_seconds(problem), first)
-    found = findings.linear[0]
-    # Fewer codes may be as good, and show what a smaller model costs.
-    sizes = [most, *(max(1, most // part) for part in (2, 4) if most >= part)]
-    for size in sizes:
-        # A hat matrix of all features is dear where these are many; CMLL needs products only.
-        dear = min(D, problem.n_rows) > KEPT_FEATURES
-        embedding = CMLL(size, size) if dear else CPLST(size)
-        if dear and size == most:
-            continue
-        yield Idea(
-            f"{size} codes",
-            _linear_seconds(problem),
-            lambda embedding=embedding: _few_codes(problem, found, embedding),
-        )
+def references(problem: Problem, findings: Findings) -> Iterator[Idea]:
+    """What everybody knows, for comparison, where it costs little: plain ridge."""
+    seconds = _ridge_seconds(problem)
+    if seconds <= REFERENCE_SECONDS:
+        yield Idea("ridge", seconds, lambda: _ridge(problem, findings.linear[0]), reference=True)
 
 
-def _few_codes(problem: Problem, found: Found, embedding: Any) -> Tried:
-    model = CompactClassifier(
-        embedding, alpha=found.params["alpha"], decoder="logistic", threshold="f1"
-    )
-    count = embedding.n_label_components
-    kind = f"{type(embedding).__name__}, {count} code{'s' if count > 1 else ''}"
-    return try_compact(problem, _named(kind, found), found.way, model)
-
-
-def _searched(problem: Problem) -> list[Found]:
+def searched(problem: Problem) -> list[Found]:
+    """The best settings of every way to prepare rows, best first."""
     found = [search_linear(problem, way) for way in WAYS]
     return sorted(found, key=lambda one: -one.score)
 
 
+def _ridge(problem: Problem, found: Found) -> Tried:
+    """Every label by itself, with the penalty that is best for codes of all of them."""
+    model = CompactClassifier(Original(), alpha=found.params["alpha"], threshold="f1")
+    return try_compact(problem, named("ridge", found), found.way, model)
+
+
 def _linear(problem: Problem, findings: Findings) -> Tried:
-    findings.linear = _searched(problem)
+    findings.linear = searched(problem)
     best = findings.linear[0]
     model = CMLLClassifier(completion="krylov", decoder="logistic", threshold="f1", **best.params)
-    tried = try_compact(problem, _named("CMLL", best), best.way, model)
+    tried = try_compact(problem, named("CMLL", best), best.way, model)
     findings.n_features = model.embedding_.n_feature_components_
     return tried
 
 
 def _all_features(problem: Problem, found: Found) -> Tried:
     model = CMLLClassifier(None, decoder="logistic", threshold="f1", **found.params)
-    return try_compact(problem, _named("CMLL, all features", found), found.way, model)
+    return try_compact(problem, named("CMLL, all features", found), found.way, model)
 
 
 def _kernel(problem: Problem, linear: Found) -> Tried:
@@ -182,7 +146,7 @@ def _kernel(problem: Problem, linear: Found) -> Tried:
         decoder="logistic",
         threshold="f1",
     )
-    return try_compact(problem, _named("kernel CMLL", found), way, model)
+    return try_compact(problem, named("kernel CMLL", found), way, model)
 
 
 def _shortlist(problem: Problem) -> Tried:
@@ -190,18 +154,25 @@ def _shortlist(problem: Problem) -> Tried:
     return try_by_folds(problem, "shortlist, ranked again", model, most_folds=SHORTLIST_FOLDS)
 
 
-def _named(kind: str, found: Found) -> str:
+def named(kind: str, found: Found) -> str:
     return f"{kind}, {found.way.name}"
 
 
 # ---- estimates ----------------------------------------------------------------------------------
 
 
-def _linear_seconds(problem: Problem) -> float:
+def linear_seconds(problem: Problem) -> float:
+    """Of a compact model with a logistic decoder."""
     stored = problem.density * problem.n_rows * problem.n_features
     codes = min(problem.n_labels, 250)
     decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
     return 0.5 + 2e-7 * stored * math.sqrt(codes) + min(decoder, 120.0)
+
+
+def _ridge_seconds(problem: Problem) -> float:
+    few, many = sorted((problem.n_rows, problem.n_features))
+    products = few**2 * many + few * many * problem.n_labels
+    return 0.1 + 1e-10 * (len(problem.splits) + 1) * products
 
 
 def _kernel_seconds(problem: Problem) -> float:

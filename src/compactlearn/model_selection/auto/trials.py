@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from compactlearn.estimators.model_size import numbers_of
 from compactlearn.model_selection.auto.blend import Member, Reading, read_scores
 from compactlearn.model_selection.auto.forest import LabelForest
 from compactlearn.model_selection.auto.problem import Judged, Problem, Rows
-from compactlearn.model_selection.auto.ways import Way
+from compactlearn.model_selection.auto.ways import AS_THEY_ARE, Way
 
 Array = NDArray[np.float64]
 _LABELS = 256  # whose scores are put together at a time
@@ -68,11 +68,20 @@ def try_forest(problem: Problem, n_trees: int, *, best_splits: bool = False) -> 
     return _judged(problem, name, forest, rows, scores[rows].astype(np.float32), start)
 
 
-def try_by_folds(problem: Problem, name: str, estimator: Any, most_folds: int = 100) -> Tried:
+def folds_that_judge(problem: Problem, most_folds: int = 100) -> int:
+    """How many folds give enough rows."""
+    count = len(problem.splits)
+    return min(count, most_folds, max(1, -(-count * ENOUGH_ROWS // problem.n_rows)))
+
+
+def try_by_folds(
+    problem: Problem, name: str, estimator: Any, most_folds: int = 100, way: Way = AS_THEY_ARE
+) -> Tried:
     """Any classifier: fitted without each fold, as many as give enough rows, and to all rows."""
     start = time.perf_counter()
-    splits = problem.splits
-    count = min(len(splits), most_folds, max(1, -(-len(splits) * ENOUGH_ROWS // problem.n_rows)))
+    splits, count = problem.splits, folds_that_judge(problem, most_folds)
+    prepared = way.fit(problem.X, problem.weights)
+    problem = replace(problem, X=prepared.X)
     parts: list[tuple[Rows, Any]] = []
     with quiet():
         for train, test in splits[:count]:
@@ -83,7 +92,7 @@ def try_by_folds(problem: Problem, name: str, estimator: Any, most_folds: int = 
     rows = np.concatenate([part[0] for part in parts])
     order = np.argsort(rows)
     scores = np.concatenate([part[1] for part in parts])[order]
-    return _judged(problem, name, model, rows[order], scores, start)
+    return _judged(problem, name, prepared.model(model), rows[order], scores, start)
 
 
 def _fitted(estimator: Any, problem: Problem, rows: Rows) -> Any:

@@ -53,6 +53,6 @@ def most_codes(budget: int, n_features: int, n_labels: int) -> int:
     return max(0, codes)
 
 
-def smallest(n_features: int, n_labels: int) -> int:
-    """The numbers of the smallest model: one code of all features."""
-    return linear_numbers(n_features, n_labels, None, 1)
+def smallest(n_labels: int) -> int:
+    """The numbers of the smallest model: which feature it sees, a weight and a constant a label."""
+    return 1 + linear_numbers(1, n_labels, None, None)
