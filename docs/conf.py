@@ -1,0 +1,59 @@
+"""How Sphinx makes the documentation site of the pages in this folder (`make docs`)."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "site"), str(HERE.parent / "src")]
+
+import compactlearn  # noqa: E402
+
+project = "compactlearn"
+author = "compactlearn developers"
+copyright = "compactlearn developers, BSD-3-Clause"
+version = release = compactlearn.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_copybutton",
+    # Ours, in docs/site.
+    "docstrings",
+    "formulas",
+    "gallery_pages",
+    "reference",
+]
+exclude_patterns = ["conf.py", "site"]
+
+# Markdown: what repository hosts understand too, and nothing else.
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+
+# Docstrings.
+numpydoc_show_class_members = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+
+highlight_language = "text"
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+html_theme = "furo"
+html_title = "compactlearn"
+html_static_path = ["site/static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {
+    "light_css_variables": {
+        "color-brand-primary": "#8f3b1b",
+        "color-brand-content": "#8f3b1b",
+        "color-brand-visited": "#7a4a6e",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#f0a07c",
+        "color-brand-content": "#f0a07c",
+        "color-brand-visited": "#d3a6c9",
+    },
+}
