@@ -18,7 +18,11 @@ def display(translator, node):
     raise SkipNode
 
 
+def nothing(translator, node):
+    """A formula is written as a whole when it is met."""
+
+
 def setup(app):
-    app.add_html_math_renderer("mathml", (inline, None), (display, None))
+    app.add_html_math_renderer("mathml", (inline, nothing), (display, nothing))
     app.config.html_math_renderer = "mathml"
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -104,7 +104,7 @@ class ScriptParser(MystParser):
     supported = ("gallery",)
 
     def parse(self, inputstring, document):
-        path = Path(self.env.doc2path(self.env.docname))
+        path = Path(document["source"])
         title, parts = parts_of(inputstring)
         run(parts, path)
         super().parse(markdown(title, parts, path.name), document)
