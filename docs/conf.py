@@ -22,6 +22,7 @@ extensions = [
     "docstrings",
     "formulas",
     "gallery_pages",
+    "overviews",
     "reference",
 ]
 exclude_patterns = ["conf.py", "site"]
@@ -45,15 +46,20 @@ html_static_path = ["site/static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_show_search_summary = False  # it would fetch pages, which browsers refuse for files on disk
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#8f3b1b",
         "color-brand-content": "#8f3b1b",
         "color-brand-visited": "#7a4a6e",
+        "color-sidebar-link-text": "#33373d",
+        "color-sidebar-link-text--top-level": "#33373d",
     },
     "dark_css_variables": {
         "color-brand-primary": "#f0a07c",
         "color-brand-content": "#f0a07c",
         "color-brand-visited": "#d3a6c9",
+        "color-sidebar-link-text": "#cfd3d9",
+        "color-sidebar-link-text--top-level": "#cfd3d9",
     },
 }

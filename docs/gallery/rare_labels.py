@@ -37,7 +37,12 @@ scores = {
 # label's share of mails for a blind guess. Labels are grouped by the number of training mails.
 
 truth = test.Y.toarray()
-groups = {"1 to 9": (1, 10), "10 to 49": (10, 50), "50 to 199": (50, 200), "200 or more": (200, 9999)}
+groups = {
+    "1 to 9": (1, 10),
+    "10 to 49": (10, 50),
+    "50 to 199": (50, 200),
+    "200 or more": (200, 9999),
+}
 figure = go.Figure()
 for name, found in scores.items():
     means = []

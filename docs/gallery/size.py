@@ -40,6 +40,7 @@ figure = go.Figure()
 for name, points in curves.items():
     figure.add_scatter(x=[p[0] for p in points], y=[p[1] for p in points], name=name)
 figure.add_hline(y=reached, line_dash="dot", annotation_text="ridge, all numbers")
-figure.update_xaxes(title="numbers that the model keeps", type="log")
+ticks = [1000, 2000, 5000, 10000, 20000, 50000]
+figure.update_xaxes(title="numbers that the model keeps", type="log", tickvals=ticks)
 figure.update_yaxes(title="average precision on new e-mails")
 figure.show()

@@ -7,14 +7,20 @@ from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
 
+def mathml(node, **options):
+    """A formula; the sign of a transpose is a plain T, which every font has at the right height."""
+    return tex2mathml(node.astext(), **options).replace(
+        "<mi>\u22a4</mi>", '<mi mathvariant="normal">T</mi>'
+    )
+
+
 def inline(translator, node):
-    translator.body.append(tex2mathml(node.astext()))
+    translator.body.append(mathml(node))
     raise SkipNode
 
 
 def display(translator, node):
-    formula = tex2mathml(node.astext(), as_block=True)
-    translator.body.append(f'<div class="formula">{formula}</div>')
+    translator.body.append(f'<div class="formula">{mathml(node, as_block=True)}</div>')
     raise SkipNode
 
 

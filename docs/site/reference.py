@@ -86,7 +86,7 @@ def description(package, name, thing):
         case "Functions":
             return [f".. autofunction:: {package}.{name}", ""]
         case "Constants":
-            return [f".. py:data:: {package}.{name}", "", f"   {constant(thing)}", ""]
+            return [f".. py:data:: {name}", "", f"   {constant(thing)}", ""]
         case _:
             return [
                 f".. autoclass:: {package}.{name}",

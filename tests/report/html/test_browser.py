@@ -2,9 +2,6 @@
 
 import base64
 import io
-import json
-import os
-import shutil
 import struct
 import zlib
 
@@ -12,31 +9,12 @@ import pytest
 
 from compactlearn.records import aggregate
 from compactlearn.report import render_html
+from tests.browsing import complaints, contrasts, open_afresh, open_browser, requests
 from tests.report.factory import synthetic_records
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--window-size=1400,1000",
-)
 DATASETS = ("enron", "llog", "plant")
 TABLE = "paper-t0"
 pytestmark = pytest.mark.slow
-
-
-def absent(reason):
-    """Skip, except where continuous integration has promised a browser."""
-    if os.environ.get("CI_BROWSER") == "1":
-        pytest.fail(f"CI_BROWSER=1 promises a browser, and {reason}")
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
@@ -50,21 +28,7 @@ def records():
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    program = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    driver = shutil.which("chromedriver")
-    if program is None or driver is None:
-        absent("there is no Chromium with its driver here")
-    try:
-        from selenium import webdriver
-        from selenium.webdriver.chrome.service import Service
-    except ImportError:
-        absent("the package selenium is not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(driver))
+    found = open_browser(tmp_path_factory.mktemp("profile"))
     yield found
     found.quit()
 
@@ -79,11 +43,7 @@ def address(records, tmp_path_factory):
 @pytest.fixture
 def fresh(browser, address):
     """The page, opened afresh; nothing of the opening before is in the logs."""
-    browser.get("about:blank")
-    for kind in ("browser", "performance"):
-        browser.get_log(kind)
-    browser.get(address)
-    return browser
+    return open_afresh(browser, address)
 
 
 @pytest.fixture
@@ -142,15 +102,8 @@ def pixels(png):
 
 
 def test_it_opens_without_a_complaint_and_asks_for_nothing(page, address):
-    complaints = [entry for entry in page.get_log("browser") if entry["level"] != "DEBUG"]
-    assert complaints == []
-    messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
-    asked = [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
-    assert [url for url in asked if not url.startswith("data:")] == [address]
+    assert complaints(page) == []
+    assert requests(page) == [address]
     assert page.title == "Multi-label benchmark"
 
 
@@ -276,35 +229,13 @@ def test_it_fits_a_narrow_screen(page):
 
 def test_every_text_can_be_read_against_its_ground(page):
     """At least 4.5 : 1, the usual bound, for a sample of each kind of text in both themes."""
-    script = """
-        const colour = (value) => {
-            const box = document.createElement('canvas').getContext('2d');
-            box.fillStyle = value; box.fillRect(0, 0, 1, 1);
-            return Array.from(box.getImageData(0, 0, 1, 1).data);
-        };
-        const light = (c) => c.slice(0, 3).map(v => v / 255)
-            .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
-            .reduce((sum, v, k) => sum + v * [.2126, .7152, .0722][k], 0);
-        const ground = (node) => {
-            for (; node; node = node.parentElement) {
-                const c = colour(getComputedStyle(node).backgroundColor);
-                if (c[3] === 255) return c;
-            }
-            return [255, 255, 255, 255];
-        };
-        return arguments[0].map(selector => {
-            const node = document.querySelector(selector);
-            const a = light(colour(getComputedStyle(node).color)), b = light(ground(node));
-            return (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-        });
-    """
     kinds = (
         "h1 .lede td .sd .pub figcaption p_a .tile_span td.ref_.pub th_button .tools_output "
         'footer_p .chooser_button[aria-pressed="true"]'
     )
     kinds = [kind.replace("_", " ") for kind in kinds.split()]
     for _ in range(2):
-        ratios = page.execute_script(script, kinds)
+        ratios = contrasts(page, kinds)
         assert all(ratio >= 4.5 for ratio in ratios), dict(zip(kinds, ratios, strict=True))
         find(page, "#theme").click()
 
@@ -337,7 +268,7 @@ def test_names_from_strangers_do_nothing(browser, tmp_path):
     path.write_text(render_html(hostile()), encoding="utf-8")
     browser.get_log("browser")
     browser.get(path.as_uri())
-    assert [entry for entry in browser.get_log("browser") if entry["level"] != "DEBUG"] == []
+    assert complaints(browser) == []
     assert "<script>alert('x')</script>" in find(browser, "#main").text
 
 
