@@ -97,5 +97,5 @@ CONTRASTS = """
 
 
 def contrasts(page, selectors):
-    """How the first text of each kind stands out from its ground: 1 not at all, 21 black on white."""
+    """How far the first text of each kind stands out from its ground: from 1, not at all, to 21."""
     return page.execute_script(CONTRASTS, selectors)

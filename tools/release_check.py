@@ -1,7 +1,7 @@
 """Build sdist and wheel, and use each in an environment that has nothing else.
 
-``python tools/release_check.py [FOLDER]`` leaves both in FOLDER, by default dist. It needs the packages
-of the extra `dev`, and a registry from which pip may install the required packages.
+``python tools/release_check.py [FOLDER]`` leaves both in FOLDER, by default dist. It needs the
+packages of the extra `dev`, and a registry from which pip may install the required packages.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Learning block by block
 
-Rows that arrive over time, or do not fit in memory together, are added block by block. For a compact model with a ridge learner this is exact: what it keeps
-are sums, and sums do not mind in which order they are made.
+Rows that arrive over time, or do not fit in memory together, are added block by block. For a
+compact model with a ridge learner this is exact: what it keeps are sums, and sums do not mind in
+which order they are made.
 """
 
 import numpy as np
@@ -37,8 +38,8 @@ gap = np.abs(whole.decision_function(test.X) - model.decision_function(test.X)).
 print(f"largest difference of a score: {gap:.0e}")
 
 # %%
-# The sums have a name, `Moments`. They add, wherever they were made, and subtract, so that rows can be forgotten: without the first block the model is the one that
-# never met it.
+# The sums have a name, `Moments`. They add, wherever they were made, and subtract, so that rows
+# can be forgotten: without the first block the model is the one that never met it.
 
 sums = [Moments.from_blocks([(train.X[block], train.Y[block])]) for block in blocks]
 total = sum(sums[1:], start=sums[0])

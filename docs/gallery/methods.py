@@ -1,7 +1,8 @@
 """Comparing methods by records
 
-A benchmark is described by plain values, and every finished piece of it becomes a record on disk. Tables and figures are made of the records and of nothing else, so
-that a comparison can be stopped, continued, and looked at again.
+A benchmark is described by plain values, and every finished piece of it becomes a record on disk.
+Tables and figures are made of the records and of nothing else, so that a comparison can be
+stopped, continued, and looked at again.
 """
 
 import tempfile
@@ -37,7 +38,8 @@ spec = parse_spec(
 )
 
 # %%
-# Each fold of each method is a cell. Its penalty and sizes are chosen by inner folds of the training rows ("nested"), so that the test fold is looked at once.
+# Each fold of each method is a cell. Its penalty and sizes are chosen by inner folds of the
+# training rows ("nested"), so that the test fold is looked at once.
 
 folder = Path(tempfile.mkdtemp())
 run(spec, Store(folder))
@@ -67,5 +69,6 @@ figure.update_yaxes(title="average precision, mean and deviation of 5 folds")
 figure.show()
 
 # %%
-# With six labels there is nothing to compress, and so no method is ahead of ORI, which compresses nothing. `compactlearn report` makes a whole page of the same records, with
-# tests of significance ([comparing methods](../guide/comparing.md)).
+# With six labels there is nothing to compress, and so no method is ahead of ORI, which
+# compresses nothing. `compactlearn report` makes a whole page of the same records, with tests of
+# significance ([comparing methods](../guide/comparing.md)).

@@ -1,7 +1,8 @@
 """Choosing penalty and size together
 
-Penalty and number of codes depend on each other: many codes want more shrinkage than few. `CMLLClassifierCV` tries them together by cross-validation, and shares its
-decompositions, so that a whole grid costs little more than a few fits.
+Penalty and number of codes depend on each other: many codes want more shrinkage than few.
+`CMLLClassifierCV` tries them together by cross-validation, and shares its decompositions, so that
+a whole grid costs little more than a few fits.
 """
 
 import numpy as np
@@ -22,8 +23,8 @@ search = CMLLClassifierCV(
 print(search.best_params_, round(search.best_score_, 3))
 
 # %%
-# One cell for each penalty and size, by the mean score of five folds. The search has also tried two ways to project the features (`completion`); the better of the two
-# is shown.
+# One cell for each penalty and size, by the mean score of five folds. The search has also tried
+# two ways to project the features (`completion`); the better of the two is shown.
 
 results = search.cv_results_
 alphas = sorted(set(results["param_alpha"]))
@@ -52,6 +53,7 @@ figure.update_yaxes(title="codes, of 53 labels", type="category")
 figure.show()
 
 # %%
-# The best setting is then fitted to all rows, and judged on e-mails that took no part in the choice.
+# The best setting is then fitted to all rows, and judged on e-mails that took no part in the
+# choice.
 
 print(round(search.evaluate(test.X, test.Y)["average_precision"], 3))

@@ -1,7 +1,8 @@
 """Frequent labels, rare labels
 
-A few labels are in most of the e-mails, and most labels are in a few. This script shows how frequent each is, and how well labels of each frequency
-are found by a compact model and by a ridge regression without compression.
+A few labels are in most of the e-mails, and most labels are in a few. This script shows how
+frequent each is, and how well labels of each frequency are found by a compact model and by a ridge
+regression without compression.
 """
 
 import numpy as np
@@ -33,8 +34,9 @@ scores = {
 }
 
 # %%
-# Each label is judged by itself: does its score rank the mails that have it above those that have not? Average precision of such a ranking is 1 at best, and about the
-# label's share of mails for a blind guess. Labels are grouped by the number of training mails.
+# Each label is judged by itself: does its score rank the mails that have it above those that
+# have not? Average precision of such a ranking is 1 at best, and about the label's share of
+# mails for a blind guess. Labels are grouped by the number of training mails.
 
 truth = test.Y.toarray()
 groups = {
@@ -56,5 +58,6 @@ figure.update_yaxes(title="average precision of a label, mean")
 figure.show()
 
 # %%
-# A code is spent where it explains much, and a rare label explains little. That is the price of compression, and why `ShortlistClassifier` adds
-# sparse classifiers to a compact model ([thousands of labels](../guide/many-labels.md)).
+# A code is spent where it explains much, and a rare label explains little. That is the price of
+# compression, and why `ShortlistClassifier` adds sparse classifiers to a compact model
+# ([thousands of labels](../guide/many-labels.md)).

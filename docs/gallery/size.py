@@ -1,7 +1,8 @@
 """What accuracy costs in size
 
-A compact model of $m$ codes keeps about $m (D + M)$ numbers, where a plain linear model keeps $D M$. This script draws accuracy against
-that size for three ways to choose codes, on the e-mails that come with the package, beside a ridge regression with all its numbers.
+A compact model of $m$ codes keeps about $m (D + M)$ numbers, where a plain linear model keeps
+$D M$. This script draws accuracy against that size for three ways to choose codes, on the e-mails
+that come with the package, beside a ridge regression with all its numbers.
 """
 
 import plotly.graph_objects as go
@@ -13,8 +14,9 @@ from compactlearn.metrics import average_precision
 train, test = load("enron").split()
 
 # %%
-# `fit_path` makes all sizes from one decomposition where codes are nested. The penalty is the same for all, so that the figure shows
-# nothing but the size; in earnest one would choose it for each ([choosing parameters](parameters.py)).
+# `fit_path` makes all sizes from one decomposition where codes are nested. The penalty is the
+# same for all, so that the figure shows nothing but the size; in earnest one would choose it for
+# each ([choosing parameters](parameters.py)).
 
 sizes = [1, 2, 3, 5, 8, 13, 20, 30, 42, 52]
 embeddings = {"PLST": PLST(), "CPLST": CPLST(), "CMLL": CMLL(n_feature_components=None)}
@@ -33,8 +35,9 @@ reached = average_precision(test.Y, ridge.decision_function(test.X))
 print(f"ridge: {ridge.numbers_} numbers, average precision {reached:.3f}")
 
 # %%
-# CPLST looks for codes that can be predicted, and is ahead where there are few. With as many codes as there are labels in training (one of the 53
-# never occurs) the three end where ridge is.
+# CPLST looks for codes that can be predicted, and is ahead where there are few. With as many
+# codes as there are labels in training (one of the 53 never occurs) the three end where ridge
+# is.
 
 figure = go.Figure()
 for name, points in curves.items():

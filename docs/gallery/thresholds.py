@@ -1,7 +1,7 @@
 """Where to cut: thresholds and what they decide
 
-Scores become labels by a threshold. This script draws three measures against it, and marks the one that the model has tuned for itself on
-rows that were new to it.
+Scores become labels by a threshold. This script draws three measures against it, and marks the one
+that the model has tuned for itself on rows that were new to it.
 """
 
 import numpy as np
@@ -22,8 +22,8 @@ tuned = 1 / (1 + np.exp(-model.threshold_))
 print(f"{tuned:.3f}")
 
 # %%
-# Below one half, as the threshold of largest F1 always is: a label that is as likely as not is worth predicting. At one half fewer labels are predicted
-# than there are.
+# Below one half, as the threshold of largest F1 always is: a label that is as likely as not is
+# worth predicting. At one half fewer labels are predicted than there are.
 
 cuts = np.linspace(0.02, 0.9, 45)
 micro = [micro_f1(test.Y, chances > cut) for cut in cuts]

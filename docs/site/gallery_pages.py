@@ -1,8 +1,8 @@
 """Scripts of the gallery as pages: the text, the code, what it prints and what it draws.
 
-A script is a document of the site like any other. Its docstring opens the page (the first line is the
-title), a line ``# %%`` begins a part, whose comment is Markdown, and ``figure.show()`` puts a figure
-where it stands. By itself the script does the same in a terminal and in the browser.
+A script is a document of the site like any other. Its docstring opens the page (the first line is
+the title), a line ``# %%`` begins a part, whose comment is Markdown, and ``figure.show()`` puts a
+figure where it stands. By itself the script does the same in a terminal and in the browser.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The main pages of the site in a real browser: no complaint, no request, light and dark, on a phone."""
+"""The main pages of the site in a browser: no complaint, no request, in the dark and on a phone."""
 
 import pytest
 
@@ -99,7 +99,7 @@ def test_the_search_finds_pages_without_a_server(browser, site):
 
 
 def test_a_formula_has_a_size(browser, site):
-    """MathML that a browser does not know would have no structure: its parts would lie in a line."""
+    """In a browser that does not know MathML the parts of a formula would lie in one line."""
     page = open_afresh(browser, (site.folder / "methods" / "cmll.html").as_uri())
     script = """
         const [base, raised] = document.querySelector('.formula msup').children;
