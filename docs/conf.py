@@ -36,7 +36,9 @@ numpydoc_show_class_members = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 
+smartquotes = False  # "auto" is a value, and is typed as it stands
 highlight_language = "text"
+pygments_dark_style = "github-dark"
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 

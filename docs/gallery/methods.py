@@ -18,8 +18,8 @@ spec = parse_spec(
         "name": "gallery",
         "datasets": ["emotions"],
         "methods": ["ORI", "PLST", "MDDM", "CMLL"],
-        "folds": 5,
-        "inner_folds": 3,
+        "folds": 3,
+        "inner_folds": 2,
         "selections": ["nested"],
         "workers": 1,
         "overrides": [
@@ -65,7 +65,7 @@ figure = go.Figure(
         marker_size=10,
     )
 )
-figure.update_yaxes(title="average precision, mean and deviation of 5 folds")
+figure.update_yaxes(title="average precision, mean and deviation of 3 folds")
 figure.show()
 
 # %%

@@ -22,8 +22,8 @@ tuned = 1 / (1 + np.exp(-model.threshold_))
 print(f"{tuned:.3f}")
 
 # %%
-# Below one half, as the threshold of largest F1 always is: a label that is as likely as not is
-# worth predicting. At one half fewer labels are predicted than there are.
+# Below one half, as the threshold of largest F1 is for probabilities that mean what they say: it
+# is half of that F1. At one half fewer labels are predicted than there are.
 
 cuts = np.linspace(0.02, 0.9, 45)
 micro = [micro_f1(test.Y, chances > cut) for cut in cuts]

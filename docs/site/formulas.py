@@ -7,11 +7,21 @@ from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
 
+# A transpose is a plain T, which every font has at the right height; bars stay as high as the line,
+# also those of which a power is taken.
+PLAIN = {
+    "<mi>\u22a4</mi>": '<mi mathvariant="normal">T</mi>',
+    "<mo>\u2016</mo>": '<mo stretchy="false">\u2016</mo>',
+    '<mo class="mathopen">\u2016</mo>': '<mo form="prefix" stretchy="false">\u2016</mo>',
+}
+
+
 def mathml(node, **options):
-    """A formula; the sign of a transpose is a plain T, which every font has at the right height."""
-    return tex2mathml(node.astext(), **options).replace(
-        "<mi>\u22a4</mi>", '<mi mathvariant="normal">T</mi>'
-    )
+    """A formula as MathML."""
+    text = tex2mathml(node.astext(), **options)
+    for made, better in PLAIN.items():
+        text = text.replace(made, better)
+    return text
 
 
 def inline(translator, node):
