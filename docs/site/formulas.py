@@ -6,7 +6,6 @@ r"""Formulas as MathML, made at build time by Docutils: nothing is loaded, and b
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
-
 # A transpose is a plain T, which every font has at the right height; bars stay as high as the line,
 # also those of which a power is taken.
 PLAIN = {
