@@ -7,19 +7,28 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CLI := $(VENV)/.installed-cli
 DEV := $(VENV)/.installed-dev
+SITE := build/site
+
+# An environment of its own, with the oldest version of everything that pyproject.toml allows.
+OLD := .venv-oldest
+OLD_EXTRAS := cli data plot report bench dask test
+OLD_TESTS := contract datasets decoding embeddings estimators linalg metrics model_selection records theorems
 
 # One BLAS thread per test process: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test format clean
+.PHONY: help demo test test-oldest docs release-check format clean
 
 help:
-	@echo "make demo    install compactlearn into $(VENV) and run its demo"
-	@echo "make test    format, lint, types, import contract, doctests, tests (what CI runs)"
-	@echo "make format  let ruff rewrite the source"
-	@echo "make clean   remove $(VENV) and every cache"
+	@echo "make demo           install compactlearn into $(VENV) and run its demo"
+	@echo "make test           format, lint, types, import contract, doctests, tests (what CI runs)"
+	@echo "make test-oldest    quick tests with the oldest supported version of every package"
+	@echo "make docs           the documentation site, in $(SITE); a warning is an error"
+	@echo "make release-check  sdist and wheel, installed and used in empty environments"
+	@echo "make format         let ruff rewrite the source"
+	@echo "make clean          remove environments, what was built, and every cache"
 
 demo: $(CLI)
 	@$(BIN)/compactlearn demo
@@ -32,12 +41,24 @@ test: $(DEV)
 	$(ONE_THREAD) $(BIN)/pytest -q --doctest-modules src/compactlearn
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
+test-oldest: $(OLD)/.installed
+	$(ONE_THREAD) $(OLD)/bin/pytest -q -n $(WORKERS) -m "not slow" $(wildcard $(OLD_TESTS:%=tests/%))
+
+docs: $(DEV)
+	rm -rf $(SITE)
+	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs $(SITE)
+	@echo "the site begins at $(SITE)/index.html"
+
+release-check: $(DEV)
+	$(BIN)/python tools/release_check.py
+
 format: $(DEV)
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(OLD) build dist docs/api/generated
+	rm -rf .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -55,3 +76,12 @@ $(DEV): pyproject.toml | $(BIN)/python
 	@echo "installing compactlearn[dev]"
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(CLI)
+
+$(OLD)/.installed: pyproject.toml tools/oldest.py
+	@echo "installing the oldest supported versions into $(OLD)"
+	@rm -rf $(OLD)
+	@$(PYTHON) -m venv $(OLD)
+	@$(PYTHON) tools/oldest.py $(OLD_EXTRAS) > $(OLD)/requirements.txt
+	@$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $(OLD)/requirements.txt
+	@$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@

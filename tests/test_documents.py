@@ -189,6 +189,27 @@ CLAIMS = [
         "{n for n, _ in found[0]} == {'bread', 'food'} and found[1][0][0] == 'sport'",
     ),
     ("BENCHMARK.md", "def make", "set(make.grid) <= set(make().get_params())"),
+    ("tutorial.md", "data.split()", "(train.n_samples, test.n_samples) == (1123, 579)"),
+    ("tutorial.md", "data.split()", "data.X.shape == (1702, 1001) and data.Y.shape == (1702, 53)"),
+    ("tutorial.md", "leaderboard_", "model.leaderboard_ and model.why_.startswith('Taken was')"),
+    ("tutorial.md", "predict_topk", "best.shape == (3, 3)"),
+    (
+        "tutorial.md",
+        "predict_proba",
+        "abs(chances.sum(axis=1).mean() / test.Y.sum(axis=1).mean() - 1) < 0.2",
+    ),
+    ("tutorial.md", "size_budget=0.1", "small.numbers_ <= 0.1 * 53053"),
+    ("tutorial.md", "size_budget=0.1", "half.nbytes_ < small.nbytes_"),
+    ("OWN_METRIC.md", "GridSearchCV", "search.best_params_['threshold'] < 0.5"),
+    ("OWN_METRIC.md", "Metric(", "row.function([[1, 0, 0]], [[1, 1, 1]]) == 2"),
+    ("OWN_DATA.md", "films.csv", "films.X.shape == (3, 2)"),
+    ("OWN_DATA.md", "films.csv", "load('films', data_home='data').label_names == ('funny', 'sad')"),
+    ("plst.md", "PLST(10)", "model.predict_codes(data.X[1123:]).shape == (579, 10)"),
+    ("plst.md", "PLST(10)", "model.numbers_ == 10 * (1001 + 53) + 53"),
+    ("cmll-y.md", "CMLLClassifier", "model.numbers_ == 27 * (1001 + 53) + 53"),
+    ("mddm.md", "MDDM()", "reduced.shape == (1702, 53)"),
+    ("pop.md", "POPClassifier", "model.n_parameters_ < model.n_parameters_full_"),
+    ("auto.md", "AutoCompactClassifier(", "model.why_.startswith('Taken was')"),
 ]
 
 

@@ -174,7 +174,7 @@ class C2AEClassifier(
     Notes
     -----
     With A = Fx(X), E = Fe(Y), P = Fd(E) of a batch, and R and I the present and the absent labels
-    of a row:
+    of a row::
 
         Phi   = |A - E|^2 + lam (|A'A - I|^2 + |E'E - I|^2)
         Gamma = sum over rows of 1/(|R||I|) sum_{r in R, i in I} exp(-rate (p_r - p_i))

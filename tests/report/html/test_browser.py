@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import struct
 import zlib
 
@@ -10,6 +9,7 @@ import pytest
 
 from compactlearn.records import aggregate
 from compactlearn.report import render_html
+from tests.browsing import complaints, contrasts, open_afresh, requests
 from tests.report.factory import synthetic_records
 
 DATASETS = ("enron", "llog", "plant")
@@ -36,11 +36,7 @@ def address(records, tmp_path_factory):
 @pytest.fixture
 def fresh(browser, address):
     """The page, opened afresh; nothing of the opening before is in the logs."""
-    browser.get("about:blank")
-    for kind in ("browser", "performance"):
-        browser.get_log(kind)
-    browser.get(address)
-    return browser
+    return open_afresh(browser, address)
 
 
 @pytest.fixture
@@ -99,15 +95,8 @@ def pixels(png):
 
 
 def test_it_opens_without_a_complaint_and_asks_for_nothing(page, address):
-    complaints = [entry for entry in page.get_log("browser") if entry["level"] != "DEBUG"]
-    assert complaints == []
-    messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
-    asked = [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
-    assert [url for url in asked if not url.startswith("data:")] == [address]
+    assert complaints(page) == []
+    assert requests(page) == [address]
     assert page.title == "Multi-label benchmark"
 
 
@@ -233,35 +222,13 @@ def test_it_fits_a_narrow_screen(page):
 
 def test_every_text_can_be_read_against_its_ground(page):
     """At least 4.5 : 1, the usual bound, for a sample of each kind of text in both themes."""
-    script = """
-        const colour = (value) => {
-            const box = document.createElement('canvas').getContext('2d');
-            box.fillStyle = value; box.fillRect(0, 0, 1, 1);
-            return Array.from(box.getImageData(0, 0, 1, 1).data);
-        };
-        const light = (c) => c.slice(0, 3).map(v => v / 255)
-            .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
-            .reduce((sum, v, k) => sum + v * [.2126, .7152, .0722][k], 0);
-        const ground = (node) => {
-            for (; node; node = node.parentElement) {
-                const c = colour(getComputedStyle(node).backgroundColor);
-                if (c[3] === 255) return c;
-            }
-            return [255, 255, 255, 255];
-        };
-        return arguments[0].map(selector => {
-            const node = document.querySelector(selector);
-            const a = light(colour(getComputedStyle(node).color)), b = light(ground(node));
-            return (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-        });
-    """
     kinds = (
         "h1 .lede td .sd .pub figcaption p_a .tile_span td.ref_.pub th_button .tools_output "
         'footer_p .chooser_button[aria-pressed="true"]'
     )
     kinds = [kind.replace("_", " ") for kind in kinds.split()]
     for _ in range(2):
-        ratios = page.execute_script(script, kinds)
+        ratios = contrasts(page, kinds)
         assert all(ratio >= 4.5 for ratio in ratios), dict(zip(kinds, ratios, strict=True))
         find(page, "#theme").click()
 
@@ -294,7 +261,7 @@ def test_names_from_strangers_do_nothing(browser, tmp_path):
     path.write_text(render_html(hostile()), encoding="utf-8")
     browser.get_log("browser")
     browser.get(path.as_uri())
-    assert [entry for entry in browser.get_log("browser") if entry["level"] != "DEBUG"] == []
+    assert complaints(browser) == []
     assert "<script>alert('x')</script>" in find(browser, "#main").text
 
 

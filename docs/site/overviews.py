@@ -1,0 +1,25 @@
+"""Pages that stand below another in the table of contents.
+
+An overview is plain Markdown, with links for people. What its folder holds is added to the contents
+here, so that a new page needs no line anywhere else.
+"""
+
+FOLDERS = {"gallery": "gallery/*", "METHODS": "methods/*"}
+TOCTREE = """
+```{{toctree}}
+:hidden:
+:glob:
+
+{pattern}
+```
+"""
+
+
+def add_folder(app, docname, content):
+    if docname in FOLDERS:
+        content[0] += TOCTREE.format(pattern=FOLDERS[docname])
+
+
+def setup(app):
+    app.connect("source-read", add_folder)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
