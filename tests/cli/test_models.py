@@ -256,7 +256,7 @@ def test_auto_keeps_its_budgets(run, tmp_path):
     write_arff(emotions(150), tmp_path / "e.arff")
     run("fit", "e.arff", "-o", "e.model", "--size-budget", "0.5", "--time-budget", "3")
     model = load_model("e.model")
-    assert model.size_budget == 0.5
+    assert (model.size_budget, model.time_budget, model.verbose) == (0.5, 3.0, 0)
     assert model.numbers_ <= 0.5 * 72 * 6
     told = from_lines(
         run("predict", "e.model", "e.arff", "--probabilities", "--format", "jsonl", "--topk", "6")

@@ -107,8 +107,11 @@ def fit(
     start = time.perf_counter()
     with refusals_are_mistakes():
         fit_to(model, data, columns)
-    if getattr(last_step(model), "interrupted_", False):  # a search that kept what it had by then
+    last = last_step(model)
+    if getattr(last, "interrupted_", False):  # a search that kept what it had by then
         raise KeyboardInterrupt
+    if "verbose" in last.get_params(deep=False):
+        last.set_params(verbose=0)  # the bar was for this command
     seconds = time.perf_counter() - start
     with refusals_are_mistakes():
         save_model(model, output)
@@ -166,10 +169,9 @@ def _size(text: str | None) -> int | float | str | None:
 
 def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, Any]:
     last = last_step(model)
-    shown = {key: value for key, value in _changed(last).items() if key != "verbose"}
     return {
         "model": str(output),
-        "classifier": call(type(last).__name__, shown),
+        "classifier": call(type(last).__name__, _changed(last)),
         "data": data.name,
         "rows": len(data.texts) if isinstance(data, Texts) else data.n_samples,
         "features": int(last.n_features_in_),
