@@ -65,3 +65,19 @@ def test_a_star_brings_every_name():
     names = {}
     exec("from compactlearn import *", names)
     assert set(compactlearn.__all__) <= set(names)
+
+
+def test_a_model_is_loaded_where_its_type_has_not_been(tmp_path):
+    """A program that only loads models has imported no search, and no vectoriser."""
+    texts = ["rain and wind", "wind", "bake bread", "bread"] * 2
+    tags = [["weather"], ["weather"], ["food"], ["food"]] * 2
+    path = tmp_path / "m.model"
+    compactlearn.save_model(
+        compactlearn.text_classifier(compactlearn.CMLLClassifier()).fit(texts, tags), path
+    )
+    code = (
+        "import sys; from compactlearn import load_model; "
+        "print('compactlearn.model_selection' in sys.modules); "
+        f"print(type(load_model({str(path)!r})[0]).__name__)"
+    )
+    assert in_new_process(code) == "False\nTextVectorizer\n"

@@ -598,9 +598,10 @@ def test_names_and_defaults_of_the_arguments():
         "alphas",
         "n_label_components",
         "sample_weight",
+        "sep",
     ]
     keyword_only = [n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
-    assert keyword_only == ["alphas", "n_label_components", "sample_weight"]
+    assert keyword_only == ["alphas", "n_label_components", "sample_weight", "sep"]
     assert parameters["n_label_components"].default is None
     assert parameters["sample_weight"].default is None
 
