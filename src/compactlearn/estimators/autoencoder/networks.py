@@ -124,7 +124,7 @@ class Networks:
     @property
     def last_weights(self) -> NDArray[np.float64]:
         """Of the decoder's last layer, a column for each label."""
-        return self._layers(2)[-1][0]
+        return self.layers(2)[-1][0]
 
     def without_encoder(self) -> Networks:
         """Fx and Fd alone, which predict."""
@@ -158,8 +158,8 @@ class Networks:
         Features times these slopes, (N, D), are what the score of a row is above that of zeros:
         every unit passes on what it gets times its mean slope between the two.
         """
-        layers = [*self._layers(0), *self._layers(2)]
-        ends = len(self._layers(0)) - 1, len(layers) - 1
+        layers = [*self.layers(0), *self.layers(2)]
+        ends = len(self.layers(0)) - 1, len(layers) - 1
         row, zeros, slopes = X, np.zeros((1, X.shape[1])), []
         for place, (W, b) in enumerate(layers):
             act = _sigmoid_code if place == ends[0] else expit if place == ends[1] else _rectified
