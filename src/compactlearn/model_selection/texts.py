@@ -49,8 +49,10 @@ def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
     Examples
     --------
     >>> from compactlearn import predict_labels, text_classifier
-    >>> texts = ["boil the pasta", "bake the bread", "rain and wind", "wind, no rain"] * 3
-    >>> tags = [["food", "pasta"], ["food", "bread"], ["weather"], ["weather"]] * 3
+    >>> texts = ["boil the pasta", "bake the bread", "bread with oil", "pasta with oil"]
+    >>> texts += ["rain and wind", "wind, no rain", "rain on friday", "a cold wind"]
+    >>> tags = [["food", "pasta"], ["food", "bread"], ["food", "bread"], ["food", "pasta"]]
+    >>> tags += [["weather"]] * 4
     >>> model = text_classifier().fit(texts, tags)
     >>> [name for name, chance in predict_labels(model, ["wind and rain"], k=1)[0]]
     ['weather']
