@@ -115,9 +115,9 @@ def test_a_row_of_empty_lists_needs_known_names():
 
 def test_blank_names_are_dropped():
     """As in "".split(";"), which is [""]."""
-    found = read_labels_by_name([[""], ["a", "  ", "b"], []])
+    found = read_labels_by_name([[""], ["a", "  ", "b"], [], ["b", ""]])
     assert found.names == ["a", "b"]
-    np.testing.assert_array_equal(found.matrix.toarray(), [[0, 0], [1, 1], [0, 0]])
+    np.testing.assert_array_equal(found.matrix.toarray(), [[0, 0], [1, 1], [0, 0], [0, 1]])
     assert read_labels_by_name([[""], ["a"]], known=["a"]).matrix.sum() == 1
 
 
