@@ -75,6 +75,14 @@ def test_any_change_of_bytes(small, data):
         refusal(path, changed, memory_map=data.draw(st.booleans()))
 
 
+def test_spaces_of_the_header_count_too(small):
+    content, path = small
+    place = int.from_bytes(content[:8], "little") + 7
+    assert content[place] == ord(" ")
+    changed = content[:place] + b"\n" + content[place + 1 :]
+    assert "digest of its header" in refusal(path, changed)
+
+
 def test_a_file_that_is_cut_off_or_goes_on(small):
     content, path = small
     for length in (0, 1, 7, 8, 9, 100, len(content) // 2, len(content) - 1):
@@ -239,6 +247,15 @@ def test_a_parameter_is_missing(small):
     about, arrays, description = taken_apart(content)
     del description["things"][-1][1]["alpha"]
     assert "lacks alpha" in refusal(path, put_together(about, arrays, description))
+
+
+def test_n_grams_without_end(small):
+    save_model(fitted("counts"), small[1])
+    about, arrays, description = taken_apart(small[1].read_bytes())
+    (state,) = [s for name, s in description["things"] if name == "sklearn CountVectorizer"]
+    for ends in ([-(2**40), 2], [2, 1], [1], [1, "2"], 1):
+        state["ngram_range"] = {"tuple": ends} if isinstance(ends, list) else ends
+        assert "gram" in refusal(small[1], put_together(about, arrays, description))
 
 
 # --- what compiled code would believe ------------------------------------------------------------

@@ -105,6 +105,16 @@ def with_defaults(type_: Any, state: State, known: set[str]) -> State:
 _STOP_WORDS = "_stop_words_id"  # the address of a list that was checked
 
 
+def _check_words(words: Any) -> None:
+    """How texts are divided into terms: scikit-learn would go from minus a billion to one."""
+    ends = words.ngram_range
+    pair = isinstance(ends, tuple | list) and len(ends) == 2
+    require(pair and 1 <= size(ends[0], "ngram_range") <= size(ends[1], "ngram_range"), "no n-gram")
+    require(words.analyzer in ("word", "char", "char_wb"), "texts cannot be divided")
+    pattern = words.token_pattern
+    require(pattern is None or isinstance(pattern, str), "the pattern of words is no text")
+
+
 def vectorizer(type_: type, name: str | None = None) -> Kind:
     """The vocabulary as a list of terms in their order: no term can have a place out of range."""
     inner = foreign(type_, "_tfidf", "fixed_vocabulary_", "vocabulary_", forget=_STOP_WORDS)
@@ -125,6 +135,7 @@ def vectorizer(type_: type, name: str | None = None) -> Kind:
             require(listed and len(set(terms)) == len(terms), "a vocabulary is no list of terms")
             state["vocabulary_"] = {term: place for place, term in enumerate(terms)}
         words = inner.together(state)
+        _check_words(words)
         setattr(words, _STOP_WORDS, id(words.stop_words))
         weights = getattr(words, "_tfidf", None)
         require(weights is None or isinstance(weights, TfidfTransformer), "there are no weights")
@@ -190,7 +201,7 @@ def _check_pipeline(pipeline: Pipeline) -> None:
 
 allow(
     *(vectorizer(type_) for type_ in (CountVectorizer, TfidfVectorizer)),
-    foreign(HashingVectorizer),
+    foreign(HashingVectorizer, check=_check_words),
     foreign(TfidfTransformer, "idf_", check=_of_columns("idf_")),
     foreign(
         StandardScaler,
