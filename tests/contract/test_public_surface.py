@@ -188,6 +188,7 @@ PUBLIC = [
     "text_classifier",
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),
     "to_onnx",
+    *("save_model", "load_model", "ModelFileError"),
 ]
 
 

@@ -257,7 +257,7 @@ default="auto"
     def _learn(self, data: _Training, labels: LabelSpace, threshold: float | Array) -> None:
         rng = seeded(self.random_state)
         X, Y = data.X, data.Y
-        sizes = _Sizes.of(self, labels, X.shape[0], Y.nnz)
+        sizes = Sizes.of(self, labels, X.shape[0], Y.nnz)
         rows, folds = self._rows(X), _Folds.of(X.shape[0], rng)
         n_threads = free_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
         steps = track(
@@ -301,7 +301,7 @@ default="auto"
         data: _Training,
         rows: Any,
         inside: NDArray[np.bool_],
-        sizes: _Sizes,
+        sizes: Sizes,
         n_threads: int,
         rng: np.random.RandomState,
     ) -> _Regressions:
@@ -595,7 +595,7 @@ class _Training:
 
 
 @dataclass(frozen=True)
-class _Sizes:
+class Sizes:
     """How many candidates a row has, and whose."""
 
     n_candidates: int
@@ -605,7 +605,7 @@ class _Sizes:
     @classmethod
     def of(
         cls, asked: ShortlistClassifier, labels: LabelSpace, n_rows: int, n_present: int
-    ) -> _Sizes:
+    ) -> Sizes:
         M = labels.n_labels
         if labels.kind != "multilabel":
             n = M

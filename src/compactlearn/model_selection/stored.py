@@ -28,9 +28,9 @@ def _check_search(search: Search) -> None:
 
 
 def _check_auto(classifier: AutoCompactClassifier) -> None:
-    if not hasattr(classifier, "_blend"):
-        return
-    n_labels, blend = check_labels(classifier), classifier._blend
+    if not hasattr(classifier, "best_estimator_"):
+        return  # one that is not fitted
+    n_labels, blend = check_labels(classifier), vars(classifier)["_blend"]
     require(isinstance(blend, Blend) and is_number(blend.intercept), "the blend is missing")
     require(isinstance(blend.members, tuple) and blend.members, "the blend has no members")
     for member in blend.members:
@@ -42,7 +42,6 @@ def _check_auto(classifier: AutoCompactClassifier) -> None:
             numbers(member.model.frequency_, (n_labels,), "the frequency of labels")
         last = member.model[-1] if hasattr(member.model, "steps") else member.model
         require(getattr(last, "n_labels_", n_labels) == n_labels, "a member has other labels")
-    require(is_number(classifier._boundary), "the boundary is no number")
 
 
 def _check_forest(forest: LabelForest) -> None:

@@ -7,6 +7,7 @@ imported.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
@@ -95,6 +96,11 @@ def attributes(thing: Any) -> State:
     return {} if state is None else dict(state)
 
 
+def parameter_names(type_: type) -> set[str]:
+    """The parameters of an estimator."""
+    return set(inspect.signature(type_).parameters)
+
+
 def refuse_foreign_attributes(type_: type, state: State) -> None:
     """Refuse attributes that hide a method, and the lack of a field or parameter."""
     for name in state:
@@ -112,7 +118,7 @@ def refuse_foreign_attributes(type_: type, state: State) -> None:
         if set(state) - needed:
             raise ModelFileError(f"{type_.__name__} has other fields")
     elif issubclass(type_, BaseEstimator):
-        needed = set(type_._get_param_names())
+        needed = parameter_names(type_)
     if needed - set(state):
         missing = ", ".join(sorted(needed - set(state)))
         raise ModelFileError(f"{type_.__name__} lacks {missing}")

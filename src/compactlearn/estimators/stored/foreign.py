@@ -42,7 +42,7 @@ from sklearn.svm import LinearSVC
 
 from compactlearn.estimators.stored.checks import is_number, numbers, require, size
 from compactlearn.storing.errors import ModelFileError
-from compactlearn.storing.kinds import Kind, State, allow, whole
+from compactlearn.storing.kinds import Kind, State, allow, parameter_names, whole
 
 _COMMON = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 _LINEAR = ("coef_", "intercept_", "n_iter_", "solver_", "classes_", "rank_", "singular_")
@@ -52,7 +52,7 @@ Check = Callable[[Any], None]
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
     """The parameters, as they were passed."""
-    return {name: getattr(estimator, name) for name in type(estimator)._get_param_names()}
+    return estimator.get_params(deep=False)
 
 
 def foreign(type_: type, *fitted: str, check: Check | None = None, forget: str = "") -> Kind:
@@ -87,7 +87,7 @@ def foreign(type_: type, *fitted: str, check: Check | None = None, forget: str =
 
 def with_defaults(type_: Any, state: State, known: set[str]) -> State:
     """Parameters that another version of scikit-learn did not have take their default values."""
-    names = set(type_._get_param_names())
+    names = parameter_names(type_)
     strange = set(state) - names - known
     require(
         not strange,

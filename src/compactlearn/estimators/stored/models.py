@@ -50,7 +50,8 @@ _KINDS = ("multilabel", "binary", "multiclass")
 
 def check_labels(classifier: Any) -> int:
     """What every classifier knows of its labels; returns how many columns its scores have."""
-    labels = classifier._labels
+    state = vars(classifier)
+    labels = state["_labels"]
     require(isinstance(labels, LabelSpace), "a classifier does not know its labels")
     require(labels.kind in _KINDS, "the labels are of no known kind")
     n_labels = size(labels.n_labels, "the number of labels")
@@ -68,6 +69,7 @@ def check_labels(classifier: Any) -> int:
         least = 2 if labels.kind == "binary" else n_labels
         require(counted and classes.size >= least, "the classes are not those of the labels")
     threshold(classifier.threshold_, n_labels)
+    require(is_number(state.get("_boundary", 0.0)), "the boundary is no number")
     size(classifier.n_features_in_, "the number of features")
     return n_labels
 
@@ -132,16 +134,14 @@ def _check_fitted(model: FittedModel) -> None:
 
 
 def _check_compact(classifier: CompactClassifier) -> None:
-    if not hasattr(classifier, "_model"):
+    if not hasattr(classifier, "embedding_"):
         return  # one that is not fitted
-    check_labels(classifier)
-    require(isinstance(classifier._model, FittedModel), "a classifier has no model")
-    _check_fitted(classifier._model)
-    labels = classifier._model.labels
-    require(labels.n_labels == classifier.n_labels_, "the model has other labels")
-    row_map = classifier._model.row_map
-    if row_map.feature_map is None:
-        same = classifier._model.n_columns == classifier.n_features_in_
+    n_labels, model = check_labels(classifier), vars(classifier)["_model"]
+    require(isinstance(model, FittedModel), "a classifier has no model")
+    _check_fitted(model)
+    require(model.labels.n_labels == n_labels, "the model has other labels")
+    if model.row_map.feature_map is None:
+        same = model.n_columns == classifier.n_features_in_
         require(same, "the model has other features")
 
 
@@ -158,22 +158,23 @@ def _check_kernel(kernel: Kernel) -> None:
 
 
 def _check_kernel_map(mapping: KernelMap) -> None:
-    if not hasattr(mapping, "gamma_"):
+    state = vars(mapping)
+    if "gamma_" not in state:
         return
     n_features = size(mapping.n_features_in_, "the number of features")
-    if not hasattr(mapping, "landmarks_"):
+    if "landmarks_" not in state:
         return
     n = matrix(mapping.landmarks_, (None, n_features), "the landmarks").shape[0]
-    require(isinstance(mapping._kernel, Kernel), "a kernel map has no kernel")
-    origin = mapping._kernel.origin
-    if origin is not None:
+    kernel, roots = state["_kernel"], state["_roots"]
+    require(isinstance(kernel, Kernel), "a kernel map has no kernel")
+    if kernel.origin is not None:
         require(not is_sparse(mapping.landmarks_), "sparse landmarks have no origin")
-        numbers(origin, (n_features,), "the origin")
-    size(mapping._count, "the number of directions")
-    if mapping._roots is not None:
-        numbers(mapping._roots, (n,), "the weights of landmarks")
-    if hasattr(mapping, "_coefficients"):
-        numbers(mapping._coefficients, (n, None), "the features of a kernel")
+        numbers(kernel.origin, (n_features,), "the origin")
+    size(state["_count"], "the number of directions")
+    if roots is not None:
+        numbers(roots, (n,), "the weights of landmarks")
+    if "_coefficients" in state:
+        numbers(state["_coefficients"], (n, None), "the features of a kernel")
 
 
 # ---- others -----------------------------------------------------------------------------------
@@ -221,7 +222,7 @@ def _check_layout(layout: Layout) -> None:
 def _check_c2ae(classifier: C2AEClassifier) -> None:
     if not hasattr(classifier, "networks_"):
         return
-    check_labels(classifier)
+    n_labels = check_labels(classifier)
     networks = classifier.networks_
     known = isinstance(networks, Networks) and isinstance(networks.layout, Layout)
     require(known, "there are no networks")
@@ -229,13 +230,12 @@ def _check_c2ae(classifier: C2AEClassifier) -> None:
     numbers(networks.flat, (layout.total,), "the weights of the networks")
     require(len(layout.features) > 1 and len(layout.decoder) > 1, "a network has no layer")
     n_codes = size(classifier.n_components_, "the number of codes")
-    columns = classifier._n_columns
+    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
     require(layout.features[0] == classifier.n_features_in_, "the networks have other features")
     require(layout.features[-1] == layout.decoder[0] == n_codes, "the networks have other codes")
     require(layout.decoder[-1] in (columns, columns + 1), "the networks have other labels")
     if hasattr(classifier, "scale_"):
         numbers(classifier.scale_, (classifier.n_features_in_,), "the scale")
-    require(is_number(classifier._boundary), "the boundary is no number")
 
 
 def _check_pop(classifier: POPClassifier) -> None:
@@ -245,7 +245,6 @@ def _check_pop(classifier: POPClassifier) -> None:
     require(is_sparse(classifier.coef_), "the weights are not sparse")
     matrix(classifier.coef_, (n_labels, classifier.n_features_in_), "the weights")
     numbers(classifier.intercept_, (n_labels,), "the intercepts")
-    require(is_number(classifier._boundary), "the boundary is no number")
 
 
 def _check_tuner(tuner: ThresholdTuner) -> None:

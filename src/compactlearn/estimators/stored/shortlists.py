@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from compactlearn.estimators.shortlist import ShortlistClassifier, _Sizes
+from compactlearn.estimators.shortlist import ShortlistClassifier, Sizes
 from compactlearn.estimators.shortlisting.first_look import FirstLook
 from compactlearn.estimators.shortlisting.neighbours import Neighbours
 from compactlearn.estimators.shortlisting.second_look import SecondLook
@@ -55,42 +55,41 @@ def _check_neighbours(found: Neighbours, n_features: int, n_labels: int) -> None
 
 
 def _check_shortlist(classifier: ShortlistClassifier) -> None:
-    if not hasattr(classifier, "_first"):
-        return
+    state = vars(classifier)
+    if "retriever_" not in state:
+        return  # one that is not fitted
     n_labels, n_features = check_labels(classifier), classifier.n_features_in_
-    sizes, company = classifier._sizes, classifier._company
-    require(isinstance(sizes, _Sizes), "the numbers of candidates are missing")
+    sizes, company, neighbours = state["_sizes"], state["_company"], state["_neighbours"]
+    require(isinstance(sizes, Sizes), "the numbers of candidates are missing")
     for count in (sizes.n_candidates, sizes.retrieved, sizes.voted):
         require(0 <= size(count, "a number of candidates") <= n_labels, "candidates are too many")
-    require(isinstance(classifier._first, FirstLook), "the first look is missing")
-    _check_first(classifier._first, n_labels)
-    second = classifier._second
+    require(isinstance(state["_first"], FirstLook), "the first look is missing")
+    _check_first(state["_first"], n_labels)
+    second = state["_second"]
     require(isinstance(second, SecondLook), "the second look is missing")
     _csr(second.columns, (n_features + n_labels, n_labels), "the second look")
     numbers(second.intercepts, (n_labels,), "the second look")
     require(isinstance(company, Company), "the company of labels is missing")
     _csr(company.shares, (n_labels, n_labels), "the company of labels")
     numbers(company.frequency, (n_labels,), "the frequency of labels")
-    require(isinstance(classifier._third, ThirdLook), "the third look is missing")
-    _check_third(classifier._third)
-    if classifier._neighbours is not None:
-        require(isinstance(classifier._neighbours, Neighbours), "the neighbours are none")
-        _check_neighbours(classifier._neighbours, n_features, n_labels)
+    require(isinstance(state["_third"], ThirdLook), "the third look is missing")
+    _check_third(state["_third"])
+    if neighbours is not None:
+        require(isinstance(neighbours, Neighbours), "the neighbours are none")
+        _check_neighbours(neighbours, n_features, n_labels)
     if classifier.retriever_ is None:
         require(n_labels == 1, "the retriever is missing")
     else:
         own = getattr(classifier.retriever_, "n_labels_", n_labels)
         require(own == n_labels, "the retriever has other labels")
     for name in ("_unit_rows", "_sparse_labels"):
-        told = isinstance(getattr(classifier, name), bool | np.bool_)
-        require(told, "how rows are read is unknown")
+        require(isinstance(state[name], bool | np.bool_), "how rows are read is unknown")
     require(is_number(classifier.C_) and classifier.C_ > 0, "the penalty is no number")
-    require(is_number(classifier._boundary), "the boundary is no number")
 
 
 allow(
     whole(ShortlistClassifier, _check_shortlist),
-    whole(_Sizes, name="ShortlistSizes"),
+    whole(Sizes, name="ShortlistSizes"),
     whole(FirstLook),
     whole(SecondLook),
     whole(ThirdLook),
