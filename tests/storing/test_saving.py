@@ -143,7 +143,11 @@ def test_a_mapped_model_outlives_a_new_file(tmp_path):
     model = fitted("linear")
     model.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model", memory_map=True)
-    fitted("logistic").save(tmp_path / "model")
+    with open(tmp_path / "model", "rb") as old:
+        before = old.read()
+        fitted("logistic").save(tmp_path / "model")
+        old.seek(0)
+        assert old.read() == before
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     assert load_model(tmp_path / "model").decoder == "logistic"
 
