@@ -101,7 +101,7 @@ def test_whole_numbers_are_names_in_sets_and_in_rows_of_other_lengths():
         iter([["jazz"]]),
         [],
     ],
-    ids=repr,
+    ids=lambda Y: f"{type(Y).__module__}.{type(Y).__name__}",
 )
 def test_what_is_no_list_of_names(Y):
     assert read_labels_by_name(Y) is None

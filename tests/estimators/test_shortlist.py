@@ -19,7 +19,7 @@ from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.core.seeds import seeded
 from compactlearn.datasets import load
 from compactlearn.decoding.thresholds import tune
-from compactlearn.estimators.shortlist import _Sizes, _Training, _tuned
+from compactlearn.estimators.shortlist import Sizes, _Training, _tuned
 from compactlearn.estimators.shortlisting import third_look
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.estimators.shortlisting.first_look import FirstLook
@@ -169,7 +169,7 @@ def test_rows_of_a_fold_are_new_to_everything(n_neighbors):
     other[inside] = np.random.default_rng(1).random(other[inside].shape) < 0.3
     found = []
     for labels in (Y, sp.csr_array(other)):
-        sizes = _Sizes(12, 6, 6) if n_neighbors else _Sizes(12, 12, 40)
+        sizes = Sizes(12, 6, 6) if n_neighbors else Sizes(12, 12, 40)
         looks = model._look(_Training(X, labels, None), model._rows(X), inside, sizes, 1, seeded(0))
         weights = looks.solved(2.0, ~inside)
         company = Company.of(sp.csr_array(labels[~inside]))
@@ -195,7 +195,7 @@ def test_some_labels_choose_the_penalty(monkeypatch):
     model._unit_rows = True
     inside = np.arange(X.shape[0]) % 5 == 0
     looks = model._look(
-        _Training(X, Y, None), model._rows(X), inside, _Sizes(12, 6, 6), 1, seeded(0)
+        _Training(X, Y, None), model._rows(X), inside, Sizes(12, 6, 6), 1, seeded(0)
     )
     assert looks.some_labels(seeded(1)).size == 40  # so few may all choose
     monkeypatch.setattr("compactlearn.estimators.shortlist._JUDGING_PAIRS", 700)
