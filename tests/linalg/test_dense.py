@@ -308,3 +308,18 @@ assert megabytes < 1500, megabytes  # a matrix of order D has 2500
 )
 def test_no_order_brings_the_process_down(code):
     in_a_process_with_two_threads(code)
+
+
+def test_singular_values_where_divide_and_conquer_gives_up(monkeypatch):
+    def gives_up(*_, **__):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    matrix = np.random.default_rng(0).standard_normal((7, 5)) @ np.diag([1, 1, 1, 1e-9, 0])
+    known = dense.svd(matrix)
+    monkeypatch.setattr(np.linalg, "svd", gives_up)
+    U, singular, Vt = dense.svd(matrix)
+    np.testing.assert_allclose(singular, known[1], atol=1e-14)
+    np.testing.assert_allclose(U * singular @ Vt, matrix, atol=1e-14)
+    assert U.shape == (7, 5)
+    with pytest.raises(np.linalg.LinAlgError):
+        dense.svd(np.full((3, 3), np.nan))

@@ -279,8 +279,19 @@ def solve_upper(R: Array, right: Array) -> Array:
 
 
 def svd(matrix: Array) -> tuple[Array, Array, Array]:
-    """Thin singular value decomposition of a small matrix."""
-    U, singular, Vt = np.linalg.svd(matrix, full_matrices=False)
+    """Thin singular value decomposition of a small matrix.
+
+    Divide and conquer gives up on some finite matrices (seen with OpenBLAS 0.3.30: a triangular
+    factor of order 153 and rank 141). QR iteration is slower, and ends on them.
+    """
+    try:
+        U, singular, Vt = np.linalg.svd(matrix, full_matrices=False)
+    except np.linalg.LinAlgError:
+        if not np.isfinite(matrix).all():
+            raise
+        U, singular, Vt = scipy.linalg.svd(
+            matrix, full_matrices=False, lapack_driver="gesvd", check_finite=False
+        )
     return U, singular, Vt
 
 
