@@ -25,6 +25,7 @@ from compactlearn.estimators.explaining.asking import (
 )
 from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.estimators.explaining.near_labels import nearest_labels, unit_vectors
+from compactlearn.linalg.dense import svd
 from compactlearn.metrics.chances import check_probabilities, reliability_of
 from compactlearn.metrics.truth import Truth, read_truth
 
@@ -386,7 +387,7 @@ def _leading(matrix: Any) -> tuple[Array, Array, Array]:
         U, s, Vt = svds(matrix, k=2, v0=start)
         U, s, Vt, energy = U[:, ::-1], s[::-1], Vt[::-1], matrix.energy
     else:
-        U, s, Vt = np.linalg.svd(matrix, full_matrices=False)
+        U, s, Vt = svd(matrix)
         energy = float(s @ s)
         missing = max(0, 2 - s.size)
         U = np.pad(U[:, :2], ((0, 0), (0, missing)))
