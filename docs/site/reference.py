@@ -18,6 +18,8 @@ PACKAGES = (
     "compactlearn.datasets",
     "compactlearn.records",
     "compactlearn.report",
+    "compactlearn.inspection",
+    "compactlearn.plots",
     "compactlearn.bench",
     "compactlearn.decoding",
 )

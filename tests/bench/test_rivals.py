@@ -15,11 +15,11 @@ from sklearn.multioutput import ClassifierChain
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-import compactlearn
 from compactlearn import CMLLClassifier
 from compactlearn.bench import ClassifierEntry, cells_of, parse_spec
 from compactlearn.bench.harness.execute import execute, fold_rows
 from compactlearn.bench.harness.job import Job
+from compactlearn.bench.methods import rivals
 from compactlearn.bench.methods.controls import one_vs_rest
 from compactlearn.bench.methods.entry import Task
 from compactlearn.bench.methods.judging import pickled_bytes
@@ -208,7 +208,7 @@ def test_ml_knn_is_that_of_scikit_multilearn(form):
 
 
 def test_auto_is_asked_by_its_name_and_says_what_it_chose(monkeypatch):
-    monkeypatch.setattr(compactlearn, "AutoCompactClassifier", AutoStandIn, raising=False)
+    monkeypatch.setattr(rivals, "AutoCompactClassifier", AutoStandIn)
     found, task = answer("Auto")
     own = CMLLClassifier(decoder="logistic", threshold="f1", random_state=SEED)
     own.fit(task.X_train, task.Y_train)
@@ -224,7 +224,7 @@ def test_auto_is_asked_by_its_name_and_says_what_it_chose(monkeypatch):
 
 
 def test_auto_is_given_its_budgets_and_only_where_a_spec_has_them(monkeypatch):
-    monkeypatch.setattr(compactlearn, "AutoCompactClassifier", AutoStandIn, raising=False)
+    monkeypatch.setattr(rivals, "AutoCompactClassifier", AutoStandIn)
     entry = ENTRIES["Auto"]
     assert "size_budget" not in entry.settings({})
     settings = entry.settings({"size_budget": 0.05, "time_budget": 9})
@@ -295,13 +295,6 @@ def test_an_absent_package_is_told_in_a_sentence_and_is_no_failure(method, modul
     assert record.status == "absent"
     assert f"needs the package {module!r}, which is not installed" in record.reason
     assert "pip install 'compactlearn[rivals]'" in record.reason
-
-
-def test_without_its_class_auto_is_absent(monkeypatch):
-    monkeypatch.delattr(compactlearn, "AutoCompactClassifier", raising=False)
-    record = execute(Job(one_cell("Auto")))
-    assert record.status == "absent"
-    assert "compactlearn.AutoCompactClassifier, which this version" in record.reason
 
 
 # ---- scaling, folds ------------------------------------------------------------------------------

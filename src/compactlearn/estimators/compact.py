@@ -547,22 +547,12 @@ default="auto"
     @property
     def coef_(self) -> Array:
         """(n_features, n_labels) coefficients of the scores, multiplied out on request."""
-        return self._linear().coefficients
+        return _linear(self).coefficients
 
     @property
     def intercept_(self) -> Array:
         """(n_labels,) intercepts of the scores."""
-        return self._linear().intercept
-
-    def _linear(self) -> LinearScorer:
-        check_is_fitted(self, "embedding_")
-        scorer = self._model.linear
-        if scorer is None or hasattr(self, "feature_map_"):
-            raise AttributeError(
-                "coef_ and intercept_ exist after a fit with the built-in ridge on the features "
-                "as they are (regressor=None, feature_map=None)."
-            )
-        return scorer
+        return _linear(self).intercept
 
     @property
     def _n_features_out(self) -> int:
@@ -647,3 +637,15 @@ def install(
     classifier.threshold_ = model.labels.placed(model.threshold)[0]
     classifier._model, classifier._decoder = model, classifier.decoder
     classifier._sums = RunningSums(training.moments)
+
+
+def _linear(classifier: CompactClassifier) -> LinearScorer:
+    """What has coefficients of the features as they are."""
+    check_is_fitted(classifier, "embedding_")
+    scorer = classifier.parts_.linear
+    if scorer is None or hasattr(classifier, "feature_map_"):
+        raise AttributeError(
+            "coef_ and intercept_ exist after a fit with the built-in ridge on the features "
+            "as they are (regressor=None, feature_map=None)."
+        )
+    return scorer

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,11 @@ from sklearn.svm import LinearSVC
 from compactlearn.bench.methods.controls import one_vs_rest
 from compactlearn.bench.methods.entry import Entry
 from compactlearn.bench.methods.single_fits import SingleFits
-from compactlearn.core.optional import NotInstalled, require
+from compactlearn.core.optional import require
 from compactlearn.estimators.model_size import numbers_of
 from compactlearn.method_table import MethodRow
 from compactlearn.metrics.scoring import predicted_probabilities
+from compactlearn.model_selection import AutoCompactClassifier
 
 __all__ = ["ChainEnsemble", "DenseLabels", "SparseLabels"]
 
@@ -335,15 +335,8 @@ def auto(row: MethodRow) -> Entry:
 
 
 def _auto(settings: Settings, configuration: Settings, seed: int) -> Any:
-    # By its name: this file is older than the class.
-    made_by = getattr(import_module("compactlearn"), "AutoCompactClassifier", None)
-    if made_by is None:
-        raise NotInstalled(
-            "The method 'Auto' is compactlearn.AutoCompactClassifier, which this version of "
-            "compactlearn does not have; install a later one."
-        )
     given = {name: settings[name] for name in ("size_budget", "time_budget") if name in settings}
-    return made_by(random_state=seed, **given)
+    return AutoCompactClassifier(random_state=seed, **given)
 
 
 def _told(model: Any) -> dict[str, Any]:
