@@ -223,7 +223,9 @@ def test_few_features_and_few_weights(data, name, dtype):
     alone, beside = Member("few", few, Reading(4.0, -2.0)), Member("few", few, Reading(), 0.3)
     for members in ((alone,), (first, beside)):
         auto._blend = Blend(members, 0.1)
-        assert_same(auto, to_onnx(auto, topk=2, dtype=dtype), X, BOUNDS[dtype], topk=2)
+        graph = to_onnx(auto, topk=2, dtype=dtype)
+        assert_same(auto, graph, X, BOUNDS[dtype], topk=2)
+        assert all(0 not in constant.dims for constant in graph.graph.initializer)
 
 
 def test_a_graph_has_no_numbers_of_features_without_weights():

@@ -305,7 +305,7 @@ def test_sparse_matrices(part, value):
         ("KeptFeatures", "features_", [-1, 1, 2, 3, 4], "do not follow one another"),
         ("KeptFeatures", "features_", [0, 1, 1, 3, 4], "do not follow one another"),
         ("KeptFeatures", "features_", [0, 1, 2, 3], "the classifier has other features"),
-        ("KeptFeatures", "features_", [], "are no places"),
+        ("KeptFeatures", "features_", np.arange(0), "are no places"),
         ("KeptFeatures", "features_", [0.0, 1.0, 2.0, 3.0, 4.0], "are no places"),
         ("KeptFeatures", "features_", [[0, 1, 2, 3, 4]], "which does not fit the other parts"),
         ("KeptFeatures", "classifier_", CMLLClassifier(), "classifier of kept features is none"),

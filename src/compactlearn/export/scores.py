@@ -168,7 +168,7 @@ def _write_kept_weights(graph: Graph, model: KeptWeights, x: str) -> str:
     """The features that any label has a weight of, times the dense matrix of their weights."""
     weights = model.weights_.tocsc()
     used = np.flatnonzero(np.diff(weights.indptr))
-    used = used if used.size else np.arange(1)  # runtimes differ in products of no columns
+    used = used if used.size else np.arange(1)  # no runtime is asked for a product of none
     return graph.affine(_some(graph, x, used), [weights[:, used].T], model.intercept_)
 
 
