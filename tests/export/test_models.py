@@ -37,6 +37,7 @@ from compactlearn import (
     to_onnx,
 )
 from compactlearn.datasets import load
+from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from compactlearn.model_selection.auto.blend import Blend, Member, Reading
 from compactlearn.model_selection.auto.forest import LabelForest
 from tests.export.running import BOUNDS, assert_same, run, single
@@ -200,6 +201,42 @@ def test_a_blend_is_the_sum_of_what_its_members_say(data, best_splits, dtype):
     model._blend = Blend(members, -0.4)
     assert (np.abs(members[2].log_odds(X)) == 30.0).any()
     assert_same(model, to_onnx(model, topk=2, dtype=dtype), X, BOUNDS["float32"], topk=2)
+
+
+FEW = {
+    "features": KeptFeatures(CMLLClassifier(2, 2, decoder="logistic", threshold=0.5), 5),
+    "features, scaled": KeptFeatures(CompactClassifier(CPLST(2), scale=True), 4, scale=True),
+    "weights": KeptWeights(9),
+    "weights, scaled": make_pipeline(Normalizer(), KeptWeights(20, scale=True)),
+    "weights of all": KeptWeights(40),
+    "no weights": KeptWeights(0),
+}
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", FEW)
+def test_few_features_and_few_weights(data, name, dtype):
+    X, Y = data
+    auto = AutoCompactClassifier(time_budget=0.01, cv=2, random_state=0).fit(X, Y)
+    few = FEW[name].fit(X, scipy.sparse.csr_array(Y))
+    (first,) = auto.blend_.members
+    alone, beside = Member("few", few, Reading(4.0, -2.0)), Member("few", few, Reading(), 0.3)
+    for members in ((alone,), (first, beside)):
+        auto._blend = Blend(members, 0.1)
+        graph = to_onnx(auto, topk=2, dtype=dtype)
+        assert_same(auto, graph, X, BOUNDS[dtype], topk=2)
+        assert all(0 not in constant.dims for constant in graph.graph.initializer)
+
+
+def test_a_graph_has_no_numbers_of_features_without_weights():
+    data = load("enron")
+    X, Y = data.X[:100], data.Y[:100]
+    auto = AutoCompactClassifier(size_budget=0.008, random_state=0).fit(X, Y)
+    few = KeptWeights(100).fit(scipy.sparse.csr_array(X), scipy.sparse.csr_array(Y))
+    auto._blend = Blend((Member("few", few, Reading(4.0, -2.0)),))
+    used = np.unique(few.weights_.indices).size
+    assert used <= 100
+    assert len(to_onnx(auto).SerializeToString()) < 4 * used * Y.shape[1] + 8 * used + 3000
 
 
 def test_trees_compare_in_single_precision():

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.metrics.pairwise import cosine_similarity
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 
-from compactlearn import AutoCompactClassifier, CMLLClassifier, ShortlistClassifier
+from compactlearn import AutoCompactClassifier, CMLLClassifier, ShortlistClassifier, explain
 from compactlearn.datasets import load
 from compactlearn.estimators.explaining.asking import inside_of
+from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from compactlearn.model_selection.auto.blend import Blend, Member, Reading
 from compactlearn.model_selection.auto.forest import LabelForest
 from compactlearn.model_selection.auto.reasons import BlendInside
@@ -74,6 +78,44 @@ def test_a_blend_is_the_weighted_sum_of_its_members():
     )
     np.testing.assert_allclose(parts.groups[0].contributions.toarray(), expected, atol=1e-9)
     np.testing.assert_allclose(parts.total, Blend(members, 0.1).log_odds(X[:5]).diagonal())
+
+
+def test_few_features_and_few_weights_speak_of_the_same_features():
+    X, Y = make_data(60)
+    auto = AutoCompactClassifier(time_budget=0.01, cv=2, random_state=0).fit(X, Y)
+    labels = scipy.sparse.csr_array(Y)
+    inner = CMLLClassifier(2, 2, threshold=0.5)
+    few = make_pipeline(Normalizer(), KeptFeatures(inner, 3)).fit(X, labels)
+    sparse = KeptWeights(9).fit(X, labels)
+    members = [
+        Member("few", few, Reading(4.0, -2.0), 0.3),
+        Member("sparse", sparse, Reading(3.0), 0.6),
+    ]
+    lengths = np.linalg.norm(X, axis=1)
+    weights = np.zeros((7, 5))
+    weights[few[-1].features_] = few[-1].classifier_.coef_
+    for chosen in (members[:1], members[1:], members):
+        auto._blend = Blend(tuple(chosen), 0.1)
+        scores = auto.decision_function(X)
+        for one in explain(auto, X[:5], range(5), k=None):
+            assert one.score == scores[one.row, int(one.label)]
+            assert total(one) == pytest.approx(one.score, abs=1e-9)
+            assert one.n_rest == 0
+            expected = np.zeros(7)
+            if members[0] in chosen:
+                expected += 0.3 * 4.0 * X[one.row] / lengths[one.row] * weights[:, int(one.label)]
+            if members[1] in chosen:
+                expected += 0.6 * 3.0 * X[one.row] * sparse.weights_.toarray()[int(one.label)]
+            found = np.zeros(7)
+            for term in one.terms:
+                found[int(term.name[1:])] = term.contribution
+                assert term.value == X[one.row, int(term.name[1:])]
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+    # Neighbours are those of the member of larger weight.
+    cosines = cosine_similarity(sparse.weights_)
+    for label, near in auto.label_neighbours(k=4).items():
+        for name, cosine in near:
+            assert cosine == pytest.approx(cosines[int(label), int(name)], abs=1e-9)
 
 
 def test_what_is_cut_off_is_shared_out_as_well():

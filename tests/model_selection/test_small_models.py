@@ -8,11 +8,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compactlearn import AutoCompactClassifier, CompactClassifier, Original
+from compactlearn import AutoCompactClassifier, CompactClassifier, Original, load_model
 from compactlearn.core.validation import check_targets
 from compactlearn.datasets import load, make_compact
 from compactlearn.decoding.linear import linear_numbers
-from compactlearn.estimators.pruned import KeptWeights
+from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from compactlearn.metrics import average_precision, scorer
 from compactlearn.model_selection.auto.ideas import Findings
 from compactlearn.model_selection.auto.problem import Problem
@@ -21,6 +21,7 @@ from compactlearn.model_selection.auto.small_ideas import _small_ideas, small_id
 from compactlearn.model_selection.auto.trials import model_numbers
 from compactlearn.model_selection.auto.ways import AS_THEY_ARE, UNIT_ROWS, UNIT_VARIANCE, WAYS
 from compactlearn.model_selection.auto.wishes import SizeWish, most_codes, smallest
+from tests.export.running import BOUNDS, assert_same
 
 
 def problem_of(X, Y, *, n_folds=3, seed=0):
@@ -193,6 +194,29 @@ def test_a_small_model_is_pickled_and_compressed():
     )
     dense = AutoCompactClassifier(size_budget=161, random_state=0).fit(X.toarray(), Y)
     np.testing.assert_allclose(dense.predict_proba(X.toarray()), chances, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("budget", "kind"), [(0.008, KeptWeights), (0.02, KeptFeatures)])
+def test_a_small_model_is_stored_explained_and_exported(budget, kind, tmp_path):
+    data = load("enron")
+    X, Y, new = data.X[:300], data.Y[:300], data.X[300:330]
+    model = AutoCompactClassifier(size_budget=budget, random_state=0).fit(X, Y)
+    assert isinstance(last_part(model), kind)
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    scores = model.decision_function(new)
+    for one in (model, loaded):
+        np.testing.assert_array_equal(one.decision_function(new), scores)
+        np.testing.assert_array_equal(one.predict_proba(new), model.predict_proba(new))
+        for why in one.explain(new, k=None, feature_names=data.feature_names):
+            assert why.score == scores[why.row, int(why.label)]
+            terms = sum(term.contribution for term in why.terms)
+            assert why.base + terms == pytest.approx(why.score, abs=1e-9)
+            there = {data.feature_names[j] for j in new[[why.row]].nonzero()[1]}
+            assert {term.name for term in why.terms} <= there
+        assert all(len(near) == 3 for near in one.label_neighbours(k=3).values())
+        assert_same(one, one.to_onnx(topk=3), new, BOUNDS["float32"], topk=3)
 
 
 # ---- what is beside ------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from compactlearn import (
     ThresholdTuner,
     method,
 )
+from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from compactlearn.metrics import scorer
 from compactlearn.model_selection import GridSearchMoments, IterativeStratification, RatioSearchCV
 from compactlearn.model_selection.auto.blend import Blend, Member, Reading
@@ -140,6 +141,7 @@ MODELS = {
     "Auto": (AutoCompactClassifier(random_state=0),),
     "small Auto": (AutoCompactClassifier(size_budget="1 kB", random_state=0),),
     "Auto with trees": (AutoCompactClassifier(random_state=0),),
+    "Auto of few features and weights": (AutoCompactClassifier(size_budget="1 kB"),),
 }
 SLOW = {"Auto", "Auto with trees"}
 
@@ -147,18 +149,34 @@ SLOW = {"Auto", "Auto with trees"}
 @functools.cache
 def fitted(name):
     if name == "Auto with trees":
-        return _with_trees(fitted("Auto"))
+        return _with(fitted("Auto"), _trees())
+    if name == "Auto of few features and weights":
+        return _with(fitted("small Auto"), _pruned())
     model, *data = MODELS[name]
     return copy.deepcopy(model).fit(*(data or (X, Y)))
 
 
-def _with_trees(auto):
-    """The same with trees of both kinds in its blend, whatever it has chosen."""
-    members = list(auto._blend.members)
+def _trees():
+    """Both kinds."""
     for best_splits in (False, True):
         forest = LabelForest(4, best_splits=best_splits, random_state=0)
         forest.fit_scored(X, sp.csr_array(Y), None)
-        members.append(Member("trees", forest, Reading(0.5, -0.1), 0.3))
+        yield forest
+
+
+def _pruned():
+    """Both kinds, and one of them after a step."""
+    inner = CompactClassifier(CPLST(2), decoder="logistic", threshold=0.5)
+    few_features = make_pipeline(Normalizer(), KeptFeatures(inner, 5))
+    few_weights = KeptWeights(20, scale=True)
+    for model in (few_features, few_weights):
+        yield model.fit(X, sp.csr_array(Y))
+
+
+def _with(auto, models):
+    """The same with these in its blend, whatever it has chosen."""
+    members = list(auto._blend.members)
+    members += [Member("other", model, Reading(0.5, -0.1), 0.3) for model in models]
     changed = copy.deepcopy(auto)
     changed._blend = Blend(tuple(members), 0.2)
     changed.best_estimator_ = [member.model for member in members]

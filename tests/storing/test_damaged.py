@@ -1,6 +1,7 @@
 """Whatever is wrong with a file, it is said in a sentence, by one exception, and nothing else
 happens."""
 
+import copy
 import io
 import json
 import pickle
@@ -15,6 +16,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from compactlearn import (
     CMLLClassifier,
@@ -296,6 +298,43 @@ def test_sparse_matrices(part, value):
         checked_parts(sp.csr_array, **{**parts, part: value})
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "said"),
+    [
+        ("KeptFeatures", "features_", [0, 1, 2, 3, 12], "features that there are not"),
+        ("KeptFeatures", "features_", [-1, 1, 2, 3, 4], "do not follow one another"),
+        ("KeptFeatures", "features_", [0, 1, 1, 3, 4], "do not follow one another"),
+        ("KeptFeatures", "features_", [0, 1, 2, 3], "the classifier has other features"),
+        ("KeptFeatures", "features_", np.arange(0), "are no places"),
+        ("KeptFeatures", "features_", [0.0, 1.0, 2.0, 3.0, 4.0], "are no places"),
+        ("KeptFeatures", "features_", [[0, 1, 2, 3, 4]], "which does not fit the other parts"),
+        ("KeptFeatures", "classifier_", CMLLClassifier(), "classifier of kept features is none"),
+        ("KeptWeights", "weights_", np.zeros((6, 12)), "the weights are not sparse"),
+        ("KeptWeights", "weights_", sp.csr_array((6, 13)), "the weights of a member has the shape"),
+        ("KeptWeights", "weights_", sp.csr_array((5, 12)), "the intercepts has the shape"),
+        ("KeptWeights", "intercept_", [0.0], "the intercepts has the shape"),
+    ],
+)
+def test_few_features_and_weights(tmp_path, kind, name, value, said):
+    model = copy.deepcopy(fitted("Auto of few features and weights"))
+    parts = [member.model for member in model.blend_.members]
+    parts = [part[-1] if hasattr(part, "steps") else part for part in parts]
+    (part,) = [part for part in parts if type(part).__name__ == kind]
+    setattr(part, name, np.array(value) if isinstance(value, list) else value)
+    save_model(model, tmp_path / "model")  # which believes what it is given
+    with pytest.raises(ModelFileError, match=said):
+        load_model(tmp_path / "model")
+
+
+def test_few_features_and_weights_of_other_labels(tmp_path):
+    model = copy.deepcopy(fitted("Auto of few features and weights"))
+    part = model.blend_.members[-2].model[-1]
+    part.classifier_ = clone(part.classifier).fit(X[:, part.features_], Y[:, :4])
+    save_model(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="a member has other labels"):
+        load_model(tmp_path / "model")
+
+
 @modest
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_depth_of_any_tree(n_leaves, seed):
@@ -330,6 +369,7 @@ def test_trees_that_are_none(left, right):
 
 FORGED = ("multiplied out", "exact kernel", "POP", "Shortlist of few", "C2AE", "counts")
 FORGED += ("forest as learner", "three classes", "scalers first", "nystroem")
+FORGED += ("Auto of few features and weights",)
 
 
 def forged(folder, count):

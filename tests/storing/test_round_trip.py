@@ -163,6 +163,7 @@ def test_a_clone_of_it_can_be_fitted_again(name, tmp_path):
 
 COMPRESSED = ("linear", "logistic", "few features", "exact kernel", "nystroem", "POP", "Shortlist")
 COMPRESSED += ("C2AE", "scaled", "Original", "three classes", "Shortlist of few", "foreign learner")
+COMPRESSED += ("Auto of few features and weights",)
 
 
 @pytest.mark.parametrize("name", [*COMPRESSED, pytest.param("Auto", marks=pytest.mark.slow)])

@@ -10,6 +10,7 @@ the weight itself does.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,9 @@ from sklearn.base import BaseEstimator, clone
 from compactlearn.decoding.linear import linear_numbers
 from compactlearn.embeddings.original import Original
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.explaining.asking import Explained, inside_of
+from compactlearn.estimators.explaining.inside import Inside, LinearInside, Places
+from compactlearn.estimators.explaining.parts import Parts, Terms
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.moments import column_moments
 from compactlearn.linalg.pruned_ridge import largest_places, refit_kept
@@ -27,7 +31,7 @@ from compactlearn.linalg.pruned_ridge import largest_places, refit_kept
 Array = NDArray[np.float64]
 
 
-class KeptFeatures(BaseEstimator):
+class KeptFeatures(Explained, BaseEstimator):
     """A classifier on the features that a ridge on all of them gives most weight.
 
     Parameters
@@ -74,13 +78,16 @@ class KeptFeatures(BaseEstimator):
         """(N, M) scores of the classifier."""
         return self.classifier_.decision_function(X[:, self.features_]).reshape(X.shape[0], -1)
 
+    def _inside(self) -> FeaturesInside:
+        return FeaturesInside(self, self.features_, inside_of(self.classifier_))
+
     @property
     def numbers_(self) -> int:
         """Those of the classifier, and which features it sees."""
         return self.classifier_.numbers_ + self.features_.size
 
 
-class KeptWeights(BaseEstimator):
+class KeptWeights(Explained, BaseEstimator):
     """A ridge regression of each label on the features that matter for it.
 
     Parameters
@@ -134,11 +141,40 @@ class KeptWeights(BaseEstimator):
         dense = scores.toarray() if scipy.sparse.issparse(scores) else scores
         return dense.astype(np.float64, copy=False) + self.intercept_
 
+    def _inside(self) -> LinearInside:
+        return LinearInside(self, self.weights_, self.intercept_)
+
     @property
     def numbers_(self) -> int:
         """Weights, their features, where each label's begin and end, and intercepts."""
         weights = self.weights_
         return int(weights.nnz + weights.indices.size + weights.indptr.size + self.intercept_.size)
+
+
+@dataclass(frozen=True)
+class FeaturesInside(Inside):
+    """A classifier that sees some of the features; ``seeing`` is the inside of it."""
+
+    features: Places
+    seeing: Inside
+
+    def parts(self, X: Any, labels: Places) -> Parts:
+        """Those of the classifier, at the places that its features have among all."""
+        parts = self.seeing.parts(X[:, self.features], labels)
+        groups = (self._placed(group, X.shape[1]) for group in parts.groups)
+        return replace(parts, groups=tuple(groups))
+
+    def _placed(self, group: Terms, n_features: int) -> Terms:
+        if group.kind != "feature":
+            return group
+        terms = group.contributions
+        placed = (terms.data, self.features[terms.indices], terms.indptr)
+        shape = (terms.shape[0], n_features)
+        return replace(group, contributions=scipy.sparse.csr_array(placed, shape=shape))
+
+    def label_vectors(self) -> Any:
+        """Where the classifier has them."""
+        return self.seeing.label_vectors()
 
 
 def kept_weights_within(budget: int, n_labels: int) -> int:

@@ -16,6 +16,7 @@ from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels
 from compactlearn.estimators.pop import POPClassifier
+from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from compactlearn.estimators.shortlist import ShortlistClassifier
 from compactlearn.estimators.threshold_tuner import ThresholdTuner
 from compactlearn.export.foreign import write_foreign
@@ -151,9 +152,28 @@ def _write_auto(graph: Graph, classifier: AutoCompactClassifier, x: str) -> Scor
 
 
 def _write_member(graph: Graph, model: Any, x: str, n_columns: int | None) -> str:
+    if isinstance(model, Pipeline):
+        x, n_columns = write_steps(graph, model[:-1], x, n_columns)
+        return _write_member(graph, model[-1], x, n_columns)
     if isinstance(model, LabelForest):
         return _write_forest(graph, model, x, n_columns)
+    if isinstance(model, KeptFeatures):
+        return _write_compact(graph, model.classifier_, _some(graph, x, model.features_)).scores
+    if isinstance(model, KeptWeights):
+        return _write_kept_weights(graph, model, x)
     return write_scores(graph, model, x, n_columns).scores
+
+
+def _write_kept_weights(graph: Graph, model: KeptWeights, x: str) -> str:
+    """The features that any label has a weight of, times the dense matrix of their weights."""
+    weights = model.weights_.tocsc()
+    used = np.flatnonzero(np.diff(weights.indptr))
+    used = used if used.size else np.arange(1)  # no runtime is asked for a product of none
+    return graph.affine(_some(graph, x, used), [weights[:, used].T], model.intercept_)
+
+
+def _some(graph: Graph, x: str, columns: Any) -> str:
+    return graph.add("Gather", x, graph.constant(columns.astype(np.int64)), axis=1)
 
 
 def _write_forest(graph: Graph, forest: LabelForest, x: str, n_columns: int | None) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from compactlearn.estimators.stored.checks import is_number, numbers, require, size
+from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
+from compactlearn.estimators.stored.checks import is_number, matrix, numbers, require, size
 from compactlearn.estimators.stored.foreign import vectorizer
 from compactlearn.estimators.stored.models import check_labels
 from compactlearn.metrics.scoring import Scorer
@@ -43,6 +44,12 @@ def _check_auto(classifier: AutoCompactClassifier) -> None:
         if isinstance(member.model, LabelForest):
             numbers(member.model.frequency_, (n_labels,), "the frequency of labels")
         last = member.model[-1] if hasattr(member.model, "steps") else member.model
+        if isinstance(last, KeptWeights):
+            matrix(last.weights_, (n_labels, classifier.n_features_in_), "the weights of a member")
+        if isinstance(last, KeptFeatures):
+            known = last.features_[-1] < classifier.n_features_in_
+            require(known, "a member sees features that there are not")
+            last = last.classifier_
         require(getattr(last, "n_labels_", n_labels) == n_labels, "a member has other labels")
 
 

@@ -39,7 +39,9 @@ from compactlearn import (
     explain,
 )
 from compactlearn.decoding.linear import LinearScorer
+from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.explaining.inside import NotExplained
+from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from tests.makers import make_data, modest
 
 EMBEDDINGS = (CMLL(3, 2), PLST(2), CPLST(2), FaIE(2), DMLR(2), MDDM(3), Original(), CMLL(None, 3))
@@ -335,6 +337,31 @@ def test_pruned_weights():
     X, Y = make_data(60)
     assert_sums(POPClassifier().fit(X, Y), X[:5])
     assert_sums(POPClassifier().fit(scipy.sparse.csr_array(X), Y[:, 0]), X[:5])
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("scale", [False, True])
+def test_few_features_or_weights_are_terms_at_their_places(form, scale):
+    X, Y = make_data(60)
+    rows, Y, labels = form(X), scipy.sparse.csr_array(Y), np.array([0, 3, 4, 1, 3])
+    inner = CompactClassifier(CPLST(2), scale=scale, decoder="logistic", threshold=0.5)
+    few = KeptFeatures(inner, 3, scale=scale).fit(rows, Y)
+    dense = np.zeros((7, 5))
+    dense[few.features_] = few.classifier_.coef_
+    assert list(few.features_) != [0, 1, 2]
+    assert few.features_.size == 3
+    sparse = KeptWeights(11, scale=scale).fit(rows, Y)
+    for model, weights in ((few, dense), (sparse, sparse.weights_.toarray().T)):
+        parts = inside_of(model).parts(rows[:5], labels)
+        (terms,) = parts.groups
+        assert (terms.kind, terms.names) == ("feature", None)
+        expected = X[:5] * weights[:, labels].T
+        np.testing.assert_allclose(terms.contributions.toarray(), expected, atol=1e-12)
+        scores = model.decision_function(rows[:5])[np.arange(5), labels]
+        np.testing.assert_allclose(parts.total, scores, atol=1e-9)
+    decoder = few.classifier_.parts_.decoder
+    np.testing.assert_array_equal(inside_of(few).label_vectors(), decoder.T)
+    assert inside_of(sparse).label_vectors() is sparse.weights_
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])

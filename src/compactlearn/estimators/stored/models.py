@@ -27,6 +27,7 @@ from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.learner import CodeRidge
 from compactlearn.estimators.pop import POPClassifier
 from compactlearn.estimators.preparation import RowMap
+from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from compactlearn.estimators.running_sums import RunningSums
 from compactlearn.estimators.stored.checks import (
     is_number,
@@ -247,6 +248,25 @@ def _check_pop(classifier: POPClassifier) -> None:
     numbers(classifier.intercept_, (n_labels,), "the intercepts")
 
 
+def _check_kept_features(model: KeptFeatures) -> None:
+    if not hasattr(model, "classifier_"):
+        return
+    features, inner = numbers(model.features_, (None,), "the kept features"), model.classifier_
+    require(features.dtype.kind == "i" and features.size, "the kept features are no places")
+    ordered = features[0] >= 0 and (features[1:] > features[:-1]).all()
+    require(ordered, "the kept features do not follow one another")
+    fitted = isinstance(inner, CompactClassifier) and hasattr(inner, "embedding_")
+    require(fitted, "the classifier of kept features is none")
+    require(inner.n_features_in_ == features.size, "the classifier has other features")
+
+
+def _check_kept_weights(model: KeptWeights) -> None:
+    if not hasattr(model, "weights_"):
+        return
+    require(is_sparse(model.weights_), "the weights are not sparse")
+    numbers(model.intercept_, model.weights_.shape[:1], "the intercepts")
+
+
 def _check_tuner(tuner: ThresholdTuner) -> None:
     if not hasattr(tuner, "estimator_"):
         return
@@ -263,6 +283,8 @@ allow(
     whole(CMLLClassifier, _check_compact),
     whole(C2AEClassifier, _check_c2ae),
     whole(POPClassifier, _check_pop),
+    whole(KeptFeatures, _check_kept_features),
+    whole(KeptWeights, _check_kept_weights),
     whole(ThresholdTuner, _check_tuner),
     *(whole(method) for method in (CMLL, CPLST, DMLR, FaIE, MDDM, Original, PLST)),
     whole(KernelMap, _check_kernel_map),
