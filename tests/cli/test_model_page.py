@@ -148,7 +148,7 @@ MISTAKES = [
     (["n.model", "store"], "store"),
     (["n.model", "notes.csv", "--out", "no/page.html"], "no does not exist; make it"),
     (["n.model", "notes.csv", "--out", "store"], "store is a folder; add a name"),
-    ([], "STORE... | MODEL DATA"),
+    ([], r"STORE\.\.\. \| MODEL DATA"),
 ]  # fmt: skip
 
 
