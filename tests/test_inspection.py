@@ -142,6 +142,33 @@ def test_the_page_is_written_in_one_step(model, data, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model.html"]
 
 
+def by_name(Y):
+    """Lists of names of a 0/1 frame, in forms that fit takes."""
+    lists = [[name for name in Y.columns if row[name]] for _, row in Y.iterrows()]
+    column = pd.Series(lists)
+    return [lists, [set(row) for row in lists], column, column.to_numpy()]
+
+
+def test_the_page_by_names_is_that_by_the_matrix(model, data):
+    _, _, X, Y = data
+    page = model_report(model, X, Y)
+    assert all(model_report(model, X, named) == page for named in by_name(Y))
+    one = Y.copy()  # one name in each row: lists that are equally long
+    one.loc[:] = np.eye(5, dtype=int)[np.arange(len(Y)) % 5]
+    assert model_report(model, X, by_name(one)[0]) == model_report(model, X, one)
+
+
+def test_names_that_fit_did_not_have(model, data):
+    X = data[2][:2]
+    with pytest.raises(ValueError, match=r"inspect_model knows the 5 labels .*others: 'trains'; "):
+        inspect_model(model, X, [["boats"], ["trains"]])
+    unnamed = CMLLClassifier().fit(data[0], data[1].to_numpy())
+    with pytest.raises(
+        ValueError, match=r"inspect_model was given labels by name, .* without names; "
+    ):
+        inspect_model(unnamed, X, [["boats"], []])
+
+
 @pytest.mark.parametrize("count", [-1, 2.5])
 def test_refusals(model, data, count):
     with pytest.raises(ValueError, match=f"n_mistakes must be an integer >= 0, and is {count}; "):

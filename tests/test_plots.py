@@ -268,3 +268,34 @@ def test_without_plotly_the_sentence_says_what_to_install(draw, model, data, mon
     arguments = (model,) if draw is plot_label_map else (model, data[2], data[3])
     with pytest.raises(ImportError, match=r"needs the package 'plotly'.*compactlearn\[plot\]"):
         draw(*arguments)
+
+
+# ---- labels by name ------------------------------------------------------------------------------
+
+BY_ROWS = [plot_embedding, plot_reliability, plot_tradeoff]
+
+
+@pytest.mark.parametrize("form", ["lists", "sets", "column", "array", "one each"])
+@pytest.mark.parametrize("draw", [*BY_ROWS, plot_label_map])
+def test_names_draw_what_the_matrix_draws(draw, form, model, data):
+    _, _, X, Y = data
+    if form == "one each":
+        Y = np.eye(5, dtype=int)[np.arange(len(Y)) % 5]
+    names = [[NAMES[j] for j in np.flatnonzero(row)] for row in Y]
+    named = {
+        "sets": [set(row) for row in names],
+        "column": pd.Series(names),
+        "array": pd.Series(names).to_numpy(),
+    }.get(form, names)
+    rows = [X] if draw in BY_ROWS else []
+    assert draw(model, *rows, named) == draw(model, *rows, Y)
+
+
+@pytest.mark.parametrize("draw", [*BY_ROWS, plot_label_map])
+def test_names_that_fit_did_not_have(draw, model, data):
+    rows = [data[2][:2]] if draw in BY_ROWS else []
+    with pytest.raises(ValueError, match=f"{draw.__name__} knows the 5 labels .*'trains'; leave"):
+        draw(model, *rows, [["boats"], ["trains"]])
+    unnamed = CMLLClassifier(decoder="logistic").fit(data[0], data[1].to_numpy())
+    with pytest.raises(ValueError, match=f"{draw.__name__} was given labels by name, .*without n"):
+        draw(unnamed, *rows, [["boats"], []])

@@ -115,10 +115,12 @@ def inspect_model(
     X = with_rows_to_take(X)
     names = names if feature_names is None else [str(name) for name in feature_names]
     called = LabelNames.of(model)
+    Y = called.by_column(Y, "inspect_model")
     metrics = evaluate(model, X, Y)
-    truth = read_truth(called.as_matrix(Y))
+    truth = read_truth(called.as_matrix(Y, "inspect_model"))
     present = truth.present.matrix(called.count)
-    given = read_truth(called.as_matrix(model.predict(X))).present.matrix(called.count)
+    decided = called.as_matrix(model.predict(X), "inspect_model")
+    given = read_truth(decided).present.matrix(called.count)
     if truth.unknown is not None:  # what is not known is neither right nor wrong
         given = given - given.multiply(truth.unknown.matrix(called.count))
     right = given.multiply(present)

@@ -72,7 +72,7 @@ def plot_embedding(model: Any, X: Any, Y: Any = None) -> Any:
     go = require("plotly.graph_objects", extra="plot", purpose="the plot of an embedding")
     called = LabelNames.of(classifier_of(model))
     scores = _label_scores(model, X, called, "plot_embedding")
-    truth = None if Y is None else _truth(called, Y, scores.shape)
+    truth = None if Y is None else _truth(called, Y, scores.shape, "plot_embedding")
     left, right, kept = _leading(scores - scores.mean(axis=0))
     sizes = np.linalg.norm(left) / np.sqrt(len(left)), np.linalg.norm(right) / np.sqrt(len(right))
     unit = np.sqrt(sizes[1] / sizes[0]) if sizes[0] > 0 else 1.0  # both as large, same product
@@ -152,7 +152,7 @@ def plot_label_map(model: Any, Y: Any = None) -> Any:
     ]
     size: Any = _FEWEST
     if Y is not None:
-        truth = _truth(called, Y, (n_rows_of(Y), called.count))
+        truth = _truth(called, Y, (n_rows_of(Y), called.count), "plot_label_map")
         counts = np.bincount(truth.present.columns, minlength=called.count)
         size = np.maximum(_FEWEST, _MOST * np.sqrt(counts / max(1, counts.max())))
         said = [f"{text}<br>{count} rows" for text, count in zip(said, counts, strict=True)]
@@ -220,7 +220,7 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, bins: int = 15) -> Any:
     called = LabelNames.of(classifier_of(model))
     chances = model.predict_proba(X)
     chances = chances.toarray() if scipy.sparse.issparse(chances) else np.asarray(chances)
-    truth = _truth(called, Y, chances.shape)
+    truth = _truth(called, Y, chances.shape, "plot_reliability")
     found = reliability_of(truth, check_probabilities(chances, chances.shape), bins)
     there = found.cells > 0
     cells, chance, present = found.cells[there], found.chance[there], found.present[there]
@@ -278,6 +278,7 @@ def plot_tradeoff(model: Any, X: Any, Y: Any) -> Any:
     go = require("plotly.graph_objects", extra="plot", purpose="the plot of a trade-off")
     classifier = classifier_of(model)
     called = LabelNames.of(classifier)
+    Y = called.by_column(Y, "plot_tradeoff")
     if np.ndim(Y) == 1 or called.two_classes:
         raise ValueError(
             "plot_tradeoff needs a label matrix, whose labels are decided by a threshold, and was "
@@ -285,7 +286,7 @@ def plot_tradeoff(model: Any, X: Any, Y: Any) -> Any:
             "sklearn.metrics.PrecisionRecallDisplay for a class of it."
         )
     scores = _label_scores(model, X, called, "plot_tradeoff")
-    truth = _truth(called, Y, scores.shape)
+    truth = _truth(called, Y, scores.shape, "plot_tradeoff")
     threshold = getattr(classifier, "threshold_", None)
     own = None if threshold is None else np.asarray(threshold, dtype=np.float64)
     moved = own is not None and own.ndim > 0
@@ -334,9 +335,9 @@ def _label_scores(model: Any, X: Any, called: LabelNames, asked: str) -> Array:
     return scores
 
 
-def _truth(called: LabelNames, Y: Any, shape: tuple[int, int]) -> Truth:
-    """The labels of rows, also of a vector of classes, in the shape of the scores."""
-    truth = read_truth(called.as_matrix(Y))
+def _truth(called: LabelNames, Y: Any, shape: tuple[int, int], asked: str) -> Truth:
+    """The labels of rows, in any form that fit takes, in the shape of the scores."""
+    truth = read_truth(called.as_matrix(Y, asked))
     if truth.shape != tuple(shape):
         raise ValueError(
             f"Y must have a row for each of the {shape[0]} rows of X and a column for each of the "

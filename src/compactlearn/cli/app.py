@@ -30,7 +30,8 @@ COMMANDS: Mapping[str, str] = {
     "tune": "Cross-validate many settings of compact learning on DATA and show the best.",
     "bench": "Run the benchmark that SPEC describes; stop it at any time, and call it again to go "
     "on.",
-    "report": "Make one report of all records in STORE. It reads them and runs nothing.",
+    "report": "Make one report of the records in STORE, or of the model in MODEL on the rows of "
+    "DATA.",
     "datasets": "Multi-label data sets: list, describe, fetch, add, convert.",
 }
 

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,19 +16,18 @@ from compactlearn.cli.rows import (
     Ignore,
     Labels,
     Model,
-    Rows,
     Separator,
     TagColumn,
     TextColumn,
     Wanted,
+    known_labels,
     name_of,
     open_model,
     rows_for,
+    tell_unknown,
 )
 from compactlearn.cli.tables import console, fitted
 from compactlearn.estimators.any_classifier import evaluate as measure
-from compactlearn.estimators.any_classifier import names_of
-from compactlearn.estimators.from_files import last_step
 from compactlearn.metrics.table import greater_is_better
 
 __all__ = ["evaluate"]
@@ -55,13 +54,11 @@ def evaluate(
     model = open_model(model_file)
     wanted = Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home)
     rows = rows_for(model, wanted, with_labels=True)
-    Y, unknown = _known_labels(model, rows)
+    Y, unknown = known_labels(model, rows)
     with refusals_are_mistakes():
         found = _figures(measure(model, rows.X, Y))
-    if unknown and not as_json:
-        typer.echo(
-            f"compactlearn: {unknown} tags that the model does not know were left out.", err=True
-        )
+    if not as_json:
+        tell_unknown(unknown)
     if as_json:
         about = {"model": str(model_file), "classifier": name_of(model), "data": rows.name}
         about |= {"rows": rows.count, "unknown_tags": unknown, "metrics": found}
@@ -75,15 +72,6 @@ def evaluate(
     screen.print(f"{name_of(model)} on {rows.name}: {rows.count} rows", soft_wrap=True)
     for part in fitted(["measure", "value", "better"], table, screen.width):
         screen.print(part)
-
-
-def _known_labels(model: Any, rows: Rows) -> tuple[Any, int]:
-    """The labels, and how many tags were left out because the model does not know them."""
-    if not isinstance(rows.Y, list):
-        return rows.Y, 0
-    known = set(names_of(last_step(model)))
-    kept = [[tag for tag in row if tag in known] for row in rows.Y]
-    return kept, sum(map(len, rows.Y)) - sum(map(len, kept))
 
 
 def _figures(found: Mapping[str, float]) -> dict[str, float | None]:

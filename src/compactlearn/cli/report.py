@@ -1,4 +1,4 @@
-"""`compactlearn report`: tables and figures from the records of a benchmark."""
+"""`compactlearn report`: of the records of a benchmark, or on a model and held-out rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ from typing import Annotated
 import typer
 
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli.model_page import check_no_rows, check_records, model_and_data, page_on
+from compactlearn.cli.rows import (
+    Delimiter,
+    Form,
+    Home,
+    Ignore,
+    Labels,
+    Separator,
+    TagColumn,
+    TextColumn,
+    Wanted,
+)
 from compactlearn.core.atomic import atomic
 from compactlearn.core.params import nearest
 from compactlearn.records import SELECTIONS, Record, Selection, open_records
@@ -34,41 +46,84 @@ FILES: Mapping[str, str] = {
     "svg": "report-figures",
     "png": "report-figures",
 }
+MODEL_FILE = "model-report.html"
 
 
 def report(
-    stores: Annotated[
-        list[Path],
+    given: Annotated[
+        list[str],
         typer.Argument(
-            metavar="STORE...",
-            help="Folders of records (cells/*.json), or packed *.jsonl.xz files.",
+            metavar="STORE... | MODEL DATA",
+            help="Folders of records (cells/*.json) or packed *.jsonl.xz files; or a model file "
+            "and a file of rows, the name of a data set, or - for standard input.",
+            show_default=False,
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="The file to write; for svg and png a folder. By default report.*."),
+        typer.Option(
+            help="The file to write; for svg and png a folder. By default report.*, and "
+            f"{MODEL_FILE} on a model."
+        ),
     ] = None,
     form: Annotated[
-        str, typer.Option("--format", help="html, latex, csv, svg, png or markdown.")
+        str,
+        typer.Option(
+            "--format", help="html, latex, csv, svg, png or markdown; html alone on a model."
+        ),
     ] = "html",
     selection: Annotated[
         str | None,
-        typer.Option(help="paper or nested; by default both, each by itself."),
+        typer.Option(help="Of records: paper or nested; by default both, each by itself."),
     ] = None,
     no_times: Annotated[
-        bool, typer.Option("--no-times", help="Leave out seconds: the same bytes for every run.")
+        bool,
+        typer.Option(
+            "--no-times", help="Of records: leave out seconds, for the same bytes in every run."
+        ),
     ] = False,
+    text: TextColumn = None,
+    tags: TagColumn = None,
+    sep: Separator = None,
+    labels: Labels = None,
+    ignore: Ignore = None,
+    input_format: Form = None,
+    delimiter: Delimiter = None,
+    data_home: Home = None,
 ) -> None:
-    """Make one report of all records in STORE. It reads them and runs nothing."""
+    """Make one report of the records in STORE, or of the model in MODEL on the rows of DATA.
+
+    Of records, it has what a benchmark has measured, in tables and figures; it reads them and runs
+    nothing. It takes --format, --selection and --no-times.
+
+    Of a model, it is one page that needs no network: how good the model is on the rows of DATA,
+    which it should not have met, its labels with the words that speak for them, and its surest
+    mistakes. It takes --text to --data-home, which say how DATA is read, as in evaluate.
+    """
     if form not in FILES:
         raise typer.BadParameter(
             f"--format must be one of {', '.join(FILES)}; got {form!r}.{nearest(form, FILES)}"
         )
     selections = _selections(selection)
-    target = Path(FILES[form]) if out is None else out
+    on_model = model_and_data(given)
+    wanted = Wanted(
+        on_model[1] if on_model else "",
+        text, tags, sep, labels, ignore, input_format, delimiter, data_home,
+    )  # fmt: skip
+    if on_model is None:
+        check_no_rows(wanted)
+        check_records(given)
+    else:
+        _check_page(form, selection, no_times=no_times)
+    target = Path(MODEL_FILE if on_model else FILES[form]) if out is None else out
     if not target.parent.is_dir():
         raise Mistake(f"--out must lie in a folder, and {target.parent} does not exist; make it.")
     _check_kind(target, form)
+    if on_model is not None:
+        _save(target, page_on(on_model[0], wanted).encode(errors="replace"))
+        typer.echo(target)
+        return
+    stores = [Path(name) for name in given]
     with refusals_are_mistakes():
         records = [record for store in stores for record in _read(store)]
         known = {record.cell.selection for record in records}
@@ -89,6 +144,22 @@ def _selections(name: str | None) -> tuple[Selection, ...] | None:
     raise typer.BadParameter(
         f"--selection must be {' or '.join(SELECTIONS)}; got {name!r}.{nearest(name, SELECTIONS)}"
     )
+
+
+def _check_page(form: str, selection: str | None, *, no_times: bool) -> None:
+    """A page on a model is HTML, and has no selections and no seconds."""
+    given = {"--selection": selection is not None, "--no-times": no_times}
+    stray = [option for option, is_there in given.items() if is_there]
+    if stray:
+        raise Mistake(
+            f"{' and '.join(stray)} can only be said of records, and the report is on a model; "
+            f"leave {'it' if len(stray) == 1 else 'them'} out."
+        )
+    if form != "html":
+        raise Mistake(
+            f"A report on a model is one page of html, and --format is {form}; leave --format out, "
+            "or use 'compactlearn evaluate --json' for the figures alone."
+        )
 
 
 def _check_kind(target: Path, form: str) -> None:

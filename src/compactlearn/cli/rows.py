@@ -1,4 +1,4 @@
-"""What fit, predict, evaluate and explain share: the rows of DATA, and the model in MODEL."""
+"""What commands on models share: the rows of DATA, and the model in MODEL."""
 
 import re
 import shutil
@@ -23,6 +23,7 @@ from compactlearn.datasets import (
     read_texts,
 )
 from compactlearn.estimators import load_model
+from compactlearn.estimators.any_classifier import names_of
 from compactlearn.estimators.from_files import columns_of, last_step
 
 __all__ = [
@@ -39,9 +40,11 @@ __all__ = [
     "TextColumn",
     "Wanted",
     "check_target",
+    "known_labels",
     "name_of",
     "open_model",
     "rows_for",
+    "tell_unknown",
     "training_data",
 ]
 
@@ -155,6 +158,23 @@ def rows_for(model: Any, wanted: Wanted, *, with_labels: bool) -> Rows:
                 path, columns, said, with_labels=with_labels, format=form, **options
             )
         return Rows(X, Y, Path(path).name, columns.features)
+
+
+def known_labels(model: Any, rows: Rows) -> tuple[Any, int]:
+    """The labels, and how many tags were left out because the model does not know them."""
+    if not isinstance(rows.Y, list):
+        return rows.Y, 0
+    known = set(names_of(last_step(model)))
+    kept = [[tag for tag in row if tag in known] for row in rows.Y]
+    return kept, sum(map(len, rows.Y)) - sum(map(len, kept))
+
+
+def tell_unknown(count: int) -> None:
+    """Say on the error stream how many tags were left out."""
+    if count:
+        typer.echo(
+            f"compactlearn: {count} tags that the model does not know were left out.", err=True
+        )
 
 
 def open_model(path: Path) -> Any:

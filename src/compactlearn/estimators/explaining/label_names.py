@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from compactlearn.core.labels_by_name import read_labels_by_name
 from compactlearn.core.params import Integer, nearest
 
 
@@ -18,23 +19,30 @@ class LabelNames:
     names: tuple[str, ...]
     classes: tuple[Any, ...]
     two_classes: bool
+    named: bool  # by whoever fitted the model
 
     @classmethod
     def of(cls, model: Any) -> LabelNames:
         """Of a fitted classifier; the classes' numbers where labels have no names."""
         classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
         known = getattr(model, "label_names_", None)
-        if known is None or len(known) != len(classes):
-            known = classes
-        return cls(tuple(str(name) for name in known), classes, _has_two_classes(model))
+        named = known is not None and len(known) == len(classes)
+        names = tuple(str(name) for name in (known if named else classes))
+        return cls(names, classes, _has_two_classes(model), named)
 
     @property
     def count(self) -> int:
         """How many there are."""
         return len(self.names)
 
-    def as_matrix(self, Y: Any) -> Any:
-        """Labels of rows as they are; a vector of classes as a matrix, a column for each."""
+    def by_column(self, Y: Any, owner: str) -> Any:
+        """Lists of names as a matrix with the columns of fit; all other labels as they are."""
+        found = read_labels_by_name(Y, known=self.names if self.named else (), owner=owner)
+        return Y if found is None else found.matrix
+
+    def as_matrix(self, Y: Any, owner: str) -> Any:
+        """Labels of rows as a matrix: lists of names, and a vector of classes, as well."""
+        Y = self.by_column(Y, owner)
         if np.ndim(Y) != 1 or scipy.sparse.issparse(Y):
             return Y
         return (np.asarray(Y)[:, None] == np.asarray(self.classes)[None, :]).astype(np.int64)
