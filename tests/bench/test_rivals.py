@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from compactlearn import CMLLClassifier
+from compactlearn import method
 from compactlearn.bench import ClassifierEntry, cells_of, parse_spec
 from compactlearn.bench.harness.execute import execute, fold_rows
 from compactlearn.bench.harness.job import Job
@@ -327,7 +328,7 @@ def test_a_spec_asks_for_scaling_and_the_method_sees_it():
     used, train, test = fold_rows(own, data.n_samples)
     X, Y = np.asarray(data.X)[used], sparse.csr_array(data.Y)[used]
     scaler = StandardScaler().fit(X[train])
-    model = compactlearn.method("ORI", alpha=10.0).fit(scaler.transform(X[train]), Y[train])
+    model = method("ORI", alpha=10.0).fit(scaler.transform(X[train]), Y[train])
     scores = model.decision_function(scaler.transform(X[test]))
     assert found[True] == pytest.approx(average_precision(Y[test], scores), rel=1e-6)
     assert found[True] != found[False]
