@@ -15,8 +15,7 @@ from sklearn.multioutput import ClassifierChain
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from compactlearn import CMLLClassifier
-from compactlearn import method
+from compactlearn import CMLLClassifier, method
 from compactlearn.bench import ClassifierEntry, cells_of, parse_spec
 from compactlearn.bench.harness.execute import execute, fold_rows
 from compactlearn.bench.harness.job import Job
