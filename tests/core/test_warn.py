@@ -10,6 +10,7 @@ import pytest
 from sklearn.utils.parallel import Parallel, delayed
 
 import compactlearn
+from compactlearn.cli import main
 from compactlearn.core.warn import silence
 
 
@@ -116,14 +117,26 @@ def test_an_error_inside_ends_the_silence():
     assert heard_while(action) == ["heard"]
 
 
-def test_no_reader_and_no_command_changes_the_filters_of_the_process():
-    """All that remains is the worker process, whose warnings are a cell's own."""
+def users_of(pattern):
+    """Files of what reads, runs and commands in which a pattern occurs."""
     source = Path(compactlearn.__file__).parent
-    pattern = re.compile(r"catch_warnings|simplefilter|filterwarnings|showwarning\b|np\.seterr")
-    users = {
+    return {
         path.relative_to(source).as_posix()
         for folder in ("datasets", "bench", "cli", "records")
         for path in (source / folder).rglob("*.py")
-        if pattern.search(path.read_text(encoding="utf-8"))
+        if re.search(pattern, path.read_text(encoding="utf-8"))
     }
+
+
+def test_no_reader_and_no_command_changes_the_filters_of_the_process():
+    """All that remains is the worker process, whose warnings are a cell's own."""
+    users = users_of(r"catch_warnings|simplefilter|filterwarnings|np\.seterr")
     assert users == {"bench/harness/execute.py"}
+
+
+def test_the_program_alone_decides_how_warnings_look(capsys):
+    assert users_of(r"showwarning\b") == {"cli/__init__.py"}
+    before = warnings.showwarning, list(warnings.filters)
+    assert main(["no-such-command"]) == 2
+    assert (warnings.showwarning, list(warnings.filters)) == before
+    assert "no-such-command" in capsys.readouterr().err

@@ -30,16 +30,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             require(package, extra="cli", purpose="the command line")
     except ImportError as error:
         return _tell(str(error), MISTAKE)
+    shown = warnings.showwarning
+    warnings.showwarning = _warn  # which warnings there are is as before
     try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _warn
-            return _run(given)
+        return _run(given)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         return INTERNAL
     except Exception as error:
         return _tell(report_fault(error, given), INTERNAL)
+    finally:
+        warnings.showwarning = shown
 
 
 def _run(arguments: list[str]) -> int:
