@@ -19,6 +19,7 @@ from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.core.seeds import seeded
 from compactlearn.datasets import load
 from compactlearn.decoding.thresholds import tune
+from compactlearn.estimators import shortlist
 from compactlearn.estimators.shortlist import Sizes, _Training, _tuned
 from compactlearn.estimators.shortlisting import third_look
 from compactlearn.estimators.shortlisting.candidates import Candidates
@@ -426,6 +427,16 @@ def test_any_retriever_with_topk():
     assert type(model.retriever_) is CMLLClassifier
     assert model.retriever_.embedding_.n_label_components_ == 5
     assert not hasattr(retriever, "embedding_")
+
+
+def test_the_retriever_of_its_own_is_small_and_another_is_left_as_it_is(monkeypatch):
+    monkeypatch.setattr(shortlist, "_CODES", 100)  # so that it compresses
+    own = ShortlistClassifier(n_candidates=10, random_state=0).fit(X, Y).retriever_
+    assert own.compression_["dtype"] == "float32"
+    assert own.embedding_.solver_ == "closed-randomized"
+    given = CMLLClassifier(n_label_components=5)
+    fitted = ShortlistClassifier(given, n_candidates=10, random_state=0).fit(X, Y).retriever_
+    assert not hasattr(fitted, "compression_")
 
 
 def test_rows_without_features_and_labels_without_rows():

@@ -691,3 +691,16 @@ def test_there_are_no_more_codes_than_distinct_rows(kind, form, offset, copies, 
         codes = pair.leading_codes(40, balance)
         assert codes.size == 15
         assert pair.leading_range(codes.left)[0].shape[1] == min(n_left, 14)
+
+
+@pytest.mark.parametrize(
+    ("regime", "whole", "of_a_part"),
+    [("randomized", 0.9999, 0.999), ("krylov", 1.0, 1.0), ("dual", 1.0, 1.0)],
+)
+def test_a_part_of_the_rows_may_be_content_with_less_where_the_whole_is_not_exact_either(
+    regime, whole, of_a_part
+):
+    X, Y = problem()
+    pair = RowsPair(X, Y, regime=regime)
+    part, _ = pair.part(np.arange(30), np.arange(30, 50))
+    assert (pair.enough, part.enough) == (whole, of_a_part)
