@@ -21,6 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
+from compactlearn.core.devices import answered, bare, held
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -61,7 +62,7 @@ from compactlearn.estimators.running_sums import (
     refuse_other_labels,
     refuse_to_go_on,
 )
-from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.arrays import right_beside, working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
@@ -343,7 +344,8 @@ default="auto"
             weights = check_weights(sample_weight, X.shape[0])
             X, targets, weights = without_zero_weights(X, targets, weights)
             require_room_for_moments(X.shape[1], targets.n_labels)
-            moments = Moments.from_arrays(working_form(X), targets.matrix, weights)
+            rows = working_form(X)
+            moments = Moments.from_arrays(rows, right_beside(targets.matrix, rows), weights)
             labels = LabelSpace.of(targets) if first else self._labels
             if not first:
                 moments = self._sums.moments + moments
@@ -486,7 +488,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._model.projected(X)
+        return answered(self._model.projected(X), X)
 
     def predict_codes(self, X: Any) -> Array:
         """Return predicted codes of shape (n_samples, n_label_components), in ``codes_`` units.
@@ -497,7 +499,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._model.codes(X)
+        return answered(self._model.codes(X), X)
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
@@ -509,7 +511,7 @@ default="auto"
         """
         X = self._prepare(X)
         scores = self._model.scores(X)
-        return scores[:, 0] if self._labels.kind == "binary" else scores
+        return answered(scores[:, 0] if self._labels.kind == "binary" else scores, X)
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -521,7 +523,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._model.probabilities(X)
+        return answered(self._model.probabilities(X), X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
@@ -532,7 +534,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._model.predicted(X, self.threshold_)
+        return answered(self._model.predicted(X, held(self.threshold_)), X)
 
     def _inside(self) -> CompactInside:
         check_is_fitted(self, "embedding_")
@@ -547,12 +549,12 @@ default="auto"
     @property
     def coef_(self) -> Array:
         """(n_features, n_labels) coefficients of the scores, multiplied out on request."""
-        return _linear(self).coefficients
+        return bare(_linear(self).coefficients)
 
     @property
     def intercept_(self) -> Array:
         """(n_labels,) intercepts of the scores."""
-        return _linear(self).intercept
+        return bare(_linear(self).intercept)
 
     @property
     def _n_features_out(self) -> int:
@@ -579,6 +581,7 @@ default="auto"
         tags.input_tags.sparse = True
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
+        tags.array_api_support = True
         return tags
 
 

@@ -29,11 +29,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import host
 from compactlearn.core.warn import quiet
 from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeSums
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.learner import Learner, RidgeLearner
+from compactlearn.linalg.arrays import zeros_beside
 from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.learning import fitted_codes
 from compactlearn.linalg.moments import Moments, row_blocks, without_each
@@ -63,9 +65,11 @@ class OutOfFold:
     def columns(self, labels: slice | Folds) -> Array:
         """The scores of some labels, (n_rows, b)."""
         first = self.parts[0][3]
-        scores = np.empty((self.n_rows, first[labels].size), dtype=first.dtype)
+        n_columns = first[labels].size
+        scores = zeros_beside((self.n_rows, n_columns), self.parts).astype(first.dtype, copy=False)
         for rows, codes, decoder, offset in self.parts:
-            scores[rows] = codes @ decoder[:, labels] + offset[labels]
+            product = codes[:, labels] if scipy.sparse.issparse(decoder) else codes @ decoder[:, labels]
+            scores[rows] = product + offset[labels]
         return scores
 
     def in_single_precision(self) -> OutOfFold:
@@ -479,6 +483,7 @@ def row_groups(X: Any) -> NDArray[np.uint64]:
 
     A hash of columns and values of what is not zero, some rows at a time.
     """
+    X = host(X)
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     elif scipy.sparse.issparse(X):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
+from compactlearn.core.devices import host
 from compactlearn.core.progress import Steps, announce
 from compactlearn.core.warn import warn_user
 from compactlearn.decoding.held_out import Columns
@@ -221,7 +222,7 @@ class Decisions:
         plan, count, work = planned_work(
             self.decoder,
             (n_rows, result.codes.size, result.offset.size),
-            n_rows * training.pair.mean_right,
+            n_rows * host(training.pair.mean_right),
             training.seconds,
             None if strategy is None else self.threshold,
         )
@@ -235,9 +236,8 @@ class Decisions:
                 decoding, rows, columns = self._learn_decoder(crossfit, plan, count, steps.done)
         if strategy is None:
             return Decided(decoding)
-        pair = crossfit.pair
-        weights = None if pair.weights is None else pair.weights[rows]
-        threshold = tune(strategy, columns, pair.right[rows], weights)
+        weights = None if training.weights is None else training.weights[rows]
+        threshold = tune(strategy, columns, training.labels[rows], weights)
         if self.threshold == "auto":
             threshold = min(float(threshold), 0.0 if self.decoder == "logistic" else 0.5)
         return Decided(decoding, threshold, HonestScores(rows, columns))

@@ -19,7 +19,7 @@ from compactlearn.embeddings.components import default_label_size
 from compactlearn.estimators.cross_fit import N_FOLDS
 from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.kernel_map import KernelMap
-from compactlearn.linalg.arrays import scale_columns, working_form
+from compactlearn.linalg.arrays import beside, right_beside, scale_columns, working_form
 from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.kernel_pair import KernelPair
 from compactlearn.linalg.moments import Moments, column_moments
@@ -92,6 +92,7 @@ class Training:
     weights: Array | None = None
     blocks: tuple[Any, Any] | None = None  # the rows of a pair that may have moments only
     given: Any = None  # X as it came: what equal rows are judged by
+    labels: Any = None  # the right block as it came, sparse
     groups: Any = None
     moments: Moments | None = None  # in the user's units, where the pair is made of them alone
     folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
@@ -109,7 +110,7 @@ class Training:
         assert self.blocks is not None
         X, Y = self.blocks
         X = self.features if as_given else X
-        return RowsPair(X, Y, self.weights, given_left=self.pair.given_left)
+        return RowsPair(X, Y, beside(self.weights, X), given_left=self.pair.given_left)
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,8 @@ class Preparation:
             mapped = row_map.mapped(X)
         given_features = (X if isinstance(self.feature_map, KernelMap) else mapped).shape[1]
         features = mapped
-        held = working_form(mapped)
+        held, labels = working_form(mapped), Y
+        Y = right_beside(Y, held)
         take_what_fits(embedding, Shape.of(held, Y), given_features, learns=self.regressor is None)
         plan = embedding.plan(mapped.shape[1], Y.shape[1], given_features)
         if self.scale:
@@ -177,6 +179,7 @@ class Preparation:
             blocks=(held, Y),
             given=X,
             groups=groups,
+            labels=labels,
             moments=moments,
             seconds=takes,
             refit=refit_bytes(shape, demand, pair.regime, N_FOLDS),
@@ -193,10 +196,13 @@ class Preparation:
         self._announce(takes)
         mapping = self._fresh_map().fit_rows(X, weights)
         return Training(
-            KernelPair(mapping.gram(), Y, weights, given_left=n_features),
+            KernelPair(
+                mapping.gram(), right_beside(Y, X), beside(weights, X), given_left=n_features
+            ),
             RowMap(mapping, as_kernel=True),
             weights=weights,
             given=X,
+            labels=Y,
             groups=groups,
             seconds=takes,
             refit=kernel_refit_bytes(n_rows, demand, N_FOLDS),
