@@ -208,7 +208,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         raw, xp = self.raw, self.xp
         arrays = [place for place, part in enumerate(key) if _is_array(part)]
         if not arrays:
-            plain, turned = _forward(key, self.ndim)
+            plain, turned = _forward(key, self.shape)
             raw = raw[plain]
             return self._like(xp.flip(raw, axis=turned) if turned else raw)
         if len(arrays) == 2 and len(key) == 2:
@@ -250,7 +250,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         if any(_is_array(part) for part in key):
             self._scatter(key, raw)
             return
-        plain, turned = _forward(key, self.ndim)
+        plain, turned = _forward(key, self.shape)
         assert not turned
         self.raw[plain] = raw
 
@@ -259,6 +259,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         libraries: all rows are made anew, those that stay with what they have."""
         (place,) = (place for place, part in enumerate(key) if _is_array(part))
         xp, places = self.xp, self._places(key[place])
+        if not places.shape[0]:
+            return
         size = self.shape[place]
         order = xp.full((size,), -1, dtype=xp.int64, device=self.device)
         every = xp.arange(size, dtype=xp.int64, device=self.device)
@@ -292,6 +294,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self.reshape(-1)
 
     def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> DeviceArray:
+        if self.dtype == np.bool_:
+            return self.astype(np.int64).sum(axis, dtype, keepdims)
         kind = None if dtype is None else self.dtype_of(dtype)
         return self._like(self.xp.sum(self.raw, axis=axis, dtype=kind, keepdims=keepdims))
 
@@ -351,24 +355,32 @@ def _is_array(part: Any) -> bool:
     return isinstance(part, np.ndarray | list) or (isinstance(part, DeviceArray) and part.ndim > 0)
 
 
-def _forward(key: tuple[Any, ...], ndim: int) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-    """The key with whole axes read forwards and all axes named, and those to be turned round."""
+def _forward(
+    key: tuple[Any, ...], shape: tuple[int, ...]
+) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """The key with whole axes read forwards, within bounds and all axes named, as the standard has
+    it, and the axes that are to be turned round afterwards."""
+    named = sum(part is not None and part is not Ellipsis for part in key)
     plain: list[Any] = []
-    turned, place = [], 0
-    for part in key:
+    turned: list[int] = []
+    axis = place = 0  # in what is read, and in what comes of it
+    for part in (*key, *(() if Ellipsis in key else (Ellipsis,))):
         if part is Ellipsis:
-            place += ndim - sum(other is not None and other is not Ellipsis for other in key)
-        elif isinstance(part, slice) and part.step == -1:
-            assert part.start is None
-            assert part.stop is None
-            turned.append(place)
-            part = slice(None)
-        if isinstance(part, np.integer | DeviceArray):
-            part = int(part)
-        plain.append(part)
-        place += part is None or isinstance(part, slice)
-    if Ellipsis not in plain:
-        plain.append(Ellipsis)
+            skipped = len(shape) - named
+            plain.append(part)
+            axis, place = axis + skipped, place + skipped
+        elif part is None:
+            plain.append(part)
+            place += 1
+        elif isinstance(part, slice):
+            backwards = part == slice(None, None, -1)
+            start, stop, step = (slice(None) if backwards else part).indices(shape[axis])
+            turned += [place] if backwards else []
+            plain.append(slice(start, max(start, stop), step))
+            axis, place = axis + 1, place + 1
+        else:
+            plain.append(int(part))
+            axis += 1
     return tuple(plain), tuple(turned)
 
 

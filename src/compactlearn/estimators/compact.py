@@ -21,7 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
-from compactlearn.core.devices import answered, bare, held
+from compactlearn.core.devices import answered, bare, held, library_of, place_of
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -615,6 +615,16 @@ def install(
     """Make a classifier the fitted one of these parts."""
     row_map, decoding = training.row_map, decided.decoding
     assert decided.threshold is not None
+    threshold = decided.threshold
+    if library_of(embedding.offset_) is not None:
+        like = held(embedding.offset_)
+        embedding._place = place_of(like)
+        if decoding is not None:
+            moved = (decoding.coefficients, decoding.intercept)
+            W, w = (bare(like.beside(array)) for array in moved)
+            decoding = replace(decoding, coefficients=W, intercept=w)
+        if isinstance(threshold, np.ndarray):
+            threshold = bare(like.beside(threshold))
     model = FittedModel(
         row_map,
         embedding.n_features_in_,
@@ -623,7 +633,7 @@ def install(
         back,
         embedding.decoder_ if decoding is None else decoding.coefficients,
         embedding.offset_ if decoding is None else decoding.intercept,
-        decided.threshold,
+        threshold,
         labels,
     )
     describe(classifier, labels)

@@ -100,7 +100,9 @@ class CrossFit:
     the folds are solved from sums of each instead of from rows. Without ``nested`` there will be
     scores only, and less is kept. ``n_folds`` are made; ``note`` is called after each refit. With
     ``halves`` one half of a held-out fold scales the linear decoder that the other half judges: no
-    further models are needed for that. ``single`` is for scores in float32.
+    further models are needed for that. ``single`` is for scores in float32. ``labels`` are those of
+    the pair, sparse, where it is on a device: decoders are learnt on the host, from codes that are
+    brought there.
     """
 
     def __init__(
@@ -117,8 +119,10 @@ class CrossFit:
         halves: bool = False,
         single: bool = False,
         n_folds: int = N_FOLDS,
+        labels: Any = None,
         note: Callable[[], None] = lambda: None,
     ) -> None:
+        self.labels = pair.right if labels is None else labels
         self.pair, self.result, self.embedding = pair, result, embedding
         self.learner, self.member = learner, member
         self.d = 0 if result.projection is None else result.projection.shape[1]
@@ -182,7 +186,7 @@ class CrossFit:
         pair, V = self._rows_pair(rows, left_out), None
         if not self.labels_are_codes:
             V = pair.code_rows(codes)
-        predicted = np.empty((rows.size, codes.size))
+        predicted = zeros_beside((rows.size, codes.size), pair.mean_left)
         for held, rest in islice(self._divided(rows), count):
             if not rest.size:  # one group of rows only: nothing is known of others
                 predicted[held] = codes.total / pair.count
@@ -226,7 +230,7 @@ class CrossFit:
         count: int | None,
     ) -> Array:
         """Cross-fitted codes by learners from the sums of the other folds."""
-        predicted = np.empty((rows.size, codes.size))
+        predicted = zeros_beside((rows.size, codes.size), self.pair.mean_left)
         for held, rest in islice(self._divided(rows), count):
             fold = int(self.folds[rows[held[0]]])
             if not rest.size:
@@ -321,8 +325,8 @@ class CrossFit:
     def data(self) -> DecoderData:
         """All the rows."""
         return DecoderData(
-            self.codes(),
-            self.pair.right,
+            host(self.codes()),
+            self.labels,
             self._weights,
             self._dense(self.result.decoder),
             self._when_asked(self.scores),
@@ -335,7 +339,7 @@ class CrossFit:
         def made() -> OutOfFold:
             return scores().in_single_precision() if self._single else scores()
 
-        return lambda labels: made().columns(labels)
+        return lambda labels: host(made().columns(labels))
 
     def held_out_folds(self, count: int | None = None) -> Iterator[HeldOutFold]:
         """Fold after fold in the part of new rows; ``count`` of them, or all."""
@@ -354,8 +358,9 @@ class CrossFit:
             assert model.codes is not None
             own, mean, decoder = model.codes, model.mean_left, model.decoder
             new_codes = model.predicted[fold]
-        codes = self._unseen(own, mean, decoder, rest, (fold,))[0]
-        weights, right, others = self._weights, self.pair.right, None
+        new_codes = host(new_codes)
+        codes = host(self._unseen(own, mean, decoder, rest, (fold,))[0])
+        weights, right, others = self._weights, self.labels, None
         scores: Columns  # the ridge decoder needs none
         if model is None:
             scores = partial(_columns_of, codes)
@@ -386,10 +391,10 @@ class CrossFit:
 
     @property
     def _weights(self) -> Array:
-        return np.ones(self.folds.size) if self.pair.weights is None else self.pair.weights
+        return np.ones(self.folds.size) if self.pair.weights is None else host(self.pair.weights)
 
     def _dense(self, decoder: Any) -> Array:
-        return np.eye(self.pair.n_right) if decoder is None else decoder
+        return np.eye(self.pair.n_right) if decoder is None else host(decoder)
 
 
 def _columns_of(matrix: Array, columns: slice | Folds) -> Array:
@@ -405,9 +410,10 @@ def leave_one_out(
     all their weight, and so of the sum of their leverages.
     """
     n, alpha, bias = len(V), learner.alpha, learner.bias
-    w = np.ones(n) if pair.weights is None else pair.weights
+    V = host(V)
+    w = np.ones(n) if pair.weights is None else host(pair.weights)
     weight = np.bincount(member, w)[:, None]
-    rest = 1.0 - np.bincount(member, RowsRidge(pair).leverages(alpha, bias))[:, None]
+    rest = 1.0 - np.bincount(member, host(RowsRidge(pair).leverages(alpha, bias)))[:, None]
     if rest.min() < SMALL_REST:
         return None
     if bias == "target":  # no intercept, but a mean of the codes that changes with the row
@@ -415,7 +421,7 @@ def leave_one_out(
         codes = pair.codes_of(V)
     sums = scipy.sparse.csr_array((w, (member, np.arange(n))), shape=(len(weight), n)) @ V
     own = (sums / weight)[member]
-    fitted = fitted_codes(pair, codes, alpha, "none" if bias == "target" else bias)
+    fitted = host(fitted_codes(pair, codes, alpha, "none" if bias == "target" else bias))
     left_out = own + (fitted - own) / rest[member]
     if bias != "target":
         return left_out

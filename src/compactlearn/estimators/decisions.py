@@ -294,6 +294,7 @@ class Decisions:
             halves=plan.halves,
             single=plan.at_size and self.decoder == "logistic",
             n_folds=plan.n_folds,
+            labels=training.labels,
             note=note,
         )
 

@@ -59,6 +59,13 @@ def zeros_beside(shape: tuple[int, ...], *neighbours: Any, dtype: Any = np.float
     return np.zeros(shape, dtype) if like is None else like.filled(shape, 0, dtype)
 
 
+def diagonal_matrix(values: Any) -> Any:
+    """``diag(values)``."""
+    if isinstance(values, DeviceArray):
+        return values.identity(values.size) * values
+    return np.diag(values)
+
+
 def column_store(shape: tuple[int, int], *neighbours: Any) -> Any:
     """An array to be filled column by column, where the neighbours are."""
     like = device_in(neighbours)

@@ -44,8 +44,8 @@ class MomentsRidge(KeptRidge):
         root, squares = self.system.path_of(kind).hat_root(ridge)
         if kind == "intercept":
             columns = np.hstack([np.zeros((moments.n_left, 1)), root])
-            constants = np.zeros(root.shape[1] + 1)
-            constants[0] = 1.0 / np.sqrt(moments.count)
+            constants = zeros_beside((root.shape[1] + 1,), root)
+            constants[0] = float(1.0 / np.sqrt(moments.count))
             return HatFactor(moments, columns, constants, np.append(1.0, squares))
         columns = root[1:] if kind == "penalised" else root
         constants = np.zeros(root.shape[1]) if kind == "centred" else moments.mean_left @ columns

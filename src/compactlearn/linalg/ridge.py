@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.linalg.arrays import zeros_beside
 from compactlearn.linalg.dense import add_to_diagonal, inverse_definite, solve_definite
 from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg.graded import badly_scaled, graded_system
@@ -227,7 +228,7 @@ class RidgePath(PenaltyPath):
 
     def own_shares(self, rows: Any, alpha: float) -> Array:
         inverse = self.inverse(alpha)
-        shares = np.zeros(rows.shape[0])
+        shares = zeros_beside((rows.shape[0],), self.vectors)
         for columns in row_blocks(self.values.size, rows.shape[0]):
             shares += (rows @ self.vectors[:, columns]) ** 2 @ inverse[columns]
         return shares
