@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from compactlearn.core import memory
+from compactlearn.core.devices import bare, free_bytes
 from compactlearn.core.progress import announce
 from compactlearn.core.validation import check_mapped
 from compactlearn.core.warn import warn_user
@@ -57,9 +58,14 @@ class RowMap:
         """Checked rows after the feature map."""
         if self.feature_map is None:
             return X
-        if self.as_kernel:
-            return self.feature_map.rows(X)
-        return check_mapped(self.feature_map.transform(X), self.feature_map)
+        if isinstance(self.feature_map, KernelMap):
+            return self._kernel_mapping(X)
+        return check_mapped(self.feature_map.transform(bare(X)), self.feature_map)
+
+    @property
+    def _kernel_mapping(self) -> Callable[[Any], Any]:
+        mapping = self.feature_map
+        return mapping.checked_rows if self.as_kernel else mapping.checked_transform
 
     def scaled(self, X: Any) -> Any:
         """Mapped rows, each column divided by its scale."""
@@ -75,7 +81,7 @@ class RowMap:
         if not isinstance(self.feature_map, KernelMap):
             yield slice(0, n_rows), self.mapped(X)
             return
-        mapping = self.feature_map.rows if self.as_kernel else self.feature_map.transform
+        mapping = self._kernel_mapping
         step = max(64, _MAPPED_ENTRIES // width)
         for start in range(0, n_rows, step):
             rows = slice(start, min(start + step, n_rows))
@@ -150,7 +156,7 @@ class Preparation:
         if self.feature_map is not None:
             mapping = self._fresh_map()
             weighs = isinstance(mapping, KernelMap)
-            row_map = RowMap(mapping.fit_weighted(X, weights) if weighs else mapping.fit(X))
+            row_map = RowMap(mapping.fit_weighted(X, weights) if weighs else mapping.fit(bare(X)))
             mapped = row_map.mapped(X)
         given_features = (X if isinstance(self.feature_map, KernelMap) else mapped).shape[1]
         features = mapped
@@ -191,13 +197,13 @@ class Preparation:
         """An exact kernel as such: its matrix stands in for the products of features."""
         n_rows, n_features = X.shape
         demand = embedding.plan(n_rows, Y.shape[1], n_features).demand(learns=True)
-        require_room_for_kernel(n_rows, demand)
+        require_room_for_kernel(n_rows, demand, free_bytes(X))
         takes = kernel_seconds(n_rows, demand)
         self._announce(takes)
         mapping = self._fresh_map().fit_rows(X, weights)
         return Training(
             KernelPair(
-                mapping.gram(), right_beside(Y, X), beside(weights, X), given_left=n_features
+                mapping.checked_gram(), right_beside(Y, X), beside(weights, X), given_left=n_features
             ),
             RowMap(mapping, as_kernel=True),
             weights=weights,
@@ -267,10 +273,11 @@ def take_what_fits(
         )
 
 
-def require_room_for_kernel(n_rows: int, demand: Demand) -> None:
+def require_room_for_kernel(n_rows: int, demand: Demand, free: int | None = None) -> None:
     """Refuse a kernel matrix that, with what is made of it, would not fit in the memory."""
     memory.require_memory(
         8 * int(kernel_copies(n_rows, demand) * n_rows**2),
         what=f"Fitting an exact kernel of {n_rows} rows",
         remedy="Use KernelMap(method='nystroem') with n_components well below that, or fewer rows.",
+        free=free,
     )
