@@ -111,6 +111,17 @@ def refuse_without_switch(array: Any, name: str) -> None:
         )
 
 
+def compressed(matrix: DeviceArray) -> Any:
+    """A dense matrix on a device as CSR on the host: its zeros do not travel."""
+    xp, n_columns = matrix.xp, matrix.shape[1]
+    flat = xp.reshape(matrix.raw, (-1,))
+    places = xp.nonzero(flat)[0]
+    values = host(xp.take(flat, places, axis=0))
+    rows, columns = np.divmod(host(places), n_columns)
+    pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=matrix.shape[0]))])
+    return scipy.sparse.csr_array((values, columns, pointers), shape=matrix.shape)
+
+
 def labels_on_host(Y: Any) -> Any:
     """Labels of another library as NumPy or CSR: where they are ones, not the whole matrix."""
     raw = Y.detach() if getattr(Y, "requires_grad", False) else Y
@@ -119,12 +130,12 @@ def labels_on_host(Y: Any) -> Any:
     array = DeviceArray(raw)
     if array.ndim != 2 or array.shape[1] == 1 or array.dtype.kind not in "biuf":
         return host(array)
-    xp, ones = array.xp, array.raw != 0
-    rows, columns = (host(DeviceArray(part, xp)) for part in xp.nonzero(ones))
-    if not array.dtype.kind == "b" and not bool(xp.all((array.raw == 1) | ~ones)):
+    if array.dtype.kind == "b":
+        array = array.astype(np.int64)
+    found = compressed(array)
+    if found.data.size and not (found.data == 1).all():
         return host(array)  # to be refused in the words that all labels are refused in
-    kind = array.dtype if array.dtype.kind in "iu" else np.dtype(np.int64)
-    return scipy.sparse.csr_array((np.ones(rows.size, kind), (rows, columns)), shape=array.shape)
+    return found
 
 
 def dense_beside(Y: Any, left: DeviceArray) -> DeviceArray:

@@ -62,8 +62,8 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
     for S, _ in _blocks(columns, Y):
         if uniform:  # sorting values is many times faster than sorting them with their weights
             ordered = np.sort(S, axis=None)
-            weight = np.arange(ordered.size, -1, -1) * w[0]
         else:
+            S = host(S)
             order = np.argsort(S, axis=None)
             ordered = S.ravel()[order]
             weights = np.repeat(w, S.shape[1])[order]
@@ -71,7 +71,7 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
         under = np.searchsorted(ordered, candidates, side="left")
         found = host(ordered[np.maximum(under - 1, 0)])
         under = host(under)
-        predicted += host(weight)[under]
+        predicted += (ordered.size - under) * w[0] if uniform else weight[under]
         found = np.where(under > 0, found, -np.inf)
         below = np.maximum(below, found)
     taken = np.cumsum(hits[::-1])[::-1]

@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.core.devices import host
+from compactlearn.core.devices import DeviceArray, compressed, host
 from compactlearn.core.warn import quiet
 from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeSums
@@ -489,19 +489,31 @@ def row_groups(X: Any) -> NDArray[np.uint64]:
 
     A hash of columns and values of what is not zero, some rows at a time.
     """
-    X = host(X)
+    if isinstance(X, DeviceArray):
+        return _digests(compressed(X))
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     elif scipy.sparse.issparse(X):
         X = X.tocsr()  # the caller's own where it is one already: it is sliced and left alone
-    digests = np.empty(X.shape[0], dtype="<u8")
+    parts = []
     for rows in row_blocks(*X.shape):
         block = scipy.sparse.csr_array(X[rows], dtype=np.float64, copy=True)
         block.sum_duplicates()
         block.eliminate_zeros()
-        columns, values = block.indices.astype(np.int64), block.data
-        for place, (start, stop) in enumerate(pairwise(block.indptr.tolist()), rows.start):
-            digest = hashlib.blake2b(columns[start:stop], digest_size=8)
-            digest.update(values[start:stop])
-            digests[place] = int.from_bytes(digest.digest(), "little")
-    return digests.astype(np.uint64)
+        parts.append(_digests(block))
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
+
+
+def _digests(block: Any) -> NDArray[np.uint64]:
+    """A hash of columns and values of every row of a CSR matrix."""
+    pointers = block.indptr.astype(np.int64)
+    counts = np.diff(pointers)
+    # The columns of a row and then its values, row after row, so that one call hashes both.
+    places = np.arange(block.indices.size) + np.repeat(pointers[:-1], counts)
+    both = np.empty(2 * block.indices.size, dtype=np.int64)
+    both[places] = block.indices
+    both[places + np.repeat(counts, counts)] = block.data.view(np.int64)
+    view, blake = memoryview(both.tobytes()), hashlib.blake2b
+    edges = pairwise((16 * pointers).tolist())
+    found = b"".join([blake(view[start:stop], digest_size=8).digest() for start, stop in edges])
+    return np.frombuffer(found, dtype="<u8").astype(np.uint64)
