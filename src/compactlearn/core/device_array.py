@@ -255,11 +255,14 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.raw[plain] = raw
 
     def _scatter(self, key: tuple[Any, ...], raw: Any) -> None:
-        """Write at places that are given by numbers along one axis, which the standard leaves to
-        libraries: all rows are made anew, those that stay with what they have."""
+        """Write at places that are given by numbers along one axis. The standard leaves that to
+        libraries; where they have it not, everything is made anew, what stays with what it has."""
         (place,) = (place for place, part in enumerate(key) if _is_array(part))
         xp, places = self.xp, self._places(key[place])
         if not places.shape[0]:
+            return
+        if not self.xp.__name__.endswith("strict"):
+            self.raw[(*(slice(None),) * place, places)] = raw
             return
         size = self.shape[place]
         order = xp.full((size,), -1, dtype=xp.int64, device=self.device)
