@@ -188,7 +188,9 @@ def linear_part(
                 scores = model.decision_function(A)
                 answers = [scores, model.predict(A[:64]), *model.predict_topk(A[:64], 5)]
                 answers += [model.coef_, model.embedding_.projection_, model.embedding_.decoder_]
-                scoring = seconds(lambda model=model, A=A: model.decision_function(A), wait, repeats)
+                scoring = seconds(
+                    lambda model=model, A=A: model.decision_function(A), wait, repeats
+                )
                 with stages(wait) as spent:
                     model.fit(A, B)
             for answer in answers:

@@ -93,8 +93,12 @@ def _vstack(parts: Sequence[Any]) -> DeviceArray:
 @_stands_for(np.append)
 def _append(first: Any, second: Any) -> DeviceArray:
     owner = _owner(first, second)
-    return _concatenate([owner.beside(np.atleast_1d(part) if not isinstance(part, DeviceArray)
-                                      else part).ravel() for part in (first, second)])
+    return _concatenate(
+        [
+            owner.beside(np.atleast_1d(part) if not isinstance(part, DeviceArray) else part).ravel()
+            for part in (first, second)
+        ]
+    )
 
 
 @_stands_for(np.split)
@@ -126,8 +130,9 @@ def _tile(a: DeviceArray, repetitions: Any) -> DeviceArray:
 @_stands_for(np.where)
 def _where(condition: Any, first: Any, second: Any) -> DeviceArray:
     owner, (condition, first, second) = _beside([condition, first, second])
-    first, second = (owner._like(part).astype(np.float64, copy=False).raw
-                     for part in (first, second))
+    first, second = (
+        owner._like(part).astype(np.float64, copy=False).raw for part in (first, second)
+    )
     return owner._like(owner.xp.where(condition, first, second))
 
 

@@ -68,7 +68,9 @@ class OutOfFold:
         n_columns = first[labels].size
         scores = zeros_beside((self.n_rows, n_columns), self.parts).astype(first.dtype, copy=False)
         for rows, codes, decoder, offset in self.parts:
-            product = codes[:, labels] if scipy.sparse.issparse(decoder) else codes @ decoder[:, labels]
+            product = (
+                codes[:, labels] if scipy.sparse.issparse(decoder) else codes @ decoder[:, labels]
+            )
             scores[rows] = product + offset[labels]
         return scores
 

@@ -67,7 +67,9 @@ class FittedModel:
         if not isinstance(self.regressor, CodeRidge):
             return None
         intercept = held(self.regressor.intercept_)
-        decoded = intercept if scipy.sparse.issparse(self.decoder) else intercept @ held(self.decoder)
+        decoded = (
+            intercept if scipy.sparse.issparse(self.decoder) else intercept @ held(self.decoder)
+        )
         offset = held(self.offset) + decoded
         return LinearScorer(self.steps, offset - self.boundary, self.row_map.scale)
 

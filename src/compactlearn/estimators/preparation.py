@@ -203,7 +203,10 @@ class Preparation:
         mapping = self._fresh_map().fit_rows(X, weights)
         return Training(
             KernelPair(
-                mapping.checked_gram(), right_beside(Y, X), beside(weights, X), given_left=n_features
+                mapping.checked_gram(),
+                right_beside(Y, X),
+                beside(weights, X),
+                given_left=n_features,
             ),
             RowMap(mapping, as_kernel=True),
             weights=weights,

@@ -148,7 +148,9 @@ class KernelPair(RowwisePair):
         return C
 
     def some_direction(self) -> Array:
-        return zeros_beside((self.n_left, 1), self.kernel)  # any other would show the kernel's rounding
+        return zeros_beside(
+            (self.n_left, 1), self.kernel
+        )  # any other would show the kernel's rounding
 
     def expressed(self, P: Array) -> Array:
         """``q(x)'R`` is the product of a row's feature vector with the direction."""

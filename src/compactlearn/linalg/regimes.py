@@ -333,9 +333,7 @@ def kernel_refit_bytes(n_rows: int, demand: Demand, n_folds: int) -> int:
     return 8 * int(copies * n_rows**2)
 
 
-def choose(
-    shape: Shape, demand: Demand, available: int | None, *, exact_only: bool = False
-) -> str:
+def choose(shape: Shape, demand: Demand, available: int | None, *, exact_only: bool = False) -> str:
     """The fastest regime that fits in the memory; the leanest where none fits.
 
     Moments and kernels of an order whose eigenvalues LAPACK is not trusted with (``EIGEN_LIMIT``)
