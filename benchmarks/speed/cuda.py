@@ -20,7 +20,9 @@ import os
 import statistics
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +174,41 @@ def linear_part(
     X, Y, source = delicious(data_home, small=small)
     sparse = scipy.sparse.csr_array(X), scipy.sparse.csr_array(Y)
     rows = []
+
+    def one(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+        make, wait, device = kinds[kind]
+        A, B = make(X), make(Y)
+        model = CMLLClassifier(**given)
+        with sklearn.config_context(array_api_dispatch=True):
+            times = seconds(lambda: model.fit(A, B), wait, repeats)
+            scores = model.decision_function(A)
+            answers = [scores, model.predict(A[:64]), *model.predict_topk(A[:64], 5)]
+            answers += [model.coef_, model.embedding_.projection_, model.embedding_.decoder_]
+            scoring = seconds(lambda: model.decision_function(A), wait, repeats)
+            with stages(wait) as spent:
+                model.fit(A, B)
+        for answer in answers:
+            assert type(answer) is type(A), type(answer)
+            assert answer.device == A.device, answer.device
+        middle = statistics.median(times)
+        return {
+            "what": f"CMLLClassifier({given or ''}).fit",
+            "library": kind,
+            "device": device,
+            "data": f"{source}, {X.shape[0]} x {X.shape[1]}, {Y.shape[1]} labels",
+            "components": model.embedding_.n_label_components_,
+            "cpu_cores": CORES,
+            "cpu_s": {name: rounded(statistics.median(t)) for name, t in cpu.items()},
+            "device_s": rounded(middle),
+            "device_quartiles": [rounded(t) for t in np.percentile(times, [25, 75])],
+            "times_faster": rounded(best / middle),
+            "target": 20,
+            "decision_function_s": rounded(statistics.median(scoring)),
+            "score_difference": difference(scores, expected),
+            "threshold_difference": abs(model.threshold_ - reference.threshold_),
+            "stages_s": {name: rounded(t) for name, t in sorted(spent.items())},
+        }
+
     for given in ({}, {"threshold": 0.5}):
         reference = CMLLClassifier(**given)
         cpu = {
@@ -180,43 +217,7 @@ def linear_part(
         }
         best = min(statistics.median(times) for times in cpu.values())
         expected = reference.fit(X, Y).decision_function(X)
-        for kind, (make, wait, device) in kinds.items():
-            A, B = make(X), make(Y)
-            model = CMLLClassifier(**given)
-            with sklearn.config_context(array_api_dispatch=True):
-                times = seconds(lambda model=model, A=A, B=B: model.fit(A, B), wait, repeats)
-                scores = model.decision_function(A)
-                answers = [scores, model.predict(A[:64]), *model.predict_topk(A[:64], 5)]
-                answers += [model.coef_, model.embedding_.projection_, model.embedding_.decoder_]
-                scoring = seconds(
-                    lambda model=model, A=A: model.decision_function(A), wait, repeats
-                )
-                with stages(wait) as spent:
-                    model.fit(A, B)
-            for answer in answers:
-                assert type(answer) is type(A), type(answer)
-                assert answer.device == A.device, answer.device
-            middle = statistics.median(times)
-            rows.append(
-                {
-                    "what": f"CMLLClassifier({given or ''}).fit".replace("{}", ""),
-                    "library": kind,
-                    "device": device,
-                    "data": f"{source}, {X.shape[0]} x {X.shape[1]}, {Y.shape[1]} labels",
-                    "components": model.embedding_.n_label_components_,
-                    "cpu_cores": CORES,
-                    "cpu_s": {name: rounded(statistics.median(t)) for name, t in cpu.items()},
-                    "device_s": rounded(middle),
-                    "device_quartiles": [rounded(t) for t in np.percentile(times, [25, 75])],
-                    "times_faster": rounded(best / middle),
-                    "target": 20,
-                    "decision_function_s": rounded(statistics.median(scoring)),
-                    "score_difference": difference(scores, expected),
-                    "threshold_difference": abs(model.threshold_ - reference.threshold_),
-                    "stages_s": {name: rounded(t) for name, t in sorted(spent.items())},
-                }
-            )
-            common_line(rows[-1])
+        rows += [tried(one, kind, given) for kind in kinds]
     return rows
 
 
@@ -228,63 +229,68 @@ def kernel_part(
     some = slice(0, 400 if small else 3_000)
     fresh = CompactClassifier(CMLL(), feature_map=KernelMap())
     expected = sklearn.clone(fresh).fit(X[some], Y[some]).decision_function(X[some])
-    rows = []
-    for kind, (make, wait, device) in kinds.items():
+
+    def one(kind: str) -> dict[str, Any]:
+        make, wait, device = kinds[kind]
         A, B = make(X), make(Y)
         model, part = sklearn.clone(fresh), sklearn.clone(fresh)
         with sklearn.config_context(array_api_dispatch=True):
             scores = part.fit(A[some], B[some]).decision_function(A[some])
-            times = seconds(lambda model=model, A=A, B=B: model.fit(A, B), wait, min(3, repeats))
-            scoring = seconds(lambda model=model, A=A: model.decision_function(A), wait, 1)
-        assert type(scores) is type(A)
-        assert scores.device == A.device
-        rows.append(
-            {
-                "what": "exact kernel CMLL, fit",
-                "library": kind,
-                "device": device,
-                "data": f"{source}, {X.shape[0]} x {X.shape[1]}, {Y.shape[1]} labels",
-                "components": model.embedding_.n_label_components_,
-                "device_s": rounded(statistics.median(times)),
-                "target_s": 60,
-                "decision_function_s": rounded(scoring[0]),
-                "score_difference": difference(scores, expected),
-                "score_difference_rows": some.stop,
-            }
-        )
-        common_line(rows[-1])
-    return rows
+            times = seconds(lambda: model.fit(A, B), wait, min(3, repeats))
+            scoring = seconds(lambda: model.decision_function(A), wait, 1)
+        assert type(scores) is type(A), type(scores)
+        assert scores.device == A.device, scores.device
+        return {
+            "what": "exact kernel CMLL, fit",
+            "library": kind,
+            "device": device,
+            "data": f"{source}, {X.shape[0]} x {X.shape[1]}, {Y.shape[1]} labels",
+            "components": model.embedding_.n_label_components_,
+            "device_s": rounded(statistics.median(times)),
+            "target_s": 60,
+            "decision_function_s": rounded(scoring[0]),
+            "score_difference": difference(scores, expected),
+            "score_difference_rows": some.stop,
+        }
+
+    return [tried(one, kind) for kind in kinds]
 
 
 def pieces_part(kinds: dict[str, Library], *, repeats: int) -> list[dict[str, Any]]:
-    """Seconds of what fits are made of."""
-    rng = np.random.default_rng(0)
-    rows = []
-    for kind, (make, wait, device) in kinds.items():
-        if kind != "torch":
-            continue
-        linalg = require("torch", extra="torch", purpose="this benchmark").linalg
-        spent = {}
-        for order in (256, 492, 560, 1483, 4000):
-            Z = rng.normal(size=(order, 2 * order))
-            G, R, C = make(Z @ Z.T), make(Z[:, :order].copy()), make(Z[:, : order // 2].copy())
-            calls: dict[str, Callable[[], Any]] = {
-                "eigh": lambda G=G: linalg.eigh(G),
-                "eigvalsh": lambda G=G: linalg.eigvalsh(G),
-                "cholesky": lambda G=G: linalg.cholesky(G),
-                "solve": lambda G=G, R=R: linalg.solve(G, R),
-                "inv": lambda G=G: linalg.inv(G),
-                "qr": lambda C=C: linalg.qr(C),
-                "product": lambda G=G: G @ G,
-            }
-            if order < 600:
-                calls["svd"] = lambda R=R: linalg.svd(R)
-            for name, call in calls.items():
-                times = seconds(call, wait, repeats)
-                spent[f"{name} {order}"] = rounded(statistics.median(times))
-        rows.append({"what": "pieces", "library": kind, "device": device, "seconds": spent})
-        common_line(rows[-1])
-    return rows
+    """Seconds of what fits are made of, by PyTorch."""
+    make, wait, device = kinds["torch"]
+    linalg = require("torch", extra="torch", purpose="this benchmark").linalg
+    rng, spent = np.random.default_rng(0), {}
+    for order in (256, 492, 560, 1483, 4000):
+        Z = rng.normal(size=(order, 2 * order))
+        G, R, C = make(Z @ Z.T), make(Z[:, :order].copy()), make(Z[:, : order // 2].copy())
+        given = {
+            "eigh": (G,),
+            "eigvalsh": (G,),
+            "cholesky": (G,),
+            "solve": (G, R),
+            "inv": (G,),
+            "qr": (C,),
+            "matmul": (G, G),
+            **({"svd": (R,)} if order < 600 else {}),
+        }
+        for name, arrays in given.items():
+            times = seconds(partial(getattr(linalg, name), *arrays), wait, repeats)
+            spent[f"{name} {order}"] = rounded(statistics.median(times))
+    row = {"what": "pieces", "library": "torch", "device": device, "seconds": spent}
+    common_line(row)
+    return [row]
+
+
+def tried(part: Callable[..., dict[str, Any]], kind: str, *args: Any) -> dict[str, Any]:
+    """What a part comes to; where it fails, what was said, so that others are still run."""
+    try:
+        row = part(kind, *args)
+    except Exception as error:
+        traceback.print_exc()
+        row = {"library": kind, "error": f"{type(error).__name__}: {error}"}
+    common_line(row)
+    return row
 
 
 def common_line(row: dict[str, Any]) -> None:
@@ -316,6 +322,8 @@ def main() -> None:
         if args.only in (None, name):
             record[name] = part()
             common.write_json(args.out, record)
+    if any("error" in row for name in parts for row in record.get(name, ())):
+        raise SystemExit("some parts ended in errors, see above and the record")
 
 
 if __name__ == "__main__":
