@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -94,7 +95,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(str(self.raw.dtype).rpartition(".")[2])
+        return _in_numpy(self.raw.dtype)
 
     @property
     def device(self) -> Any:
@@ -145,7 +146,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def dtype_of(self, dtype: Any) -> Any:
         """A NumPy type by the library's own name."""
-        return getattr(self.xp, np.dtype(dtype).name)
+        return getattr(self.xp, _name_of(dtype))
 
     def beside(self, value: Any) -> DeviceArray:
         """Any array on this one's device; floats become float64."""
@@ -186,10 +187,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             if not isinstance(value, DeviceArray | np.ndarray | np.generic | float | int | bool):
                 return NotImplemented
         operands = _promoted(self, [self._operand(value) for value in inputs])
-        if ufunc is np.matmul:
-            found = self._like(_product(self.xp, *operands))
-        else:
-            found = self._like(getattr(self.xp, _UFUNCS[ufunc])(*operands))
+        found = self._like(getattr(self.xp, _UFUNCS[ufunc])(*operands))
         if out is None:
             return found
         (target,) = out
@@ -389,23 +387,28 @@ def _forward(
 
 def _promoted(owner: DeviceArray, operands: list[Any]) -> list[Any]:
     """Operands of one type, where some are floats: the standard does not mix kinds."""
-    xp = owner.xp
     arrays = [value for value in operands if not isinstance(value, float | int)]
-    kinds = [np.dtype(str(value.dtype).rpartition(".")[2]) for value in arrays]
+    kinds = [_in_numpy(value.dtype) for value in arrays]
     floats = [kind for kind in kinds if kind.kind == "f"]
     plain = any(isinstance(value, float) for value in operands)
-    if floats or (plain and kinds):
-        kind = owner.dtype_of(max(floats, key=lambda kind: kind.itemsize, default=np.float64))
-    elif len({str(kind) for kind in kinds}) > 1:
-        kind = xp.int64
-    else:
+    if len({*kinds}) == 1 and (floats or not plain):
         return operands
+    if floats or plain:
+        kind = owner.dtype_of(max(floats, key=lambda kind: kind.itemsize, default=np.float64))
+    else:
+        kind = owner.xp.int64
     return [
-        value if isinstance(value, float | int) else xp.astype(value, kind, copy=False)
+        value if isinstance(value, float | int) else owner.xp.astype(value, kind, copy=False)
         for value in operands
     ]
 
 
-def _product(xp: Any, first: Any, second: Any) -> Any:
-    """Matrix products, also of vectors."""
-    return xp.matmul(first, second)
+@cache
+def _in_numpy(kind: Any) -> np.dtype[Any]:
+    """What NumPy calls a type of a library: ``torch.float64`` is ``float64``."""
+    return np.dtype(str(kind).rpartition(".")[2])
+
+
+@cache
+def _name_of(dtype: Any) -> str:
+    return np.dtype(dtype).name

@@ -113,12 +113,12 @@ def refuse_without_switch(array: Any, name: str) -> None:
 
 def compressed(matrix: DeviceArray) -> Any:
     """A dense matrix on a device as CSR on the host: its zeros do not travel."""
-    xp, n_columns = matrix.xp, matrix.shape[1]
+    xp = matrix.xp
     flat = xp.reshape(matrix.raw, (-1,))
     places = xp.nonzero(flat)[0]
-    values = host(xp.take(flat, places, axis=0))
-    rows, columns = np.divmod(host(places), n_columns)
-    pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=matrix.shape[0]))])
+    values, columns = host(xp.take(flat, places, axis=0)), host(places % matrix.shape[1])
+    counts = host((matrix != 0).sum(axis=1))
+    pointers = np.concatenate([[0], np.cumsum(counts)])
     return scipy.sparse.csr_array((values, columns, pointers), shape=matrix.shape)
 
 

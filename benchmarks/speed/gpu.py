@@ -1,6 +1,6 @@
 """Fits on a GPU beside the same calls on two cores of the CPU.
 
-    PYTHONPATH=src python benchmarks/speed/cuda.py [--data-home DIR] [--out FILE] [--device cuda]
+    PYTHONPATH=src python benchmarks/speed/gpu.py [--data-home DIR] [--out FILE] [--device cuda]
                                                    [--only PART] [--small]
 
 * delicious: ``CMLLClassifier().fit`` on 12,920 rows, 500 features and 983 labels, arrays on the
@@ -15,7 +15,6 @@ the same shape and density is drawn. Clocks are read when the device has nothing
 
 import argparse
 import contextlib
-import importlib.util
 import os
 import statistics
 import sys
@@ -32,11 +31,6 @@ import numpy as np
 import scipy.sparse
 import sklearn
 from threadpoolctl import threadpool_limits
-
-if importlib.util.find_spec("array_api_compat") is None:  # scikit-learn brings the same package
-    import sklearn.externals.array_api_compat as compat
-
-    sys.modules["array_api_compat"] = compat
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -99,9 +93,11 @@ def mediamill(data_home: Path | None, *, small: bool) -> tuple[Any, Any, str]:
     return X, (scores > np.quantile(scores[:500], 0.957)).astype(np.float64), "drawn"
 
 
-def seconds(call: Callable[[], Any], wait: Callable[[], None], repeats: int) -> list[float]:
-    """Of each run, after two that do not count."""
-    for _ in range(2):
+def seconds(
+    call: Callable[[], Any], wait: Callable[[], None], repeats: int, warm: int = 2
+) -> list[float]:
+    """Of each run, after some that do not count."""
+    for _ in range(warm):
         call()
     times = []
     for _ in range(repeats):
@@ -116,7 +112,7 @@ def seconds(call: Callable[[], Any], wait: Callable[[], None], repeats: int) -> 
 def on_two_cores(call: Callable[[], Any], repeats: int = 3) -> list[float]:
     """Of each run on the CPU."""
     with threadpool_limits(CORES):
-        return seconds(call, lambda: None, repeats)
+        return seconds(call, lambda: None, repeats, warm=1)
 
 
 @contextlib.contextmanager
@@ -236,8 +232,8 @@ def kernel_part(
         model, part = sklearn.clone(fresh), sklearn.clone(fresh)
         with sklearn.config_context(array_api_dispatch=True):
             scores = part.fit(A[some], B[some]).decision_function(A[some])
-            times = seconds(lambda: model.fit(A, B), wait, min(3, repeats))
-            scoring = seconds(lambda: model.decision_function(A), wait, 1)
+            times = seconds(lambda: model.fit(A, B), wait, min(2, repeats), warm=0)
+            scoring = seconds(lambda: model.decision_function(A), wait, 1, warm=0)
         assert type(scores) is type(A), type(scores)
         assert scores.device == A.device, scores.device
         return {
