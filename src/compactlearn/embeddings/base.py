@@ -43,6 +43,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.device_models import OnDevices
 from compactlearn.core.devices import (
     DeviceArray,
     answered,
@@ -136,7 +137,7 @@ class Head:
     extra: int = 0
 
 
-class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of the embedding estimators; the module docstring has the protocol.
 
     Reading rows, choosing a regime and keeping attributes is done here.

@@ -21,6 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
+from compactlearn.core.device_models import OnDevices
 from compactlearn.core.devices import answered, bare, held, library_of, place_of
 from compactlearn.core.params import (
     Choice,
@@ -84,6 +85,7 @@ def _gives_probabilities(classifier: CompactClassifier) -> bool:
 
 
 class CompactClassifier(
+    OnDevices,
     ShowsParts,
     RanksLabels,
     ClassNamePrefixFeaturesOutMixin,

@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core import memory
+from compactlearn.core.device_models import OnDevices
 from compactlearn.core.devices import DeviceArray, answered, bare, free_bytes, held, host
 from compactlearn.core.params import (
     Choice,
@@ -69,7 +70,7 @@ class _Function:
         return "a function of two matrices (n, D) and (k, D) that returns (n, k) kernel values"
 
 
-class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Features whose inner products are the values of a kernel.
 
     The kernel matrix of the landmarks is factored, ``Q = E S E'`` over the eigenvalues above
