@@ -9,7 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from compactlearn.core.device_array import DeviceArray
-from compactlearn.core.devices import host, library_of, place_of, taken
+from compactlearn.core.devices import SWITCH, host, library_of, place_of, taken
 
 
 def check_device_features(estimator: Any, X: Any, *, reset: bool) -> DeviceArray:
@@ -51,18 +51,14 @@ def require_same_place(estimator: Any, X: Any, *, reset: bool) -> None:
     here = place_of(X) if on_device else None
     if own == here:
         return
-    name = type(estimator).__name__
-    fitted, given = own or "NumPy on the CPU", here or _described(X)
+    given = here or f"{type(X).__name__} on the CPU"
+    if library_of(X) is not None:
+        given = f"{place_of(X)}, read as NumPy outside of {SWITCH}"
     raise ValueError(
-        f"Inputs passed to {name} must use the same namespace and the same device as those passed "
-        f"to fit(): that was {fitted}, and this is {given}; pass X there"
-        + (", within sklearn.config_context(array_api_dispatch=True)" if library_of(X) else "")
-        + (f", or call {name}.to_numpy(), whose outcome takes NumPy arrays." if own else ".")
+        f"Inputs passed to {type(estimator).__name__} must use the same namespace and the same "
+        f"device as those passed to fit(): that was {own or 'NumPy on the CPU'}, and this is "
+        f"{given}; pass X there" + (", or predict by what to_numpy() returns." if own else ".")
     )
-
-
-def _described(X: Any) -> str:
-    return place_of(X) if library_of(X) else f"{type(X).__name__} on the CPU"
 
 
 def _refuse_not_finite(X: DeviceArray) -> None:

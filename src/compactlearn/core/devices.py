@@ -74,14 +74,13 @@ def taken(array: Any, name: str) -> DeviceArray:
 
     What requires a gradient is detached: a fit is no step of a network.
     """
-    if getattr(array, "is_sparse", False) or "sparse" in str(getattr(array, "layout", "")):
+    if _is_sparse(array):
         raise ValueError(
             f"{name} is a sparse PyTorch tensor, and tensors must be dense; pass "
             f"{name}.to_dense(), or a SciPy matrix, which is fitted on the CPU and stays sparse."
         )
-    if getattr(array, "requires_grad", False):
-        array = array.detach()
-    found = DeviceArray(array)
+    found = _with_numbers(array, name)
+    array = found.raw
     kind = str(array.dtype).rpartition(".")[2]
     if "complex" in kind:
         raise ValueError(
@@ -97,6 +96,20 @@ def taken(array: Any, name: str) -> DeviceArray:
             "move the data to another device, or to NumPy arrays."
         ) from error
     return DeviceArray(raw, found.xp, answer)
+
+
+def _is_sparse(array: Any) -> bool:
+    return "sparse" in str(getattr(array, "layout", ""))
+
+
+def _with_numbers(array: Any, name: str) -> DeviceArray:
+    """An array apart from what it was computed by; tensors that have a shape alone are refused."""
+    if "meta" in str(array.device):
+        raise ValueError(
+            f"{name} is a tensor on the device 'meta', where tensors have a shape and no numbers; "
+            f"pass {name} with its numbers, on a device such as 'cpu' or 'cuda'."
+        )
+    return DeviceArray(array.detach() if getattr(array, "requires_grad", False) else array)
 
 
 def refuse_without_switch(array: Any, name: str) -> None:
@@ -124,10 +137,7 @@ def compressed(matrix: DeviceArray) -> Any:
 
 def labels_on_host(Y: Any) -> Any:
     """Labels of another library as NumPy or CSR: where they are ones, not the whole matrix."""
-    raw = Y.detach() if getattr(Y, "requires_grad", False) else Y
-    if getattr(raw, "is_sparse", False):
-        raw = raw.to_dense()
-    array = DeviceArray(raw)
+    array = _with_numbers(Y.to_dense() if _is_sparse(Y) else Y, "Y")
     if array.ndim != 2 or array.shape[1] == 1 or array.dtype.kind not in "biuf":
         return host(array)
     if array.dtype.kind == "b":
@@ -217,7 +227,7 @@ def free_bytes(array: Any) -> int | None:
 
 
 @contextmanager
-def full_in_words(X: Any, needed: str = "") -> Iterator[None]:
+def full_in_words(X: Any) -> Iterator[None]:
     """Turn a library's own error, where its device is full, into one that says what to do."""
     try:
         yield
@@ -229,7 +239,7 @@ def full_in_words(X: Any, needed: str = "") -> Iterator[None]:
         room = "" if free is None else f", where {memory.human_bytes(free)} are free"
         raise MemoryError(
             f"The memory of {place_of(X)} is full{room}: X alone, {n_rows} rows of {n_columns} "
-            f"features in float64, takes {memory.human_bytes(8 * n_rows * n_columns)}{needed}; "
+            f"features in float64, takes {memory.human_bytes(8 * n_rows * n_columns)}; "
             "use fewer rows, KernelMap(method='nystroem') where there is a kernel, or NumPy arrays "
             "on the CPU."
         ) from error

@@ -49,6 +49,7 @@ from compactlearn.core.devices import (
     answered,
     bare,
     decodable,
+    full_in_words,
     held,
     is_array,
 )
@@ -280,7 +281,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"

@@ -16,6 +16,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.devices import host
 from compactlearn.core.labels_by_name import read_labels_by_name
 from compactlearn.core.params import Integer
 from compactlearn.core.validation import check_partial_targets, n_rows_of
@@ -78,7 +79,8 @@ def evaluate(
     True
     """
     model, X = _at_the_end(model, X, "evaluate")
-    labels = model.predict(X)
+    # Metrics are the host's business, wherever the rows are.
+    labels, Y, mask, train_labels = map(host, (model.predict(X), Y, mask, train_labels))
     scores = scores_to_rank(model, X)
     if np.ndim(labels) == 1 and not scipy.sparse.issparse(labels):
         classes = np.asarray(model.classes_)
@@ -279,7 +281,7 @@ def scores_to_rank(model: Any, X: Any) -> Array:
     """The scores that a classifier's decisions are made from."""
     own = getattr(model, "_scores_to_rank", None)
     scores = predicted_scores(model, X) if own is None else own(X)
-    return np.asarray(scores.toarray() if scipy.sparse.issparse(scores) else scores)
+    return np.asarray(scores.toarray() if scipy.sparse.issparse(scores) else host(scores))
 
 
 def _best(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:

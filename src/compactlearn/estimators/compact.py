@@ -22,7 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
 from compactlearn.core.device_models import OnDevices
-from compactlearn.core.devices import answered, bare, held, library_of, place_of
+from compactlearn.core.devices import (
+    answered,
+    bare,
+    full_in_words,
+    held,
+    library_of,
+    place_of,
+)
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -290,7 +297,7 @@ default="auto"
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None = None
     ) -> Decided:
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
             data = check_training(self, X, y, sample_weight, groups, sep=sep)
             labels = LabelSpace.of(data.targets)
@@ -325,7 +332,7 @@ default="auto"
             For a vector y, and for labels by name: all the classes or names that will ever appear,
             at the first call. Names that are not among those of the first call are refused later.
         """
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
             first = not hasattr(self, "embedding_")
             if not first and self._sums.moments is None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
-from compactlearn.core.devices import host
+from compactlearn.core.devices import free_bytes, host
 from compactlearn.core.progress import Steps, announce
 from compactlearn.core.warn import warn_user
 from compactlearn.decoding.held_out import Columns
@@ -262,7 +262,8 @@ class Decisions:
         what = f"Fitting {n_rows} rows again without each fold, for decoder and threshold,"
         remedy = "Use threshold=0.5 and decoder='linear', which need no second fit, or fewer rows."
         try:
-            memory.require_memory(training.refit, what=what, remedy=remedy)
+            free = free_bytes(training.given)
+            memory.require_memory(training.refit, what=what, remedy=remedy, free=free)
         except MemoryError as error:
             if self.decoder != "linear" or self.threshold != "auto":
                 raise

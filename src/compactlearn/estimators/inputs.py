@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core.device_array import DeviceArray
+from compactlearn.core.devices import DeviceArray, host
 from compactlearn.core.validation import Targets, check_features, check_targets, check_weights
 from compactlearn.linalg.graded import column_floor
 from compactlearn.linalg.moments import Moments
@@ -92,7 +92,7 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[Any
     """Group labels of the rows that count."""
     if groups is None:
         return None
-    groups = np.asarray(groups)
+    groups = np.asarray(host(groups))
     if groups.shape != (n_rows,):
         raise ValueError(
             f"groups must hold one entry for each of the {n_rows} rows, and has shape "

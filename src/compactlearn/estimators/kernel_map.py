@@ -15,7 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core import memory
 from compactlearn.core.device_models import OnDevices
-from compactlearn.core.devices import DeviceArray, answered, bare, free_bytes, held, host
+from compactlearn.core.devices import (
+    DeviceArray,
+    answered,
+    bare,
+    free_bytes,
+    full_in_words,
+    held,
+    host,
+)
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -210,7 +218,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         sample_weight : ndarray of shape (n_samples,) or None
             As in :meth:`fit_rows`.
         """
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             X = self._begin(X, sample_weight)
             if self.method == "fourier":
                 self._draw_features(X)
@@ -232,7 +240,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             Positive; a row of weight 2 counts as that row twice in the kernel's width and in the
             choice of axes for the features.
         """
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             X = self._begin(X, sample_weight)
             if self.method == "fourier":
                 raise ValueError(

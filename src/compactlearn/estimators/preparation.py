@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from compactlearn.core import memory
-from compactlearn.core.devices import bare, free_bytes
+from compactlearn.core.devices import DeviceArray, free_bytes, place_of
 from compactlearn.core.progress import announce
 from compactlearn.core.validation import check_mapped
 from compactlearn.core.warn import warn_user
@@ -60,7 +60,7 @@ class RowMap:
             return X
         if isinstance(self.feature_map, KernelMap):
             return self._kernel_mapping(X)
-        return check_mapped(self.feature_map.transform(bare(X)), self.feature_map)
+        return check_mapped(self.feature_map.transform(X), self.feature_map)
 
     @property
     def _kernel_mapping(self) -> Callable[[Any], Any]:
@@ -150,13 +150,15 @@ class Preparation:
         groups: Any = None,
     ) -> Training:
         """Map and scale checked rows, and hold them in the regime that suits the embedding."""
+        if isinstance(X, DeviceArray):
+            self._refuse_foreign(X)
         if self._goes_through_kernel(embedding, X.shape, Y.shape[1]):
             return self._fit_kernel(embedding, X, Y, weights, groups)
         row_map, mapped, factors = RowMap(), X, None
         if self.feature_map is not None:
             mapping = self._fresh_map()
             weighs = isinstance(mapping, KernelMap)
-            row_map = RowMap(mapping.fit_weighted(X, weights) if weighs else mapping.fit(bare(X)))
+            row_map = RowMap(mapping.fit_weighted(X, weights) if weighs else mapping.fit(X))
             mapped = row_map.mapped(X)
         given_features = (X if isinstance(self.feature_map, KernelMap) else mapped).shape[1]
         features = mapped
@@ -229,6 +231,18 @@ class Preparation:
 
     def _announce(self, takes: float) -> None:
         announce(f"{self.owner}: the embedding", takes, self.verbose)
+
+    def _refuse_foreign(self, X: DeviceArray) -> None:
+        foreign = {"regressor": (self.regressor, "leave it out, for the built-in ridge")}
+        if not isinstance(self.feature_map, KernelMap):
+            advice = "use KernelMap, or put it before the classifier in a Pipeline"
+            foreign["feature_map"] = self.feature_map, advice
+        for name, (part, advice) in foreign.items():
+            if part is not None:
+                raise ValueError(
+                    f"On {place_of(X)} {self.owner} fits parts of compactlearn alone, and {name} "
+                    f"is {type(part).__name__}; {advice}, or pass NumPy arrays."
+                )
 
     def _fresh_map(self) -> Any:
         mapping = clone(self.feature_map)
