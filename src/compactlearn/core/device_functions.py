@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def _append(first: Any, second: Any) -> DeviceArray:
 @_stands_for(np.split)
 def _split(a: DeviceArray, places: Any) -> list[DeviceArray]:
     edges = [0, *(int(place) for place in places), a.shape[0]]
-    return [a[start:stop] for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+    return [a[start:stop] for start, stop in pairwise(edges)]
 
 
 @_stands_for(np.reshape)

@@ -61,7 +61,7 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
     uniform = bool(w.size) and bool((w == w[0]).all())
     for S, _ in _blocks(columns, Y):
         if uniform:  # sorting values is many times faster than sorting them with their weights
-            ordered = np.sort(S, axis=None)
+            ordered, weight = np.sort(S, axis=None), None
         else:
             S = host(S)
             order = np.argsort(S, axis=None)
@@ -71,7 +71,7 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
         under = np.searchsorted(ordered, candidates, side="left")
         found = host(ordered[np.maximum(under - 1, 0)])
         under = host(under)
-        predicted += (ordered.size - under) * w[0] if uniform else weight[under]
+        predicted += (ordered.size - under) * w[0] if weight is None else weight[under]
         found = np.where(under > 0, found, -np.inf)
         below = np.maximum(below, found)
     taken = np.cumsum(hits[::-1])[::-1]

@@ -333,7 +333,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         )
         self.n_label_components_ = result.codes.size
         self.solver_ = result.solver
-        found = {
+        found: dict[str, Any] = {
             "eigenvalues_": result.eigenvalues,
             "objective_share_": result.share,
             "beta_": result.beta,

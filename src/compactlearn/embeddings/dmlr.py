@@ -113,10 +113,7 @@ solver_, n_features_in_, feature_names_in_
         if self.center:
             energy -= pair.count * float(pair.mean_right @ pair.mean_right)
         beta = automatic_balance(self.beta, energy, pair.cross_energy)
-        if is_array(seen):
-            matrix = beta * seen + kept
-        else:
-            matrix = Sum(((beta, seen), (1.0, kept)))
+        matrix = beta * seen + kept if is_array(seen) else Sum(((beta, seen), (1.0, kept)))
         shift = -pair.mean_right if self.center else None
         return Problem(matrix, pair.n_right, shift, beta=beta)
 

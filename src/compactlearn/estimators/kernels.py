@@ -72,7 +72,7 @@ class Kernel:
             "poly": {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0},
         }.get(self.function, {})
         with np.errstate(all="ignore"):  # an overflow is refused below, in words
-            functions = ON_DEVICE if isinstance(A, DeviceArray) else NAMED
+            functions: Any = ON_DEVICE if isinstance(A, DeviceArray) else NAMED
             values = functions[self.function](A, B, **constants)
         if not np.isfinite(values).all():
             raise ValueError(
@@ -86,11 +86,8 @@ class Kernel:
         values = self.function(bare(A), bare(B))
         if isinstance(A, DeviceArray):
             values = self._from_device(values)
-            A, B = bare(A), bare(B)
-        if scipy.sparse.issparse(values):
-            values = values.toarray()
-        if not isinstance(values, DeviceArray):
-            values = np.asarray(values)
+        else:
+            values = np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)
         expected = (A.shape[0], B.shape[0])
         if values.shape != expected:
             raise ValueError(
@@ -111,7 +108,7 @@ class Kernel:
             )
         return values.astype(np.float64, copy=False)
 
-    def _from_device(self, values: Any) -> DeviceArray:
+    def _from_device(self, values: Any) -> Any:
         if library_of(values) is None:
             raise ValueError(
                 f"The kernel function {self.label} must return an array of the library and device "

@@ -93,11 +93,12 @@ class LabelSpace:
             for rows, scores in blocks:
                 labels[rows] = scores > threshold
             return labels
-        places = zeros_beside((n_rows,), beside, dtype=np.intp)
+        places: Any = zeros_beside((n_rows,), beside, dtype=np.intp)
         for rows, scores in blocks:
             places[rows] = scores[:, 0] > 0 if self.kind == "binary" else scores.argmax(axis=1)
         if isinstance(places, DeviceArray) and self.classes.dtype.kind in "biuf":
-            return places.beside(self.classes)[places]
+            classes: Any = places.beside(self.classes)
+            return classes[places]
         return self.classes[host(places)]  # no device has names
 
 

@@ -157,7 +157,8 @@ def inverse_definite(matrix: Array, *, overwrite: bool = False) -> Array:
     """
     n = matrix.shape[0]
     if n <= LU_UP_TO or isinstance(matrix, DeviceArray):
-        return symmetrise(np.linalg.inv(matrix))
+        inverse: Any = np.linalg.inv(matrix)
+        return symmetrise(inverse)
     L = factorise(matrix if overwrite else matrix.copy())
     inverse = np.empty((n, n))
     for columns in _slices(n, STRIP):
@@ -235,12 +236,12 @@ def _slices(n: int, width: int) -> Iterator[slice]:
 # ---- what has no large order, or is LAPACK's in any case ----------------------------------------
 
 
-def solve(matrix: Array, right: Array) -> Array:
+def solve(matrix: Array, right: Any) -> Any:
     """Solve a square system of moderate order."""
     return np.linalg.solve(matrix, right)
 
 
-def cholesky(matrix: Array) -> Array:
+def cholesky(matrix: Array) -> Any:
     """The lower Cholesky factor of a matrix of moderate order, zero above the diagonal."""
     return np.linalg.cholesky(matrix)
 
@@ -338,7 +339,7 @@ def largest_pairs(matrix: Array, count: int, *, overwrite: bool = False) -> tupl
     )
 
 
-def eigenvalues(matrix: Array) -> Array:
+def eigenvalues(matrix: Array) -> Any:
     """Every eigenvalue of a symmetric matrix, smallest first."""
     if not isinstance(matrix, DeviceArray):
         _refuse_unproven(matrix.shape[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,8 @@ BLOCK_BYTES = 1 << 28
 
 
 def device_sums(
-    left: DeviceArray, right: DeviceArray, weights: DeviceArray | None
-) -> tuple[float, DeviceArray, DeviceArray]:
+    left: DeviceArray, right: DeviceArray, weights: Any = None
+) -> tuple[float, Any, Any]:
     """Weight, mean and centred scatter of the columns ``[left, right]``.
 
     Rows are less the mean before they are multiplied, and what rounding has left of that mean is
@@ -25,7 +26,7 @@ def device_sums(
         return 0.0, left.filled(width, 0.0), left.filled((width, width), 0.0)
     if weights is not None:
         weights = left.beside(weights)
-    means = [_total(block, weights) / count for block in (left, right)]
+    means = [device_total(block, weights) / count for block in (left, right)]
     mean = np.concatenate(means)
     scatter, drift = left.filled((width, width), 0.0), left.filled(width, 0.0)
     for rows in _blocks(left.shape[0], width):
@@ -41,12 +42,10 @@ def device_sums(
     return count, mean + drift, (scatter + scatter.T) / 2
 
 
-def device_columns(
-    matrix: DeviceArray, weights: DeviceArray | None
-) -> tuple[DeviceArray, DeviceArray, float]:
+def device_columns(matrix: DeviceArray, weights: Any = None) -> tuple[Any, Any, float]:
     """Weighted mean and variance of every column, and the total weight."""
     count = float(matrix.shape[0]) if weights is None else float(weights.sum())
-    mean = _total(matrix, weights) / count
+    mean = device_total(matrix, weights) / count
     total = matrix.filled(matrix.shape[1], 0.0)
     for rows in _blocks(*matrix.shape):
         squares = (matrix[rows] - mean) ** 2
@@ -54,7 +53,8 @@ def device_columns(
     return mean, total / count, count
 
 
-def _total(block: DeviceArray, weights: DeviceArray | None) -> DeviceArray:
+def device_total(block: DeviceArray, weights: Any) -> Any:
+    """The sum of the rows, each times its weight."""
     return block.sum(axis=0) if weights is None else weights @ block
 
 

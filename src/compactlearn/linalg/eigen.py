@@ -130,7 +130,7 @@ def leading_eigenpairs(
     if route == "auto":
         route = "krylov" if krylov_pays(n, count, has_entries) else "dense"
     if route == "dense" or too_many_for_krylov(n, count):
-        array = matrix if has_entries else _multiplied_out(matrix)
+        array: Any = matrix if has_entries else _multiplied_out(matrix)
         values, vectors = _dense(array, count, overwrite=overwrite or not has_entries)
         status, stats, reached, images = Status.CONVERGED, {"route": "dense"}, 1.0, None
     else:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from compactlearn.core.compress import with_cells_once
 from compactlearn.core.device_array import DeviceArray
 from compactlearn.linalg.dense import add_self_product
-from compactlearn.linalg.device_sums import device_columns, device_sums
+from compactlearn.linalg.device_sums import device_columns, device_sums, device_total
 
 Array = NDArray[np.float64]
 
@@ -464,7 +464,7 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 def weighted_sum(matrix: Any, weights: Array | None) -> Array:
     """Sum of the rows of a matrix, each times its weight."""
     if isinstance(matrix, DeviceArray):
-        return matrix.sum(axis=0) if weights is None else weights @ matrix
+        return device_total(matrix, weights)
     if scipy.sparse.issparse(matrix):
         sums = matrix.sum(axis=0) if weights is None else matrix.T @ weights
         return np.asarray(sums, dtype=np.float64).ravel()
