@@ -33,6 +33,9 @@ from compactlearn.model_selection.auto.ways import WAYS
 
 MANY_TREES, FEW_TREES = 300, 50
 TREES_SECONDS = 30.0  # are worth it: fewer trees where as many would take longer
+# The best splits take three times as long, and beside drawn ones they gain less than .001 but on
+# sets so small that they take no time.
+BEST_SECONDS = 1.0
 DENSE = 0.2  # the share of features that are not zero from which on trees are worth their time
 EXACT_ROWS = 2_000  # a kernel of as many rows is used as such, a larger one by landmarks
 LANDMARKS = 1_000
@@ -78,9 +81,11 @@ def ideas(problem: Problem) -> Iterator[Idea]:
     )
     yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.linear[0]))
     if problem.density >= DENSE:
-        for best_splits, dearer in ((False, 1.0), (True, 3.0)):
+        for best_splits, dearer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
             seconds = dearer * _tree_seconds(problem)
             trees = max(FEW_TREES, min(MANY_TREES, int(TREES_SECONDS / seconds)))
+            if best_splits and trees * seconds > most:
+                continue
             yield Idea(
                 "random forest" if best_splits else "extra trees",
                 trees * seconds,
