@@ -19,10 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
-from compactlearn.linalg.dense import all_pairs
+from compactlearn.linalg.dense import all_pairs, solve
 
 Array = NDArray[np.float64]
 
@@ -75,5 +74,5 @@ def held_out_predictions(
         missed = np.empty_like(solved)
         for S in groups:
             block = (Q[S] * inverse) @ Q[S].T - np.outer(u[S], u[S]) / a
-            missed[S] = scipy.linalg.solve(block, solved[S], assume_a="pos")
+            missed[S] = solve(block, solved[S])
         yield T - missed / s[:, None]

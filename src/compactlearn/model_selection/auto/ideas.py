@@ -33,8 +33,11 @@ from compactlearn.model_selection.auto.ways import WAYS
 
 MANY_TREES, FEW_TREES = 300, 50
 TREES_SECONDS = 30.0  # are worth it: fewer trees where as many would take longer
+# The best splits take three times as long, and beside drawn ones they gain less than .001 but on
+# sets so small that they take no time.
+BEST_SECONDS = 1.0
 DENSE = 0.2  # the share of features that are not zero from which on trees are worth their time
-EXACT_ROWS = 2_000  # a kernel of as many rows is used as such, a larger one by landmarks
+EXACT_ROWS = 3_000  # a kernel of as many rows is used as such, a larger one by landmarks
 LANDMARKS = 1_000
 MOST_KERNEL_CODES = 256  # codes are targets of every refit
 # Sparse regressions of every label are slow beside a kernel, which knows as much of fewer rows.
@@ -78,9 +81,11 @@ def ideas(problem: Problem) -> Iterator[Idea]:
     )
     yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.linear[0]))
     if problem.density >= DENSE:
-        for best_splits, dearer in ((False, 1.0), (True, 3.0)):
+        for best_splits, dearer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
             seconds = dearer * _tree_seconds(problem)
             trees = max(FEW_TREES, min(MANY_TREES, int(TREES_SECONDS / seconds)))
+            if best_splits and trees * seconds > most:
+                continue
             yield Idea(
                 "random forest" if best_splits else "extra trees",
                 trees * seconds,
@@ -132,9 +137,10 @@ def _linear(problem: Problem, findings: Findings) -> Tried:
 
 
 def _kernel(problem: Problem, linear: Found) -> Tried:
-    found = search_kernel(problem)
+    exact = problem.n_rows <= EXACT_ROWS
+    found = search_kernel(problem, exact=exact)
     kernel = KernelMap(gamma=found.params["gamma"], random_state=problem.seed)
-    if problem.n_rows > EXACT_ROWS:
+    if not exact:
         kernel.set_params(method="nystroem", n_components=LANDMARKS)
     codes = component_count(
         linear.params["n_label_components"],
