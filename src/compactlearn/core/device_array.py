@@ -22,15 +22,28 @@ import numpy as np
 
 from compactlearn.core.optional import require
 
-_UFUNCS = {
-    np.add: "add",
-    np.subtract: "subtract",
-    np.multiply: "multiply",
-    np.true_divide: "divide",
-    np.power: "pow",
-    np.matmul: "matmul",
-    np.negative: "negative",
-    np.absolute: "abs",
+# Operators are what every library has at its fastest; the rest goes by the standard's names.
+_UFUNCS: dict[Any, Callable[..., Any] | str] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.true_divide: operator.truediv,
+    np.power: operator.pow,
+    np.matmul: operator.matmul,
+    np.negative: operator.neg,
+    np.absolute: operator.abs,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.equal: operator.eq,
+    np.not_equal: operator.ne,
+    np.logical_and: operator.and_,
+    np.logical_or: operator.or_,
+    np.logical_not: operator.invert,
+    np.invert: operator.invert,
+    np.bitwise_and: operator.and_,
+    np.bitwise_or: operator.or_,
     np.sign: "sign",
     np.sqrt: "sqrt",
     np.square: "square",
@@ -43,18 +56,6 @@ _UFUNCS = {
     np.minimum: "minimum",
     np.isfinite: "isfinite",
     np.isnan: "isnan",
-    np.greater: "greater",
-    np.greater_equal: "greater_equal",
-    np.less: "less",
-    np.less_equal: "less_equal",
-    np.equal: "equal",
-    np.not_equal: "not_equal",
-    np.logical_and: "logical_and",
-    np.logical_or: "logical_or",
-    np.logical_not: "logical_not",
-    np.invert: "logical_not",
-    np.bitwise_and: "logical_and",
-    np.bitwise_or: "logical_or",
 }
 
 # NumPy's functions, by name, with what stands for each; filled by core/device_functions.py.
@@ -187,7 +188,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             if not isinstance(value, DeviceArray | np.ndarray | np.generic | float | int | bool):
                 return NotImplemented
         operands = _promoted(self, [self._operand(value) for value in inputs])
-        found = self._like(getattr(self.xp, _UFUNCS[ufunc])(*operands))
+        call = _UFUNCS[ufunc]
+        found = self._like((getattr(self.xp, call) if isinstance(call, str) else call)(*operands))
         if out is None:
             return found
         (target,) = out

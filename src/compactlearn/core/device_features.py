@@ -33,10 +33,15 @@ def check_device_features(estimator: Any, X: Any, *, reset: bool) -> DeviceArray
             f"Found array with {what} (shape={rows.shape}) while a minimum of 1 is required by "
             f"{name}; pass at least one row and one column."
         )
-    require_same_place(estimator, rows, reset=reset)
-    validate_data(estimator, rows, reset=reset, skip_check_array=True)
     _refuse_not_finite(rows)
-    return rows
+    return checked_before(estimator, rows, reset=reset)
+
+
+def checked_before(estimator: Any, X: DeviceArray, *, reset: bool) -> DeviceArray:
+    """Rows that were checked already; the estimator learns, or compares, columns and place."""
+    require_same_place(estimator, X, reset=reset)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return X
 
 
 def require_same_place(estimator: Any, X: Any, *, reset: bool) -> None:

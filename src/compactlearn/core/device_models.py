@@ -17,25 +17,27 @@ def on_host(model: Any) -> Any:
     """
     steps = [step for _, step in getattr(model, "steps", ())]
     on_device = any(hasattr(part, "_place") for part in (model, *steps))
-    return _copied(model) if on_device else model
+    return _copied(model, {}) if on_device else model
 
 
-def _copied(value: Any) -> Any:
-    """The value with every array in it on the host; what holds none of them is shared."""
-    if library_of(bare(value)) is not None:
-        return host(value)
+def _copied(value: Any, arrays: dict[int, Any]) -> Any:
+    """The value with every array in it on the host. What two parts share they share again: those
+    that came by now are in ``arrays``, by their identity."""
+    raw = bare(value)
+    if library_of(raw) is not None:
+        if id(raw) not in arrays:
+            arrays[id(raw)] = host(raw)
+        return arrays[id(raw)]
     if isinstance(value, dict):
-        return {key: _copied(part) for key, part in value.items()}
+        return {key: _copied(part, arrays) for key, part in value.items()}
     if type(value) in (list, tuple):
-        return type(value)(_copied(part) for part in value)
+        return type(value)(_copied(part, arrays) for part in value)
     ours = type(value).__module__.partition(".")[0] == "compactlearn"
     if not (ours or isinstance(value, BaseEstimator)) or not hasattr(value, "__dict__"):
         return value
     other = object.__new__(type(value))
-    # Not by setattr, which frozen ones refuse.
-    vars(other).update(
-        {name: _copied(part) for name, part in vars(value).items() if name != "_place"}
-    )
+    parts = {name: part for name, part in vars(value).items() if name != "_place"}
+    vars(other).update(_copied(parts, arrays))  # not by setattr, which frozen ones refuse
     return other
 
 

@@ -221,7 +221,8 @@ def free_bytes(array: Any) -> int | None:
         return int(raw.device.mem_info[0]) + int(pool.free_bytes())
     if library == "torch" and raw.device.type == "cuda":
         cuda = DeviceArray(raw).xp.cuda
-        unused = cuda.memory_reserved(raw.device) - cuda.memory_allocated(raw.device)
+        held = cuda.memory_stats(raw.device)
+        unused = held["reserved_bytes.all.current"] - held["allocated_bytes.all.current"]
         return int(cuda.mem_get_info(raw.device)[0]) + int(unused)
     return memory.available_bytes()
 

@@ -21,7 +21,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from compactlearn.core.compress import compress_rows, with_cells_once
-from compactlearn.core.device_features import check_device_features, require_same_place
+from compactlearn.core.device_features import (
+    check_device_features,
+    checked_before,
+    require_same_place,
+)
 from compactlearn.core.devices import (
     DeviceArray,
     dispatches,
@@ -104,15 +108,15 @@ def labels_given(y: Any, Y: Any) -> Any:
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a float ndarray or CSR matrix, finite, with the columns the estimator knows."""
-    if not reset and _known_already(estimator, X):
-        _refuse_not_finite(X)
-        return with_cells_once(X)
-    if isinstance(X, DeviceArray):  # checked before
-        return X
+    if isinstance(X, DeviceArray):
+        return checked_before(estimator, X, reset=reset)
     if library_of(X) is not None and dispatches():
         return check_device_features(estimator, X, reset=reset)
     refuse_without_switch(X, "X")
     require_same_place(estimator, X, reset=reset)
+    if not reset and _known_already(estimator, X):
+        _refuse_not_finite(X)
+        return with_cells_once(X)
     refuse_unread(X, "X")
     try:
         X = validate_data(
