@@ -178,6 +178,14 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             return value.item()
         return value
 
+    def _arrays(self, operands: list[Any]) -> list[Any]:
+        """Operands of one type, numbers among them as arrays: not every library takes them."""
+        kind = next(value.dtype for value in operands if not isinstance(value, float | int))
+        return [
+            self.filled((), value, _in_numpy(kind)).raw if isinstance(value, float | int) else value
+            for value in operands
+        ]
+
     # ---- NumPy's protocols --------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
@@ -189,7 +197,9 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
                 return NotImplemented
         operands = _promoted(self, [self._operand(value) for value in inputs])
         call = _UFUNCS[ufunc]
-        found = self._like((getattr(self.xp, call) if isinstance(call, str) else call)(*operands))
+        if isinstance(call, str):
+            call, operands = getattr(self.xp, call), self._arrays(operands)
+        found = self._like(call(*operands))
         if out is None:
             return found
         (target,) = out
