@@ -221,9 +221,11 @@ def free_bytes(array: Any) -> int | None:
         return int(raw.device.mem_info[0]) + int(pool.free_bytes())
     if library == "torch" and raw.device.type == "cuda":
         cuda = DeviceArray(raw).xp.cuda
-        held = cuda.memory_stats(raw.device)
-        unused = held["reserved_bytes.all.current"] - held["allocated_bytes.all.current"]
-        return int(cuda.mem_get_info(raw.device)[0]) + int(unused)
+        stats = cuda.memory_stats(raw.device)  # empty before the first use
+        reserved, used = (
+            int(stats.get(f"{name}_bytes.all.current", 0)) for name in ("reserved", "allocated")
+        )
+        return int(cuda.mem_get_info(raw.device)[0]) + reserved - used
     return memory.available_bytes()
 
 
