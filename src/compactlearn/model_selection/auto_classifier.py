@@ -72,14 +72,14 @@ class AutoCompactClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
 
     One kind of model after the other is fitted, those with the most promise for a second first:
 
-    1. compact learning (CMLL) with a logistic decoder, on features as they are, on rows of unit
-       length or on columns of unit variance, whichever is best, with penalty and size found by
-       cross-validation that shares its decompositions;
-    2. the same with codes predicted from all features, where these are many;
-    3. the same behind an RBF kernel, whose width comes from the data: exact up to 2,000 rows, by
+    1. a linear model with a logistic decoder, on features as they are, on rows of unit length or on
+       columns of unit variance, whichever is best, with penalty and size found by cross-validation
+       that shares its decompositions; of more than 100 labels, compact (CMLL);
+    2. the same behind an RBF kernel, whose width comes from the data: exact up to 3,000 rows, by
        landmarks beyond;
-    4. extra trees and a random forest on all labels, where features are dense;
-    5. :class:`ShortlistClassifier`, where they are sparse; of more than 2,000 labels, and 2,000
+    3. extra trees on all labels, and a random forest where that takes no time, where features are
+       dense;
+    4. :class:`ShortlistClassifier`, where they are sparse; of more than 2,000 labels, and 2,000
        sparse rows or more, it is the only one.
 
     Each is judged on scores of training rows by models that had not met their labels, and at
