@@ -254,12 +254,14 @@ def test_no_time_no_comparison():
     assert len(model.plot_frontier().data) == 2
 
 
-def test_one_vs_rest_can_be_put_beside():
+def test_one_vs_rest_can_be_put_beside(recwarn):
     data = load("enron")
     X, Y = data.X[:150], data.Y[:150]
     model = AutoCompactClassifier(time_budget=0.01, random_state=0).fit(X, Y)
     before = model.predict_proba(data.X[150:160])
+    recwarn.clear()
     assert model.add_reference(X, Y) is model
+    assert not recwarn.list
     (beside,) = model.references_
     assert beside["name"] == "one-vs-rest"
     # A weight for each feature and a constant, and a constant alone for labels that no row has.

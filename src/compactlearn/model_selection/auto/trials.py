@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from compactlearn.core.warn import quiet
+from compactlearn.core.warn import quiet, silence
 from compactlearn.estimators.any_classifier import scores_to_rank
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import ENOUGH_ROWS
@@ -135,7 +135,8 @@ def try_one_vs_rest(problem: Problem, name: str, way: Way) -> Tried:
     tried = []
     for C in (0.1, 1.0, 10.0):
         model = OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
-        tried.append(try_by_folds(problem, name, model, way=way, scores_of=_log_odds_of))
+        with silence(UserWarning):  # of every label that the rows of a fold do not have
+            tried.append(try_by_folds(problem, name, model, way=way, scores_of=_log_odds_of))
     best = max(tried, key=lambda one: one.score)
     return replace(best, seconds=sum(one.seconds for one in tried))
 
