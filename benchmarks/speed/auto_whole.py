@@ -28,7 +28,7 @@ from compactlearn import AutoCompactClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision
 
-DATA = [
+DATA = (
     "flags",
     "emotions",
     "cal500",
@@ -46,7 +46,7 @@ DATA = [
     "tmc2007-500",
     "mediamill",
     "imdb",
-]
+)
 
 
 def measured(name, data_home):
