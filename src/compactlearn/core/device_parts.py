@@ -108,11 +108,11 @@ class Indexed:
         counted = xp.cumulative_sum(xp.astype(chosen, xp.int64)) - 1
         order = xp.where(chosen, counted, order)
         if isinstance(raw, float | int):
-            new = xp.fulllike(self.raw, raw)
+            new = xp.full_like(self.raw, raw)
         else:
             shape = tuple(places.shape[0] if p == place else n for p, n in enumerate(self.shape))
             new = xp.take(xp.broadcast_to(raw, shape), ranks, axis=place)
-            new = xp.take(new, xp.where(chosen, order, xp.zeroslike(order)), axis=place)
+            new = xp.take(new, xp.where(chosen, order, xp.zeros_like(order)), axis=place)
         mask = xp.reshape(chosen, tuple(size if p == place else 1 for p in range(self.ndim)))
         self.raw[...] = xp.where(mask, new, self.raw)
 
