@@ -246,9 +246,10 @@ def _refuse_one_buffer(before: Any, given: tuple[Any, int], index: int) -> None:
     if before is None or before[1] == given[1]:
         return
     one, other = before[0][0], given[0][0]
-    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and other.size):
+    if not all(isinstance(X, np.ndarray) and X.size for X in (one, other)):
         return
-    if one is other or one.__array_interface__["data"][0] == other.__array_interface__["data"][0]:
+    places = [X.__array_interface__["data"][0] for X in (one, other)]
+    if places[0] == places[1]:
         raise ValueError(
             f"Block {index} lies in the memory of block {index - 1}, which is still in use, since "
             "blocks are read ahead of being summed; yield a new array for each block, for example "
