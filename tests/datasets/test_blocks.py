@@ -79,11 +79,12 @@ def test_tables_have_the_same_rows(tmp_path, emotions, ending, rows_per_block):
     writers.get(ending, write_arrow)(emotions, path)
     labels = None if ending in ("arff", "parquet") else -6
     source = open_blocks(path, labels, rows_per_block=rows_per_block)
+    assert source.n_rows == (593 if ending == "parquet" else None)
     same_rows(source, emotions)
     same_rows(source, emotions)  # again
+    assert source.n_rows == 593
     assert source.feature_names == emotions.feature_names
     assert source.label_names == emotions.label_names
-    assert source.n_rows == (593 if ending == "parquet" else None)
     if ending in ("parquet", "feather"):
         assert max(X.shape[0] for X, _ in source) < 2 * rows_per_block
 
@@ -155,6 +156,7 @@ def test_a_folder_of_files_is_one_source(tmp_path, emotions):
     (folder / "_temporary").mkdir(parents=True)
     (folder / "_SUCCESS").write_text("")
     (folder / ".hidden").write_text("")
+    (folder / "README.md").write_text("what this is")
     (folder / "_temporary" / "left.parquet").write_text("")
     parts(emotions, folder)
     source = open_blocks(folder, rows_per_block=100)
