@@ -107,7 +107,7 @@ def test_text_of_extreme_classification(tmp_path, enron):
     same_rows(open_blocks(packed), enron)
     content = (tmp_path / "data.txt").read_text().splitlines(keepends=True)
     (tmp_path / "bare.xmlrepo").write_text("".join(content[1:]))
-    with pytest.raises(DataFileError, match="must say how many columns .* Pass n_features"):
+    with pytest.raises(DataFileError, match=r"must say how many columns .* Pass n_features"):
         open_blocks(tmp_path / "bare.xmlrepo")
     shape = {"n_features": enron.n_features, "n_labels": enron.n_labels}
     same_rows(open_blocks(tmp_path / "bare.xmlrepo", **shape), enron)
@@ -224,7 +224,7 @@ def test_a_missing_value_is_named_by_its_block(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n" + "1,0\n" * 5 + ",1\n")
     source = open_blocks(tmp_path / "data.csv", labels=-1)
     assert np.isnan(read(tmp_path / "data.csv", labels=-1).X).any()
-    with pytest.raises(ValueError, match="Block 0: features must be finite .* NaN in row 5"):
+    with pytest.raises(ValueError, match=r"Block 0: features must be finite .* NaN in row 5"):
         CMLLClassifier().fit(source)
 
 

@@ -205,9 +205,10 @@ def test_codes_that_do_not_fit_are_refused_with_what_to_do(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
     with pytest.raises(MemoryError, match="Finding codes of 8 features and 5 labels by passes"):
         CMLLClassifier(**PASSES).fit_blocks(GOOD)
+    data = make_compact(60, 30, 40, random_state=0)
+    model = CMLLClassifier(solver="randomized")
     with (
-        pytest.raises(MemoryError, match="fewer n_label_components, or threshold=0.5"),
+        pytest.raises(MemoryError, match=r"fewer n_label_components, or threshold=0\.5"),
         pytest.warns(UserWarning, match="label components, the default for 40 labels"),
     ):
-        data = make_compact(60, 30, 40, random_state=0)
-        CMLLClassifier(solver="randomized").fit_blocks([(data.X, data.Y)])
+        model.fit_blocks([(data.X, data.Y)])

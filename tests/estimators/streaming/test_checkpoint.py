@@ -108,7 +108,7 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     with pytest.raises(ValueError, match="7 blocks had been summed, and there are 2; remove"):
         CMLLClassifier().fit_blocks(BLOCKS[:2], checkpoint=path)
     wider = [(np.hstack([a, a]), b) for a, b in BLOCKS]
-    with pytest.raises(ValueError, match="another fit: its (number of features|first block) is"):
+    with pytest.raises(ValueError, match=r"another fit: its (number of features|first block) is"):
         CMLLClassifier().fit_blocks(wider, checkpoint=path)
 
 
@@ -116,7 +116,7 @@ def test_a_checkpoint_is_read_without_executing_anything(tmp_path):
     path = left_over(tmp_path)
     (file,) = path.iterdir()
     file.write_bytes(pickle.dumps(pytest.fail))
-    with pytest.raises(ValueError, match="cannot be read .*pickle.*; remove the folder"):
+    with pytest.raises(ValueError, match=r"cannot be read .*pickle.*; remove the folder"):
         CMLLClassifier().fit_blocks(BLOCKS, checkpoint=path)
 
 
@@ -126,13 +126,13 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
     content = bytearray(file.read_bytes())
     content[-9] ^= 1
     file.write_bytes(content)
-    with pytest.raises(ValueError, match="cannot be read .*digest.*; remove the folder"):
+    with pytest.raises(ValueError, match=r"cannot be read .*digest.*; remove the folder"):
         CMLLClassifier().fit_blocks(BLOCKS, checkpoint=path)
 
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="must be the path of a folder, and .*file' is a file"):
+    with pytest.raises(ValueError, match=r"must be the path of a folder, and .*file' is a file"):
         CMLLClassifier().fit_blocks(BLOCKS, checkpoint=tmp_path / "file")
 
 
