@@ -45,6 +45,17 @@ class BlockFiles(RowBlocks):
 
     It is made by :func:`open_blocks`, and gone through as often as needed.
 
+    Parameters
+    ----------
+    paths : list of Path
+        The files.
+    read : callable
+        From a path and a number of rows to parts of about so many.
+    rows_per_block : int or None
+        As in :func:`open_blocks`.
+    n_rows : int or None
+        How many rows there are in all, where that is known.
+
     Attributes
     ----------
     paths : tuple of Path

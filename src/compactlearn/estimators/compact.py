@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -66,17 +65,15 @@ from compactlearn.estimators.running_sums import (
 from compactlearn.estimators.streaming.fit_local import (
     ArrayBlocks,
     is_large_map,
-    local_source,
     refuse_beside_blocks,
-    take_columns,
 )
-from compactlearn.estimators.streaming.fitting import fits_in_blocks, prepare
+from compactlearn.estimators.streaming.fits_blocks import FitsBlocks
+from compactlearn.estimators.streaming.fitting import fits_in_blocks
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import BIASES
-from compactlearn.linalg.row_source import RowSource
 
 Array = NDArray[np.float64]
 
@@ -94,6 +91,7 @@ def _gives_probabilities(classifier: CompactClassifier) -> bool:
 
 
 class CompactClassifier(
+    FitsBlocks,
     ShowsParts,
     RanksLabels,
     ClassNamePrefixFeaturesOutMixin,
@@ -283,51 +281,6 @@ default="auto"
         if is_large_map(X) and np.ndim(given) == 2 and groups is None and fits_in_blocks(self):
             return self.fit_blocks(ArrayBlocks(X, given, sample_weight))
         self._fit(X, given, sample_weight, groups, sep)
-        return self
-
-    def fit_blocks(self, blocks: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Self:
-        """Fit rows that come in blocks, and that need never be in memory together.
-
-        Sums of the blocks are all that a linear model needs, so that its scores are those of a
-        ``fit`` on all rows. One pass is enough where a matrix of the order of features and labels
-        fits in the memory; beyond 5000 of them CMLL goes through the blocks several times
-        (``n_passes_``). A decoder or threshold that is learnt is learnt from some rows that are
-        held out, see docs/guide/large-data.md.
-
-        Parameters
-        ----------
-        blocks : iterable of tuples, or function that returns one
-            Blocks ``(X, Y)`` or ``(X, Y, sample_weight)``: features, and labels as a matrix of 0
-            and 1. Each is an array of its own, since the next ones are read while it is summed. An
-            iterator will do where one pass is enough.
-        checkpoint : path of a folder, optional
-            Sums so far are kept there, every minute. A fit that was killed goes on from them when
-            it is called again with the same data and parameters, with the same outcome to the bit.
-            The folder is removed when the fit ends.
-        """
-        with unchanged_on_error(self), blas_threads():
-            self.make_embedding()  # parameters are checked before anything is read
-            source = local_source(self, blocks, checkpoint)
-            self.fit_source(source)
-            if source.checkpoint is not None:
-                source.checkpoint.remove()
-        return self
-
-    def fit_source(self, source: RowSource) -> Self:
-        """Fit rows of which only sums over blocks can be had: what ``fit_blocks`` does with blocks
-        of this process, for those of a cluster.
-
-        Parameters
-        ----------
-        source : RowSource
-            See :mod:`compactlearn.linalg.row_source`.
-        """
-        with unchanged_on_error(self), blas_threads():
-            embedding = self.make_embedding()
-            labels = take_columns(self, source)
-            threshold = given_threshold(self.threshold, self.decoder, labels)
-            training = prepare(self, embedding, source)
-            self._learn(embedding, training, labels, threshold)
         return self
 
     def fit_scored(
