@@ -176,7 +176,7 @@ def open_blocks(
     ...     films = open_blocks(folder, labels=-1, rows_per_block=2)
     ...     sizes = [X.shape[0] for X, Y in films]
     >>> films, sum(sizes)
-    (BlockFiles of 2 files: rows, 1 features (dense), 1 labels, about 2 rows in a block, 6)
+    (BlockFiles of 2 files: 6 rows, 1 features (dense), 1 labels, about 2 rows in a block, 6)
     """
     _check_rows(rows_per_block)
     paths = _files(path_or_paths)
