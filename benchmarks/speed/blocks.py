@@ -5,7 +5,7 @@
 
 dense    blocks of 300 features and 100 labels, made on the fly, one pass: rows a second beside a
          plain ``A.T @ A`` of float64 blocks of all 400 columns, which is the least that moments
-         take, five times in turn; the peak of memory for 1 and 10 million rows
+         take, three times in turn; the peak of memory for 1 and 10 million rows
 wordnet  the text of wordnet repeated in a file on disk (65,041 rows a copy), CMLLClassifier by
          passes: seconds, passes, and the peak of memory for several numbers of copies
 stages   microseconds a row of the steps that passes are made of, with one thread
@@ -39,7 +39,7 @@ from compactlearn.estimators.streaming.fitting import block_moments
 from compactlearn.linalg.passes import GramOf, ImagesOf, column_sums
 
 SHARE, AIM, GROWTH, TEXT_PEAK = 0.6, 0.8, 300 * 2**20, 2 * 2**30  # the targets
-N_FEATURES, N_LABELS, N_ROWS, POOL, TURNS = 300, 100, 1 << 14, 4, 5
+N_FEATURES, N_LABELS, N_ROWS, POOL, TURNS = 300, 100, 1 << 14, 4, 3
 N_CODES = {"dense": 50, "wordnet": 100}
 
 
@@ -192,7 +192,7 @@ def repeated(data, copies, folder):
 def dense_runs(sizes):
     runs = [child("dense", n_rows) for n_rows in sizes]
     growth = runs[-1]["peak_bytes"] - runs[0]["peak_bytes"]
-    turns = child("turns", max(sizes) // 4)
+    turns = child("turns", max(sizes) // 5)
     share = turns["share"]
     return {
         "features": N_FEATURES,
