@@ -21,7 +21,7 @@ from compactlearn.linalg.row_source import RowSource
 # A memory map of more float64 numbers than this is fitted in blocks, and not read whole.
 MAPPED_ABOVE = 1 << 28  # bytes
 
-_BLOCK_BYTES = 1 << 25  # of a block of a memory map
+_BLOCK_BYTES = 1 << 24  # of a block of a memory map
 _OF_NO_CONCERN = ("verbose", "n_jobs")  # parameters that change nothing of the sums
 
 
