@@ -52,6 +52,7 @@ from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
 from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
+from compactlearn.estimators.on_dask.predicting import lazy_on_dask
 from compactlearn.estimators.penalty import resolved_penalty
 from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.estimators.running_sums import (
@@ -477,6 +478,7 @@ default="auto"
     def _shown(self, scores: Array) -> Array:
         return chances_of(scores) if self._decoder == "logistic" else scores
 
+    @lazy_on_dask
     def transform(self, X: Any) -> Any:
         """Return the projected features XP; where features are kept, X, mapped and scaled.
 
@@ -488,6 +490,7 @@ default="auto"
         X = self._prepare(X)
         return self._model.projected(X)
 
+    @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
         """Return predicted codes of shape (n_samples, n_label_components), in ``codes_`` units.
 
@@ -499,6 +502,7 @@ default="auto"
         X = self._prepare(X)
         return self._model.codes(X)
 
+    @lazy_on_dask
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
 
@@ -512,6 +516,7 @@ default="auto"
         return scores[:, 0] if self._labels.kind == "binary" else scores
 
     @available_if(_gives_probabilities)
+    @lazy_on_dask
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
 
@@ -523,6 +528,7 @@ default="auto"
         X = self._prepare(X)
         return self._model.probabilities(X)
 
+    @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
 
