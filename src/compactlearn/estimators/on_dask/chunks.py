@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from compactlearn.core.chunked import is_dask, is_dask_array, is_dask_frame
+from compactlearn.core.chunked import is_dask_array, is_dask_frame
 from compactlearn.estimators.on_dask.running import call, computed
 
 
-def check_features_unread(X: Any) -> Any:
-    """X as a Dask array whose blocks are whole rows, or as a Dask frame."""
+def check_features_unread(X: Any, *, counted: bool = True) -> Any:
+    """X as a Dask array whose blocks are whole rows, or as a Dask frame.
+
+    To predict, the rows of its blocks need not be ``counted``.
+    """
     _refuse_other_collections(X, "X")
     if X.ndim != 2:
         raise ValueError(
@@ -23,7 +26,8 @@ def check_features_unread(X: Any) -> Any:
     if is_dask_frame(X):
         _refuse_words(X)
         return X
-    _refuse_unknown_sizes(X, "X")
+    if counted:
+        _refuse_unknown_sizes(X, "X")
     if X.dtype.kind not in "biuf":
         raise ValueError(
             f"X must hold real numbers, and its type is {X.dtype}; turn it into numbers first."
@@ -42,6 +46,16 @@ def one_row_of_zeros(X: Any) -> Any:
         return type(X._meta)(np.zeros((1, X.shape[1])), columns=X.columns)
     zeros = np.zeros((1, X.shape[1]), dtype=X.dtype)
     return scipy.sparse.csr_array(zeros) if scipy.sparse.issparse(X._meta) else zeros
+
+
+def filled_blocks(X: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """The blocks of checked features that have rows, and how many."""
+    counts = row_counts(X)
+    blocks = X.to_delayed().ravel().tolist() if is_dask_array(X) else X.to_delayed()
+    filled = [place for place, count in enumerate(counts) if count]
+    if not filled:
+        raise ValueError("X needs at least one row, and its Dask collection has none; pass data.")
+    return tuple(int(counts[place]) for place in filled), [blocks[place] for place in filled]
 
 
 def row_counts(X: Any) -> tuple[int, ...]:
@@ -78,3 +92,27 @@ def _refuse_words(X: Any) -> None:
             )
     if X.shape[1] == 0:
         raise ValueError("X needs at least one column, and is a Dask DataFrame without; pass data.")
+
+
+def aligned(data: Any, sizes: Sequence[int], name: str) -> list[Any]:
+    """The rows of ``data`` cut into blocks of so many; delayed where it is a Dask collection."""
+    n_rows, given = sum(sizes), data.shape[0]
+    if given != n_rows:
+        raise ValueError(
+            f"X and {name} must have as many rows as each other, and have {n_rows} and {given} "
+            f"(inconsistent numbers of samples); pass those of exactly the rows of X."
+        )
+    if is_dask_array(data):
+        whole = {0: tuple(sizes)} if data.ndim == 1 else {0: tuple(sizes), 1: -1}
+        return data.rechunk(whole).to_delayed().ravel().tolist()
+    stops = np.cumsum(sizes)
+    return [data[stop - size : stop] for size, stop in zip(sizes, stops, strict=True)]
+
+
+def counted_array(data: Any, name: str) -> Any:
+    """A Dask collection of labels or weights as an array whose rows are counted."""
+    _refuse_other_collections(data, name)
+    if is_dask_frame(data):
+        return data.to_dask_array(lengths=list(row_counts(data)))
+    _refuse_unknown_sizes(data, name)
+    return data

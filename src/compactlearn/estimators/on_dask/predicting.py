@@ -12,10 +12,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from compactlearn.core.chunked import is_dask, is_dask_frame
-from compactlearn.core.warn import quiet
 from compactlearn.estimators.on_dask.chunks import check_features_unread, one_row_of_zeros
 from compactlearn.estimators.on_dask.running import block_named, call, dask, value
-from compactlearn.estimators.running_sums import RunningSums
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -31,7 +29,7 @@ def lazy_on_dask(method: Method) -> Method:
     def asked(self: Any, X: Any, *given: Any, **options: Any) -> Any:
         if not is_dask(X):
             return method(self, X, *given, **options)
-        X = check_features_unread(X)
+        X = check_features_unread(X, counted=False)
         sample = method(self, one_row_of_zeros(X), *given, **options)
         ask = _Ask(method.__name__, given, options, sample, _first_rows(X))
         lazily = _of_frame if is_dask_frame(X) else _of_array
@@ -109,13 +107,13 @@ def _of_frame(ask: _Ask, X: Any, model: Any) -> Any:
 
 
 def _first_rows(X: Any) -> list[int] | None:
-    return None if is_dask_frame(X) else [*accumulate(X.chunks[0], initial=0)][:-1]
+    if is_dask_frame(X) or np.isnan(X.chunks[0]).any():
+        return None
+    return [*accumulate(X.chunks[0], initial=0)][:-1]
 
 
 def slim(model: Any) -> Any:
     """The model without the sums that it goes on learning from: they are larger than itself."""
-    if getattr(model, "_sums", None) is None:
-        return model
     other = copy(model)
-    other._sums = RunningSums(None)
+    vars(other).pop("_sums", None)
     return other
