@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
+from compactlearn.core.chunked import is_dask
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -53,6 +55,7 @@ from compactlearn.estimators.inputs import check_folds, check_training, without_
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.estimators.on_dask.predicting import lazy_on_dask
+from compactlearn.estimators.on_dask.source import source_of
 from compactlearn.estimators.penalty import resolved_penalty
 from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.estimators.running_sums import (
@@ -328,26 +331,9 @@ default="auto"
             first = not hasattr(self, "embedding_")
             if not first and self._sums.moments is None:
                 refuse_to_go_on(self.embedding_)
-            X = check_features(self, X, reset=first)
-            known = classes if first or self._labels.kind == "multilabel" else self.classes_
-            targets = check_targets(
-                labels_given(y, Y),
-                X.shape[0],
-                classes=known,
-                names=None if first else self._labels.names or (),
-                sep=sep,
-                owner="partial_fit",
-                features=X,
-            )
+            labels, moments = self._summed(X, labels_given(y, Y), classes, sample_weight, sep)
             if not first:
-                refuse_other_labels(self._labels, targets)
-            weights = check_weights(sample_weight, X.shape[0])
-            X, targets, weights = without_zero_weights(X, targets, weights)
-            require_room_for_moments(X.shape[1], targets.n_labels)
-            moments = Moments.from_arrays(working_form(X), targets.matrix, weights)
-            labels = LabelSpace.of(targets) if first else self._labels
-            if not first:
-                moments = self._sums.moments + moments
+                labels, moments = self._labels, self._sums.moments + moments
             threshold = given_threshold(self.threshold, self.decoder, labels)
             tuned = isinstance(self.threshold, str) and labels.kind == "multilabel"
             if tuned and not first:
@@ -356,6 +342,29 @@ default="auto"
             self._learn(embedding, training, labels, threshold)
             self._sums = RunningSums(moments, saved=True)
         return self
+
+    def _summed(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, sep: str | None
+    ) -> tuple[LabelSpace, Moments]:
+        """The labels and the moments of rows that ``partial_fit`` was given."""
+        first = not hasattr(self, "embedding_")
+        known = classes if first or self._labels.kind == "multilabel" else self.classes_
+        names = None if first else self._labels.names or ()
+        asked = {"classes": known, "names": names, "sep": sep, "owner": "partial_fit"}
+        if is_dask(X):
+            source = source_of(self, X, y, sample_weight, reset=first, **asked)
+            labels, sum_up = source.labels, source.moments
+        else:
+            X = check_features(self, X, reset=first)
+            targets = check_targets(y, X.shape[0], features=X, **asked)
+            weights = check_weights(sample_weight, X.shape[0])
+            X, targets, weights = without_zero_weights(X, targets, weights)
+            labels = LabelSpace.of(targets)
+            sum_up = partial(Moments.from_arrays, working_form(X), targets.matrix, weights)
+        if not first:
+            refuse_other_labels(self._labels, labels)
+        require_room_for_moments(self.n_features_in_, labels.n_labels)
+        return labels, sum_up()
 
     @available_if(fits_from_moments)
     def fit_moments(self, moments: Moments | Sequence[Moments]) -> Self:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from compactlearn.core.validation import Targets
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.linalg.moments import Moments
@@ -80,7 +79,7 @@ def refuse_to_go_on(embedding: Embedding) -> NoReturn:
     )
 
 
-def refuse_other_labels(known: LabelSpace, targets: Targets) -> None:
+def refuse_other_labels(known: LabelSpace, targets: LabelSpace) -> None:
     """Refuse labels that are not those of the parts before."""
     if (targets.kind, targets.n_labels) != (known.kind, known.n_labels):
         raise ValueError(

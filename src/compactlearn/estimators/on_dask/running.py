@@ -86,9 +86,9 @@ def lost_scheduler_named() -> Iterator[None]:
 
 @contextmanager
 def block_named(number: int, first_row: int | None) -> Iterator[None]:
-    """Say in which block bad values were found; their rows are counted from its first on."""
-    where = f"block {number}" if first_row is None else f"the block that begins at row {first_row}"
+    """Say in which block bad values were found; the rows of a message are counted within it."""
+    begins = "" if first_row is None else f", whose first row is row {first_row} of all"
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"In {where} (rows counted from there): {error}") from error
+        raise ValueError(f"Block {number}{begins}: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -24,6 +25,8 @@ from compactlearn.estimators.on_dask.chunks import (
     one_row_of_zeros,
 )
 from compactlearn.estimators.on_dask.running import block_named, call, total, value
+from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.row_source import Block
 
 T = TypeVar("T")
@@ -60,6 +63,15 @@ class DaskSource:
         shared, reader = value(part, "part"), value(self._reader, "reader")
         key = "-".join(what.split())
         return total([call(_part_of, shared, reader, *b.given, what=key) for b in self._blocks], add)
+
+    def moments(self) -> Moments:
+        """First and second moments of all rows: one pass."""
+        return self.total(moments_of, operator.add, what="moments")
+
+
+def moments_of(block: Block) -> Moments:
+    """Those of one block."""
+    return Moments.from_arrays(working_form(block.X), block.Y, block.weights)
 
 
 @dataclass(frozen=True, eq=False)
