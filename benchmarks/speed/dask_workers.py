@@ -144,7 +144,7 @@ def _loaded(folder: str, name: str) -> Any:
 
 
 def _fit(X: Any, Y: Any) -> Callable[[], CMLLClassifier]:
-    return lambda: CMLLClassifier(solver="moments", threshold=0.5).partial_fit(X, Y)
+    return lambda: CMLLClassifier(solver="moments", threshold=0.5).fit(X, Y)
 
 
 def _evaluate(model: CMLLClassifier, X: Any, Y: Any) -> Callable[[], dict[str, float]]:
@@ -225,7 +225,7 @@ def _tasks(n_blocks: int, client: Client) -> Row:
     Y = da.from_array(np.tile([[0, 1], [1, 0]], (n_blocks, 1)), chunks=(2, 2))
     with client.as_current():
         start = time.perf_counter()
-        CMLLClassifier(solver="moments", threshold=0.5).partial_fit(X, Y)
+        CMLLClassifier(solver="moments", threshold=0.5).fit(X, Y)
         seconds = time.perf_counter() - start
     return {
         "group": "tasks",

@@ -23,6 +23,7 @@ from compactlearn.core.params import Integer
 from compactlearn.core.validation import check_partial_targets, n_rows_of
 from compactlearn.decoding.picked import Pairs, Picked
 from compactlearn.decoding.topk import as_stored, top_labels
+from compactlearn.estimators.on_dask.chunks import check_features_unread, one_row_of_zeros
 from compactlearn.estimators.on_dask.evaluating import evaluate_on_dask
 from compactlearn.metrics import evaluation
 from compactlearn.metrics.checks import Convention
@@ -99,9 +100,13 @@ def _evaluate_blocks(
     model: Any, X: Any, Y: Any, mask: Any, convention: Any, k: Any, train_labels: Any, sep: Any
 ) -> dict[str, float]:
     """The same of a Dask collection, whose blocks are judged where they are."""
+    X = check_features_unread(X)
     train_labels = _training_labels(model, train_labels, sep)
     if not is_dask(Y):
         Y, sep = as_fitted(model, Y, sep=sep, owner="evaluate"), None
+    elif getattr(Y, "ndim", 0) == 2 and np.ndim(model.predict(one_row_of_zeros(X))) == 2:
+        # Its columns are refused here, if they are not those of fit, and not by every block.
+        _truth(model, one_row_of_zeros(Y), None, 1, len(names_of(model)), sep=sep)
     asked = evaluation.Asked.of(convention, k, train_labels, len(names_of(model)))
     return evaluate_on_dask(model, X, Y, mask, asked, partial(_answers, sep=sep))
 

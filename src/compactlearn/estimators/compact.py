@@ -293,6 +293,14 @@ default="auto"
     ) -> Decided:
         with unchanged_on_error(self), blas_threads():
             embedding = self.make_embedding()
+            if is_dask(X):
+                fits_from_moments(self)
+                owner = f"{type(self).__name__}.fit"
+                source = source_of(self, X, y, sample_weight, sep=sep, owner=owner)
+                threshold = given_threshold(self.threshold, self.decoder, source.labels)
+                require_room_for_moments(self.n_features_in_, source.n_labels)
+                training = Preparation.of(self).from_moments(source.moments())
+                return self._learn(embedding, training, source.labels, threshold)
             data = check_training(self, X, y, sample_weight, groups, sep=sep)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)

@@ -13,7 +13,6 @@ from compactlearn.core.chunked import is_dask
 from compactlearn.core.threads import blas_threads
 from compactlearn.estimators.on_dask.chunks import (
     aligned,
-    check_features_unread,
     counted_array,
     filled_blocks,
     one_row_of_zeros,
@@ -30,8 +29,10 @@ Answers = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, Any]]
 def evaluate_on_dask(
     model: Any, X: Any, Y: Any, mask: Any, asked: Asked, answers: Answers
 ) -> dict[str, float]:
-    """Every metric, from the tallies of all blocks. ``Y`` and ``mask`` may be in memory."""
-    X = check_features_unread(X)
+    """Every metric, from the tallies of all blocks of checked features.
+
+    ``Y`` and ``mask`` may be in memory.
+    """
     model.predict(one_row_of_zeros(X))  # refuses at once what every block would
     sizes, rows = filled_blocks(X)
     truths = aligned(_rows_to_cut(Y, "Y"), sizes, "Y")

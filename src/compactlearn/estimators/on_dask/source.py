@@ -66,7 +66,13 @@ class DaskSource:
 
     def moments(self) -> Moments:
         """First and second moments of all rows: one pass."""
-        return self.total(moments_of, operator.add, what="moments")
+        found = self.total(moments_of, operator.add, what="moments")
+        if found.count == 0:
+            raise ValueError(
+                "All sample_weight are zero, so no row would count; give at least one row a "
+                "positive weight."
+            )
+        return found
 
 
 def moments_of(block: Block) -> Moments:
