@@ -85,25 +85,30 @@ def test_nothing_of_a_fit_stays_on_the_cluster(client):
     assert held == []
 
 
-def kill_once(block, marker):
+def killing(marker):
     """In the middle of a fit: the worker that comes first dies, without a word."""
-    try:
-        Path(marker).touch(exist_ok=False)
-    except FileExistsError:
-        return block
-    os.kill(os.getpid(), signal.SIGKILL)
-    raise AssertionError("unreachable")
+    path = str(marker)
+
+    def kill_once(block):  # inside, so that it travels by value: workers have not this module
+        try:
+            Path(path).touch(exist_ok=False)
+        except FileExistsError:
+            return block
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("unreachable")
+
+    return kill_once
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_a_worker_that_dies_in_a_fit_changes_nothing(client, tmp_path, sparse):
     X, Y = make_data()
-    before, marker = processes(client), str(tmp_path / "killed")
+    before, marker = processes(client), tmp_path / "killed"
     rows = array(X, *[10] * 9, sparse=sparse)
-    dying = rows.map_blocks(kill_once, marker, dtype=float, meta=rows._meta)
+    dying = rows.map_blocks(killing(marker), dtype=float, meta=rows._meta)
     expected = CMLLClassifier(threshold=0.5).fit(rows, Y)
     found = CMLLClassifier(threshold=0.5).fit(dying, Y)
-    assert Path(marker).exists()
+    assert marker.exists()
     np.testing.assert_allclose(
         found.decision_function(X), expected.decision_function(X), rtol=0, atol=1e-10
     )
@@ -115,7 +120,7 @@ def test_a_worker_that_dies_with_the_model_gets_it_again(client, tmp_path):
     X, Y = make_data()
     model = CMLLClassifier(threshold=0.5).fit(X, Y)
     rows = array(X, *[10] * 9).map_blocks(
-        kill_once, str(tmp_path / "killed"), dtype=float, meta=np.empty((0, 0))
+        killing(tmp_path / "killed"), dtype=float, meta=np.empty((0, 0))
     )
     scores = model.decision_function(rows).compute()
     assert (tmp_path / "killed").exists()
