@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -36,6 +37,7 @@ from compactlearn.core.params import (
     Seed,
     check_own_parameters,
 )
+from compactlearn.core.row_blocks import RowBlocks
 from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
     check_features,
@@ -65,11 +67,20 @@ from compactlearn.estimators.running_sums import (
     refuse_other_labels,
     refuse_to_go_on,
 )
+from compactlearn.estimators.streaming.fit_local import (
+    ArrayBlocks,
+    is_large_map,
+    local_source,
+    refuse_beside_blocks,
+    take_columns,
+)
+from compactlearn.estimators.streaming.fitting import fits_in_blocks, prepare
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import BIASES
+from compactlearn.linalg.row_source import RowSource
 
 Array = NDArray[np.float64]
 
@@ -160,6 +171,7 @@ default="auto"
     feature_map_ : the fitted transformer, where one was given
     scale_ : ndarray of shape (n_features,), where ``scale=True``
     threshold_ : float or ndarray, in the units of ``decision_function``
+    n_passes_ : int, after a fit of blocks: how many times they were gone through
     decoding_ : CodeDecoder, where ``decoder`` is learnt: coefficients, intercept, penalty
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
@@ -253,7 +265,10 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or blocks of rows
+            What :func:`compactlearn.datasets.open_blocks` returns is fitted as by
+            :meth:`fit_blocks`, without y. A memory map of more than 256 MiB is not read whole, but
+            fitted block by block.
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
             class per row. Either name will do.
@@ -265,7 +280,58 @@ default="auto"
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        self._fit(X, labels_given(y, Y), sample_weight, groups, sep)
+        given = labels_given(y, Y)
+        if isinstance(X, RowBlocks):
+            refuse_beside_blocks(y=given, sample_weight=sample_weight, groups=groups, sep=sep)
+            return self.fit_blocks(X)
+        if is_large_map(X) and np.ndim(given) == 2 and groups is None and fits_in_blocks(self):
+            return self.fit_blocks(ArrayBlocks(X, given, sample_weight))
+        self._fit(X, given, sample_weight, groups, sep)
+        return self
+
+    def fit_blocks(self, blocks: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Self:
+        """Fit rows that come in blocks, and that need never be in memory together.
+
+        Sums of the blocks are all that a linear model needs, so that its scores are those of a
+        ``fit`` on all rows. One pass is enough where a matrix of the order of features and labels
+        fits in the memory; beyond 5000 of them CMLL goes through the blocks several times
+        (``n_passes_``). A decoder or threshold that is learnt is learnt from some rows that are
+        held out, see docs/guide/large-data.md.
+
+        Parameters
+        ----------
+        blocks : iterable of tuples, or function that returns one
+            Blocks ``(X, Y)`` or ``(X, Y, sample_weight)``: features, and labels as a matrix of 0
+            and 1. Each is an array of its own, since the next ones are read while it is summed. An
+            iterator will do where one pass is enough.
+        checkpoint : path of a folder, optional
+            Sums so far are kept there, every minute. A fit that was killed goes on from them when
+            it is called again with the same data and parameters, with the same outcome to the bit.
+            The folder is removed when the fit ends.
+        """
+        with unchanged_on_error(self), blas_threads():
+            self.make_embedding()  # parameters are checked before anything is read
+            source = local_source(self, blocks, checkpoint)
+            self.fit_source(source)
+            if source.checkpoint is not None:
+                source.checkpoint.remove()
+        return self
+
+    def fit_source(self, source: RowSource) -> Self:
+        """Fit rows of which only sums over blocks can be had: what ``fit_blocks`` does with blocks
+        of this process, for those of a cluster.
+
+        Parameters
+        ----------
+        source : RowSource
+            See :mod:`compactlearn.linalg.row_source`.
+        """
+        with unchanged_on_error(self), blas_threads():
+            embedding = self.make_embedding()
+            labels = take_columns(self, source)
+            threshold = given_threshold(self.threshold, self.decoder, labels)
+            training = prepare(self, embedding, source)
+            self._learn(embedding, training, labels, threshold)
         return self
 
     def fit_scored(
@@ -651,6 +717,7 @@ def install(
         "feature_map_": row_map.feature_map,
         "scale_": row_map.scale,
         "decoding_": decoding,
+        "n_passes_": training.n_passes,
     }
     for name, value in optional.items():
         classifier.__dict__.pop(name, None)
