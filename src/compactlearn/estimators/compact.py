@@ -268,7 +268,8 @@ default="auto"
         X : array-like or sparse matrix of shape (n_samples, n_features), or blocks of rows
             What :func:`compactlearn.datasets.open_blocks` returns is fitted as by
             :meth:`fit_blocks`, without y. A memory map of more than 256 MiB is not read whole, but
-            fitted block by block.
+            fitted block by block. So is a Dask array or DataFrame, on the workers; its labels and
+            weights may be Dask collections too (docs/guide/dask.md).
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
             class per row. Either name will do.
@@ -327,12 +328,14 @@ default="auto"
             See :mod:`compactlearn.linalg.row_source`.
         """
         with unchanged_on_error(self), blas_threads():
-            embedding = self.make_embedding()
-            labels = take_columns(self, source)
-            threshold = given_threshold(self.threshold, self.decoder, labels)
-            training = prepare(self, embedding, source)
-            self._learn(embedding, training, labels, threshold)
+            self._fit_source(source, take_columns(self, source))
         return self
+
+    def _fit_source(self, source: RowSource, labels: LabelSpace) -> Decided:
+        embedding = self.make_embedding()
+        threshold = given_threshold(self.threshold, self.decoder, labels)
+        training = prepare(self, embedding, source)
+        return self._learn(embedding, training, labels, threshold)
 
     def fit_scored(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
@@ -360,13 +363,9 @@ default="auto"
         with unchanged_on_error(self), blas_threads():
             embedding = self.make_embedding()
             if is_dask(X):
-                fits_from_moments(self)
                 owner = f"{type(self).__name__}.fit"
-                source = source_of(self, X, y, sample_weight, sep=sep, owner=owner)
-                threshold = given_threshold(self.threshold, self.decoder, source.labels)
-                require_room_for_moments(self.n_features_in_, source.n_labels)
-                training = Preparation.of(self).from_moments(source.moments())
-                return self._learn(embedding, training, source.labels, threshold)
+                source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
+                return self._fit_source(source, source.labels)
             data = check_training(self, X, y, sample_weight, groups, sep=sep)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)

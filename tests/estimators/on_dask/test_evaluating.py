@@ -138,7 +138,7 @@ def test_no_scores_are_gathered():
     [
         (lambda Y: array(Y[:80], 80), r"must have as many rows as each other, and have 90 and 80"),
         (lambda Y: array(Y[:, :4], 90), r"one column for each of the 5 labels of fit, and Y has 4"),
-        (lambda Y: array(Y + 1, 90), r"Block 0, .*Every label must be 0 or 1"),
+        (lambda Y: array(Y + 1, 90), r"Block \d, .*Every label must be 0 or 1"),
     ],
     ids=["rows", "columns", "values"],
 )

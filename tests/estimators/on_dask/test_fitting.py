@@ -69,6 +69,41 @@ def test_it_does_not_matter_where_blocks_begin(sizes, sparse, weighted, seed):
     same(expected, clone(model).fit(rows, array(Y, *sizes), sample_weight=given_weights), X)
 
 
+LEARNT = {
+    "threshold": {"threshold": "auto"},
+    "thresholds": {"threshold": "per-label"},
+    "learned": {"decoder": "learned"},
+    "logistic": {"decoder": "logistic", "threshold": "f1"},
+    "passes": {"solver": "randomized", "n_label_components": 3},
+    "logistic by passes": {
+        "solver": "randomized",
+        "n_label_components": 3,
+        "decoder": "logistic",
+    },
+}
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("case", LEARNT)
+def test_what_is_learnt_from_rows_is_that_of_blocks(case, sparse):
+    """Which rows are held out is decided by their places, not by who has them."""
+    X, Y = make_data(n=600, density=0.6 if sparse else None)
+    sizes = (100, 17, 83, 200, 200)
+    edges = np.cumsum((0, *sizes))
+    matrix = scipy.sparse.csr_array(X) if sparse else X
+    blocks = [(matrix[a:b], Y[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    model = CMLLClassifier(random_state=0, **LEARNT[case])
+    expected = clone(model).fit_blocks(blocks)
+    found = clone(model).fit(array(X, *sizes, sparse=sparse), array(Y, 300, 300))
+    same(expected, found, X)
+    np.testing.assert_allclose(found.threshold_, expected.threshold_, rtol=0, atol=1e-8)
+    assert found.n_passes_ == expected.n_passes_
+    if case != "learned" and "passes" not in case:
+        whole = clone(model).set_params(decoder="linear", threshold=0.5).fit(X, Y)
+        linear = clone(model).set_params(decoder="linear", threshold=0.5)
+        same(whole, linear.fit(array(X, *sizes, sparse=sparse), Y), X)
+
+
 def test_weights_may_be_in_memory():
     X, Y = make_data()
     weights = np.arange(90) % 3
@@ -300,6 +335,24 @@ def test_weights_that_are_all_zero_are_refused():
     X, Y = make_data()
     with pytest.raises(ValueError, match=r"All sample_weight are zero"):
         CMLLClassifier().fit(array(X, *SIZES), Y, sample_weight=array(np.zeros(90), *SIZES))
+
+
+def test_groups_are_refused():
+    X, Y = make_data()
+    with pytest.raises(ValueError, match=r"rows of a Dask collection are held out by their place"):
+        CMLLClassifier().fit(array(X, *SIZES), Y, groups=np.arange(90))
+
+
+@pytest.mark.parametrize("name", ["regressor", "feature_map"])
+def test_foreign_parts_are_refused(name):
+    from sklearn.linear_model import Ridge
+
+    from compactlearn import KernelMap
+
+    X, Y = make_data()
+    model = CMLLClassifier(**{name: Ridge() if name == "regressor" else KernelMap()})
+    with pytest.raises(ValueError, match=rf"needs the built-in ridge .* {name}="):
+        model.fit(array(X, *SIZES), Y)
 
 
 def test_sparse_blocks_stay_sparse():

@@ -78,8 +78,9 @@ def lost_scheduler_named() -> Iterator[None]:
         # A file that a task did not find is an OSError as well, and is the task's own.
         if isinstance(error, OSError) and type(error).__name__ != "CommClosedError":
             raise
+        reason = getattr(error, "reason", None) or type(error).__name__
         raise SchedulerLost(
-            f"The Dask scheduler was lost, or it cancelled the computation ({error}); the model "
+            f"The Dask scheduler was lost, or it cancelled the computation ({reason}); the model "
             "is as it was. Start a scheduler, connect a client to it, and call the method again."
         ) from error
 

@@ -25,14 +25,14 @@ from compactlearn.estimators.on_dask.chunks import (
     one_row_of_zeros,
 )
 from compactlearn.estimators.on_dask.running import block_named, call, total, value
-from compactlearn.linalg.arrays import working_form
+from compactlearn.estimators.streaming.fitting import block_moments
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.row_source import Block
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class DaskSource:
     """Blocks of rows of Dask collections, aligned; nothing of them is here."""
 
@@ -44,6 +44,7 @@ class DaskSource:
     _blocks: tuple[_Unread, ...]
     _reader: _Reader
     again: bool = True
+    n_passes: int = 0  # that have been made
 
     @property
     def n_labels(self) -> int:
@@ -60,24 +61,20 @@ class DaskSource:
 
     def total(self, part: Callable[[Block], T], add: Callable[[T, T], T], *, what: str) -> T:
         """``part`` of every block on the worker that has it, added up in a tree of workers."""
+        self.n_passes += 1
         shared, reader = value(part, "part"), value(self._reader, "reader")
         key = "-".join(what.split())
         return total([call(_part_of, shared, reader, *b.given, what=key) for b in self._blocks], add)
 
     def moments(self) -> Moments:
         """First and second moments of all rows: one pass."""
-        found = self.total(moments_of, operator.add, what="moments")
+        found = self.total(block_moments, operator.add, what="moments")
         if found.count == 0:
             raise ValueError(
                 "All sample_weight are zero, so no row would count; give at least one row a "
                 "positive weight."
             )
         return found
-
-
-def moments_of(block: Block) -> Moments:
-    """Those of one block."""
-    return Moments.from_arrays(working_form(block.X), block.Y, block.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +142,7 @@ def source_of(
     sample_weight: Any = None,
     *,
     reset: bool = True,
+    groups: Any = None,
     classes: Any = None,
     names: Sequence[str] | None = None,
     sep: str | None = None,
@@ -154,6 +152,11 @@ def source_of(
 
     The classifier takes the names of the features, as everywhere; without ``reset`` it knows them.
     """
+    if groups is not None:
+        raise ValueError(
+            "groups keep rows together that are held out, and rows of a Dask collection are held "
+            "out by their place alone; leave groups out, or pass rows in memory."
+        )
     X = check_features_unread(X)
     sample = one_row_of_zeros(X)
     check_features(classifier, sample, reset=reset)
