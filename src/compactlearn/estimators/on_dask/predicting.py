@@ -116,4 +116,6 @@ def slim(model: Any) -> Any:
     """The model without the sums that it goes on learning from: they are larger than itself."""
     other = copy(model)
     vars(other).pop("_sums", None)
+    if "best_estimator_" in vars(other):  # a search
+        other.best_estimator_ = slim(other.best_estimator_)
     return other
