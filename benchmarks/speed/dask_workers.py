@@ -13,9 +13,9 @@ tasks     seconds of a fit on very many tiny blocks, divided by their number
 
 Blocks lie in memory-mapped files that every worker opens by name, so that no rows are shipped. A
 ratio is one worker over two: 2 is perfect. Beside it stands what other processes took of the two
-cores meanwhile: a worker that shares its core is slower for a reason that is not ours. Each run waits
-a while for the others to be quiet; pairs in which they were not are in the record, and the target is
-held against the median of those in which they were.
+cores meanwhile: a worker that shares its core is slower for a reason that is not ours. Each run
+waits a while for the others to be quiet; pairs in which they were not are in the record, and the
+target is held against the median of those in which they were.
 """
 
 import argparse
@@ -257,7 +257,7 @@ def _own() -> float:
 
 def _bytes(fit: Callable[[], object], client: Client, shape: tuple[int, int, int, int]) -> Row:
     """What travels in one fit on two workers."""
-    n_rows, n_features, n_labels, n_blocks = shape
+    n_rows, n_features, n_labels, _ = shape
     before = _sent(client)
     with client.as_current():
         fit()

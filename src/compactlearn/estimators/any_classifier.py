@@ -111,9 +111,7 @@ def _evaluate_blocks(
     return evaluate_on_dask(model, X, Y, mask, asked, partial(_answers, sep=sep))
 
 
-def _answers(
-    model: Any, X: Any, Y: Any, mask: Any, sep: str | None
-) -> tuple[Any, Any, Array, Any]:
+def _answers(model: Any, X: Any, Y: Any, mask: Any, sep: str | None) -> tuple[Any, Any, Array, Any]:
     """The truth as a matrix, and what hides parts of it; scores to rank, and decisions."""
     labels = model.predict(X)
     scores = scores_to_rank(model, X)

@@ -59,9 +59,7 @@ def tally(asked: Asked, Y: Any, scores: Any, labels: Any, mask: Any = None) -> T
 
 def add_tallies(one: Tally, other: Tally) -> Tally:
     """The tally of the rows of both."""
-    distinct, places = np.unique(
-        np.vstack([one.rows, other.rows]), axis=0, return_inverse=True
-    )
+    distinct, places = np.unique(np.vstack([one.rows, other.rows]), axis=0, return_inverse=True)
     times = np.zeros(len(distinct), dtype=np.int64)
     np.add.at(times, places.ravel(), np.concatenate([one.times, other.times]))
     return Tally(

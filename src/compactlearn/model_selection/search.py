@@ -153,9 +153,7 @@ class Search(
             self._refit(problem)
         return self
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None
-    ) -> SearchData:
+    def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None) -> SearchData:
         """What ``fit`` was given, checked and divided into folds."""
         given = with_rows_to_take(X)
         X = check_features(self, given, reset=True)
@@ -215,9 +213,7 @@ class Search(
         """A number of folds, a splitter or splits."""
         return self.cv
 
-    def _splits(
-        self, X: Any, y: Any, kind: str, groups: Any, n_rows: int, cv: Any
-    ) -> list[Split]:
+    def _splits(self, X: Any, y: Any, kind: str, groups: Any, n_rows: int, cv: Any) -> list[Split]:
         if Integer().accepts(cv):
             if not 2 <= cv <= n_rows:
                 raise ValueError(

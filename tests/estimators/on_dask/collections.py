@@ -44,17 +44,15 @@ def collections(X, Y):
     }
 
 
-KINDS = tuple(
-    (
-        "dense",
-        "other blocks",
-        "columns in blocks",
-        "sparse",
-        "labels in memory",
-        "sparse labels in memory",
-        "frames",
-        "frame and array",
-    )
+KINDS = (
+    "dense",
+    "other blocks",
+    "columns in blocks",
+    "sparse",
+    "labels in memory",
+    "sparse labels in memory",
+    "frames",
+    "frame and array",
 )
 
 

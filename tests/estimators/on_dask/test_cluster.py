@@ -43,9 +43,7 @@ def test_a_model_on_a_cluster_is_the_model_in_memory(client, kind):
     expected, other = clone(model).fit(X, Y), clone(model).fit(rows, labels)
     scores = other.decision_function(rows)
     assert isinstance(scores, da.Array)
-    np.testing.assert_allclose(
-        scores.compute(), expected.decision_function(X), rtol=0, atol=1e-8
-    )
+    np.testing.assert_allclose(scores.compute(), expected.decision_function(X), rtol=0, atol=1e-8)
     assert np.array_equal(other.predict(rows).compute(), expected.predict(X))
     figures = expected.evaluate(X, Y)
     if not kind.startswith("frame"):
@@ -170,7 +168,9 @@ def test_a_lost_scheduler_is_a_sentence_and_the_model_stays(tmp_path):
         rows = array(X, *SIZES).map_blocks(fatal, dtype=float, meta=np.empty((0, 0)))
         with distributed.Client(scheduler_file=str(address), timeout=8) as client:
             client.wait_for_workers(1, timeout=30)
-            with pytest.raises(SchedulerLost, match=r"\(scheduler-connection-lost\); the model is as it"):
+            with pytest.raises(
+                SchedulerLost, match=r"\(scheduler-connection-lost\); the model is as it"
+            ):
                 model.fit(rows, Y)
             assert vars(model) == before
     finally:

@@ -1,5 +1,7 @@
 """A fit on Dask is the fit in memory: by Dask's threads here, on a cluster in test_cluster.py."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -23,7 +25,9 @@ pytest.importorskip("dask.dataframe")
 
 MODELS = {
     "default": CMLLClassifier(threshold=0.5),
-    "scaled": CompactClassifier(CMLL(n_label_components=3), scale=True, alpha="auto", threshold=0.4),
+    "scaled": CompactClassifier(
+        CMLL(n_label_components=3), scale=True, alpha="auto", threshold=0.4
+    ),
     "ridge": CompactClassifier(Original(), threshold=0.5),
     "mddm": CompactClassifier(MDDM(3), bias="none", threshold=0.5),
 }
@@ -91,7 +95,7 @@ def test_what_is_learnt_from_rows_is_that_of_blocks(case, sparse):
     sizes = (100, 17, 83, 200, 200)
     edges = np.cumsum((0, *sizes))
     matrix = scipy.sparse.csr_array(X) if sparse else X
-    blocks = [(matrix[a:b], Y[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    blocks = [(matrix[a:b], Y[a:b]) for a, b in pairwise(edges)]
     model = CMLLClassifier(random_state=0, **LEARNT[case])
     expected = clone(model).fit_blocks(blocks)
     found = clone(model).fit(array(X, *sizes, sparse=sparse), array(Y, 300, 300))
@@ -224,7 +228,10 @@ X0, Y0 = make_data()
 D = array(X0, *SIZES)
 BAD = {
     "unknown sizes": (lambda: (unknown(X0), Y0), r"blocks of unknown sizes; call X.compute_chunk"),
-    "unknown sizes of Y": (lambda: (D, unknown(Y0)), r"The rows of each block of Y must be counted"),
+    "unknown sizes of Y": (
+        lambda: (D, unknown(Y0)),
+        r"The rows of each block of Y must be counted",
+    ),
     "a vector": (lambda: (D[:, 0], Y0), r"X must be a matrix .* with 1 dimension"),
     "no rows": (lambda: (D[:0], Y0[:0]), r"X needs at least one row"),
     "no columns": (lambda: (D[:, :0], Y0), r"X needs at least one column"),

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse
 
 from compactlearn.core.chunked import is_dask_array, is_dask_frame
-from compactlearn.estimators.on_dask.running import call, computed
+from compactlearn.core.optional import require
+from compactlearn.estimators.on_dask.running import call, computed, dask
 
 
 def check_features_unread(X: Any, *, counted: bool = True) -> Any:
@@ -43,9 +44,15 @@ def check_features_unread(X: Any, *, counted: bool = True) -> Any:
 def one_row_of_zeros(X: Any) -> Any:
     """What a block of a checked collection looks like."""
     if is_dask_frame(X):
-        return type(X._meta)(np.zeros((1, X.shape[1])), columns=X.columns)
+        pandas = require("pandas", extra="dask", purpose="reading Dask DataFrames")
+        return pandas.DataFrame(np.zeros((1, X.shape[1])), columns=X.columns)
     zeros = np.zeros((1, X.shape[1]), dtype=X.dtype)
-    return scipy.sparse.csr_array(zeros) if scipy.sparse.issparse(X._meta) else zeros
+    return scipy.sparse.csr_array(zeros) if has_sparse_blocks(X) else zeros
+
+
+def has_sparse_blocks(data: Any) -> bool:
+    """Whether the blocks of a Dask array are sparse, as far as it says so."""
+    return scipy.sparse.issparse(dask("array.utils").meta_from_array(data))
 
 
 def filled_blocks(X: Any) -> tuple[tuple[int, ...], list[Any]]:
@@ -84,7 +91,7 @@ def _refuse_unknown_sizes(data: Any, name: str) -> None:
 
 
 def _refuse_words(X: Any) -> None:
-    for name, kind in zip(X.columns, X._meta.dtypes, strict=True):
+    for name, kind in zip(X.columns, X.dtypes, strict=True):
         if getattr(kind, "kind", "O") not in "biuf":
             raise ValueError(
                 f"X must hold numbers, and the type of its column {name!r} is {kind}; encode that "

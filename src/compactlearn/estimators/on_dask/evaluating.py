@@ -39,10 +39,11 @@ def evaluate_on_dask(
     masks = [None] * len(sizes)
     if mask is not None:
         masks = aligned(_rows_to_cut(mask, "mask"), sizes, "mask")
-    shared, starts = value((slim(model), asked, answers), "model"), accumulate(sizes, initial=0)
+    shared = value((slim(model), asked, answers), "model")
+    starts = [*accumulate(sizes, initial=0)][:-1]
     parts = [
         call(_tally_of, shared, *given, what="evaluate")
-        for given in zip(rows, truths, masks, range(len(sizes)), starts, strict=False)
+        for given in zip(rows, truths, masks, range(len(sizes)), starts, strict=True)
     ]
     return judged(asked, total(parts, add_tallies))
 

@@ -8,7 +8,7 @@ from typing import Any
 from compactlearn.core.chunked import is_dask, is_dask_array
 from compactlearn.core.memory import require_memory
 from compactlearn.core.threads import blas_threads
-from compactlearn.estimators.on_dask.chunks import check_features_unread
+from compactlearn.estimators.on_dask.chunks import check_features_unread, has_sparse_blocks
 from compactlearn.estimators.on_dask.running import call, computed, value
 from compactlearn.linalg.many_logistic import BlockSolver, Problems, Solved, Weights
 
@@ -44,5 +44,4 @@ def gathered(X: Any, *others: Any) -> tuple[Any, ...]:
 
 def _bytes(X: Any) -> int:
     """What the rows take, where that is known beforehand: not of sparse ones."""
-    dense = hasattr(X._meta, "__array_interface__")
-    return X.shape[0] * X.shape[1] * X.dtype.itemsize if dense else 0
+    return 0 if has_sparse_blocks(X) else X.shape[0] * X.shape[1] * X.dtype.itemsize

@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster as the source of a fit: sums of blocks are reduced where the blocks are."""
+"""Rows on a Dask cluster as the source of a fit: blocks are summed where they are."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from compactlearn.estimators.on_dask.chunks import (
     check_features_unread,
     counted_array,
     filled_blocks,
+    has_sparse_blocks,
     one_row_of_zeros,
 )
 from compactlearn.estimators.on_dask.running import block_named, call, total, value
@@ -64,7 +65,9 @@ class DaskSource:
         self.n_passes += 1
         shared, reader = value(part, "part"), value(self._reader, "reader")
         key = "-".join(what.split())
-        return total([call(_part_of, shared, reader, *b.given, what=key) for b in self._blocks], add)
+        return total(
+            [call(_part_of, shared, reader, *b.given, what=key) for b in self._blocks], add
+        )
 
     def moments(self) -> Moments:
         """First and second moments of all rows: one pass."""
@@ -169,7 +172,7 @@ def source_of(
     weights: list[Any] = [None] * len(sizes)
     if sample_weight is not None:
         weights = aligned(_vector_of_weights(sample_weight, sum(sizes)), sizes, "sample_weight")
-    starts = accumulate(sizes, initial=0)
+    starts = [*accumulate(sizes, initial=0)][:-1]
     feature_names = getattr(classifier, "feature_names_in_", None)
     return DaskSource(
         sample.shape[1],
@@ -178,8 +181,8 @@ def source_of(
         scipy.sparse.issparse(sample),
         sizes,
         tuple(
-            _Unread(*given, index, start)
-            for index, (given, start) in enumerate(zip(zip(blocks, Y, weights), starts))
+            _Unread(*given)
+            for given in zip(blocks, Y, weights, range(len(sizes)), starts, strict=True)
         ),
         _Reader(columns, labels),
     )
@@ -200,9 +203,7 @@ def _labels(
 ) -> tuple[LabelSpace, list[Any]]:
     """What the labels are, and their blocks."""
     if not is_dask(y):  # in any form that fit knows
-        targets = check_targets(
-            y, sum(sizes), classes=classes, names=names, sep=sep, owner=owner
-        )
+        targets = check_targets(y, sum(sizes), classes=classes, names=names, sep=sep, owner=owner)
         rows = aligned(targets.matrix, sizes, "Y")
         return LabelSpace.of(targets), [_with_matrix(targets, matrix) for matrix in rows]
     if sep is not None:
@@ -211,7 +212,7 @@ def _labels(
             "a vector of classes; pass the names in memory, or a 0/1 matrix."
         )
     Y = counted_array(y, "Y")
-    if Y.ndim == 2 and Y.shape[1] == 1 and not scipy.sparse.issparse(Y._meta):
+    if Y.ndim == 2 and Y.shape[1] == 1 and not has_sparse_blocks(Y):
         Y = Y[:, 0]  # as everywhere: one class for each row
     if Y.ndim not in (1, 2):
         raise ValueError(
@@ -224,7 +225,7 @@ def _labels(
         classes = total(found, np.union1d)
     # A few rows of what the labels are say what they are called, and of what type they are.
     few = np.asarray(classes) if Y.ndim == 1 else np.zeros((1, Y.shape[1]), Y.dtype)
-    if scipy.sparse.issparse(Y._meta) or Y.ndim == 2:
+    if Y.ndim == 2:
         few = scipy.sparse.csr_array(few)
     space = LabelSpace.of(check_targets(few, few.shape[0], classes=classes, owner=owner))
     if is_dask_frame(y) and Y.ndim == 2:
