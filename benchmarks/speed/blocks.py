@@ -178,8 +178,13 @@ def show(record):
             continue
         rate = "rows_a_second" if group == "dense" else "rows_a_second_and_pass"
         rows = [
-            [f"{run['rows']:,}", f"{run['seconds']:.1f}", str(run["passes"]), str(run[rate])]
-            + [f"{run['peak_bytes'] / 2**20:,.0f}"]
+            [
+                f"{run['rows']:,}",
+                f"{run['seconds']:.1f}",
+                str(run["passes"]),
+                str(run[rate]),
+                f"{run['peak_bytes'] / 2**20:,.0f}",
+            ]
             for run in record[group]["runs"]
         ]
         met = "met" if record[group]["met"] else "missed"

@@ -17,9 +17,9 @@ from compactlearn.datasets.formats.delimited import csv_parts
 from compactlearn.datasets.formats.label_columns import Labels
 from compactlearn.datasets.formats.libsvm import libsvm_parts
 from compactlearn.datasets.formats.parquet import arrow_parts, parquet_parts, rows_stored
-from compactlearn.datasets.formats.reading import WITH_COLUMNS, format_of
+from compactlearn.datasets.formats.reading import BY_ENDING, WITH_COLUMNS, format_of
 from compactlearn.datasets.formats.xmlrepo import rows_declared, xmlrepo_parts
-from compactlearn.datasets.parsing.assemble import LabelledPart
+from compactlearn.datasets.parsing.assemble import LabelledPart, stem
 from compactlearn.datasets.parsing.unpacking import Limits, plain_ending, present
 
 __all__ = ["BlockFiles", "open_blocks"]
@@ -53,7 +53,7 @@ class BlockFiles(RowBlocks):
     rows_per_block : int
         About so many rows are in a block; the last one of a file has fewer.
     n_rows : int or None
-        How many there are in all, where the files say so.
+        How many there are in all, where the files say so, or when they have been read once.
     is_sparse : bool
         Whether X of the blocks is sparse: less than a quarter of the first rows is not 0.
     """
@@ -77,10 +77,19 @@ class BlockFiles(RowBlocks):
         self.rows_per_block = usual if rows_per_block is None else rows_per_block
 
     def __iter__(self) -> Iterator[tuple[Matrix, sparse.csr_array]]:
+        n_rows = 0
         for path in self.paths:
             for part in self._read(path, self.rows_per_block):
                 self._check(path, part)
+                n_rows += part.X.shape[0]
                 yield _in_form(part.X, sparse_form=self.is_sparse), part.Y
+        self.n_rows = n_rows
+
+    @property
+    def name(self) -> str:
+        """That of the first file, without its endings, or of the folder that all are in."""
+        first = self.paths[0]
+        return stem(first) if len(self.paths) == 1 else first.parent.name
 
     def _check(self, path: Path, part: LabelledPart) -> None:
         """Refuse a file with other columns than the first."""
@@ -120,8 +129,8 @@ def open_blocks(
     Parameters
     ----------
     path_or_paths : path of a file or folder, or list of such
-        Of a folder, all files that are not hidden, in the order of their names. All files must have
-        the same columns.
+        Of a folder, all files whose names end as those of a format do (or all, where none does) and
+        that are not hidden, in the order of their names. All files must have the same columns.
     labels : path, str, list of str, int or None
         Which columns are labels, as in :func:`compactlearn.datasets.read`.
     rows_per_block : int, optional
@@ -194,7 +203,10 @@ def _files(given: Path_ | Sequence[Path_]) -> list[Path]:
     for path in map(Path, listed):
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.is_file())
-            found += [p for p in inside if not _hidden(p.relative_to(path))]
+            inside = [p for p in inside if not _hidden(p.relative_to(path))]
+            # Beside data lie notes, and the XML files that name labels.
+            data = [p for p in inside if plain_ending(p) in {*BY_ENDING, *_ARROW}]
+            found += data or inside
         else:
             found.append(present(path))
     if not found:

@@ -332,7 +332,8 @@ class Decisions:
         self, training: Training, result: Embedded, embedding: Embedding, strategy: str | None
     ) -> Decided:
         """Decoder and threshold where rows came in blocks, some of which were held out."""
-        assert training.held is not None and isinstance(self.learner, RidgeLearner)
+        assert training.held is not None
+        assert isinstance(self.learner, RidgeLearner)
         rows = training.held.rows
         sample = HeldSample(training.held, result, training.pair.mean_left, embedding, self.learner)
         decoding, scores = None, None

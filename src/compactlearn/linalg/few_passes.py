@@ -105,8 +105,8 @@ def search(n: int, count: int, share: float, scale: float = 0.0, seed: int = 0) 
     """Pairs whose values have a ``share`` of the largest sum that ``count`` can have, or what so
     few products have come to; which of the two is said by the ``share`` of what comes back.
 
-    It yields columns, and is sent the products of a matrix of order ``n`` with them. ``scale`` is as
-    in :func:`compactlearn.linalg.eigen.leading_eigenpairs`.
+    It yields columns, and is sent the products of a matrix of order ``n`` with them. ``scale`` is
+    as in :func:`compactlearn.linalg.eigen.leading_eigenpairs`.
     """
     count = min(count, n)
     if multiplied_out(n, count):

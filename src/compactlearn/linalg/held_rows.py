@@ -1,9 +1,9 @@
 """Some rows kept out of a sum: those that decoder and threshold will be learnt from.
 
-Which rows these are is a matter of their positions alone, whatever the blocks that they come in. The
-rows are numbered from 0, sixteen in a row are a *run*, every run has a number between 0 and 1 by a
-hash of its place, and those of the smallest numbers are held out: a fifth of all runs, and no more
-than a bound.
+Which rows these are is a matter of their positions alone, whatever the blocks that they come in.
+The rows are numbered from 0, sixteen in a row are a *run*, every run has a number between 0 and 1
+by a hash of its place, and those of the smallest numbers are held out: a fifth of all runs, and no
+more than a bound.
 
 How many rows there are is not known before the last has been seen. So a row is set aside while it
 may still turn out to be one, and added to the sum of the others as soon as it cannot: nothing is

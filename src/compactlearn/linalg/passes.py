@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.held_rows import Integers
-from compactlearn.linalg.moments import column_moments, row_blocks, weighted_sum
+from compactlearn.linalg.moments import BLOCK_BYTES, column_moments, row_blocks, weighted_sum
 from compactlearn.linalg.row_source import Block
 from compactlearn.linalg.rowwise_pair import weighted_square_sum
 
 Array = NDArray[np.float64]
+
+SPARSE_BYTES = 1 << 26  # of the images of sparse rows that are made at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +79,8 @@ class ImagesOf:
     def __call__(self, block: Block) -> Array:
         n_left, out = self.mean.size, np.zeros(self.Q.shape)
         a, b = self.root * self.Q[:n_left], self.Q[n_left:]
-        for X, Y, w in _portions(block, self.mean, self.Q.shape[1], self.skip):
-            U = X @ a
-            if scipy.sparse.issparse(X):
-                U -= self.mean @ a
-            U += Y @ b
-            if w is not None:
-                U *= w[:, None]
-            out[:n_left] += X.T @ U
-            if scipy.sparse.issparse(X):
-                out[:n_left] -= np.outer(self.mean, U.sum(axis=0))
+        for X, Y, U in _images(block, a, self.mean, self.skip, b):
+            _add_product(out[:n_left], X, U, self.mean)
             out[n_left:] += Y.T @ U
         out[:n_left] *= self.root
         return out
@@ -102,15 +96,8 @@ class LeftImagesOf:
 
     def __call__(self, block: Block) -> Array:
         out = np.zeros(self.C.shape)
-        for X, _, w in _portions(block, self.mean, self.C.shape[1], self.skip):
-            U = X @ self.C
-            if scipy.sparse.issparse(X):
-                U -= self.mean @ self.C
-            if w is not None:
-                U *= w[:, None]
-            out += X.T @ U
-            if scipy.sparse.issparse(X):
-                out -= np.outer(self.mean, U.sum(axis=0))
+        for X, _, U in _images(block, self.C, self.mean, self.skip):
+            _add_product(out, X, U, self.mean)
         return out
 
 
@@ -124,30 +111,57 @@ class GramOf:
 
     def __call__(self, block: Block) -> Array:
         out = np.zeros((self.P.shape[1], self.P.shape[1]))
-        for X, _, w in _portions(block, self.mean, self.P.shape[1], self.skip):
-            U = X @ self.P
-            if scipy.sparse.issparse(X):
-                U -= self.mean @ self.P
-            if w is not None:
-                U *= np.sqrt(w)[:, None]
+        for _, _, U in _images(block, self.P, self.mean, self.skip, roots=True):
             out += self_product(U.T)
         return out
 
 
-def _portions(
-    block: Block, mean: Array, width: int, skip: Integers | None
-) -> Iterator[tuple[Any, Any, Array | None]]:
-    """Rows whose products of so many columns fit in the cache; dense ones are centred."""
+def _images(
+    block: Block,
+    a: Array,
+    mean: Array,
+    skip: Integers | None,
+    b: Array | None = None,
+    *,
+    roots: bool = False,
+) -> Iterator[tuple[Any, Any, Array]]:
+    """``(x - mean) a + y b`` of the rows, times their weights or the roots of these.
+
+    Dense rows, which are centred here, come in portions that fit in the cache. Of sparse rows there
+    are as many as have images of a few dozen megabytes: what is made of a portion next is as tall
+    as there are columns, whatever the number of its rows.
+    """
     weights = _weights(block, skip)
-    for rows in row_blocks(block.n_rows, max(width, 1 if _sparse(block) else mean.size)):
-        X = block.X[rows]
-        if not _sparse(block):
+    if weights is not None and roots:
+        weights = np.sqrt(weights)
+    sparse = scipy.sparse.issparse(block.X)
+    step = max(1, SPARSE_BYTES // (8 * max(1, a.shape[1])))
+    portions = row_blocks(block.n_rows, max(a.shape[1], mean.size))
+    if sparse:
+        starts = range(0, block.n_rows, step)
+        portions = (slice(start, min(start + step, block.n_rows)) for start in starts)
+    for rows in portions:
+        X, Y = block.X[rows], block.Y[rows]
+        if not sparse:
             X = X - mean
-        yield X, block.Y[rows], None if weights is None else weights[rows]
+        U = np.asarray(X @ a)
+        if sparse:
+            U -= mean @ a
+        if b is not None:
+            U += Y @ b
+        if weights is not None:
+            U *= weights[rows, None]
+        yield X, Y, U
 
 
-def _sparse(block: Block) -> bool:
-    return scipy.sparse.issparse(block.X)
+def _add_product(out: Array, X: Any, U: Array, mean: Array) -> None:
+    """``out += Xc'U``, where dense rows are centred and sparse ones are not."""
+    out += X.T @ U
+    if scipy.sparse.issparse(X):
+        total = U.sum(axis=0)
+        step = max(1, BLOCK_BYTES // (8 * max(1, total.size)))
+        for start in range(0, mean.size, step):  # no second matrix as tall as there are columns
+            out[start : start + step] -= np.outer(mean[start : start + step], total)
 
 
 def _weights(block: Block, skip: Integers | None) -> Array | None:

@@ -5,8 +5,8 @@ wide products (:mod:`compactlearn.linalg.few_passes`), and are as good as the ``
 objective that they come back with; projection and learner take one more pass. What would need
 hundreds of passes is refused.
 
-What several models ask for is found in the same passes (:func:`find_codes`, :func:`find_grams`), and
-remembered by their pairs until they are asked.
+What several models ask for is found in the same passes (:func:`find_codes`, :func:`find_grams`),
+and remembered by their pairs until they are asked.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ class PassesPair(Pair):
         ``codes`` are those of all rows, of that mean. What the held rows have in their sums is
         taken off.
         """
-        assert self.held is not None and codes.right is not None
+        assert self.held is not None
+        assert codes.right is not None
         rows = self.held
         w = np.ones(rows.n_rows) if rows.weights is None else rows.weights
         V = code_rows(codes, rows.X, rows.Y, mean) * w[:, None]

@@ -82,9 +82,7 @@ def test_scores_do_not_depend_on_where_blocks_end(places, weighted, scale):
 
 
 @modest
-@given(
-    st.lists(st.integers(0, N), max_size=6), st.sampled_from(["linear", "learned", "logistic"])
-)
+@given(st.lists(st.integers(0, N), max_size=6), st.sampled_from(["linear", "learned", "logistic"]))
 def test_what_is_learnt_from_rows_held_out_does_not_depend_on_the_blocks_either(places, decoder):
     options = {"n_label_components": 3, "decoder": decoder, "threshold": "f1"}
     one = CMLLClassifier(**options).fit_blocks(cut(X, Y, [100]))
@@ -224,7 +222,7 @@ def test_frames_bring_their_names():
     assert model.feature_names_in_.tolist() == names
     assert model.label_names_ == list("vwxyz")
     other = frames[1][0].rename(columns={"x3": "other"})
-    with pytest.raises(ValueError, match="Block 1: every block .* 'other' in place of 'x3'"):
+    with pytest.raises(ValueError, match=r"Block 1: every block .* 'other' in place of 'x3'"):
         CMLLClassifier().fit_blocks([frames[0], (other, frames[1][1])])
 
 

@@ -110,7 +110,7 @@ def digest_of(given: Any, index: int) -> int:
         n_rows = np.shape(matrix)[0] if np.ndim(matrix) or scipy.sparse.issparse(matrix) else 0
         rows = np.linspace(0, n_rows - 1, min(n_rows, _SAMPLED)).astype(np.intp)
         for array in _numbers(matrix, rows):
-            digest.update(np.ascontiguousarray(array))
+            digest.update(np.ascontiguousarray(array).tobytes())
     return int.from_bytes(digest.digest(), "little", signed=True)
 
 

@@ -57,7 +57,7 @@ def job_of(classifier: Any, source: LocalSource) -> dict[str, str]:
 
 def _told(value: Any) -> str:
     if isinstance(value, np.ndarray):
-        return f"an array {hashlib.sha256(np.ascontiguousarray(value)).hexdigest()[:16]}"
+        return f"an array {hashlib.sha256(value.tobytes()).hexdigest()[:16]}"
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return type(value).__name__
     return type(value).__name__ if hasattr(value, "get_params") else repr(value)

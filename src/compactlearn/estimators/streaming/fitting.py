@@ -3,10 +3,10 @@
 Nothing here knows where the rows are: a :class:`~compactlearn.linalg.row_source.RowSource` may be
 files, an iterator or a cluster.
 
-Two ways. *Moments*: one pass sums all products of columns, and everything follows from them exactly;
-the rows that decoder and threshold are learnt from are set aside in the same pass. *Passes*: where
-features and labels are too many for such a matrix, one pass for the means, a few for the codes, one
-for the learner.
+Two ways. *Moments*: one pass sums all products of columns, and everything follows from them
+exactly; the rows that decoder and threshold are learnt from are set aside in the same pass.
+*Passes*: where features and labels are too many for such a matrix, one pass for the means, a few
+for the codes, one for the learner.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def refuse_foreign_parts(classifier: Any) -> None:
         if getattr(classifier, name) is not None:
             raise ValueError(
                 f"Fitting blocks of rows needs the built-in ridge on the features as they are, and "
-                f"{name}={getattr(classifier, name)!r} was given; set {name}=None, or fit rows that "
-                "fit in the memory."
+                f"{name}={getattr(classifier, name)!r} was given; set {name}=None, or fit rows "
+                "that fit in the memory."
             )
 
 
