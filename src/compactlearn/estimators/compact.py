@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,8 +40,6 @@ from compactlearn.core.row_blocks import RowBlocks
 from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
     check_features,
-    check_targets,
-    check_weights,
     labels_given,
     unchanged_on_error,
 )
@@ -53,7 +50,7 @@ from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
 from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
-from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
+from compactlearn.estimators.inputs import check_folds, check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.estimators.on_dask.predicting import lazy_on_dask
@@ -64,8 +61,8 @@ from compactlearn.estimators.running_sums import (
     RunningSums,
     fits_from_moments,
     fits_in_parts,
-    refuse_other_labels,
     refuse_to_go_on,
+    sum_of_rows,
 )
 from compactlearn.estimators.streaming.fit_local import (
     ArrayBlocks,
@@ -75,7 +72,6 @@ from compactlearn.estimators.streaming.fit_local import (
     take_columns,
 )
 from compactlearn.estimators.streaming.fitting import fits_in_blocks, prepare
-from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
@@ -328,14 +324,8 @@ default="auto"
             See :mod:`compactlearn.linalg.row_source`.
         """
         with unchanged_on_error(self), blas_threads():
-            self._fit_source(source, take_columns(self, source))
+            _fit_source(self, source, take_columns(self, source))
         return self
-
-    def _fit_source(self, source: RowSource, labels: LabelSpace) -> Decided:
-        embedding = self.make_embedding()
-        threshold = given_threshold(self.threshold, self.decoder, labels)
-        training = prepare(self, embedding, source)
-        return self._learn(embedding, training, labels, threshold)
 
     def fit_scored(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
@@ -365,7 +355,7 @@ default="auto"
             if is_dask(X):
                 owner = f"{type(self).__name__}.fit"
                 source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
-                return self._fit_source(source, source.labels)
+                return _fit_source(self, source, source.labels)
             data = check_training(self, X, y, sample_weight, groups, sep=sep)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
@@ -404,7 +394,8 @@ default="auto"
             first = not hasattr(self, "embedding_")
             if not first and self._sums.moments is None:
                 refuse_to_go_on(self.embedding_)
-            labels, moments = self._summed(X, labels_given(y, Y), classes, sample_weight, sep)
+            given = labels_given(y, Y)
+            labels, moments = sum_of_rows(self, X, given, classes, sample_weight, sep)
             if not first:
                 labels, moments = self._labels, self._sums.moments + moments
             threshold = given_threshold(self.threshold, self.decoder, labels)
@@ -415,29 +406,6 @@ default="auto"
             self._learn(embedding, training, labels, threshold)
             self._sums = RunningSums(moments, saved=True)
         return self
-
-    def _summed(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, sep: str | None
-    ) -> tuple[LabelSpace, Moments]:
-        """The labels and the moments of rows that ``partial_fit`` was given."""
-        first = not hasattr(self, "embedding_")
-        known = classes if first or self._labels.kind == "multilabel" else self.classes_
-        names = None if first else self._labels.names or ()
-        asked = {"classes": known, "names": names, "sep": sep, "owner": "partial_fit"}
-        if is_dask(X):
-            source = source_of(self, X, y, sample_weight, reset=first, **asked)
-            labels, sum_up = source.labels, source.moments
-        else:
-            X = check_features(self, X, reset=first)
-            targets = check_targets(y, X.shape[0], features=X, **asked)
-            weights = check_weights(sample_weight, X.shape[0])
-            X, targets, weights = without_zero_weights(X, targets, weights)
-            labels = LabelSpace.of(targets)
-            sum_up = partial(Moments.from_arrays, working_form(X), targets.matrix, weights)
-        if not first:
-            refuse_other_labels(self._labels, labels)
-        require_room_for_moments(self.n_features_in_, labels.n_labels)
-        return labels, sum_up()
 
     @available_if(fits_from_moments)
     def fit_moments(self, moments: Moments | Sequence[Moments]) -> Self:
@@ -668,6 +636,14 @@ default="auto"
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _fit_source(classifier: CompactClassifier, source: RowSource, labels: LabelSpace) -> Decided:
+    """Fit a classifier that knows its features to rows of which sums can be had."""
+    embedding = classifier.make_embedding()
+    threshold = given_threshold(classifier.threshold, classifier.decoder, labels)
+    training = prepare(classifier, embedding, source)
+    return classifier._learn(embedding, training, labels, threshold)
 
 
 def keep_embedding(

@@ -175,9 +175,11 @@ search_time_, refit_time_, interrupted_
     def _final_params(self) -> dict[str, Any]:
         return {**self.best_params_, "threshold": self.threshold}
 
-    def _cv(self, data: Data, kind: str) -> Any:
+    def _cv(self, data: Data | None, kind: str) -> Any:
         if not _is_auto(self.cv):
             return self.cv
+        if data is None:  # one pass sums all folds
+            return 5
         n_rows = data.X.shape[0]
         if n_rows < 5 * JUDGES or kind != "multilabel":
             return min(5, n_rows)
@@ -191,9 +193,6 @@ search_time_, refit_time_, interrupted_
             return 5
         seed = 0 if self.random_state is None else seeded(self.random_state)
         return ShuffleSplit(1, test_size=0.2, random_state=seed)
-
-    def _cv_of_sums(self, n_rows: int) -> Any:
-        return min(5, n_rows) if _is_auto(self.cv) else self.cv
 
     def _grid(self, data: Data, *, coarse: bool = False) -> dict[str, list[Any]]:
         sizes, alphas = self.n_label_components, self.alphas

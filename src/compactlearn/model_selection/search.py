@@ -139,8 +139,8 @@ class Search(
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             start = time.perf_counter()
-            read = self._sum_up if is_dask(X) else self._read
-            problem = read(X, labels_given(y, Y), sample_weight, groups, sep)
+            read = _sum_up if is_dask(X) else _read
+            problem = read(self, X, labels_given(y, Y), sample_weight, groups, sep)
             targets = problem.targets
             self.scorer_, self.n_splits_ = problem.scoring, len(problem.splits)
             self._check_template(targets)
@@ -152,46 +152,6 @@ class Search(
                 self.label_names_ = targets.names
             self._refit(problem)
         return self
-
-    def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None) -> SearchData:
-        """What ``fit`` was given, checked and divided into folds."""
-        given = with_rows_to_take(X)
-        X = check_features(self, given, reset=True)
-        y = with_rows_to_take(y)
-        owner = f"{type(self).__name__}.fit"
-        targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
-        if targets.by_name:
-            y = targets  # read once, for all the fits
-        weights = check_weights(sample_weight, X.shape[0])
-        data = Data(X, targets.matrix, weights)
-        to_split = targets.matrix if targets.by_name else y
-        cv = self._cv(data, targets.kind)
-        splits = self._splits(given, to_split, targets.kind, groups, X.shape[0], cv)
-        _refuse_unweighted(weights, splits)
-        return SearchData(given, y, data, targets, splits, self._scorer(), groups, weights)
-
-    def _sum_up(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None
-    ) -> SearchData:
-        """The same of a Dask collection: its folds are summed on the workers, in one pass."""
-        owner = f"{type(self).__name__}.fit"
-        source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
-        n_rows, kind = source.n_rows, source.labels.kind
-        to_split = y
-        if is_dask(y):  # of classes, which folds are stratified by, there is one for each row
-            to_split = None if kind == "multilabel" else np.ravel(np.asarray(y))
-        cv = self._cv_of_sums(n_rows)
-        splits = self._splits(rows_to_split(n_rows), to_split, kind, None, n_rows, cv)
-        data, places = sum_folds(source, n_rows, splits)
-        if not data.training or not all(part.count for part in data.training):
-            raise ValueError(_UNWEIGHTED)
-        labels = source.labels
-        targets = Targets(data.Y, labels.classes, kind, labels.names, labels.dtype)
-        return SearchData(X, y, data, targets, places, self._scorer(), None, sample_weight)
-
-    def _cv_of_sums(self, n_rows: int) -> Any:
-        """A number of folds, a splitter or splits, of rows on Dask."""
-        return self.cv
 
     def _check_template(self, targets: Targets) -> None:
         """Refuse at once what every fit would refuse."""
@@ -209,8 +169,8 @@ class Search(
             f"and is {self.scoring!r}; for other scorers use scikit-learn's GridSearchCV."
         )
 
-    def _cv(self, data: Data, kind: str) -> Any:
-        """A number of folds, a splitter or splits."""
+    def _cv(self, data: Data | None, kind: str) -> Any:
+        """A number of folds, a splitter or splits; there are no data here if rows are on Dask."""
         return self.cv
 
     def _splits(self, X: Any, y: Any, kind: str, groups: Any, n_rows: int, cv: Any) -> list[Split]:
@@ -442,6 +402,46 @@ class Search(
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _read(
+    search: Search, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None
+) -> SearchData:
+    """What ``fit`` was given, checked and divided into folds."""
+    given = with_rows_to_take(X)
+    X = check_features(search, given, reset=True)
+    y = with_rows_to_take(y)
+    owner = f"{type(search).__name__}.fit"
+    targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
+    if targets.by_name:
+        y = targets  # read once, for all the fits
+    weights = check_weights(sample_weight, X.shape[0])
+    data = Data(X, targets.matrix, weights)
+    to_split = targets.matrix if targets.by_name else y
+    cv = search._cv(data, targets.kind)
+    splits = search._splits(given, to_split, targets.kind, groups, X.shape[0], cv)
+    _refuse_unweighted(weights, splits)
+    return SearchData(given, y, data, targets, splits, search._scorer(), groups, weights)
+
+
+def _sum_up(
+    search: Search, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None
+) -> SearchData:
+    """The same of a Dask collection: its folds are summed on the workers, in one pass."""
+    owner = f"{type(search).__name__}.fit"
+    source = source_of(search, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
+    n_rows, kind = source.n_rows, source.labels.kind
+    to_split = y
+    if is_dask(y):  # of classes, which folds are stratified by, there is one for each row
+        to_split = None if kind == "multilabel" else np.ravel(np.asarray(y))
+    cv = search._cv(None, kind)
+    splits = search._splits(rows_to_split(n_rows), to_split, kind, None, n_rows, cv)
+    data, places = sum_folds(source, n_rows, splits)
+    if not data.training or not all(part.count for part in data.training):
+        raise ValueError(_UNWEIGHTED)
+    labels = source.labels
+    targets = Targets(data.Y, labels.classes, kind, labels.names, labels.dtype)
+    return SearchData(X, y, data, targets, places, search._scorer(), None, sample_weight)
 
 
 def _no_splits(cv: Any) -> str:
