@@ -131,6 +131,7 @@ class CrossFit:
         self._fold_moments: dict[int, Moments] = {}
         self._models: dict[tuple[int, ...], _Model] = {}
         self._codes: tuple[Array, str] | None = None
+        self._awaited: dict[tuple[int, ...], Array] = {}
 
     # ---- codes --------------------------------------------------------------------------------
 
@@ -173,21 +174,56 @@ class CrossFit:
             predicted = self._left_out(codes, rows, left_out)
             if predicted is not None:
                 return predicted, "leave-one-out"
+        if self.labels_are_codes:
+            return self._labels_unseen(rows, left_out, count), "cross-fitted"
         if self._from_moments:
             return self._by_sums(codes, mean, rows, left_out, count), "cross-fitted"
-        pair, V = self._rows_pair(rows, left_out), None
-        if not self.labels_are_codes:
-            V = pair.code_rows(codes)
+        pair = self._rows_pair(rows, left_out)
+        V = pair.code_rows(codes)
         predicted = np.empty((rows.size, codes.size))
         for held, rest in islice(self._divided(rows), count):
             if not rest.size:  # one group of rows only: nothing is known of others
                 predicted[held] = codes.total / pair.count
                 continue
             part, new = pair.part(rest, held)
-            own = self._labels_of(part) if V is None else part.codes_of(V[rest])
+            own = part.codes_of(V[rest])
             P = self.embedding.project(part, own, self.d)
             predicted[held] = self.learner.predictor(part, P, own, decoder)(new)
         return predicted, "cross-fitted"
+
+    def _labels_unseen(self, rows: Folds, left_out: tuple[int, ...], count: int | None) -> Array:
+        """Where labels are the codes: those of ``rows``, each by a learner that has not seen it."""
+        predicted = np.empty((rows.size, self.pair.n_right))
+        for held, rest in islice(self._divided(rows), count):
+            if rest.size:
+                fold = int(self.folds[rows[held[0]]])
+                predicted[held] = self._labels_by_others(fold, left_out)
+            else:
+                weights = self._weights[rows]
+                predicted[held] = weights @ self.pair.right[rows] / weights.sum()
+        return predicted
+
+    def _labels_by_others(self, fold: int, left_out: tuple[int, ...] = ()) -> Array:
+        """Where labels are the codes: those of a fold by a learner that has met neither it nor the
+        folds ``left_out``.
+
+        A learner that is without two folds is asked by the one and by the other, and one that is
+        without a single fold twice as well: what is not asked for yet is kept until it is.
+        """
+        asked = (fold, *left_out)
+        if asked in self._awaited:
+            return self._awaited.pop(asked)
+        out = np.isin(self.folds, asked)
+        held, rest = np.flatnonzero(out), np.flatnonzero(~out)
+        part, rows = self._part(asked, held, rest)
+        own = self._labels_of(part)
+        P = self.embedding.project(part, own, self.d)
+        predicted = self.learner.predictor(part, P, own, None)(rows)
+        if self._nested:
+            for other in left_out or (fold,):
+                kept = (other, fold) if left_out else (fold,)
+                self._awaited[kept] = predicted[self.folds[held] == other]
+        return predicted[self.folds[held] == fold]
 
     def _divided(self, rows: Folds) -> Iterator[tuple[Folds, Folds]]:
         """LabelRanks of each fold among these rows, and those of the others."""
@@ -210,7 +246,9 @@ class CrossFit:
             return None
         numbers = np.unique(self.member[rows], return_inverse=True)[1]  # of a part: without gaps
         V = pair.code_rows(codes)
-        own = pair.codes_of(V) if left_out and not self.labels_are_codes else codes
+        own = codes
+        if left_out:
+            own = self._labels_of(pair) if self.labels_are_codes else pair.codes_of(V)
         return leave_one_out(pair, own, V, numbers, self.learner)
 
     def _by_sums(
@@ -342,10 +380,8 @@ class CrossFit:
         held, rest = np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
         model = None if self.labels_are_codes else self._model(fold)
         if model is None:
-            kept, new = self._part((fold,), held, rest)
-            own, mean, decoder = self._labels_of(kept), kept.mean_left, None
-            P = self.embedding.project(kept, own, self.d)
-            new_codes = self.learner.predictor(kept, P, own, None)(new)
+            own, mean, decoder = self.result.codes, self.pair.mean_left, None
+            new_codes = self._labels_by_others(fold)
         else:
             assert model.codes is not None
             own, mean, decoder = model.codes, model.mean_left, model.decoder

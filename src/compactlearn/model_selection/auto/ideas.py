@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import scipy.sparse
 
+from compactlearn.embeddings.base import Embedding
+from compactlearn.embeddings.cmll import CMLL
+from compactlearn.embeddings.components import component_count, default_label_size
 from compactlearn.embeddings.original import Original
-from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.estimators.shortlist import ShortlistClassifier
@@ -21,7 +24,7 @@ from compactlearn.model_selection.auto.problem import Problem
 from compactlearn.model_selection.auto.searches import (
     FEW_LABELS,
     Found,
-    kernel_codes,
+    best_way,
     search_kernel,
     search_linear,
 )
@@ -30,9 +33,13 @@ from compactlearn.model_selection.auto.ways import WAYS
 
 MANY_TREES, FEW_TREES = 300, 50
 TREES_SECONDS = 30.0  # are worth it: fewer trees where as many would take longer
+# The best splits take three times as long, and beside drawn ones they gain less than .001 but on
+# sets so small that they take no time.
+BEST_SECONDS = 1.0
 DENSE = 0.2  # the share of features that are not zero from which on trees are worth their time
-EXACT_ROWS = 2_000  # a kernel of as many rows is used as such, a larger one by landmarks
+EXACT_ROWS = 3_000  # a kernel of as many rows is used as such, a larger one by landmarks
 LANDMARKS = 1_000
+MOST_KERNEL_CODES = 256  # codes are targets of every refit
 # Sparse regressions of every label are slow beside a kernel, which knows as much of fewer rows.
 SHORTLIST_ROWS = 2_000
 SHORTLIST_FOLDS = 2
@@ -56,8 +63,7 @@ class Idea:
 class Findings:
     """What earlier trials have found out for later ones."""
 
-    linear: list[Found]  # the best settings of every way to prepare rows, best first
-    n_features: int = 0  # that the compact model has
+    linear: list[Found]  # the best settings of the ways to prepare rows, best first
 
 
 def ideas(problem: Problem) -> Iterator[Idea]:
@@ -73,22 +79,13 @@ def ideas(problem: Problem) -> Iterator[Idea]:
         linear_seconds(problem),
         lambda: _linear(problem, findings),
     )
-    first = findings.linear[0]
-    few = min(problem.n_features, problem.n_rows)
-    many = problem.n_labels > FEW_LABELS  # of few labels all codes are kept, and see as much
-    if many and 2 * findings.n_features < few <= KEPT_FEATURES:
-        yield Idea(
-            "codes from all features",
-            2 * linear_seconds(problem),
-            lambda: _all_features(problem, first),
-        )
-    # Distances depend on how rows are prepared more than linear models do.
-    for found in findings.linear[:2] if problem.n_rows <= EXACT_ROWS else findings.linear[:1]:
-        yield Idea("kernel", _kernel_seconds(problem), lambda found=found: _kernel(problem, found))
+    yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.linear[0]))
     if problem.density >= DENSE:
-        for best_splits, dearer in ((False, 1.0), (True, 3.0)):
+        for best_splits, dearer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
             seconds = dearer * _tree_seconds(problem)
             trees = max(FEW_TREES, min(MANY_TREES, int(TREES_SECONDS / seconds)))
+            if best_splits and trees * seconds > most:
+                continue
             yield Idea(
                 "random forest" if best_splits else "extra trees",
                 trees * seconds,
@@ -107,8 +104,14 @@ def references(problem: Problem, findings: Findings) -> Iterator[Idea]:
 
 
 def searched(problem: Problem) -> list[Found]:
-    """The best settings of every way to prepare rows, best first."""
-    found = [search_linear(problem, way) for way in WAYS]
+    """The best settings of ways to prepare rows, best first.
+
+    Of few labels, and no more features than rows, all ways are searched at no great cost; otherwise
+    a look at some rows tells which way is.
+    """
+    cheap = problem.n_labels <= FEW_LABELS and problem.n_features <= problem.n_rows
+    ways = WAYS if cheap or len(problem.splits) < 2 else (best_way(problem),)
+    found = [search_linear(problem, way) for way in ways]
     return sorted(found, key=lambda one: -one.score)
 
 
@@ -121,32 +124,42 @@ def _ridge(problem: Problem, found: Found) -> Tried:
 def _linear(problem: Problem, findings: Findings) -> Tried:
     findings.linear = searched(problem)
     best = findings.linear[0]
-    model = CMLLClassifier(completion="krylov", decoder="logistic", threshold="f1", **best.params)
-    tried = try_compact(problem, named("CMLL", best), best.way, model)
-    findings.n_features = model.embedding_.n_feature_components_
-    return tried
-
-
-def _all_features(problem: Problem, found: Found) -> Tried:
-    model = CMLLClassifier(None, decoder="logistic", threshold="f1", **found.params)
-    return try_compact(problem, named("CMLL, all features", found), found.way, model)
+    keep = min(problem.n_features, problem.n_rows) <= KEPT_FEATURES
+    size = best.params["n_label_components"]
+    if keep and size == 1.0:
+        name, embedding = "linear model", Original()
+    else:
+        name = "CMLL"
+        embedding = CMLL(None, size) if keep else CMLL(n_label_components=size, completion="krylov")
+    return try_compact(
+        problem, named(name, best), best.way, decoded(embedding, best.params["alpha"])
+    )
 
 
 def _kernel(problem: Problem, linear: Found) -> Tried:
-    way, codes = linear.way, kernel_codes(problem.n_labels, linear)
-    found = search_kernel(problem, way, codes)
-    kernel = KernelMap(gamma=found.params["feature_map__gamma"], random_state=problem.seed)
-    if problem.n_rows > EXACT_ROWS:
+    exact = problem.n_rows <= EXACT_ROWS
+    found = search_kernel(problem, exact=exact)
+    kernel = KernelMap(gamma=found.params["gamma"], random_state=problem.seed)
+    if not exact:
         kernel.set_params(method="nystroem", n_components=LANDMARKS)
-    model = CMLLClassifier(
-        None,
-        codes,
-        feature_map=kernel,
-        alpha=found.params["alpha"],
-        decoder="logistic",
-        threshold="f1",
+    codes = component_count(
+        linear.params["n_label_components"],
+        problem.n_labels,
+        "n_label_components",
+        "labels",
+        default_label_size,
     )
-    return try_compact(problem, named("kernel CMLL", found), way, model)
+    all_codes = codes is None or codes == problem.n_labels <= MOST_KERNEL_CODES
+    embedding = Original() if all_codes else CMLL(None, min(codes, MOST_KERNEL_CODES))
+    model = decoded(embedding, found.params["alpha"], feature_map=kernel)
+    return try_compact(problem, named("kernel", found), found.way, model)
+
+
+def decoded(embedding: Embedding, alpha: float, feature_map: Any = None) -> CompactClassifier:
+    """A classifier with a logistic decoder and a tuned threshold."""
+    return CompactClassifier(
+        embedding, feature_map=feature_map, alpha=alpha, decoder="logistic", threshold="f1"
+    )
 
 
 def _shortlist(problem: Problem) -> Tried:

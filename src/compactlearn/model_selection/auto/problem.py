@@ -100,11 +100,15 @@ class Problem:
             fold=np.unique(self.fold[rows], return_inverse=True)[1],
         )
 
+    def by_rankings(self) -> Problem:
+        """The same judged by rankings, which settings of a learner are chosen by."""
+        if self.scoring.needs == "scores":
+            return self
+        return replace(self, scoring=Scorer("average_precision", {}))
+
     def searched(self, X: Any, splits: Sequence[Split]) -> SearchData:
         """The same labels with features that were prepared, for a search by the engine."""
-        scoring = self.scoring
-        if scoring.needs != "scores":  # rankings are what settings of a learner are chosen by
-            scoring = Scorer("average_precision", {})
+        scoring = self.by_rankings().scoring
         targets = replace(self.targets, kind="multilabel", classes=np.arange(self.n_labels))
         return SearchData(X, self.Y, Data(X, self.Y, self.weights), targets, splits, scoring)
 

@@ -1,38 +1,45 @@
 """Settings of linear and of kernel models, found by decompositions that many settings share.
 
-Both look at rankings by the linear decoder: a penalty and a size that suit it suit the logistic
+All look at rankings by the linear decoder: a penalty and a size that suit it suit the logistic
 one, at a small part of the cost.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import ParameterGrid
 
-from compactlearn.embeddings.components import (
-    LARGEST_AUTO,
-    component_count,
-    default_label_size,
-)
+from compactlearn.embeddings.components import LARGEST_AUTO
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.kernels import centre
 from compactlearn.estimators.penalty import penalty_of_rows
-from compactlearn.model_selection.auto.problem import Problem
-from compactlearn.model_selection.auto.ways import Prepared, Way
+from compactlearn.linalg.dense import solve_definite
+from compactlearn.linalg.held_out import held_out_predictions
+from compactlearn.model_selection.auto.problem import Judged, Problem
+from compactlearn.model_selection.auto.ways import WAYS, Prepared, Way
 from compactlearn.model_selection.crossval import cross_validate_grid
+
+Array = NDArray[np.float64]
 
 MULTIPLES = tuple(np.logspace(-3, 2, 11).tolist())
 SIZES = (0.1, 0.25, 0.5, 1.0)
-FEW_LABELS = 24  # are all kept: compressing them buys nothing
+FEW_LABELS = 100  # are all kept: the logistic decoder has no use for fewer codes of so few
 SEARCH_ROWS = 4_000  # settle a penalty and a size, however many rows there are
-LANDMARKS = 400
-WIDTHS = (1 / 3, 1.0, 3.0)  # of "distance", the inverse of twice the mean squared distance
-MOST_KERNEL_CODES = 256
-KERNEL_PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+LOOK_ROWS = (500, 1_500)  # tell widths and preparations apart: a quarter of all, within these
+WIDTH_STEP = 3.0  # from one width to the next, in units of gamma="distance"
+MOST_WIDTHS = 5
+RANK_SLACK = 1e-10  # beside 1, the diagonal of an RBF kernel: nothing to speak of, and definite
+KERNEL_PENALTIES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 
 @dataclass(frozen=True)
@@ -56,39 +63,101 @@ def search_linear(problem: Problem, way: Way) -> Found:
     return _best(part, rows, CMLLClassifier(completion="krylov", threshold=0.5), grid)
 
 
-def search_kernel(problem: Problem, way: Way, codes: int) -> Found:
-    """Width and penalty of an RBF kernel, by landmarks."""
-    part = problem.some(SEARCH_ROWS)
-    rows = way.fit(part.X, part.weights)
-    # A part of the rows: in a training part of a fold there must be as many.
-    count = min(LANDMARKS, part.n_rows // 2)
-    kernel = KernelMap(method="nystroem", n_components=max(1, count), random_state=part.seed)
-    template = CMLLClassifier(None, codes, feature_map=kernel, threshold=0.5)
-    unit = kernel_width(rows.X, part)
-    found, tried = None, set()
-    widths = list(WIDTHS)
-    while widths:
-        grid = {
-            "feature_map__gamma": [unit * width for width in widths],
-            "alpha": list(KERNEL_PENALTIES),
-        }
-        new = _best(part, rows, template, grid)
-        if found is None or new.score > found.score:
-            found = new
-        tried |= set(widths)
-        best = found.params["feature_map__gamma"] / unit
-        # A best width at the end of those tried is followed, three steps at most.
-        beyond = [w for w in (best / 3, best * 3) if not any(math.isclose(w, t) for t in tried)]
-        widths = beyond if len(tried) < len(WIDTHS) + 3 else []
-    assert found is not None
-    return found
+def search_kernel(problem: Problem, *, exact: bool = True) -> Found:
+    """Preparation, width and penalty of an RBF kernel, by held-out predictions of some rows.
+
+    Unless the kernel will be ``exact``, landmarks stand for it here as well: narrow kernels, of
+    which few rows are near a landmark, lose by that.
+    """
+    part = _looked_at(problem)
+    truth = part.Y.toarray().astype(np.float64)
+    looks = [_KernelLook(part, truth, way.fit(part.X, part.weights), exact) for way in WAYS]
+    best, look = max(((look.at(1.0), look) for look in looks), key=lambda one: one[0].score)
+    tried, width = {0}, 0  # powers of the step from one width to the next
+    while len(tried) <= MOST_WIDTHS:
+        # A width is followed as long as its neighbours are not all tried.
+        beyond = [step for step in (width - 1, width + 1) if step not in tried]
+        if not beyond:
+            break
+        for step in beyond:
+            tried.add(step)
+            found = look.at(WIDTH_STEP**step)
+            if found.score > best.score:
+                best, width = found, step
+    return best
 
 
-def kernel_width(X: Any, problem: Problem) -> float:
-    """The kernel's ``gamma="distance"`` on these rows."""
-    gamma = KernelMap(random_state=problem.seed).fit_rows(X, problem.weights).gamma_
-    assert gamma is not None
-    return float(gamma)
+def best_way(problem: Problem) -> Way:
+    """The preparation that suits plain ridge best, by held-out predictions of some rows."""
+    part = _looked_at(problem)
+    truth = part.Y.toarray().astype(np.float64)
+
+    def reached(way: Way) -> float:
+        X = way.fit(part.X, part.weights).X
+        products = X @ X.T
+        K = products.toarray() if scipy.sparse.issparse(products) else products
+        unit = penalty_of_rows(X, part.weights)
+        return _best_penalty(part, truth, K, [unit * multiple for multiple in MULTIPLES])[0]
+
+    return max(WAYS, key=reached)
+
+
+def _looked_at(problem: Problem) -> Problem:
+    """Enough rows to tell ways and widths apart; what judges them are rankings."""
+    fewest, most = LOOK_ROWS
+    return problem.some(min(most, max(fewest, problem.n_rows // 4))).by_rankings()
+
+
+@dataclass(frozen=True)
+class _KernelLook:
+    """RBF kernels of some rows, whose distances are found once for all widths."""
+
+    part: Problem
+    truth: Array
+    rows: Prepared
+    exact: bool
+
+    @cached_property
+    def distances(self) -> Array:
+        origin = centre(self.rows.X)
+        X = self.rows.X if origin is None else self.rows.X - origin
+        return euclidean_distances(X, squared=True)
+
+    @cached_property
+    def unit(self) -> float:
+        """The kernel's ``gamma="distance"`` on these rows."""
+        kernel = KernelMap(random_state=self.part.seed)
+        gamma = kernel.fit_rows(self.rows.X, self.part.weights).gamma_
+        assert gamma is not None
+        return float(gamma)
+
+    def at(self, width: float) -> Found:
+        """The best penalty of a kernel of so many units."""
+        gamma = width * self.unit
+        K = np.exp(-gamma * self.distances)
+        if not self.exact:
+            K = _by_landmarks(K, np.random.default_rng(self.part.seed))
+        score, alpha = _best_penalty(self.part, self.truth, K, KERNEL_PENALTIES)
+        return Found(self.rows.way, score, {"gamma": gamma, "alpha": alpha})
+
+
+def _by_landmarks(K: Array, rng: np.random.Generator) -> Array:
+    """What is left of a kernel matrix between landmarks, half of the rows (Nyström)."""
+    chosen = np.sort(rng.choice(len(K), max(1, len(K) // 2), replace=False))
+    columns = K[:, chosen]
+    corner = columns[chosen] + RANK_SLACK * np.eye(len(chosen))
+    return columns @ solve_definite(corner, columns.T)
+
+
+def _best_penalty(
+    part: Problem, truth: Array, K: Array, penalties: Sequence[float]
+) -> tuple[float, float]:
+    """What the best penalty reaches, and which it is."""
+    everything = np.arange(part.n_rows)
+    predicted = held_out_predictions(K, truth, part.fold, penalties, part.weights)
+    reached = [Judged(part.figures(everything, scores)).score for scores in predicted]
+    best = int(np.argmax(reached))
+    return reached[best], penalties[best]
 
 
 def label_sizes(n_labels: int) -> list[Any]:
@@ -98,13 +167,6 @@ def label_sizes(n_labels: int) -> list[Any]:
     if n_labels > LARGEST_AUTO:
         return [math.ceil(size * LARGEST_AUTO) for size in SIZES]
     return list(SIZES)
-
-
-def kernel_codes(n_labels: int, linear: Found) -> int:
-    """As many as the linear model has, up to a bound: codes are targets of every refit."""
-    asked = linear.params["n_label_components"]
-    count = component_count(asked, n_labels, "n_label_components", "labels", default_label_size)
-    return min(count or n_labels, MOST_KERNEL_CODES)
 
 
 def _best(problem: Problem, rows: Prepared, template: Any, grid: dict[str, list[Any]]) -> Found:
