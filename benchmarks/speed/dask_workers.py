@@ -44,8 +44,8 @@ from compactlearn import CMLLClassifier, Moments
 
 TARGET = 1.7
 # Rows, features, labels, blocks; of the sparse set, the share of cells that are not zero.
-DENSE, QUICK_DENSE = (600_000, 400, 40, 32), (4_000, 40, 8, 8)
-SPARSE, QUICK_SPARSE = (400_000, 1_000, 100, 32), (4_000, 100, 8, 8)
+DENSE, QUICK_DENSE = (400_000, 400, 40, 32), (4_000, 40, 8, 8)
+SPARSE, QUICK_SPARSE = (200_000, 1_000, 100, 32), (4_000, 100, 8, 8)
 SHARE = 0.02
 TINY_BLOCKS, QUICK_TINY_BLOCKS = 1_000, 50
 QUIET = 0.15  # of a core that others may take in a pair that counts as quiet

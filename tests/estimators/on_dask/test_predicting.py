@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 
 from compactlearn import CMLLClassifier, CompactClassifier, KernelMap, Original, ShortlistClassifier
+from compactlearn.linalg import many_logistic
 from tests.estimators.on_dask.collections import (
     KINDS,
     SIZES,
@@ -90,6 +91,19 @@ def test_blocks_of_unknown_sizes_can_be_predicted(fitted):
     np.testing.assert_allclose(some.compute(), expected, rtol=0, atol=1e-10)
 
 
+def test_blocks_without_rows_have_empty_answers():
+    X, Y = make_data()
+    rows = frame(X, "x", 5)
+    model = CMLLClassifier().fit(rows.compute(), Y)
+    few = rows[rows["x0"] > np.quantile(X[:, 0], 0.97)]
+    assert 0 in few.map_partitions(len).compute().tolist()
+    kept = few.compute()
+    scores = model.decision_function(few).compute()
+    np.testing.assert_allclose(scores, model.decision_function(kept), rtol=0, atol=1e-10)
+    indices, _ = model.predict_topk(few, 2)
+    assert np.array_equal(indices.compute(), model.predict_topk(kept, 2)[0])
+
+
 def test_what_cannot_be_asked_is_refused_at_once(fitted):
     X, _ = make_data()
     with pytest.raises(ValueError, match=r"X has 4 features, but CMLLClassifier is expecting 6"):
@@ -154,7 +168,8 @@ def test_kernels_and_foreign_regressors_predict_too(regressor):
 # ---- shortlists ---------------------------------------------------------------------------------
 
 
-def test_a_shortlist_is_the_same_on_dask():
+def test_a_shortlist_is_the_same_on_dask(monkeypatch):
+    monkeypatch.setattr(many_logistic, "_BLOCK_PROBLEMS", 3)  # eight labels are three tasks
     X, Y = make_data(n=200, n_features=12, n_labels=8, density=0.3)
     X = scipy.sparse.csr_array(X)
     model = ShortlistClassifier(random_state=0).fit(X, Y)
