@@ -110,7 +110,7 @@ def test_a_worker_that_dies_in_a_fit_changes_nothing(client, tmp_path, sparse):
     np.testing.assert_allclose(
         found.decision_function(X), expected.decision_function(X), rtol=0, atol=1e-10
     )
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
     assert processes(client) != before
 
 
@@ -123,7 +123,7 @@ def test_a_worker_that_dies_with_the_model_gets_it_again(client, tmp_path):
     scores = model.decision_function(rows).compute()
     assert (tmp_path / "killed").exists()
     np.testing.assert_allclose(scores, model.decision_function(X), rtol=0, atol=1e-10)
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
 
 
 def test_a_file_that_a_task_does_not_find_is_its_own_error(client):
