@@ -1,6 +1,6 @@
 """Fits of more rows than memory: rows a second, and the memory that does not grow with them.
 
-    python benchmarks/speed/blocks.py [--data-home DIR] [--only dense|wordnet] [--rows N ...]
+    python benchmarks/speed/blocks.py [--data-home DIR] [--only dense|stages|wordnet] [--rows N ...]
                                       [--copies N ...] [--quick] [--out FILE]
 
 dense    blocks of 300 features and 100 labels, made on the fly, one pass: rows a second beside a
@@ -8,6 +8,7 @@ dense    blocks of 300 features and 100 labels, made on the fly, one pass: rows 
          take, five times in turn; the peak of memory for 1 and 10 million rows
 wordnet  the text of wordnet repeated in a file on disk (65,041 rows a copy), CMLLClassifier by
          passes: seconds, passes, and the peak of memory for several numbers of copies
+stages   microseconds a row of the steps that passes are made of, with one thread
 
 Each fit has a process of its own. Targets: at least 60 % of the plain rate (80 % are aimed at);
 the largest run within 300 MiB of the smallest; wordnet within 2 GiB.
@@ -29,9 +30,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import common
 import numpy as np
 from peak import memory_mark
+from threadpoolctl import threadpool_limits
 
 from compactlearn import CMLLClassifier
 from compactlearn.datasets import load, open_blocks, write_xmlrepo
+from compactlearn.estimators.streaming.checking import Columns
+from compactlearn.estimators.streaming.fitting import block_moments
+from compactlearn.linalg.passes import GramOf, ImagesOf, column_sums
 
 SHARE, AIM, GROWTH, TEXT_PEAK = 0.6, 0.8, 300 * 2**20, 2 * 2**30  # the targets
 N_FEATURES, N_LABELS, N_ROWS, POOL, TURNS = 300, 100, 1 << 14, 4, 5
@@ -118,6 +123,48 @@ def fit_wordnet(path):
     }
 
 
+def stages(path):
+    """Seconds of the steps that passes are made of, one thread each, best of three."""
+    pool = list(pool_of_blocks())
+    columns = Columns.of(pool[0])
+    dense = columns.check(pool[0], 0, 0)
+    source = open_blocks(path, format="xmlrepo")
+    text = next(iter(source))
+    sparse = Columns.of(text).check(text, 0, 0)
+    n_rows, nnz = sparse.n_rows, sparse.X.nnz + sparse.Y.nnz
+    mean, order = np.zeros(source.n_features), source.n_features + source.n_labels
+    Q = np.random.default_rng(0).standard_normal((order, 110))
+    A = np.hstack([pool[0][0], pool[0][1]])
+
+    def least(work):
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    with threadpool_limits(1):
+        per_row = {
+            "dense: plain A.T @ A of 400 columns": least(lambda: A.T @ A) / N_ROWS,
+            "dense: check": least(lambda: columns.check(pool[0], 0, 0)) / N_ROWS,
+            "dense: moments": least(lambda: block_moments(dense)) / N_ROWS,
+            "text: parse": least(lambda: [None for _ in source]) / source.n_rows,
+            "text: check": least(lambda: Columns.of(text).check(text, 0, 0)) / n_rows,
+            "text: means": least(lambda: column_sums(sparse)) / n_rows,
+            "text: products of 110 columns": least(lambda: ImagesOf(Q, 1.0, mean)(sparse)) / n_rows,
+            "text: gram of 100 directions": least(
+                lambda: GramOf(Q[: mean.size, :100], mean)(sparse)
+            )
+            / n_rows,
+        }
+    return {
+        "text_entries_in_a_row": round(nnz / n_rows, 2),
+        "text_bytes_in_a_row": round(Path(path).stat().st_size / source.n_rows, 1),
+        "microseconds_a_row": {name: round(1e6 * value, 3) for name, value in per_row.items()},
+    }
+
+
 # ---- the runs -----------------------------------------------------------------------------------
 
 
@@ -170,6 +217,12 @@ def wordnet_runs(data_home, copies):
     return {"runs": runs, "met": all(run["peak_bytes"] <= TEXT_PEAK for run in runs)}
 
 
+def stage_runs(data_home):
+    data = load("wordnet", data_home=data_home).split()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        return child("stages", repeated(data, 1, folder))
+
+
 def show(record):
     if "dense" in record:
         print("Share of the plain rate:", record["dense"]["beside_plain_products"]["share"])
@@ -194,7 +247,7 @@ def show(record):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-home", type=Path)
-    parser.add_argument("--only", choices=["dense", "wordnet"])
+    parser.add_argument("--only", choices=["dense", "stages", "wordnet"])
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--copies", type=int, nargs="+", default=[16, 47, 154])
     parser.add_argument("--quick", action="store_true")
@@ -203,8 +256,10 @@ def main():
     asked = parser.parse_args()
     if asked.child:
         what, given = asked.child
-        work = {"dense": fit_dense, "turns": fit_in_turn, "wordnet": fit_wordnet}[what]
-        print(json.dumps(work(given if what == "wordnet" else int(given))))
+        on_numbers = {"dense": fit_dense, "turns": fit_in_turn}
+        on_files = {"wordnet": fit_wordnet, "stages": stages}
+        found = on_files[what](given) if what in on_files else on_numbers[what](int(given))
+        print(json.dumps(found))
         return 0
     if asked.quick:
         asked.rows, asked.copies = [50_000, 100_000], [1, 2]
@@ -215,6 +270,8 @@ def main():
         record["dense"] = dense_runs(asked.rows)
     if asked.only in (None, "wordnet"):
         record["wordnet"] = wordnet_runs(asked.data_home, asked.copies)
+    if asked.only in (None, "stages"):
+        record["stages"] = stage_runs(asked.data_home)
     show(record)
     if not asked.quick or asked.out:
         common.write_json(path, record)

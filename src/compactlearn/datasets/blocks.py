@@ -45,6 +45,17 @@ class BlockFiles(RowBlocks):
 
     It is made by :func:`open_blocks`, and gone through as often as needed.
 
+    Parameters
+    ----------
+    paths : list of Path
+        The files.
+    read : callable
+        From a path and a number of rows to parts of about so many.
+    rows_per_block : int or None
+        As in :func:`open_blocks`.
+    n_rows : int or None
+        How many rows there are in all, where that is known.
+
     Attributes
     ----------
     paths : tuple of Path
@@ -165,7 +176,7 @@ def open_blocks(
     ...     films = open_blocks(folder, labels=-1, rows_per_block=2)
     ...     sizes = [X.shape[0] for X, Y in films]
     >>> films, sum(sizes)
-    (BlockFiles of 2 files: rows, 1 features (dense), 1 labels, about 2 rows in a block, 6)
+    (BlockFiles of 2 files: 6 rows, 1 features (dense), 1 labels, about 2 rows in a block, 6)
     """
     _check_rows(rows_per_block)
     paths = _files(path_or_paths)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -67,16 +66,14 @@ from compactlearn.estimators.running_sums import (
 from compactlearn.estimators.streaming.fit_local import (
     ArrayBlocks,
     is_large_map,
-    local_source,
     refuse_beside_blocks,
-    take_columns,
 )
-from compactlearn.estimators.streaming.fitting import fits_in_blocks, prepare
+from compactlearn.estimators.streaming.fits_blocks import FitsBlocks
+from compactlearn.estimators.streaming.fitting import fits_in_blocks
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import BIASES
-from compactlearn.linalg.row_source import RowSource
 
 Array = NDArray[np.float64]
 
@@ -94,6 +91,7 @@ def _gives_probabilities(classifier: CompactClassifier) -> bool:
 
 
 class CompactClassifier(
+    FitsBlocks,
     ShowsParts,
     RanksLabels,
     ClassNamePrefixFeaturesOutMixin,
@@ -286,47 +284,6 @@ default="auto"
         self._fit(X, given, sample_weight, groups, sep)
         return self
 
-    def fit_blocks(self, blocks: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Self:
-        """Fit rows that come in blocks, and that need never be in memory together.
-
-        Sums of the blocks are all that a linear model needs, so that its scores are those of a
-        ``fit`` on all rows. One pass is enough where a matrix of the order of features and labels
-        fits in the memory; beyond 5000 of them CMLL goes through the blocks several times
-        (``n_passes_``). A decoder or threshold that is learnt is learnt from some rows that are
-        held out, see docs/guide/large-data.md.
-
-        Parameters
-        ----------
-        blocks : iterable of tuples, or function that returns one
-            Blocks ``(X, Y)`` or ``(X, Y, sample_weight)``: features, and labels as a matrix of 0
-            and 1. Each is an array of its own, since the next ones are read while it is summed. An
-            iterator will do where one pass is enough.
-        checkpoint : path of a folder, optional
-            Sums so far are kept there, every minute. A fit that was killed goes on from them when
-            it is called again with the same data and parameters, with the same outcome to the bit.
-            The folder is removed when the fit ends.
-        """
-        with unchanged_on_error(self), blas_threads():
-            self.make_embedding()  # parameters are checked before anything is read
-            source = local_source(self, blocks, checkpoint)
-            self.fit_source(source)
-            if source.checkpoint is not None:
-                source.checkpoint.remove()
-        return self
-
-    def fit_source(self, source: RowSource) -> Self:
-        """Fit rows of which only sums over blocks can be had: what ``fit_blocks`` does with blocks
-        of this process, for those of a cluster.
-
-        Parameters
-        ----------
-        source : RowSource
-            See :mod:`compactlearn.linalg.row_source`.
-        """
-        with unchanged_on_error(self), blas_threads():
-            _fit_source(self, source, take_columns(self, source))
-        return self
-
     def fit_scored(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
     ) -> HonestScores:
@@ -355,7 +312,7 @@ default="auto"
             if is_dask(X):
                 owner = f"{type(self).__name__}.fit"
                 source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
-                return _fit_source(self, source, source.labels)
+                return self._fit_source(source, source.labels)
             data = check_training(self, X, y, sample_weight, groups, sep=sep)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
@@ -636,14 +593,6 @@ default="auto"
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _fit_source(classifier: CompactClassifier, source: RowSource, labels: LabelSpace) -> Decided:
-    """Fit a classifier that knows its features to rows of which sums can be had."""
-    embedding = classifier.make_embedding()
-    threshold = given_threshold(classifier.threshold, classifier.decoder, labels)
-    training = prepare(classifier, embedding, source)
-    return classifier._learn(embedding, training, labels, threshold)
 
 
 def keep_embedding(

@@ -13,7 +13,7 @@ overlooked; what the sum of the values found may fall short by is bounded as in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,8 @@ from numpy.typing import NDArray
 from compactlearn.core.threads import look_again
 from compactlearn.linalg import dense
 from compactlearn.linalg.eigen import EigenSolution, Status, numerical_rank
-from compactlearn.linalg.lanczos import (
-    Multiplies,
-    largest_sum,
-    next_block,
-    orthogonalise,
-    small_pairs,
-)
+from compactlearn.linalg.lanczos import Multiplies, largest_sum, next_block, small_pairs
+from compactlearn.linalg.moments import row_blocks
 
 Array = NDArray[np.float64]
 
@@ -74,15 +69,12 @@ def few_pairs(
     >>> few_pairs(Plain(np.diag([1.0, 3.0, 2.0])), 2, 0.999).values
     array([3., 2.])
     """
-    found = together(
-        [search(matrix.shape[0], count, share, scale, seed)], lambda asked: [matrix @ asked[0]]
-    )
-    return found[0]
+    one = search(matrix.shape[0], count, share, scale, seed)
+    return together([one], lambda asked: {0: matrix @ asked[0]})[0]
 
 
 def together(
-    searches: Sequence[Search],
-    multiply: Callable[[dict[int, Array]], Mapping[int, Array] | list[Array]],
+    searches: Sequence[Search], multiply: Callable[[dict[int, Array]], dict[int, Array]]
 ) -> list[EigenSolution]:
     """Several searches side by side; ``multiply`` makes the products of all that go on at once.
 
@@ -95,7 +87,7 @@ def together(
         blocks, asked = asked, {}
         for place in blocks:
             try:
-                asked[place] = searches[place].send(products[place])
+                asked[place] = searches[place].send(products.pop(place))
             except StopIteration as ended:
                 found[place] = ended.value
     return [found[place] for place in range(len(searches))]
@@ -136,7 +128,8 @@ def _krylov(
         size = product * b
         active = slice(size - b, size)
         Q[:, active] = block
-        W, H = orthogonalise((yield block), Q[:, :size])
+        W = np.require((yield block), requirements="W")  # one that was stored cannot be changed
+        H = _take_off(W, Q[:, :size])
         T[:size, active], T[active, :size] = H, H.T
         block, R = next_block(W, Q[:, :size], float(np.abs(H).max(initial=0.0)), rng)
         del W
@@ -151,3 +144,18 @@ def _krylov(
     images = block @ coupling[:, :count]
     images += vectors * values
     return values, vectors, reached, images, product
+
+
+def _take_off(W: Array, Q: Array) -> Array:
+    """Take the part of W in span(Q) out of it, twice (once is not enough); return Q'W.
+
+    In place and some rows at a time: with as many columns as here, another matrix of that size is
+    what the memory of a search is made of.
+    """
+    total = np.zeros((Q.shape[1], W.shape[1]))
+    for _ in range(2):
+        H = Q.T @ W
+        for rows in row_blocks(*W.shape):
+            W[rows] -= Q[rows] @ H
+        total += H
+    return total

@@ -78,8 +78,8 @@ class ImagesOf:
 
     def __call__(self, block: Block) -> Array:
         n_left, out = self.mean.size, np.zeros(self.Q.shape)
-        a, b = self.root * self.Q[:n_left], self.Q[n_left:]
-        for X, Y, U in _images(block, a, self.mean, self.skip, b):
+        sides = self.Q[:n_left], self.Q[n_left:]
+        for X, Y, U in _images(block, *sides, self.mean, self.skip, root=self.root):
             _add_product(out[:n_left], X, U, self.mean)
             out[n_left:] += Y.T @ U
         out[:n_left] *= self.root
@@ -96,7 +96,7 @@ class LeftImagesOf:
 
     def __call__(self, block: Block) -> Array:
         out = np.zeros(self.C.shape)
-        for X, _, U in _images(block, self.C, self.mean, self.skip):
+        for X, _, U in _images(block, self.C, None, self.mean, self.skip):
             _add_product(out, X, U, self.mean)
         return out
 
@@ -111,7 +111,7 @@ class GramOf:
 
     def __call__(self, block: Block) -> Array:
         out = np.zeros((self.P.shape[1], self.P.shape[1]))
-        for _, _, U in _images(block, self.P, self.mean, self.skip, roots=True):
+        for _, _, U in _images(block, self.P, None, self.mean, self.skip, roots=True):
             out += self_product(U.T)
         return out
 
@@ -119,13 +119,14 @@ class GramOf:
 def _images(
     block: Block,
     a: Array,
+    b: Array | None,
     mean: Array,
     skip: Integers | None,
-    b: Array | None = None,
     *,
+    root: float = 1.0,
     roots: bool = False,
 ) -> Iterator[tuple[Any, Any, Array]]:
-    """``(x - mean) a + y b`` of the rows, times their weights or the roots of these.
+    """``root (x - mean) a + y b`` of the rows, times their weights or the ``roots`` of these.
 
     Dense rows, which are centred here, come in portions that fit in the cache. Of sparse rows there
     are as many as have images of a few dozen megabytes: what is made of a portion next is as tall
@@ -148,6 +149,7 @@ def _images(
         if sparse:
             U -= mean @ a
         if b is not None:
+            U *= root
             U += Y @ b
         if weights is not None:
             U *= weights[rows, None]

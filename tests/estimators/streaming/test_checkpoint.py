@@ -61,6 +61,33 @@ def test_what_goes_on_ends_with_the_same_bits(tmp_path, options, after):
     assert not (tmp_path / "kept").exists()  # it has done its duty
 
 
+@pytest.mark.parametrize("after", [3, 8, 13])
+def test_a_search_for_codes_goes_on_between_two_products(tmp_path, after):
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(200, 4))
+    rows = latent @ rng.normal(size=(4, 150)) + rng.normal(size=(200, 150))
+    labels = (latent @ rng.normal(size=(4, 60)) > 2.0).astype(float)
+    blocks = [(rows[:90], labels[:90]), (rows[90:], labels[90:])]
+    left = [after]
+
+    def dies():
+        for block in blocks:
+            if left[0] == 0:
+                raise Killed
+            left[0] -= 1
+            yield block
+
+    def model():
+        return CMLLClassifier(n_label_components=6, solver="randomized", decoder="learned")
+
+    with pytest.raises(Killed):
+        model().fit_blocks(dies, checkpoint=tmp_path / "kept")
+    whole = model().fit_blocks(blocks)
+    again = model().fit_blocks(blocks, checkpoint=tmp_path / "kept")
+    assert again.decision_function(rows).tobytes() == whole.decision_function(rows).tobytes()
+    assert again.n_passes_ == whole.n_passes_ >= 4
+
+
 def test_blocks_that_were_summed_are_not_summed_again(tmp_path):
     with pytest.raises(Killed):
         CMLLClassifier(**PASSES).fit_blocks(dying(20), checkpoint=tmp_path / "kept")

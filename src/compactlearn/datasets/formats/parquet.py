@@ -173,7 +173,8 @@ def _parts(
     table, wanted = _begun(path, schema, labels, ignore, ours, arrow)
     blocks = ((_values(batch, wanted, arrow), None) for batch in batches)
     for part in parts_of(table, blocks, size):
-        yield part._replace(
+        yield replace(
+            part,
             feature_names=part.feature_names if ours.get("feature_names", True) else None,
             label_names=part.label_names if ours.get("label_names", True) else None,
         )

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -106,7 +106,8 @@ class GatheredRows:
             yield self._blocks.pop()
 
 
-class LabelledPart(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LabelledPart:
     """Some rows of a file, and the names of the columns of all."""
 
     X: Matrix
