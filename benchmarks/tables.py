@@ -27,8 +27,14 @@ from compactlearn.datasets import describe
 from compactlearn.metrics.table import get_metric, greater_is_better
 from compactlearn.records import Record as CellRecord
 from compactlearn.records import Results, aggregate, open_records
-from compactlearn.records.ranks import average_ranks, critical_difference, friedman
-from compactlearn.records.significance import SIGNS, paired_t_test
+from compactlearn.records.ranks import (
+    average_ranks,
+    critical_difference,
+    friedman,
+    wilcoxon,
+    win_tie_loss,
+)
+from compactlearn.records.significance import SIGNS, holm, paired_t_test
 from compactlearn.report import summary_markdown
 from compactlearn.report.tables.names import p_value
 from compactlearn.report.tables.published import dataset_order, method_order, published
@@ -915,6 +921,38 @@ def auto_ranks() -> str:
     return f"{_markdown(lines)}\n\n{told}"
 
 
+def auto_pairs() -> str:
+    """Auto beside each rival alone: sets won, and Wilcoxon's test with Holm's correction."""
+    compared = _compared("auto")
+    if compared is None:
+        return NOT_YET
+    ours, *rivals = compared.entries
+    scores = _filled(compared.scores("average_precision", compared.entries), "average_precision")
+    first = scores[:, 0]
+    chances = holm([wilcoxon(first, scores[:, 1 + k]) for k in range(len(rivals))])
+    lines = [["rival", "better", "worse", "mean difference", "largest loss", "p, Holm"]]
+    for k, rival in enumerate(rivals):
+        gains = first - scores[:, 1 + k]
+        record = win_tie_loss(first, scores[:, 1 + k])
+        loss = max(0.0, float(-gains.min()))
+        lines.append(
+            [
+                rival,
+                str(record.wins),
+                str(record.losses),
+                f"{gains.mean():+.3f}",
+                f"{loss:.3f}",
+                p_value(float(chances[k])),
+            ]
+        )
+    told = (
+        f"Average precision of {ours} beside one rival at a time over {len(compared.datasets)} "
+        "data sets: on how many it is better and worse, and Wilcoxon's signed-rank test, corrected "
+        "by Holm for as many tests as there are rivals."
+    )
+    return f"{_markdown(lines)}\n\n{told}"
+
+
 def auto_sizes() -> str:
     """Average precision and share of ridge's numbers, under bounds on the size."""
     compared = _compared("sizes")
@@ -964,6 +1002,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ROOT / "docs" / "results.md": (
         auto,
         auto_ranks,
+        auto_pairs,
         auto_cost,
         auto_sizes,
         conventions,

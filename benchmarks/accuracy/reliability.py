@@ -1,6 +1,7 @@
 """Are the probabilities of ``decoder="logistic"`` right? Predicted and observed, on held-out rows.
 
-    python benchmarks/accuracy/reliability.py [--data-home DIR] [--out FILE] [NAME ...]
+    python benchmarks/accuracy/reliability.py [--data-home DIR] [--out FILE] [--only METHOD ...] \\
+        [NAME ...]
 
 Five seeded folds; every row's probabilities come from a fit without its fold, and all cells (rows
 times labels) are judged together: mean p / mean y, expected calibration error (ten bins of equal
@@ -8,12 +9,15 @@ width; the mean over the cells of |mean p - observed frequency| of their bin), l
 (summed over its labels, p kept within 1e-6 of 0 and 1), and the ten bins. Nothing is tuned: CMLL
 with its defaults, one setting with all features kept, and one-vs-rest LogisticRegression with its
 default penalty and with ten times that (lbfgs: LIBLINEAR would penalise the intercept, and rare
-labels would come out too frequent).
+labels would come out too frequent). AutoCompactClassifier() tunes itself. With ``--only``, or names
+of data sets, the other rows of the record stay as they are.
 """
 
 import argparse
+import json
 import sys
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +32,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
-from compactlearn import CMLLClassifier
+from compactlearn import AutoCompactClassifier, CMLLClassifier
 
 DATA = ("enron", "llog", "plant", "corel5k")
 METHODS = {
+    "Auto": AutoCompactClassifier(),
     "CMLL": CMLLClassifier(decoder="logistic", threshold=0.5),
     "CMLL_y": CMLLClassifier(None, 0.5, alpha=100.0, decoder="logistic", threshold=0.5),
     "one-vs-rest, C=1": OneVsRestClassifier(LogisticRegression(max_iter=1000)),
@@ -78,20 +83,25 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: four)")
+    parser.add_argument("--only", nargs="+", choices=METHODS, metavar="METHOD", default=[*METHODS])
     parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "reliability.json")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")  # labels that a training part never shows
-    rows: list[dict[str, Any]] = []
+    names = options.names or DATA
+    known = json.loads(options.out.read_text())["measurements"] if options.out.exists() else []
+    rows = {(row["data"], row["method"]): row for row in known}
     with threadpool_limits(1):
-        for data in options.names or DATA:
+        for data in names:
             X, Y = common.rows_of(data, options.data_home, 0)
-            for name, model in METHODS.items():
+            for name in options.only:
                 row = {"data": data, "method": name}
-                rows.append(row | judged(held_out(model, X, Y), common.dense(Y)))
-                print({k: v for k, v in rows[-1].items() if k != "bins"}, flush=True)
+                row |= judged(held_out(METHODS[name], X, Y), common.dense(Y))
+                rows[data, name] = row
+                print({k: v for k, v in row.items() if k != "bins"}, flush=True)
+                ordered = [rows[key] for key in product(DATA, METHODS) if key in rows]
                 record = {"date": common.today(), "machine": common.machine()}
-                common.write_json(options.out, record | {"measurements": rows})
+                common.write_json(options.out, record | {"measurements": ordered})
     return 0
 
 

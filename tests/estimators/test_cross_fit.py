@@ -25,6 +25,7 @@ from compactlearn import (
 from compactlearn.datasets import load
 from compactlearn.estimators import decisions
 from compactlearn.estimators.cross_fit import N_FOLDS, N_HELD_OUT, CrossFit, row_groups
+from compactlearn.estimators.learner import RidgeLearner
 from compactlearn.linalg import rows_ridge
 from compactlearn.linalg.ridge import BIASES
 from compactlearn.metrics import average_precision, micro_f1
@@ -516,13 +517,32 @@ def test_a_held_out_fold_is_a_fit_without_a_fold(name, honest_of):
         own = honest_of(clone(model), X[~held], Y[~held], groups=others)
         own.member, own.folds = others, others % N_FOLDS
         own.numbers = np.unique(own.folds).tolist()
-        own._codes, own._models, own._fold_moments = None, {}, {}
+        own._codes, own._models, own._fold_moments, own._awaited = None, {}, {}, {}
         signs = aligned(own.result.decoder, part.train.linear)
         np.testing.assert_allclose(part.train.codes, own.codes() * signs, atol=1e-7)
         every = slice(0, Y.shape[1])
         np.testing.assert_allclose(part.train.scores(every), own.scores().columns(every), atol=1e-7)
         single = clone(model).set_params(decoder="linear", threshold=0.5).fit(X[~held], Y[~held])
         np.testing.assert_allclose(part.codes, single.predict_codes(X[held]) * signs, atol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", [False, True])
+def test_a_learner_of_labels_is_fitted_once_for_any_folds_it_is_without(kernel, monkeypatch):
+    """One without each fold and one without each two: what both ask is what one fit says."""
+    X, Y = problem(seed=16)
+    fits = []
+
+    def counted(self, pair, *rest):
+        fits.append(pair.count)
+        return plain(self, pair, *rest)
+
+    plain = RidgeLearner.predictor
+    monkeypatch.setattr(RidgeLearner, "predictor", counted)
+    model = CompactClassifier(
+        Original(), feature_map=KernelMap() if kernel else None, decoder="logistic", threshold="f1"
+    )
+    model.fit(X, Y, groups=np.arange(40) // 2)
+    assert sorted(fits) == [24] * 10 + [32] * 5
 
 
 def aligned(own, other):

@@ -7,6 +7,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
 
 from compactlearn import AutoCompactClassifier, CompactClassifier, Original, load_model
 from compactlearn.core.validation import check_targets
@@ -250,3 +252,40 @@ def test_no_time_no_comparison():
     model = AutoCompactClassifier(time_budget=0.01, random_state=0).fit(data.X[:90], data.Y[:90])
     assert model.references_ == []
     assert len(model.plot_frontier().data) == 2
+
+
+def test_one_vs_rest_can_be_put_beside(recwarn):
+    data = load("enron")
+    X, Y = data.X[:150], data.Y[:150]
+    model = AutoCompactClassifier(time_budget=0.01, random_state=0).fit(X, Y)
+    before = model.predict_proba(data.X[150:160])
+    recwarn.clear()
+    assert model.add_reference(X, Y) is model
+    assert not recwarn.list
+    (beside,) = model.references_
+    assert beside["name"] == "one-vs-rest"
+    # A weight for each feature and a constant, and a constant alone for labels that no row has.
+    varies = int((0 < Y.sum(axis=0)).sum())
+    assert beside["numbers"] == varies * (X.shape[1] + 1) + (Y.shape[1] - varies)
+    assert 0.4 < beside["score"] < 0.8
+    np.testing.assert_array_equal(model.predict_proba(data.X[150:160]), before)
+    assert "one-vs-rest" in list(model.plot_frontier().data[-1].text)
+
+
+def test_any_classifier_can_be_put_beside_and_is_judged_on_the_same_folds():
+    data = load("emotions")
+    X, Y = data.X[:120], data.Y[:120]
+    folds = [(np.flatnonzero(np.arange(120) % 4 != k), np.arange(k, 120, 4)) for k in range(4)]
+    model = AutoCompactClassifier(time_budget=0.01, cv=folds).fit(X, Y)
+    other = KNeighborsClassifier(5)
+    one = CompactClassifier(Original(), alpha=30.0, threshold=0.5)
+    model.add_reference(X, Y, one, name="mine").add_reference(X, estimator=one, Y=Y)
+    figures = []
+    for train, test in folds:
+        scores = clone(one).fit(X[train], Y[train]).decision_function(X[test])
+        figures.append(average_precision(Y[test], scores))
+    assert [row["name"] for row in model.references_] == ["mine", "CompactClassifier"]
+    assert model.references_[0]["score"] == pytest.approx(np.mean(figures), abs=1e-6)
+    with pytest.raises(ValueError, match="compares on the labels of fit, 6 of kind multilabel"):
+        model.add_reference(X, Y[:, :4], other)
+    assert len(model.references_) == 2

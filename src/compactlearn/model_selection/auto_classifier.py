@@ -57,8 +57,9 @@ from compactlearn.model_selection.auto.frontier import (
 from compactlearn.model_selection.auto.ideas import Idea, ideas
 from compactlearn.model_selection.auto.problem import Problem, Rows
 from compactlearn.model_selection.auto.reasons import BlendInside
+from compactlearn.model_selection.auto.searches import best_way
 from compactlearn.model_selection.auto.small_ideas import small_ideas
-from compactlearn.model_selection.auto.trials import Tried
+from compactlearn.model_selection.auto.trials import Tried, try_by_folds, try_one_vs_rest
 from compactlearn.model_selection.auto.wishes import SizeWish
 
 Array = NDArray[np.float64]
@@ -72,14 +73,14 @@ class AutoCompactClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
 
     One kind of model after the other is fitted, those with the most promise for a second first:
 
-    1. compact learning (CMLL) with a logistic decoder, on features as they are, on rows of unit
-       length or on columns of unit variance, whichever is best, with penalty and size found by
-       cross-validation that shares its decompositions;
-    2. the same with codes predicted from all features, where these are many;
-    3. the same behind an RBF kernel, whose width comes from the data: exact up to 2,000 rows, by
+    1. a linear model with a logistic decoder, on features as they are, on rows of unit length or on
+       columns of unit variance, whichever is best, with penalty and size found by cross-validation
+       that shares its decompositions; of more than 100 labels, compact (CMLL);
+    2. the same behind an RBF kernel, whose width comes from the data: exact up to 3,000 rows, by
        landmarks beyond;
-    4. extra trees and a random forest on all labels, where features are dense;
-    5. :class:`ShortlistClassifier`, where they are sparse; of more than 2,000 labels, and 2,000
+    3. extra trees on all labels, and a random forest where that takes no time, where features are
+       dense;
+    4. :class:`ShortlistClassifier`, where they are sparse; of more than 2,000 labels, and 2,000
        sparse rows or more, it is the only one.
 
     Each is judged on scores of training rows by models that had not met their labels, and at
@@ -130,7 +131,8 @@ default="f1"
         what accuracy costs in size. :meth:`plot_frontier` draws them.
     references_ : list of dict
         The same of plain ridge, for comparison: it is tried last, where that takes a few seconds
-        at most, and never taken. :meth:`plot_frontier` marks it.
+        at most, and never taken. :meth:`add_reference` adds others, such as one-vs-rest;
+        :meth:`plot_frontier` marks them.
     weights_ : dict
         The weight of each blended model.
     why_ : str
@@ -407,6 +409,50 @@ feature_names_in_
         own = {row["name"]: (row["numbers"], row["score"]) for row in self.references_}
         beside = own | checked_references(references)
         return draw_frontier(self.leaderboard_, beside, _name_of(self.scoring))
+
+    def add_reference(
+        self,
+        X: Any,
+        y: Any = None,
+        estimator: Any = None,
+        *,
+        name: str | None = None,
+        Y: Any = None,
+        sep: str | None = None,
+    ) -> Self:
+        """Judge another classifier on the folds of the search, and add it to ``references_``.
+
+        It is fitted without each fold and then to all rows, as often as a comparison on equal terms
+        takes. The model itself does not change.
+
+        Parameters
+        ----------
+        X, y, Y, sep : as in ``fit``, the same rows in the same order
+        estimator : classifier or None, default=None
+            With ``predict_proba`` or ``decision_function``. None is one-vs-rest logistic
+            regression, with the preparation that suits ridge and the best of three penalties.
+        name : str or None, default=None
+            What it is called; None takes the name of its class.
+        """
+        check_is_fitted(self, "best_estimator_")
+        with unchanged_on_error(self), blas_threads():
+            X = check_features(self, X, reset=False)
+            owner = f"{type(self).__name__}.add_reference"
+            given = labels_given(y, Y)
+            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
+            if (targets.kind, targets.n_labels) != (self._labels.kind, self.n_labels_):
+                raise ValueError(
+                    f"{owner} compares on the labels of fit, {self.n_labels_} of kind "
+                    f"{self._labels.kind}, and was given {targets.n_labels} of kind "
+                    f"{targets.kind}; pass the rows and labels of fit."
+                )
+            problem = self._problem(X, targets, None, None)
+            if estimator is None:
+                judged = try_one_vs_rest(problem, name or "one-vs-rest", best_way(problem))
+            else:
+                judged = try_by_folds(problem, name or type(estimator).__name__, estimator)
+            self.references_ = [*self.references_, _line_of(judged)]
+        return self
 
     @property
     def numbers_(self) -> int:

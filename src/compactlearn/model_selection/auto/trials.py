@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 
-from compactlearn.core.warn import quiet
+from compactlearn.core.warn import quiet, silence
 from compactlearn.estimators.any_classifier import scores_to_rank
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import ENOUGH_ROWS
@@ -21,6 +24,7 @@ from compactlearn.model_selection.auto.problem import Judged, Problem, Rows
 from compactlearn.model_selection.auto.ways import AS_THEY_ARE, Way
 
 Array = NDArray[np.float64]
+_SMALLEST = 1e-9  # probability that counts: beyond it all are alike
 _LABELS = 256  # whose scores are put together at a time
 
 
@@ -75,7 +79,12 @@ def folds_that_judge(problem: Problem, most_folds: int = 100) -> int:
 
 
 def try_by_folds(
-    problem: Problem, name: str, estimator: Any, most_folds: int = 100, way: Way = AS_THEY_ARE
+    problem: Problem,
+    name: str,
+    estimator: Any,
+    most_folds: int = 100,
+    way: Way = AS_THEY_ARE,
+    scores_of: Callable[[Any, Any], Any] = scores_to_rank,
 ) -> Tried:
     """Any classifier: fitted without each fold, as many as give enough rows, and to all rows."""
     start = time.perf_counter()
@@ -87,7 +96,7 @@ def try_by_folds(
         for train, test in splits[:count]:
             rows = problem.judged(test) if count == 1 else test
             model = _fitted(estimator, problem, train)
-            parts.append((rows, scores_to_rank(model, problem.X[rows]).astype(np.float32)))
+            parts.append((rows, scores_of(model, problem.X[rows]).astype(np.float32)))
         model = _fitted(estimator, problem, np.arange(problem.n_rows))
     rows = np.concatenate([part[0] for part in parts])
     order = np.argsort(rows)
@@ -120,6 +129,24 @@ def _judged(
     )
 
 
+def try_one_vs_rest(problem: Problem, name: str, way: Way) -> Tried:
+    """What most people would take: a logistic regression for each label, the best penalty of
+    three for all of them."""
+    tried = []
+    for C in (0.1, 1.0, 10.0):
+        model = OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
+        with silence(UserWarning):  # of every label that the rows of a fold do not have
+            tried.append(try_by_folds(problem, name, model, way=way, scores_of=_log_odds_of))
+    best = max(tried, key=lambda one: one.score)
+    return replace(best, seconds=sum(one.seconds for one in tried))
+
+
+def _log_odds_of(model: OneVsRestClassifier, X: Any) -> Array:
+    """Of its probabilities: its margins have 0, above most, for labels that it has never met."""
+    p = np.clip(model.predict_proba(X), _SMALLEST, 1.0 - _SMALLEST)
+    return np.log(p) - np.log1p(-p)
+
+
 def model_numbers(model: Any) -> int:
     """How many numbers a model keeps.
 
@@ -127,5 +154,7 @@ def model_numbers(model: Any) -> int:
     it has to be kept.
     """
     *before, last = [part for _, part in getattr(model, "steps", [("", model)])]
+    if isinstance(last, OneVsRestClassifier):  # a label that does not vary has its constant
+        return sum(e.coef_.size + 1 if hasattr(e, "coef_") else 1 for e in last.estimators_)
     linear = getattr(last, "feature_map", None) is None
     return numbers_of(last) + (0 if linear else sum(numbers_of(step) for step in before))

@@ -1,0 +1,72 @@
+"""Held-out predictions in closed form are those of a ridge that is fitted without each fold."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+
+from compactlearn.linalg.held_out import held_out_predictions
+
+
+def one_by_one(X, T, fold, alpha, weights=None):
+    predicted = np.empty_like(T)
+    for k in np.unique(fold):
+        rest = fold != k
+        own = None if weights is None else weights[rest]
+        predicted[~rest] = (
+            Ridge(alpha=alpha).fit(X[rest], T[rest], own).predict(X[~rest]).reshape(-1, T.shape[1])
+        )
+    return predicted
+
+
+@given(
+    n=st.integers(4, 30),
+    d=st.integers(1, 12),
+    m=st.integers(1, 4),
+    n_folds=st.integers(2, 4),
+    alpha=st.sampled_from([0.01, 1.0, 100.0]),
+    weighted=st.booleans(),
+    seed=st.integers(0, 2**16),
+)
+def test_they_are_those_of_fits_without_each_fold(n, d, m, n_folds, alpha, weighted, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + rng.normal(scale=3.0, size=d)
+    T = rng.normal(size=(n, m)) + 5.0
+    fold = rng.permutation(np.arange(n) % n_folds)
+    weights = rng.uniform(0.2, 3.0, size=n) if weighted else None
+    (predicted,) = held_out_predictions(X @ X.T, T, fold, [alpha], weights)
+    expected = one_by_one(X, T, fold, alpha, weights)
+    np.testing.assert_allclose(predicted, expected, rtol=1e-7, atol=1e-7)
+
+
+def test_one_decomposition_serves_every_penalty():
+    rng = np.random.default_rng(0)
+    X, T, fold = rng.normal(size=(20, 30)), rng.normal(size=(20, 2)), np.arange(20) % 5
+    penalties = [0.1, 1.0, 10.0]
+    together = held_out_predictions(X @ X.T, T, fold, penalties)
+    for alpha, predicted in zip(penalties, together, strict=True):
+        np.testing.assert_allclose(predicted, one_by_one(X, T, fold, alpha), atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_say_nothing_are_predicted_by_the_mean_of_the_other_folds(weighted):
+    rng = np.random.default_rng(1)
+    T, fold = rng.normal(size=(12, 3)), np.arange(12) % 3
+    weights = rng.uniform(0.5, 2.0, size=12) if weighted else np.ones(12)
+    (predicted,) = held_out_predictions(np.ones((12, 12)), T, fold, [0.5], weights)
+    for k in range(3):
+        rest = fold != k
+        mean = weights[rest] @ T[rest] / weights[rest].sum()
+        np.testing.assert_allclose(predicted[~rest], np.tile(mean, (4, 1)), atol=1e-10)
+
+
+def test_the_targets_of_a_fold_do_not_change_its_predictions():
+    rng = np.random.default_rng(2)
+    X, T, fold = rng.normal(size=(15, 4)), rng.normal(size=(15, 2)), np.arange(15) % 3
+    (before,) = held_out_predictions(X @ X.T, T, fold, [0.3])
+    T = T.copy()
+    T[fold == 1] += 100.0
+    (after,) = held_out_predictions(X @ X.T, T, fold, [0.3])
+    np.testing.assert_allclose(after[fold == 1], before[fold == 1], atol=1e-9)
+    assert np.abs(after[fold != 1] - before[fold != 1]).max() > 1.0
