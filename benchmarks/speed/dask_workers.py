@@ -15,7 +15,9 @@ Blocks lie in memory-mapped files that every worker opens by name, so that no ro
 ratio is one worker over two: 2 is perfect. Beside it stands what other processes took of the two
 cores meanwhile: a worker that shares its core is slower for a reason that is not ours. Each run
 waits a while for the others to be quiet; pairs in which they were not are in the record, and the
-target is held against the median of those in which they were.
+target is held against the median of those in which they were. Where cores were never free there is
+a second figure, in seconds of the processor: those of this process, scheduler included, and of the
+busier worker, one worker over two. It leaves out who waits for whom.
 """
 
 import argparse
@@ -27,6 +29,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -202,41 +205,56 @@ def _pairs(first: Callable[[], object], second: Callable[[], object], repeats: i
     """Seconds on one and on two workers, in turn, and what others took of the cores meanwhile."""
     first(), second()
     runs = [(_seconds(first), _seconds(second)) for _ in range(repeats)]
-    ratios = np.array([one[0] / two[0] for one, two in runs])
-    others = np.array([max(one[1], two[1]) for one, two in runs])
+    ratios = np.array([one.seconds / two.seconds for one, two in runs])
+    others = np.array([max(one.others, two.others) for one, two in runs])
+    worked = np.array([one.longest / two.longest for one, two in runs])
     quiet = others <= QUIET
     row: Row = {
         "pairs": len(runs),
-        "one_worker_s": _round(np.median([one[0] for one, _ in runs])),
-        "two_workers_s": _round(np.median([two[0] for _, two in runs])),
+        "one_worker_s": _round(np.median([one.seconds for one, _ in runs])),
+        "two_workers_s": _round(np.median([two.seconds for _, two in runs])),
         "ratio": _round(np.median(ratios)),
         "ratios": [_round(ratio) for ratio in ratios],
         "cores_of_others": [_round(share) for share in others],
         "quiet_pairs": int(quiet.sum()),
         "ratio_of_quiet_pairs": _round(np.median(ratios[quiet])) if quiet.any() else None,
+        "one_worker_cpu_s": _round(np.median([one.longest for one, _ in runs])),
+        "two_workers_cpu_s": _round(np.median([two.longest for _, two in runs])),
+        "cpu_ratio": _round(np.median(worked)),
         "target": TARGET,
     }
     found = row["ratio_of_quiet_pairs"]
     return row | {"met": None if found is None else bool(found >= TARGET)}
 
 
-def _seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """Wall-clock seconds, and how many cores other processes kept busy."""
+@dataclass(frozen=True)
+class _Run:
+    """What one run took."""
+
+    seconds: float
+    others: float  # cores that other processes kept busy
+    longest: float  # seconds of the processor: of this process, and of the busier worker
+
+
+def _seconds(work: Callable[[], object]) -> _Run:
     _wait_for_quiet()
     return _watched(work)
 
 
 def _wait_for_quiet() -> None:
     until = time.perf_counter() + _patience[0]
-    while _watched(lambda: time.sleep(0.5))[1] > QUIET and time.perf_counter() < until:
+    while _watched(lambda: time.sleep(0.5)).others > QUIET and time.perf_counter() < until:
         time.sleep(0.5)
 
 
-def _watched(work: Callable[[], object]) -> tuple[float, float]:
+def _watched(work: Callable[[], object]) -> _Run:
     start, busy, own = time.perf_counter(), _busy(), _own()
     work()
-    seconds = time.perf_counter() - start
-    return seconds, max(0.0, (_busy() - busy) - (_own() - own)) / seconds
+    seconds, now = time.perf_counter() - start, _own()
+    taken = {pid: now[pid] - own.get(pid, 0.0) for pid in now}
+    here = taken.pop(os.getpid())
+    others = _busy() - busy - here - sum(taken.values())
+    return _Run(seconds, max(0.0, others) / seconds, here + max(taken.values(), default=0.0))
 
 
 def _busy() -> float:
@@ -245,14 +263,14 @@ def _busy() -> float:
     return times.user + times.nice + times.system + getattr(times, "irq", 0.0)
 
 
-def _own() -> float:
-    """Those of this process and its workers."""
+def _own() -> dict[int, float]:
+    """Those of this process and of each of its workers."""
     process = psutil.Process()
-    total = 0.0
+    found = {}
     for one in (process, *process.children(recursive=True)):
         times = one.cpu_times()
-        total += times.user + times.system
-    return total
+        found[one.pid] = times.user + times.system
+    return found
 
 
 def _bytes(fit: Callable[[], object], client: Client, shape: tuple[int, int, int, int]) -> Row:
