@@ -251,6 +251,8 @@ class Evaluated:
             The sign between names where y is a column of joined names, as in ``fit``.
         """
         check_is_fitted(cast(Any, self))
+        if is_dask(X) and sample_weight is None:  # the same figure, and nothing is gathered
+            return self.evaluate(X, y, sep=sep)["subset_accuracy"]
         truth = as_fitted(self, y, sep=sep, owner="score")
         return float(ClassifierMixin.score(cast(Any, self), X, truth, sample_weight))
 

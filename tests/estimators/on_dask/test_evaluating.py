@@ -103,6 +103,15 @@ def test_a_vector_of_classes():
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("vector", [False, True], ids=["matrix", "vector"])
+def test_the_score_is_that_of_rows_in_memory(vector):
+    X, Y = make_data()
+    y = np.array(["a", "b", "c"])[np.arange(90) % 3] if vector else Y
+    model = CMLLClassifier().fit(X, y)
+    score = model.score(array(X, *SIZES), array(y, *SIZES))
+    assert score == pytest.approx(model.score(X, y), abs=1e-12)
+
+
 def test_names_in_memory():
     X, _ = make_data()
     names = [["a", "b"] if row % 3 else ["c"] for row in range(90)]
