@@ -21,6 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
+from compactlearn.core.chunked import is_dask
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -38,8 +39,6 @@ from compactlearn.core.row_blocks import RowBlocks
 from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
     check_features,
-    check_targets,
-    check_weights,
     labels_given,
     unchanged_on_error,
 )
@@ -50,17 +49,19 @@ from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
 from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
-from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
+from compactlearn.estimators.inputs import check_folds, check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
+from compactlearn.estimators.on_dask.predicting import lazy_on_dask
+from compactlearn.estimators.on_dask.source import source_of
 from compactlearn.estimators.penalty import resolved_penalty
 from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.estimators.running_sums import (
     RunningSums,
     fits_from_moments,
     fits_in_parts,
-    refuse_other_labels,
     refuse_to_go_on,
+    sum_of_rows,
 )
 from compactlearn.estimators.streaming.fit_local import (
     ArrayBlocks,
@@ -69,7 +70,6 @@ from compactlearn.estimators.streaming.fit_local import (
 )
 from compactlearn.estimators.streaming.fits_blocks import FitsBlocks
 from compactlearn.estimators.streaming.fitting import fits_in_blocks
-from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
@@ -262,7 +262,8 @@ default="auto"
         X : array-like or sparse matrix of shape (n_samples, n_features), or blocks of rows
             What :func:`compactlearn.datasets.open_blocks` returns is fitted as by
             :meth:`fit_blocks`, without y. A memory map of more than 256 MiB is not read whole, but
-            fitted block by block.
+            fitted block by block. So is a Dask array or DataFrame, on the workers; its labels and
+            weights may be Dask collections too (docs/guide/dask.md).
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
             class per row. Either name will do.
@@ -308,6 +309,10 @@ default="auto"
     ) -> Decided:
         with unchanged_on_error(self), blas_threads():
             embedding = self.make_embedding()
+            if is_dask(X):
+                owner = f"{type(self).__name__}.fit"
+                source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
+                return self._fit_source(source, source.labels)
             data = check_training(self, X, y, sample_weight, groups, sep=sep)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
@@ -346,26 +351,10 @@ default="auto"
             first = not hasattr(self, "embedding_")
             if not first and self._sums.moments is None:
                 refuse_to_go_on(self.embedding_)
-            X = check_features(self, X, reset=first)
-            known = classes if first or self._labels.kind == "multilabel" else self.classes_
-            targets = check_targets(
-                labels_given(y, Y),
-                X.shape[0],
-                classes=known,
-                names=None if first else self._labels.names or (),
-                sep=sep,
-                owner="partial_fit",
-                features=X,
-            )
+            given = labels_given(y, Y)
+            labels, moments = sum_of_rows(self, X, given, classes, sample_weight, sep)
             if not first:
-                refuse_other_labels(self._labels, targets)
-            weights = check_weights(sample_weight, X.shape[0])
-            X, targets, weights = without_zero_weights(X, targets, weights)
-            require_room_for_moments(X.shape[1], targets.n_labels)
-            moments = Moments.from_arrays(working_form(X), targets.matrix, weights)
-            labels = LabelSpace.of(targets) if first else self._labels
-            if not first:
-                moments = self._sums.moments + moments
+                labels, moments = self._labels, self._sums.moments + moments
             threshold = given_threshold(self.threshold, self.decoder, labels)
             tuned = isinstance(self.threshold, str) and labels.kind == "multilabel"
             if tuned and not first:
@@ -496,6 +485,7 @@ default="auto"
     def _shown(self, scores: Array) -> Array:
         return chances_of(scores) if self._decoder == "logistic" else scores
 
+    @lazy_on_dask
     def transform(self, X: Any) -> Any:
         """Return the projected features XP; where features are kept, X, mapped and scaled.
 
@@ -507,6 +497,7 @@ default="auto"
         X = self._prepare(X)
         return self._model.projected(X)
 
+    @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
         """Return predicted codes of shape (n_samples, n_label_components), in ``codes_`` units.
 
@@ -518,6 +509,7 @@ default="auto"
         X = self._prepare(X)
         return self._model.codes(X)
 
+    @lazy_on_dask
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
 
@@ -531,6 +523,7 @@ default="auto"
         return scores[:, 0] if self._labels.kind == "binary" else scores
 
     @available_if(_gives_probabilities)
+    @lazy_on_dask
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
 
@@ -542,6 +535,7 @@ default="auto"
         X = self._prepare(X)
         return self._model.probabilities(X)
 
+    @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
 
