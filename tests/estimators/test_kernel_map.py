@@ -463,7 +463,7 @@ def test_gram_by_tiles(kernel, container, monkeypatch):
     X = make_rows(31, 5)
     fitted = KernelMap(kernel).fit_rows(container(X))
     whole = fitted.gram()
-    monkeypatch.setattr(kernels.tiles, "__defaults__", (7,))
+    monkeypatch.setattr(kernels, "TILE", 7)
     Q = fitted.gram()
     assert Q.dtype == np.float64
     assert Q.flags.c_contiguous
@@ -577,7 +577,7 @@ def test_functions_that_are_no_kernels(function, match, method):
 
 
 def test_asymmetry_between_tiles_is_seen(monkeypatch):
-    monkeypatch.setattr(kernels.tiles, "__defaults__", (7,))
+    monkeypatch.setattr(kernels, "TILE", 7)
 
     def uneven(A, B):  # symmetric where both arguments are the same rows
         return A @ B.T + (0 if np.shares_memory(A, B) else A[:, :1])

@@ -189,6 +189,11 @@ EXCEPTIONS = {
     ("linalg/rows_pair.py", "self.left @ self.left.T"): "sparse",
     ("linalg/row_codes.py", "right @ right.T"): "sparse",
     ("estimators/autoencoder/training.py", "C.T @ C"): "PyTorch, of the order of the code",
+    ("linalg/device_sums.py", "block.T @ block"): "on a device",
+    **{
+        ("core/device_functions.py", name): "the library's own, on its device"
+        for name in ("eigh", "eigvalsh", "svd", "qr", "cholesky", "inv", "solve")
+    },
     ("model_selection/auto/blend.py", "solve"): "of order 6 at most, one for each model of a blend",
 }
 

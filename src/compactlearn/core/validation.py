@@ -21,6 +21,19 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from compactlearn.core.compress import compress_rows, with_cells_once
+from compactlearn.core.device_features import (
+    check_device_features,
+    checked_before,
+    require_same_place,
+)
+from compactlearn.core.devices import (
+    DeviceArray,
+    dispatches,
+    host,
+    labels_on_host,
+    library_of,
+    refuse_without_switch,
+)
 from compactlearn.core.forms import (
     continuous_labels,
     named_labels,
@@ -95,6 +108,12 @@ def labels_given(y: Any, Y: Any) -> Any:
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a float ndarray or CSR matrix, finite, with the columns the estimator knows."""
+    if isinstance(X, DeviceArray):
+        return checked_before(estimator, X, reset=reset)
+    if library_of(X) is not None and dispatches():
+        return check_device_features(estimator, X, reset=reset)
+    refuse_without_switch(X, "X")
+    require_same_place(estimator, X, reset=reset)
     if not reset and _known_already(estimator, X):
         _refuse_not_finite(X)
         return with_cells_once(X)
@@ -232,6 +251,7 @@ def check_targets(
             f"{owner} requires y to be passed, but the target y is None; pass the labels as lists "
             "of names, as a 0/1 matrix with one row per sample, or as a vector of classes."
         )
+    Y = _from_device(Y, "Y")
     refuse_unread(Y, "Y")
     try:
         named = _targets_by_name(Y, n_rows, classes, names, sep, owner)
@@ -459,6 +479,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
     """Row weights as finite non-negative numbers, not all zero; None stays None."""
     if sample_weight is None:
         return None
+    sample_weight = _from_device(sample_weight, "sample_weight")
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -492,6 +513,17 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
             "divide all weights by it, and penalties with them."
         )
     return weights
+
+
+def _from_device(given: Any, name: str) -> Any:
+    """Labels or weights of another library as NumPy's or SciPy's: they follow X, and are checked on
+    the host. Without the switch NumPy reads what it can."""
+    if library_of(given) is None:
+        return given
+    refuse_without_switch(given, name)
+    if not dispatches():
+        return given
+    return labels_on_host(given) if name == "Y" else host(given)
 
 
 def _as_array(Y: Any) -> NDArray[Any]:

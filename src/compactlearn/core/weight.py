@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.device_array import DeviceArray
+
 _POINTER = 8  # bytes of a place in a list
 
 
@@ -23,6 +25,8 @@ def owned(array: NDArray[Any]) -> NDArray[Any]:
     >>> owned(whole) is whole, owned(whole[:1]).base is None, owned(whole.T).flags.c_contiguous
     (True, True, True)
     """
+    if isinstance(array, DeviceArray):
+        return array.copy()
     base = array.base
     alone = base is None or getattr(base, "nbytes", None) == array.nbytes
     return array if alone and array.flags.c_contiguous else np.array(array, order="C")

@@ -12,10 +12,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg.arrays import scale_columns
+from compactlearn.core.device_array import DeviceArray
+from compactlearn.linalg.arrays import scale_columns, zeros_beside
 
 Array = NDArray[np.float64]
 
+_DEVICE_ENTRIES = 1 << 26  # half a gigabyte: a device has no use for small portions
 _BLOCK_ENTRIES = 1 << 18  # two megabytes of scores: compared with the threshold while in cache
 
 
@@ -118,7 +120,7 @@ class LinearScorer:
         """
         if self.scale is None or scipy.sparse.issparse(X):
             return self._scores(X if self.scale is None else scale_columns(X, 1.0 / self.scale))
-        scores = np.empty((X.shape[0], self.intercept.size))  # no second X is made
+        scores = zeros_beside((X.shape[0], self.intercept.size), X)  # no second X is made
         for rows, block in self.blocks(X):
             scores[rows] = block
         return scores
@@ -137,7 +139,8 @@ class LinearScorer:
             X, factors = scale_columns(X, factors), None
         if factors is not None:
             width = max(width, X.shape[1])  # a scaled copy of the rows is in the cache as well
-        step = max(64, _BLOCK_ENTRIES // width)
+        entries = _DEVICE_ENTRIES if isinstance(X, DeviceArray) else _BLOCK_ENTRIES
+        step = max(64, entries // width)
         for start in range(0, n_rows, step):
             rows = slice(start, min(start + step, n_rows))
             yield rows, self._scores(X[rows] if factors is None else X[rows] * factors)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import host
 from compactlearn.decoding.held_out import Columns
 
 Array = NDArray[np.float64]
@@ -49,7 +50,7 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
     >>> float(best_f1(lambda labels: scores[:, labels], Y, np.ones(3)))
     0.45
     """
-    present = [(S[Y_block], w_block) for S, Y_block, w_block in _present(columns, Y, w)]
+    present = [(host(S[Y_block]), w_block) for S, Y_block, w_block in _present(columns, Y, w)]
     scores = np.concatenate([part for part, _ in present])
     if not scores.size:
         return float(max((S.max() for S, _ in _blocks(columns, Y)), default=0.5))
@@ -60,16 +61,18 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
     uniform = bool(w.size) and bool((w == w[0]).all())
     for S, _ in _blocks(columns, Y):
         if uniform:  # sorting values is many times faster than sorting them with their weights
-            ordered = np.sort(S, axis=None)
-            weight = np.arange(ordered.size, -1, -1) * w[0]
+            ordered, weight = np.sort(S, axis=None), None
         else:
+            S = host(S)
             order = np.argsort(S, axis=None)
             ordered = S.ravel()[order]
             weights = np.repeat(w, S.shape[1])[order]
             weight = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
         under = np.searchsorted(ordered, candidates, side="left")
-        predicted += weight[under]
-        found = np.where(under > 0, ordered[np.maximum(under - 1, 0)], -np.inf)
+        found = host(ordered[np.maximum(under - 1, 0)])
+        under = host(under)
+        predicted += (ordered.size - under) * w[0] if weight is None else weight[under]
+        found = np.where(under > 0, found, -np.inf)
         below = np.maximum(below, found)
     taken = np.cumsum(hits[::-1])[::-1]
     f1 = 2 * taken / (predicted + hits.sum())
@@ -83,7 +86,7 @@ def best_f1_per_label(
     """The threshold of largest F1 of every label; ``common`` for labels that are too rare."""
     thresholds = np.full(Y.shape[1], common)
     for S, labels in _blocks(columns, Y):
-        T = Y[:, labels].toarray()
+        S, T = host(S), Y[:, labels].toarray()
         order = np.argsort(-S, axis=0, kind="stable")
         ordered = np.take_along_axis(S, order, axis=0)
         weight = w[order]
@@ -108,7 +111,7 @@ def matching_cardinality(columns: Columns, Y: Any, w: Array) -> float:
     wanted = float(np.asarray(Y.T @ w).sum())
     kept, weight = np.empty(0), np.empty(0)
     for S, _ in _blocks(columns, Y):
-        kept = np.concatenate([kept, S.ravel()])
+        kept = np.concatenate([kept, host(S).ravel()])
         weight = np.concatenate([weight, np.repeat(w, S.shape[1])])
         order = np.argsort(-kept, kind="stable")
         kept, weight = kept[order], weight[order]

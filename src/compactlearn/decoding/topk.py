@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.device_array import DeviceArray
+
 Array = NDArray[np.float64]
 
 _GROUPS = 8  # for each label that is wanted
@@ -31,7 +33,7 @@ def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     (array([[1, 2, 3]]), array([[0.9, 0.9, 0.3]]))
     """
     n_rows, n_labels = scores.shape
-    if k >= n_labels:
+    if k >= n_labels or isinstance(scores, DeviceArray):
         return _sorted(scores, k)
     # As many groups as labels are wanted have a maximum that is no smaller than the k-th largest
     # of the maxima: what lies below it cannot be among the k best. Two passes over the scores, and

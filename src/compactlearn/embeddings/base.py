@@ -43,6 +43,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.device_models import OnDevices
+from compactlearn.core.devices import (
+    DeviceArray,
+    answered,
+    bare,
+    decodable,
+    full_in_words,
+    held,
+    is_array,
+)
 from compactlearn.core.params import Constraint, check_parameters
 from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
@@ -53,7 +63,7 @@ from compactlearn.core.validation import (
 )
 from compactlearn.core.warn import warn_user
 from compactlearn.core.weight import owned
-from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.arrays import beside, right_beside, working_form
 from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.codes import Codes, code_rows
 from compactlearn.linalg.eigen import Status
@@ -128,7 +138,7 @@ class Head:
     extra: int = 0
 
 
-class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of the embedding estimators; the module docstring has the protocol.
 
     Reading rows, choosing a regime and keeping attributes is done here.
@@ -271,7 +281,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
@@ -283,7 +293,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             regime = self.traits.regime
             pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=regime)
             result = self.solve(pair)
-            codes = code_rows(result.codes, X, Y, pair.mean_left)
+            codes = code_rows(result.codes, X, right_beside(Y, X), pair.mean_left)
             self.adopt(result, codes, classes=targets.vector_classes, names=targets.names)
         return self
 
@@ -310,20 +320,20 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         self._classes, self._names = classes, names
         n_labels = result.offset.size
-        self.projection_ = None if result.projection is None else owned(result.projection)
+        self.projection_ = None if result.projection is None else bare(owned(result.projection))
         self.decoder_ = (
             scipy.sparse.eye_array(n_labels, format="csr")
             if result.decoder is None
-            else owned(result.decoder)
+            else bare(owned(result.decoder))
         )
-        self.offset_ = owned(result.offset)
-        self.codes_ = codes
+        self.offset_ = bare(owned(beside(result.offset, result.codes.total)))
+        self.codes_ = bare(codes)
         self.n_feature_components_ = (
             result.codes.left.shape[0] if result.projection is None else result.projection.shape[1]
         )
         self.n_label_components_ = result.codes.size
         self.solver_ = result.solver
-        found = {
+        found: dict[str, Any] = {
             "eigenvalues_": result.eigenvalues,
             "objective_share_": result.share,
             "beta_": result.beta,
@@ -335,7 +345,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         for name, value in found.items():
             self.__dict__.pop(name, None)
             if value is not None:
-                setattr(self, name, owned(value) if isinstance(value, np.ndarray) else value)
+                setattr(self, name, bare(owned(value)) if is_array(value) else value)
         if result.objective is not None:
             path = result.path if result.path.size else np.array([result.objective])
             self.objective_path_ = path
@@ -351,7 +361,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self, "n_label_components_")
         X = check_features(self, X, reset=False)
-        return X if self.projection_ is None else X @ self.projection_
+        found = X if self.projection_ is None else X @ held(self.projection_)
+        return answered(found, X)
 
     def decode(self, codes: Any) -> Array:
         """Return the label scores of codes: ``codes @ decoder_ + offset_``.
@@ -362,12 +373,16 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Codes, true or predicted.
         """
         check_is_fitted(self, "n_label_components_")
-        codes = codes if scipy.sparse.issparse(codes) else np.asarray(codes, dtype=np.float64)
+        if not scipy.sparse.issparse(codes):
+            codes = decodable(codes)
         if codes.ndim != 2 or codes.shape[1] != self.n_label_components_:
             raise ValueError(
                 f"decode needs codes with {self.n_label_components_} columns, one per label "
                 f"component, and was given shape {codes.shape}; pass what predict_codes returns."
             )
+        if isinstance(codes, DeviceArray):
+            decoded = codes if scipy.sparse.issparse(self.decoder_) else codes @ held(self.decoder_)
+            return answered(decoded + held(self.offset_), codes)
         product: Any = codes @ self.decoder_
         return (product.toarray() if scipy.sparse.issparse(product) else product) + self.offset_
 
@@ -392,6 +407,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
+        tags.array_api_support = True
         return tags
 
 

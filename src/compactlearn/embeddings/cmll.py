@@ -41,6 +41,7 @@ from compactlearn.embeddings.components import (
     default_label_size,
     left_noun,
 )
+from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.dense import svd
 from compactlearn.linalg.pairs import Pair
@@ -423,7 +424,8 @@ default="auto"
         d = P.shape[1]
         # Without columns of P the problem is of the order of the labels, whatever the regime.
         labels_only = pair.leading_range(pair.leading_codes(m, 0.0, P[:, :0]).left)[0][:, :d]
-        random = pair.orthonormal(np.random.default_rng(0).standard_normal((pair.n_left, d)))
+        drawn = np.random.default_rng(0).standard_normal((pair.n_left, d))
+        random = pair.orthonormal(beside(drawn, P))
         starts = [
             (codes, P),
             *((pair.leading_codes(m, beta, Q), Q) for Q in (labels_only, random)),
@@ -450,7 +452,7 @@ default="auto"
     def _alternate_as_printed(self, pair: Pair, d: int, m: int, beta: float) -> _State:
         """Algorithm 1: random P, then V and P in turn until the objective settles."""
         rng = seeded(self.random_state)
-        P = pair.orthonormal(rng.standard_normal((pair.n_left, d)))
+        P = pair.orthonormal(beside(rng.standard_normal((pair.n_left, d)), pair.mean_left))
         path: list[float] = []
         for n_iter in range(1, self.max_iter + 1):
             codes = pair.leading_codes(m, beta, P)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core.seeds import seeded
+from compactlearn.linalg.arrays import beside, zeros_beside
 from compactlearn.linalg.pairs import Pair
 
 Array = NDArray[np.float64]
@@ -24,12 +25,13 @@ def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> A
     directions exist than the kernel has rank.
     """
     if how == "none":
-        return np.empty((pair.n_left, 0))
+        return zeros_beside((pair.n_left, 0), P)
     if how == "variance":
         return pair.principal_directions(count, P)[0]
     if how == "krylov":
         return krylov_directions(pair, P, count)
-    return pair.extension(P, seeded(random_state).standard_normal((pair.n_left, count)))
+    drawn = seeded(random_state).standard_normal((pair.n_left, count))
+    return pair.extension(P, beside(drawn, P))
 
 
 def krylov_directions(pair: Pair, P: Array, count: int) -> Array:

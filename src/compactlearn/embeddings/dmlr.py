@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from compactlearn.core.devices import is_array
 from compactlearn.core.params import Choice, Constraint, Flag, Real
 from compactlearn.embeddings.base import Embedded, automatic_balance
 from compactlearn.embeddings.components import COUNTS
@@ -112,10 +113,7 @@ solver_, n_features_in_, feature_names_in_
         if self.center:
             energy -= pair.count * float(pair.mean_right @ pair.mean_right)
         beta = automatic_balance(self.beta, energy, pair.cross_energy)
-        if isinstance(seen, np.ndarray):
-            matrix = beta * seen + kept
-        else:
-            matrix = Sum(((beta, seen), (1.0, kept)))
+        matrix = beta * seen + kept if is_array(seen) else Sum(((beta, seen), (1.0, kept)))
         shift = -pair.mean_right if self.center else None
         return Problem(matrix, pair.n_right, shift, beta=beta)
 

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.chunked import is_dask
+from compactlearn.core.devices import host
 from compactlearn.core.labels_by_name import read_labels_by_name
 from compactlearn.core.params import Integer
 from compactlearn.core.validation import check_partial_targets, n_rows_of
@@ -92,7 +93,7 @@ def evaluate(
         convention=convention,
         mask=mask,
         k=k,
-        train_labels=_training_labels(model, train_labels, sep),
+        train_labels=_training_labels(model, host(train_labels), sep),
     )
 
 
@@ -113,7 +114,8 @@ def _evaluate_blocks(
 
 def _answers(model: Any, X: Any, Y: Any, mask: Any, sep: str | None) -> tuple[Any, Any, Array, Any]:
     """The truth as a matrix, and what hides parts of it; scores to rank, and decisions."""
-    labels = model.predict(X)
+    # Metrics are the host's business, wherever the rows are.
+    labels, Y, mask = map(host, (model.predict(X), Y, mask))
     scores = scores_to_rank(model, X)
     if np.ndim(labels) != 1 or scipy.sparse.issparse(labels):
         truth = _truth(model, Y, mask, n_rows_of(X), labels.shape[1], sep=sep)
@@ -314,7 +316,7 @@ def scores_to_rank(model: Any, X: Any) -> Array:
     """The scores that a classifier's decisions are made from."""
     own = getattr(model, "_scores_to_rank", None)
     scores = predicted_scores(model, X) if own is None else own(X)
-    return np.asarray(scores.toarray() if scipy.sparse.issparse(scores) else scores)
+    return np.asarray(scores.toarray() if scipy.sparse.issparse(scores) else host(scores))
 
 
 def _best(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:

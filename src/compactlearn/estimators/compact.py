@@ -22,6 +22,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
 from compactlearn.core.chunked import is_dask
+from compactlearn.core.device_models import OnDevices
+from compactlearn.core.devices import (
+    answered,
+    bare,
+    full_in_words,
+    held,
+    library_of,
+    place_of,
+)
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -92,6 +101,7 @@ def _gives_probabilities(classifier: CompactClassifier) -> bool:
 
 class CompactClassifier(
     FitsBlocks,
+    OnDevices,
     ShowsParts,
     RanksLabels,
     ClassNamePrefixFeaturesOutMixin,
@@ -307,7 +317,7 @@ default="auto"
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None = None
     ) -> Decided:
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
             if is_dask(X):
                 owner = f"{type(self).__name__}.fit"
@@ -346,7 +356,7 @@ default="auto"
             For a vector y, and for labels by name: all the classes or names that will ever appear,
             at the first call. Names that are not among those of the first call are refused later.
         """
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
             first = not hasattr(self, "embedding_")
             if not first and self._sums.moments is None:
@@ -495,7 +505,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._model.projected(X)
+        return answered(self._model.projected(X), X)
 
     @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
@@ -507,7 +517,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._model.codes(X)
+        return answered(self._model.codes(X), X)
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> Array:
@@ -520,7 +530,7 @@ default="auto"
         """
         X = self._prepare(X)
         scores = self._model.scores(X)
-        return scores[:, 0] if self._labels.kind == "binary" else scores
+        return answered(scores[:, 0] if self._labels.kind == "binary" else scores, X)
 
     @available_if(_gives_probabilities)
     @lazy_on_dask
@@ -533,7 +543,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._model.probabilities(X)
+        return answered(self._model.probabilities(X), X)
 
     @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
@@ -545,7 +555,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._model.predicted(X, self.threshold_)
+        return answered(self._model.predicted(X, held(self.threshold_)), X)
 
     def _inside(self) -> CompactInside:
         check_is_fitted(self, "embedding_")
@@ -560,12 +570,12 @@ default="auto"
     @property
     def coef_(self) -> Array:
         """(n_features, n_labels) coefficients of the scores, multiplied out on request."""
-        return _linear(self).coefficients
+        return bare(_linear(self).coefficients)
 
     @property
     def intercept_(self) -> Array:
         """(n_labels,) intercepts of the scores."""
-        return _linear(self).intercept
+        return bare(_linear(self).intercept)
 
     @property
     def _n_features_out(self) -> int:
@@ -592,6 +602,7 @@ default="auto"
         tags.input_tags.sparse = True
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
+        tags.array_api_support = True
         return tags
 
 
@@ -625,6 +636,16 @@ def install(
     """Make a classifier the fitted one of these parts."""
     row_map, decoding = training.row_map, decided.decoding
     assert decided.threshold is not None
+    threshold = decided.threshold
+    if library_of(embedding.offset_) is not None:
+        like = held(embedding.offset_)
+        embedding._place = place_of(like)
+        if decoding is not None:
+            moved = (decoding.coefficients, decoding.intercept)
+            W, w = (bare(like.beside(array)) for array in moved)
+            decoding = replace(decoding, coefficients=W, intercept=w)
+        if isinstance(threshold, np.ndarray):
+            threshold = bare(like.beside(threshold))
     model = FittedModel(
         row_map,
         embedding.n_features_in_,
@@ -633,7 +654,7 @@ def install(
         back,
         embedding.decoder_ if decoding is None else decoding.coefficients,
         embedding.offset_ if decoding is None else decoding.intercept,
-        decided.threshold,
+        threshold,
         labels,
     )
     describe(classifier, labels)

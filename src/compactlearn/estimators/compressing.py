@@ -18,6 +18,8 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.device_models import on_host
+from compactlearn.core.devices import host
 from compactlearn.core.weight import bytes_in
 from compactlearn.estimators.any_classifier import evaluate
 from compactlearn.metrics.scoring import Scorer, scorer
@@ -116,13 +118,14 @@ class Compressible:
                 "compress judges what it costs on rows and their labels, and was given one without "
                 "the other; pass both X and Y, or neither."
             )
-        small = compressed(self, name)
-        report: dict[str, Any] = {"dtype": name, "bytes_before": bytes_in(self), "bytes_after": 0}
+        whole, X, Y = on_host(self), host(X), host(Y)
+        small = compressed(whole, name)
+        report: dict[str, Any] = {"dtype": name, "bytes_before": bytes_in(whole), "bytes_after": 0}
         small.compression_ = report
         if X is not None:
             judge = scoring if isinstance(scoring, Scorer) else scorer(scoring)
             report["scoring"] = judge.name
-            report["before"], report["after"] = (_judged(m, X, Y, judge) for m in (self, small))
+            report["before"], report["after"] = (_judged(m, X, Y, judge) for m in (whole, small))
         report["bytes_after"] = bytes_in(small)
         return small
 

@@ -29,11 +29,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import DeviceArray, compressed, host
 from compactlearn.core.warn import quiet
 from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeSums
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.estimators.learner import Learner, RidgeLearner
+from compactlearn.linalg.arrays import zeros_beside
 from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.learning import fitted_codes
 from compactlearn.linalg.moments import Moments, row_blocks, without_each
@@ -63,9 +65,13 @@ class OutOfFold:
     def columns(self, labels: slice | Folds) -> Array:
         """The scores of some labels, (n_rows, b)."""
         first = self.parts[0][3]
-        scores = np.empty((self.n_rows, first[labels].size), dtype=first.dtype)
+        n_columns = first[labels].size
+        scores = zeros_beside((self.n_rows, n_columns), self.parts).astype(first.dtype, copy=False)
         for rows, codes, decoder, offset in self.parts:
-            scores[rows] = codes @ decoder[:, labels] + offset[labels]
+            product = (
+                codes[:, labels] if scipy.sparse.issparse(decoder) else codes @ decoder[:, labels]
+            )
+            scores[rows] = product + offset[labels]
         return scores
 
     def in_single_precision(self) -> OutOfFold:
@@ -96,7 +102,9 @@ class CrossFit:
     the folds are solved from sums of each instead of from rows. Without ``nested`` there will be
     scores only, and less is kept. ``n_folds`` are made; ``note`` is called after each refit. With
     ``halves`` one half of a held-out fold scales the linear decoder that the other half judges: no
-    further models are needed for that. ``single`` is for scores in float32.
+    further models are needed for that. ``single`` is for scores in float32. ``labels`` are those of
+    the pair, sparse, where it is on a device: decoders are learnt on the host, from codes that are
+    brought there.
     """
 
     def __init__(
@@ -113,8 +121,10 @@ class CrossFit:
         halves: bool = False,
         single: bool = False,
         n_folds: int = N_FOLDS,
+        labels: Any = None,
         note: Callable[[], None] = lambda: None,
     ) -> None:
+        self.labels = pair.right if labels is None else labels
         self.pair, self.result, self.embedding = pair, result, embedding
         self.learner, self.member = learner, member
         self.d = 0 if result.projection is None else result.projection.shape[1]
@@ -180,7 +190,7 @@ class CrossFit:
             return self._by_sums(codes, mean, rows, left_out, count), "cross-fitted"
         pair = self._rows_pair(rows, left_out)
         V = pair.code_rows(codes)
-        predicted = np.empty((rows.size, codes.size))
+        predicted = zeros_beside((rows.size, codes.size), pair.mean_left)
         for held, rest in islice(self._divided(rows), count):
             if not rest.size:  # one group of rows only: nothing is known of others
                 predicted[held] = codes.total / pair.count
@@ -193,7 +203,7 @@ class CrossFit:
 
     def _labels_unseen(self, rows: Folds, left_out: tuple[int, ...], count: int | None) -> Array:
         """Where labels are the codes: those of ``rows``, each by a learner that has not seen it."""
-        predicted = np.empty((rows.size, self.pair.n_right))
+        predicted = zeros_beside((rows.size, self.pair.n_right), self.pair.mean_left)
         for held, rest in islice(self._divided(rows), count):
             if rest.size:
                 fold = int(self.folds[rows[held[0]]])
@@ -260,7 +270,7 @@ class CrossFit:
         count: int | None,
     ) -> Array:
         """Cross-fitted codes by learners from the sums of the other folds."""
-        predicted = np.empty((rows.size, codes.size))
+        predicted = zeros_beside((rows.size, codes.size), self.pair.mean_left)
         for held, rest in islice(self._divided(rows), count):
             fold = int(self.folds[rows[held[0]]])
             if not rest.size:
@@ -355,8 +365,8 @@ class CrossFit:
     def data(self) -> DecoderData:
         """All the rows."""
         return DecoderData(
-            self.codes(),
-            self.pair.right,
+            host(self.codes()),
+            self.labels,
             self._weights,
             self._dense(self.result.decoder),
             self._when_asked(self.scores),
@@ -369,7 +379,7 @@ class CrossFit:
         def made() -> OutOfFold:
             return scores().in_single_precision() if self._single else scores()
 
-        return lambda labels: made().columns(labels)
+        return lambda labels: host(made().columns(labels))
 
     def held_out_folds(self, count: int | None = None) -> Iterator[HeldOutFold]:
         """Fold after fold in the part of new rows; ``count`` of them, or all."""
@@ -386,8 +396,9 @@ class CrossFit:
             assert model.codes is not None
             own, mean, decoder = model.codes, model.mean_left, model.decoder
             new_codes = model.predicted[fold]
-        codes = self._unseen(own, mean, decoder, rest, (fold,))[0]
-        weights, right, others = self._weights, self.pair.right, None
+        new_codes = host(new_codes)
+        codes = host(self._unseen(own, mean, decoder, rest, (fold,))[0])
+        weights, right, others = self._weights, self.labels, None
         scores: Columns  # the ridge decoder needs none
         if model is None:
             scores = partial(_columns_of, codes)
@@ -418,10 +429,10 @@ class CrossFit:
 
     @property
     def _weights(self) -> Array:
-        return np.ones(self.folds.size) if self.pair.weights is None else self.pair.weights
+        return np.ones(self.folds.size) if self.pair.weights is None else host(self.pair.weights)
 
     def _dense(self, decoder: Any) -> Array:
-        return np.eye(self.pair.n_right) if decoder is None else decoder
+        return np.eye(self.pair.n_right) if decoder is None else host(decoder)
 
 
 def _columns_of(matrix: Array, columns: slice | Folds) -> Array:
@@ -437,9 +448,10 @@ def leave_one_out(
     all their weight, and so of the sum of their leverages.
     """
     n, alpha, bias = len(V), learner.alpha, learner.bias
-    w = np.ones(n) if pair.weights is None else pair.weights
+    V = host(V)
+    w = np.ones(n) if pair.weights is None else host(pair.weights)
     weight = np.bincount(member, w)[:, None]
-    rest = 1.0 - np.bincount(member, RowsRidge(pair).leverages(alpha, bias))[:, None]
+    rest = 1.0 - np.bincount(member, host(RowsRidge(pair).leverages(alpha, bias)))[:, None]
     if rest.min() < SMALL_REST:
         return None
     if bias == "target":  # no intercept, but a mean of the codes that changes with the row
@@ -447,7 +459,7 @@ def leave_one_out(
         codes = pair.codes_of(V)
     sums = scipy.sparse.csr_array((w, (member, np.arange(n))), shape=(len(weight), n)) @ V
     own = (sums / weight)[member]
-    fitted = fitted_codes(pair, codes, alpha, "none" if bias == "target" else bias)
+    fitted = host(fitted_codes(pair, codes, alpha, "none" if bias == "target" else bias))
     left_out = own + (fitted - own) / rest[member]
     if bias != "target":
         return left_out
@@ -515,18 +527,31 @@ def row_groups(X: Any) -> NDArray[np.uint64]:
 
     A hash of columns and values of what is not zero, some rows at a time.
     """
+    if isinstance(X, DeviceArray):
+        return _digests(compressed(X))
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     elif scipy.sparse.issparse(X):
         X = X.tocsr()  # the caller's own where it is one already: it is sliced and left alone
-    digests = np.empty(X.shape[0], dtype="<u8")
+    parts = []
     for rows in row_blocks(*X.shape):
         block = scipy.sparse.csr_array(X[rows], dtype=np.float64, copy=True)
         block.sum_duplicates()
         block.eliminate_zeros()
-        columns, values = block.indices.astype(np.int64), block.data
-        for place, (start, stop) in enumerate(pairwise(block.indptr.tolist()), rows.start):
-            digest = hashlib.blake2b(columns[start:stop], digest_size=8)
-            digest.update(values[start:stop])
-            digests[place] = int.from_bytes(digest.digest(), "little")
-    return digests.astype(np.uint64)
+        parts.append(_digests(block))
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
+
+
+def _digests(block: Any) -> NDArray[np.uint64]:
+    """A hash of columns and values of every row of a CSR matrix."""
+    pointers = block.indptr.astype(np.int64)
+    counts = np.diff(pointers)
+    # The columns of a row and then its values, row after row, so that one call hashes both.
+    places = np.arange(block.indices.size) + np.repeat(pointers[:-1], counts)
+    both = np.empty(2 * block.indices.size, dtype=np.int64)
+    both[places] = block.indices
+    both[places + np.repeat(counts, counts)] = block.data.view(np.int64)
+    view, blake = memoryview(both.tobytes()), hashlib.blake2b
+    edges = pairwise((16 * pointers).tolist())
+    found = b"".join([blake(view[start:stop], digest_size=8).digest() for start, stop in edges])
+    return np.frombuffer(found, dtype="<u8").astype(np.uint64)

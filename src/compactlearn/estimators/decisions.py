@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
+from compactlearn.core.devices import free_bytes, host
 from compactlearn.core.progress import Steps, announce
 from compactlearn.core.warn import warn_user
 from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold
@@ -224,7 +225,7 @@ class Decisions:
         plan, count, work = planned_work(
             self.decoder,
             (n_rows, result.codes.size, result.offset.size),
-            n_rows * training.pair.mean_right,
+            n_rows * host(training.pair.mean_right),
             training.seconds,
             None if strategy is None else self.threshold,
         )
@@ -238,9 +239,8 @@ class Decisions:
                 decoding, rows, columns = self._learn_decoder(crossfit, plan, count, steps.done)
         if strategy is None:
             return Decided(decoding)
-        pair = crossfit.pair
-        weights = None if pair.weights is None else pair.weights[rows]
-        threshold = self._tuned(strategy, columns, pair.right[rows], weights)
+        weights = None if training.weights is None else training.weights[rows]
+        threshold = self._tuned(strategy, columns, training.labels[rows], weights)
         return Decided(decoding, threshold, HonestScores(rows, columns))
 
     def _strategy(self, training: Training) -> str | None:
@@ -264,7 +264,8 @@ class Decisions:
         what = f"Fitting {n_rows} rows again without each fold, for decoder and threshold,"
         remedy = "Use threshold=0.5 and decoder='linear', which need no second fit, or fewer rows."
         try:
-            memory.require_memory(training.refit, what=what, remedy=remedy)
+            free = free_bytes(training.given)
+            memory.require_memory(training.refit, what=what, remedy=remedy, free=free)
         except MemoryError as error:
             if self.decoder != "linear" or self.threshold != "auto":
                 raise
@@ -296,6 +297,7 @@ class Decisions:
             halves=plan.halves,
             single=plan.at_size and self.decoder == "logistic",
             n_folds=plan.n_folds,
+            labels=training.labels,
             note=note,
         )
 

@@ -12,6 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.devices import held
 from compactlearn.core.weight import numbers_in
 from compactlearn.decoding.linear import LinearScorer, linear_numbers
 from compactlearn.estimators.label_output import LabelSpace
@@ -65,19 +66,23 @@ class FittedModel:
         """The scores as a chain of products with mapped rows; None for a foreign regressor."""
         if not isinstance(self.regressor, CodeRidge):
             return None
-        offset = self.offset + self.regressor.intercept_ @ self.decoder
+        intercept = held(self.regressor.intercept_)
+        decoded = (
+            intercept if scipy.sparse.issparse(self.decoder) else intercept @ held(self.decoder)
+        )
+        offset = held(self.offset) + decoded
         return LinearScorer(self.steps, offset - self.boundary, self.row_map.scale)
 
     @property
     def steps(self) -> tuple[Array, ...]:
         """The matrices of that chain; where labels are their own codes there is no decoder."""
         decoder = None if scipy.sparse.issparse(self.decoder) else self.decoder
-        steps = (self.projection, self.regressor.coef_.T, decoder)
+        steps = (held(self.projection), held(self.regressor.coef_).T, held(decoder))
         return tuple(step for step in steps if step is not None)
 
     @property
     def _decoding(self) -> LinearScorer:
-        return LinearScorer((self.decoder,), self.offset - self.boundary)
+        return LinearScorer((held(self.decoder),), held(self.offset) - self.boundary)
 
     def _over_blocks(self, X: Any, function: Callable[[Any], Any]) -> Any:
         """``function`` of the mapped rows, put together again."""
@@ -87,7 +92,7 @@ class FittedModel:
 
     def _projected(self, mapped: Any) -> Any:
         scaled = self.row_map.scaled(mapped)
-        return scaled if self.projection is None else scaled @ self.projection
+        return scaled if self.projection is None else scaled @ held(self.projection)
 
     def _codes(self, mapped: Any) -> Array:
         U = self._projected(mapped)
@@ -166,8 +171,8 @@ class FittedModel:
         """0/1 labels of checked rows, or the classes of a vector y."""
         n_rows = X.shape[0]
         if self.labels.kind == "multilabel":
-            return self.labels.decided(self.score_blocks(X), n_rows, threshold)
-        return self.labels.decided([(slice(0, n_rows), self.scores(X))], n_rows, threshold)
+            return self.labels.decided(self.score_blocks(X), n_rows, threshold, X)
+        return self.labels.decided([(slice(0, n_rows), self.scores(X))], n_rows, threshold, X)
 
     def probabilities(self, X: Any) -> Array:
         """Sigmoids of log-odds: of labels, or of the classes of a vector y."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import DeviceArray, host
 from compactlearn.core.validation import Targets, check_features, check_targets, check_weights
 from compactlearn.linalg.graded import column_floor
 from compactlearn.linalg.moments import Moments
@@ -91,7 +92,7 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[Any
     """Group labels of the rows that count."""
     if groups is None:
         return None
-    groups = np.asarray(groups)
+    groups = np.asarray(host(groups))
     if groups.shape != (n_rows,):
         raise ValueError(
             f"groups must hold one entry for each of the {n_rows} rows, and has shape "
@@ -103,4 +104,6 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[Any
 def inverse_deviations(means: Array, variances: Array, count: float) -> Array:
     """1 / standard deviation; 1 for a column that is constant but for rounding."""
     varies = count * variances > column_floor(means, count)
+    if isinstance(variances, DeviceArray):
+        return np.where(varies, 1.0 / np.sqrt(np.where(varies, variances, 1.0)), 1.0)
     return np.divide(1.0, np.sqrt(variances), out=np.ones_like(variances), where=varies)

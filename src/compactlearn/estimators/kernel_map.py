@@ -14,6 +14,16 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core import memory
+from compactlearn.core.device_models import OnDevices
+from compactlearn.core.devices import (
+    DeviceArray,
+    answered,
+    bare,
+    free_bytes,
+    full_in_words,
+    held,
+    host,
+)
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -38,6 +48,7 @@ from compactlearn.estimators.kernels import (
     mean_distance,
     tiles,
 )
+from compactlearn.linalg.arrays import beside, zeros_beside
 from compactlearn.linalg.codes import peak_signs
 from compactlearn.linalg.dense import EIGEN_LIMIT
 from compactlearn.linalg.eigen import leading_eigenpairs, too_many_for_krylov
@@ -67,7 +78,7 @@ class _Function:
         return "a function of two matrices (n, D) and (k, D) that returns (n, k) kernel values"
 
 
-class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Features whose inner products are the values of a kernel.
 
     The kernel matrix of the landmarks is factored, ``Q = E S E'`` over the eigenvalues above
@@ -207,13 +218,13 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         sample_weight : ndarray of shape (n_samples,) or None
             As in :meth:`fit_rows`.
         """
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             X = self._begin(X, sample_weight)
             if self.method == "fourier":
                 self._draw_features(X)
             else:
                 self._take_landmarks(X, sample_weight)
-                self._coefficients = owned(self._factor())
+                self._coefficients = bare(owned(self._factor()))
         return self
 
     def fit_rows(self, X: Any, sample_weight: Array | None = None) -> Self:
@@ -229,7 +240,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Positive; a row of weight 2 counts as that row twice in the kernel's width and in the
             choice of axes for the features.
         """
-        with unchanged_on_error(self), blas_threads():
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
             X = self._begin(X, sample_weight)
             if self.method == "fourier":
                 raise ValueError(
@@ -266,15 +277,16 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._roots = None
         if self.method == "exact":
             self._roots = None if weights is None else np.sqrt(weights)
-            self.landmarks_ = double(X, copy=True)  # the caller's array may change
+            landmarks = double(X, copy=True)  # the caller's array may change
             self._count = n if self.n_components is None else min(n, int(self.n_components))
         else:
             count = DEFAULT_COMPONENTS if self.n_components is None else int(self.n_components)
             # Drawn as scikit-learn's Nystroem does, so that both take the same rows.
             chosen = seeded(self.random_state).permutation(n)[:count]
-            self.landmarks_ = double(X[chosen])
+            landmarks = double(X[chosen])
             self._count = chosen.size
-        origin = centre(self.landmarks_) if self.kernel == "rbf" else None
+        self.landmarks_ = bare(landmarks)
+        origin = bare(centre(landmarks)) if self.kernel == "rbf" else None
         self._kernel = Kernel(self.kernel, self.gamma_, int(self.degree), float(self.coef0), origin)
 
     def _draw_features(self, X: Any) -> None:
@@ -282,7 +294,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         sampler = RBFSampler(
             gamma=self.gamma_, n_components=count, random_state=seeded(self.random_state)
         )
-        self._sampler = sampler.fit(double(X[:1]))  # it looks at the number of columns only
+        self._sampler = sampler.fit(host(double(X[:1])))  # it looks at the number of columns only
         self._sampler.random_state = None  # spent: a generator would be pickled for nothing
 
     def _factor(self) -> Array:
@@ -297,15 +309,15 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "the number of rows, or give a classifier the map without scale and regressor: it "
                 "then needs no features."
             )
-        roots = None if self._roots is None else self._roots[:, None]
-        kernel = self.gram()
+        kernel = self.checked_gram()
+        roots = None if self._roots is None else beside(self._roots[:, None], kernel)
         if roots is not None:  # features do not depend on weights, but their axes do
             kernel *= roots
             kernel *= roots.T
         # Transposed, which changes nothing but the order in memory: LAPACK then works in place.
         solution = leading_eigenpairs(kernel.T, self._count, overwrite=True)
         if solution.values.size == 0:
-            return np.zeros((size, 1))
+            return zeros_beside((size, 1), kernel)
         coefficients = solution.vectors
         coefficients *= peak_signs(coefficients if roots is None else coefficients / roots)
         coefficients /= np.sqrt(solution.values)
@@ -313,7 +325,8 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _require_room(self, numbers: int, what: str) -> None:
         fewer = "Use method='nystroem' with n_components well below the number of rows"
-        memory.require_memory(8 * numbers, what=what, remedy=f"{fewer}, or fewer rows.")
+        free = free_bytes(getattr(self, "landmarks_", None))
+        memory.require_memory(8 * numbers, what=what, remedy=f"{fewer}, or fewer rows.", free=free)
 
     # ---- kernel values ------------------------------------------------------------------------
 
@@ -323,10 +336,14 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Exactly symmetric, and a fresh array at each call: the caller may overwrite it. A kernel
         function is checked here.
         """
+        return bare(self.checked_gram())
+
+    def checked_gram(self) -> Any:
+        """:meth:`gram`, on a device in the form that numerics take."""
         self._check_landmarks("gram")
         size = self.landmarks_.shape[0]
         self._require_room(size * size, f"The kernel matrix of {size} rows")
-        return self._kernel.gram(self.landmarks_)
+        return self._kernel.gram(held(self.landmarks_))
 
     def rows(self, X: Any) -> Array:
         """Return the kernel values of rows against the landmarks, (n_samples, n_landmarks).
@@ -335,16 +352,27 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         """
-        self._check_landmarks("rows")
         X = check_features(self, X, reset=False)
+        return answered(self.checked_rows(X), X)
+
+    def checked_rows(self, X: Any) -> Any:
+        """:meth:`rows` of rows that were checked before.
+
+        Parameters
+        ----------
+        X : ndarray, csr_array or array on a device
+            As ``check_features`` returns it.
+        """
+        self._check_landmarks("rows")
         shape = X.shape[0], self.landmarks_.shape[0]
         memory.require_memory(
             8 * shape[0] * shape[1],
             what=f"The kernel values of {shape[0]} rows against {shape[1]} landmarks",
             remedy="Pass fewer rows at a time, or use method='nystroem' with fewer landmarks.",
+            free=free_bytes(X),
         )
-        values = np.empty(shape)
-        self._kernel.fill(values, X, self.landmarks_)
+        values = zeros_beside(shape, X)
+        self._kernel.fill(values, X, held(self.landmarks_))
         return values
 
     def _check_landmarks(self, asked: str) -> None:
@@ -372,8 +400,20 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self, "gamma_")
         X = check_features(self, X, reset=False)
+        return answered(self.checked_transform(X), X)
+
+    def checked_transform(self, X: Any) -> Any:
+        """:meth:`transform` of rows that were checked before.
+
+        Parameters
+        ----------
+        X : ndarray, csr_array or array on a device
+            As ``check_features`` returns it.
+        """
         if hasattr(self, "_sampler"):
             return self._transform_fourier(X)
+        if isinstance(X, DeviceArray):
+            return self.checked_rows(X) @ held(self._factored())
         coefficients = self._factored()
         n_landmarks = coefficients.shape[0]
         step = min(X.shape[0], max(1, BLOCK_BYTES // (8 * n_landmarks)))
@@ -429,6 +469,9 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return kernel_slopes(self._kernel, alike(X, self.landmarks_), self.landmarks_, weights)
 
     def _transform_fourier(self, X: Any) -> Array:
+        if isinstance(X, DeviceArray):
+            turned = X @ self._sampler.random_weights_ + self._sampler.random_offset_
+            return np.cos(turned) * float(np.sqrt(2.0 / self._sampler.n_components))
         features = np.empty((X.shape[0], self._n_features_out))
         step = max(1, BLOCK_BYTES // (8 * features.shape[1]))
         for rows in tiles(X.shape[0], step):
@@ -438,7 +481,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _factored(self) -> Array:
         """The factor, computed now where only ``fit_rows`` was called."""
         if not hasattr(self, "_coefficients"):
-            self._coefficients = owned(self._factor())
+            self._coefficients = bare(owned(self._factor()))
         return self._coefficients
 
     @property
@@ -462,6 +505,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         return tags
 
 

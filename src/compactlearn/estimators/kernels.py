@@ -18,6 +18,9 @@ from sklearn.metrics.pairwise import (
 )
 from sklearn.utils.sparsefuncs import min_max_axis
 
+from compactlearn.core.devices import DeviceArray, bare, held, library_of
+from compactlearn.estimators.device_kernels import ON_DEVICE, device_distances
+from compactlearn.linalg.arrays import beside, zeros_beside
 from compactlearn.linalg.definite import eigenvalue_range
 
 Array = NDArray[np.float64]
@@ -31,6 +34,7 @@ NAMED: dict[str, Callable[..., Any]] = {
 
 # Rows and columns of a tile: 8 MiB of values, enough for matrix products to run at full speed.
 TILE = 1024
+DEVICE_TILE = 8192  # half a gigabyte of values: a device has no use for small portions
 
 # How far a kernel matrix may be from symmetric or from positive semi-definite, relative to its
 # largest entry or eigenvalue: far above rounding, far below what changes a result.
@@ -60,14 +64,16 @@ class Kernel:
             return self._checked_call(A, B)
         same = A is B  # scikit-learn then makes the distances to itself exactly zero
         if self.origin is not None:
-            A = A - self.origin
-            B = A if same else B - self.origin
+            origin = held(self.origin)
+            A = A - origin
+            B = A if same else B - origin
         constants = {
             "rbf": {"gamma": self.gamma},
             "poly": {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0},
         }.get(self.function, {})
         with np.errstate(all="ignore"):  # an overflow is refused below, in words
-            values = NAMED[self.function](A, B, **constants)
+            functions: Any = ON_DEVICE if isinstance(A, DeviceArray) else NAMED
+            values = functions[self.function](A, B, **constants)
         if not np.isfinite(values).all():
             raise ValueError(
                 f"The {self.function} kernel must give finite numbers, and overflows on these "
@@ -77,8 +83,11 @@ class Kernel:
 
     def _checked_call(self, A: Any, B: Any) -> Array:
         assert callable(self.function)
-        values = self.function(A, B)
-        values = np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)
+        values = self.function(bare(A), bare(B))
+        if isinstance(A, DeviceArray):
+            values = self._from_device(values)
+        else:
+            values = np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)
         expected = (A.shape[0], B.shape[0])
         if values.shape != expected:
             raise ValueError(
@@ -99,21 +108,32 @@ class Kernel:
             )
         return values.astype(np.float64, copy=False)
 
+    def _from_device(self, values: Any) -> Any:
+        if library_of(values) is None:
+            raise ValueError(
+                f"The kernel function {self.label} must return an array of the library and device "
+                f"that it was given, and returned {type(values).__name__}; use operations of that "
+                "library, as in A @ B.T, or fit NumPy arrays."
+            )
+        return DeviceArray(values)
+
     def fill(self, out: Array, X: Any, landmarks: Any) -> None:
         """Write the kernel values of the rows of X against the landmarks into ``out`` (n, L)."""
-        for rows in tiles(X.shape[0]):
+        step = tile_of(landmarks)
+        for rows in tiles(X.shape[0], step):
             A = alike(X[rows], landmarks)
-            for columns in tiles(landmarks.shape[0]):
+            for columns in tiles(landmarks.shape[0], step):
                 out[rows, columns] = self.values(A, landmarks[columns])
 
     def gram(self, landmarks: Any) -> Array:
         """(L, L) kernel matrix of the landmarks, exactly symmetric, checked."""
         size = landmarks.shape[0]
-        out = np.empty((size, size))
+        out = zeros_beside((size, size), landmarks)
         uneven = largest = 0.0
-        for rows in tiles(size):
+        step = tile_of(landmarks)
+        for rows in tiles(size, step):
             A = landmarks[rows]
-            for columns in tiles(rows.stop):
+            for columns in tiles(rows.stop, step):
                 B = A if columns == rows else landmarks[columns]
                 block = self.values(A, B)
                 if A is B or not isinstance(self.function, str):
@@ -147,6 +167,11 @@ class Kernel:
             )
 
 
+def tile_of(landmarks: Any) -> int:
+    """How many rows of a tile suit where the landmarks are."""
+    return DEVICE_TILE if isinstance(landmarks, DeviceArray) else TILE
+
+
 def tiles(size: int, step: int = TILE) -> Iterator[slice]:
     """Consecutive slices of at most ``step``.
 
@@ -159,6 +184,8 @@ def tiles(size: int, step: int = TILE) -> Iterator[slice]:
 
 def double(X: Any, *, copy: bool = False) -> Any:
     """Rows as a C-contiguous float64 ndarray, or as a csr_array of float64."""
+    if isinstance(X, DeviceArray):
+        return X.copy() if copy else X
     if scipy.sparse.issparse(X):
         return scipy.sparse.csr_array(X, dtype=np.float64, copy=copy)
     return np.array(X, dtype=np.float64, order="C", copy=copy or None)
@@ -169,7 +196,7 @@ def centre(X: Any) -> Array | None:
     if scipy.sparse.issparse(X):
         return None
     with np.errstate(over="ignore"):
-        mean = X.mean(axis=0, dtype=np.float64)
+        mean = X.mean(axis=0) if isinstance(X, DeviceArray) else X.mean(axis=0, dtype=np.float64)
     return np.where(np.isfinite(mean), mean, 0.0)
 
 
@@ -188,10 +215,13 @@ def mean_distance(X: Any, weights: Array | None = None) -> float:
     origin = centre(X)
     with np.errstate(all="ignore"):
         # In units of the widest column, so that no square leaves the range of numbers.
-        unit = np.max(high - low)
-        distances = euclidean_distances((X if origin is None else X - origin) / unit)
+        unit = float(np.max(high - low))
+        shifted = (X if origin is None else X - origin) / unit
+        on_device = isinstance(X, DeviceArray)
+        distances = device_distances(shifted) if on_device else euclidean_distances(shifted)
         if weights is None:
             return float(unit * (distances.sum() / (n * (n - 1))))
+        weights = beside(weights, X)
         # Ordered pairs of different rows: of w equal ones there are w (w - 1); below w = 1, none.
         pairs = weights.sum() ** 2 - np.minimum(weights, weights**2).sum()
         return float(unit * (weights @ distances @ weights / pairs)) if pairs > 0 else 0.0

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.devices import DeviceArray, answered, host
 from compactlearn.core.validation import Targets
 from compactlearn.decoding.picked import Pairs, Picked
 from compactlearn.decoding.topk import top_labels
@@ -27,6 +28,7 @@ from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed
 from compactlearn.estimators.on_dask.predicting import lazy_on_dask
 from compactlearn.estimators.storable import Storable
+from compactlearn.linalg.arrays import zeros_beside
 
 Array = NDArray[np.float64]
 Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
@@ -82,17 +84,23 @@ class LabelSpace:
         """
         return (0.0, float(np.ravel(threshold)[0])) if self.kind == "binary" else (threshold, 0.0)
 
-    def decided(self, blocks: Blocks, n_rows: int, threshold: float | Array) -> NDArray[Any]:
-        """0/1 labels of shape (n_rows, n_labels), or the classes of a vector y."""
+    def decided(
+        self, blocks: Blocks, n_rows: int, threshold: float | Array, beside: Any = None
+    ) -> NDArray[Any]:
+        """0/1 labels of shape (n_rows, n_labels), or the classes of a vector y; on the device of
+        the rows ``beside`` them, where these are on one."""
         if self.kind == "multilabel":
-            labels = np.empty((n_rows, self.n_labels), dtype=self.dtype)
+            labels = zeros_beside((n_rows, self.n_labels), beside, dtype=self.dtype)
             for rows, scores in blocks:
                 labels[rows] = scores > threshold
             return labels
-        places = np.empty(n_rows, dtype=np.intp)
+        places: Any = zeros_beside((n_rows,), beside, dtype=np.intp)
         for rows, scores in blocks:
             places[rows] = scores[:, 0] > 0 if self.kind == "binary" else scores.argmax(axis=1)
-        return self.classes[places]
+        if isinstance(places, DeviceArray) and self.classes.dtype.kind in "biuf":
+            classes: Any = places.beside(self.classes)
+            return classes[places]
+        return self.classes[host(places)]  # no device has names
 
 
 class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighed):
@@ -153,7 +161,11 @@ class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighe
         names : bool, default=False
             Whether to return names of labels in place of their indices; see ``predict_labels``.
         """
-        return told_topk(self, self._topk(self._prepare(X), k), sparse=sparse, names=names)
+        X = self._prepare(X)
+        indices, best = self._topk(X, k)
+        if isinstance(X, DeviceArray) and not sparse and not names:
+            return answered((indices, best), X)
+        return told_topk(self, (host(indices), host(best)), sparse=sparse, names=names)
 
     def _topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
         """Labels and scores of checked rows, both of shape (n_rows, k)."""
@@ -163,8 +175,8 @@ class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighe
                 "decision_function."
             )
         check_k(k, self.n_labels_, "predict_topk")
-        indices = np.empty((X.shape[0], k), dtype=np.intp)
-        best = np.empty((X.shape[0], k))
+        indices = zeros_beside((X.shape[0], k), X, dtype=np.intp)
+        best = zeros_beside((X.shape[0], k), X)
         for rows, scores in self._score_blocks(X):
             indices[rows], best[rows] = top_labels(scores, k)
         return indices, best
@@ -202,9 +214,9 @@ class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighe
         """The labels that are told of checked rows, a few rows at a time and in their order."""
         for _, scores in self._score_blocks(X):
             if k is None:
-                yield Picked.above(scores, self.threshold_)
+                yield Picked.above(host(scores), host(self.threshold_))
             else:
-                yield Picked.best(*top_labels(scores, k))
+                yield Picked.best(*map(host, top_labels(scores, k)))
 
     def _shown(self, scores: Array) -> Array:
         """What is told of scores: their probabilities, where there are such."""

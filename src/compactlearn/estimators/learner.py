@@ -22,6 +22,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from compactlearn.core.devices import bare, held
 from compactlearn.core.warn import warn_user
 from compactlearn.core.weight import owned
 from compactlearn.linalg.codes import Codes
@@ -52,11 +53,11 @@ class CodeRidge:
                 "small; raise alpha, project the features, or scale them.",
                 ConvergenceWarning,
             )
-        return cls(owned(learned.coefficients).T, owned(learned.intercept), alpha)
+        return cls(bare(owned(learned.coefficients).T), bare(owned(learned.intercept)), alpha)
 
     def predict(self, U: Any) -> Array:
         """Codes of rows of projected features."""
-        return U @ self.coef_.T + self.intercept_
+        return U @ held(self.coef_).T + held(self.intercept_)
 
 
 @dataclass(frozen=True)

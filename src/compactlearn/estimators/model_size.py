@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import prod
 from typing import Any
 
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.device_models import on_host
 from compactlearn.core.weight import bytes_in, numbers_in
 from compactlearn.estimators.kernel_map import KernelMap
 
@@ -19,7 +21,7 @@ class Weighed(ABC):
     def nbytes_(self) -> int:
         """Bytes of all arrays that the model is saved with, each counted once."""
         check_is_fitted(self)
-        return bytes_in(self)
+        return bytes_in(on_host(self))
 
     @property
     @abstractmethod
@@ -42,6 +44,6 @@ def mapped_numbers(feature_map: Any, n_columns: int) -> tuple[int, int]:
     """
     if isinstance(feature_map, KernelMap) and hasattr(feature_map, "landmarks_"):
         landmarks = feature_map.landmarks_
-        entries = landmarks.nnz if scipy.sparse.issparse(landmarks) else landmarks.size
+        entries = landmarks.nnz if scipy.sparse.issparse(landmarks) else prod(landmarks.shape)
         return landmarks.shape[0], int(entries)
     return n_columns, numbers_in(feature_map)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from compactlearn.core import memory
+from compactlearn.core.devices import DeviceArray, free_bytes, place_of
 from compactlearn.core.progress import announce
 from compactlearn.core.validation import check_mapped
 from compactlearn.core.warn import warn_user
@@ -20,7 +21,7 @@ from compactlearn.estimators.cross_fit import N_FOLDS
 from compactlearn.estimators.held_sample import HeldOut
 from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.kernel_map import KernelMap
-from compactlearn.linalg.arrays import scale_columns, working_form
+from compactlearn.linalg.arrays import beside, right_beside, scale_columns, working_form
 from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.kernel_pair import KernelPair
 from compactlearn.linalg.moments import Moments, column_moments
@@ -58,9 +59,14 @@ class RowMap:
         """Checked rows after the feature map."""
         if self.feature_map is None:
             return X
-        if self.as_kernel:
-            return self.feature_map.rows(X)
+        if isinstance(self.feature_map, KernelMap):
+            return self._kernel_mapping(X)
         return check_mapped(self.feature_map.transform(X), self.feature_map)
+
+    @property
+    def _kernel_mapping(self) -> Callable[[Any], Any]:
+        mapping = self.feature_map
+        return mapping.checked_rows if self.as_kernel else mapping.checked_transform
 
     def scaled(self, X: Any) -> Any:
         """Mapped rows, each column divided by its scale."""
@@ -76,7 +82,7 @@ class RowMap:
         if not isinstance(self.feature_map, KernelMap):
             yield slice(0, n_rows), self.mapped(X)
             return
-        mapping = self.feature_map.rows if self.as_kernel else self.feature_map.transform
+        mapping = self._kernel_mapping
         step = max(64, _MAPPED_ENTRIES // width)
         for start in range(0, n_rows, step):
             rows = slice(start, min(start + step, n_rows))
@@ -93,6 +99,7 @@ class Training:
     weights: Array | None = None
     blocks: tuple[Any, Any] | None = None  # the rows of a pair that may have moments only
     given: Any = None  # X as it came: what equal rows are judged by
+    labels: Any = None  # the right block as it came, sparse
     groups: Any = None
     moments: Moments | None = None  # in the user's units, where the pair is made of them alone
     folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
@@ -112,7 +119,7 @@ class Training:
         assert self.blocks is not None
         X, Y = self.blocks
         X = self.features if as_given else X
-        return RowsPair(X, Y, self.weights, given_left=self.pair.given_left)
+        return RowsPair(X, Y, beside(self.weights, X), given_left=self.pair.given_left)
 
 
 @dataclass(frozen=True)
@@ -146,6 +153,8 @@ class Preparation:
         groups: Any = None,
     ) -> Training:
         """Map and scale checked rows, and hold them in the regime that suits the embedding."""
+        if isinstance(X, DeviceArray):
+            self._refuse_foreign(X)
         if self._goes_through_kernel(embedding, X.shape, Y.shape[1]):
             return self._fit_kernel(embedding, X, Y, weights, groups)
         row_map, mapped, factors = RowMap(), X, None
@@ -156,7 +165,8 @@ class Preparation:
             mapped = row_map.mapped(X)
         given_features = (X if isinstance(self.feature_map, KernelMap) else mapped).shape[1]
         features = mapped
-        held = working_form(mapped)
+        held, labels = working_form(mapped), Y
+        Y = right_beside(Y, held)
         take_what_fits(embedding, Shape.of(held, Y), given_features, learns=self.regressor is None)
         plan = embedding.plan(mapped.shape[1], Y.shape[1], given_features)
         if self.scale:
@@ -180,6 +190,7 @@ class Preparation:
             blocks=(held, Y),
             given=X,
             groups=groups,
+            labels=labels,
             moments=moments,
             seconds=takes,
             refit=refit_bytes(shape, demand, pair.regime, N_FOLDS),
@@ -191,15 +202,21 @@ class Preparation:
         """An exact kernel as such: its matrix stands in for the products of features."""
         n_rows, n_features = X.shape
         demand = embedding.plan(n_rows, Y.shape[1], n_features).demand(learns=True)
-        require_room_for_kernel(n_rows, demand)
+        require_room_for_kernel(n_rows, demand, free_bytes(X))
         takes = kernel_seconds(n_rows, demand)
         self._announce(takes)
         mapping = self._fresh_map().fit_rows(X, weights)
         return Training(
-            KernelPair(mapping.gram(), Y, weights, given_left=n_features),
+            KernelPair(
+                mapping.checked_gram(),
+                right_beside(Y, X),
+                beside(weights, X),
+                given_left=n_features,
+            ),
             RowMap(mapping, as_kernel=True),
             weights=weights,
             given=X,
+            labels=Y,
             groups=groups,
             seconds=takes,
             refit=kernel_refit_bytes(n_rows, demand, N_FOLDS),
@@ -217,6 +234,18 @@ class Preparation:
 
     def _announce(self, takes: float) -> None:
         announce(f"{self.owner}: the embedding", takes, self.verbose)
+
+    def _refuse_foreign(self, X: DeviceArray) -> None:
+        foreign = {"regressor": (self.regressor, "leave it out, for the built-in ridge")}
+        if not isinstance(self.feature_map, KernelMap):
+            advice = "use KernelMap, or put it before the classifier in a Pipeline"
+            foreign["feature_map"] = self.feature_map, advice
+        for name, (part, advice) in foreign.items():
+            if part is not None:
+                raise ValueError(
+                    f"On {place_of(X)} {self.owner} fits parts of compactlearn alone, and {name} "
+                    f"is {type(part).__name__}; {advice}, or pass NumPy arrays."
+                )
 
     def _fresh_map(self) -> Any:
         mapping = clone(self.feature_map)
@@ -264,10 +293,11 @@ def take_what_fits(
         )
 
 
-def require_room_for_kernel(n_rows: int, demand: Demand) -> None:
+def require_room_for_kernel(n_rows: int, demand: Demand, free: int | None = None) -> None:
     """Refuse a kernel matrix that, with what is made of it, would not fit in the memory."""
     memory.require_memory(
         8 * int(kernel_copies(n_rows, demand) * n_rows**2),
         what=f"Fitting an exact kernel of {n_rows} rows",
         remedy="Use KernelMap(method='nystroem') with n_components well below that, or fewer rows.",
+        free=free,
     )

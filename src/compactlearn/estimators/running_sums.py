@@ -12,7 +12,7 @@ from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.inputs import without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.on_dask.source import source_of
-from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.arrays import right_beside, working_form
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
 
@@ -121,7 +121,8 @@ def sum_of_rows(
         weights = check_weights(sample_weight, X.shape[0])
         X, targets, weights = without_zero_weights(X, targets, weights)
         labels = LabelSpace.of(targets)
-        sum_up = partial(Moments.from_arrays, working_form(X), targets.matrix, weights)
+        rows = working_form(X)
+        sum_up = partial(Moments.from_arrays, rows, right_beside(targets.matrix, rows), weights)
     if known is not None:
         refuse_other_labels(known, labels)
     require_room_for_moments(classifier.n_features_in_, labels.n_labels)

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.device_models import on_host
 from compactlearn.core.warn import warn_user
 from compactlearn.storing import model_file
 from compactlearn.storing.errors import ModelFileError
@@ -77,7 +78,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
             f"The model cannot be saved: the folder {str(place.parent)!r} does not exist; make it "
             "first, or give another path",
         )
-    forgotten = model_file.dump(model, place, type(model).__name__, _version())
+    forgotten = model_file.dump(on_host(model), place, type(model).__name__, _version())
     if forgotten:
         warn_user(
             f"A generator of random numbers is not stored: {', '.join(forgotten)} will be None in "

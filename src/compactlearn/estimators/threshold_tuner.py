@@ -16,6 +16,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from compactlearn.core.available import available_if, reason_of
+from compactlearn.core.devices import host
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -295,7 +296,7 @@ class ThresholdTuner(
             answer = np.column_stack([_chance_of_one(part, classes) for part, classes in pairs])
         if scipy.sparse.issparse(answer):
             answer = answer.toarray()
-        return np.asarray(answer, dtype=np.float64)
+        return np.asarray(host(answer), dtype=np.float64)  # decisions are the host's
 
     @property
     def response_(self) -> str:

@@ -12,6 +12,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 
 from compactlearn.core.atomic import atomic
+from compactlearn.core.device_models import on_host
+from compactlearn.core.devices import host
 from compactlearn.estimators.threshold_tuner import ThresholdTuner
 from compactlearn.export.checking import require_same
 from compactlearn.export.graph import Graph
@@ -94,6 +96,7 @@ def to_onnx(
             f"dtype must be 'float32' or 'float64', and is {dtype!r}; pass one of these (a model "
             "that was compressed to float16 is stored in that in any case)."
         )
+    model, check = on_host(model), host(check)
     graph = Graph(dtype)
     texts = _takes_texts(model)
     n_columns = None if texts else getattr(model, "n_features_in_", None)

@@ -9,6 +9,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
+from compactlearn.core.devices import DeviceArray, free_bytes
+from compactlearn.linalg.arrays import beside, right_beside
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import Pair
@@ -34,9 +36,10 @@ def build_pair(
     Refuses, before anything is allocated, what would not fit in the memory.
     """
     shape = Shape.of(left, right)
-    free = memory.available_bytes()
+    free = free_bytes(left)
     if regime == "auto":
-        regime = choose(shape, demand, free)
+        regime = choose(shape, demand, free, exact_only=isinstance(left, DeviceArray))
+    right, weights = right_beside(right, left), beside(weights, left)
     needs = needed_bytes(shape, demand)
     leanest = min(needs, key=needs.__getitem__)
     memory.require_memory(

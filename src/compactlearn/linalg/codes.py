@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.device_array import DeviceArray
+from compactlearn.linalg.arrays import zeros_beside
 from compactlearn.linalg.eigen import Status
 from compactlearn.linalg.moments import row_blocks
 
@@ -80,12 +82,14 @@ def code_rows(codes: Codes, X: Any, Y: Any, mean_left: Array) -> Any:
         return codes.rows
     if codes.right_weights is None:
         return Y
-    V = np.asarray(Y @ codes.right_weights)
+    V = Y @ codes.right_weights
     if codes.constant is not None:
         V = V + codes.constant
     a = codes.left_weights
     if a is None:
         return V
+    if isinstance(X, DeviceArray):
+        return V + (X - mean_left) @ a
     if scipy.sparse.issparse(X):
         return V + (X @ a - mean_left @ a)
     for rows in row_blocks(*X.shape):  # centred first, so that a large offset costs no digits
@@ -106,7 +110,7 @@ def offset_scale(taken: float, order: int) -> float:
 def peak_signs(columns: Array) -> Array:
     """The sign of the entry of largest magnitude of each column (+1 for a zero column)."""
     if columns.shape[0] == 0:
-        return np.ones(columns.shape[1])
+        return zeros_beside((columns.shape[1],), columns) + 1.0
     peak = np.argmax(np.abs(columns), axis=0)
     values = columns[peak, np.arange(columns.shape[1])]
     return np.where(values < 0, -1.0, 1.0)

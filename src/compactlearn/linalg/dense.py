@@ -36,6 +36,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from compactlearn.core.device_array import DeviceArray
+
 Array = NDArray[np.float64]
 
 # Up to this order every symmetric product and factorisation is left to the BLAS in one call. The
@@ -77,7 +79,7 @@ def self_product(A: Array) -> Array:
            [6., 9.]])
     """
     n = A.shape[0]
-    if n <= PROVEN:
+    if n <= PROVEN or isinstance(A, DeviceArray):
         return A @ A.T
     out = np.zeros((n, n))
     add_self_product(out, A)
@@ -97,8 +99,18 @@ def add_self_product(out: Array, A: Array) -> None:
         out[rows.stop :, rows] += strip.T
 
 
+def add_to_diagonal(matrix: Array, value: float) -> None:
+    """``matrix += value I``."""
+    if isinstance(matrix, DeviceArray):
+        matrix += value * matrix.identity(matrix.shape[0])
+    else:
+        matrix[np.diag_indices_from(matrix)] += value
+
+
 def symmetrise(matrix: Array) -> Array:
     """``(matrix + matrix') / 2`` in place, without a second matrix; returns it."""
+    if isinstance(matrix, DeviceArray):
+        return (matrix + matrix.T) / 2
     for rows in _slices(matrix.shape[0], STRIP):
         corner, strip = matrix[rows, rows], matrix[rows, rows.stop :]
         corner += corner.T.copy()
@@ -122,7 +134,7 @@ def solve_definite(matrix: Array, right: Array, *, overwrite: bool = False) -> A
            [2.]])
     """
     n = matrix.shape[0]
-    if n <= LU_UP_TO:
+    if n <= LU_UP_TO or isinstance(matrix, DeviceArray):
         return solve(matrix, right)
     if n <= PROVEN:
         factor = scipy.linalg.cho_factor(
@@ -144,8 +156,9 @@ def inverse_definite(matrix: Array, *, overwrite: bool = False) -> Array:
            [0.  , 0.5 ]])
     """
     n = matrix.shape[0]
-    if n <= LU_UP_TO:
-        return symmetrise(np.asarray(np.linalg.inv(matrix), dtype=np.float64))
+    if n <= LU_UP_TO or isinstance(matrix, DeviceArray):
+        inverse: Any = np.linalg.inv(matrix)
+        return symmetrise(inverse)
     L = factorise(matrix if overwrite else matrix.copy())
     inverse = np.empty((n, n))
     for columns in _slices(n, STRIP):
@@ -223,14 +236,14 @@ def _slices(n: int, width: int) -> Iterator[slice]:
 # ---- what has no large order, or is LAPACK's in any case ----------------------------------------
 
 
-def solve(matrix: Array, right: Array) -> Array:
+def solve(matrix: Array, right: Any) -> Any:
     """Solve a square system of moderate order."""
-    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
+    return np.linalg.solve(matrix, right)
 
 
-def cholesky(matrix: Array) -> Array:
+def cholesky(matrix: Array) -> Any:
     """The lower Cholesky factor of a matrix of moderate order, zero above the diagonal."""
-    return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
+    return np.linalg.cholesky(matrix)
 
 
 def qr(columns: Array) -> tuple[Array, Array]:
@@ -301,6 +314,8 @@ def svd(matrix: Array) -> tuple[Array, Array, Array]:
 def all_pairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Every eigenvalue of a symmetric matrix, smallest first, and the eigenvectors."""
     n = matrix.shape[0]
+    if isinstance(matrix, DeviceArray):
+        return np.linalg.eigh(matrix)
     _refuse_unproven(n)
     if n > IN_PLACE_ABOVE and overwrite:
         return scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
@@ -311,6 +326,9 @@ def all_pairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
 def largest_pairs(matrix: Array, count: int, *, overwrite: bool = False) -> tuple[Array, Array]:
     """The ``count`` largest eigenvalues, smallest first, and their eigenvectors."""
     n = matrix.shape[0]
+    if isinstance(matrix, DeviceArray):
+        values, vectors = np.linalg.eigh(matrix)
+        return values[n - count :], vectors[:, n - count :]
     _refuse_unproven(n)
     return scipy.linalg.eigh(
         matrix,
@@ -321,10 +339,11 @@ def largest_pairs(matrix: Array, count: int, *, overwrite: bool = False) -> tupl
     )
 
 
-def eigenvalues(matrix: Array) -> Array:
+def eigenvalues(matrix: Array) -> Any:
     """Every eigenvalue of a symmetric matrix, smallest first."""
-    _refuse_unproven(matrix.shape[0])
-    return np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
+    if not isinstance(matrix, DeviceArray):
+        _refuse_unproven(matrix.shape[0])
+    return np.linalg.eigvalsh(matrix)
 
 
 def _refuse_unproven(n: int) -> None:

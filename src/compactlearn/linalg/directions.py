@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import is_array
 from compactlearn.linalg import dense
+from compactlearn.linalg.arrays import zeros_beside
 from compactlearn.linalg.codes import peak_signs
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.operators import Deflated
@@ -31,7 +33,7 @@ def principal_directions(
 
     ``scale`` bounds the largest eigenvalue before deflation, against which rounding counts.
     """
-    if isinstance(gram, np.ndarray):
+    if is_array(gram):
         Z = gram @ avoid
         Z = (Z - avoid @ ((avoid.T @ Z) / 2)) @ avoid.T
         gram = gram - Z  # (I - PP') G (I - PP') = G - Z - Z', one product of that size
@@ -51,6 +53,6 @@ def principal_directions(
         both = np.hstack([avoid, basis])
         others = np.random.default_rng(0).standard_normal((avoid.shape[0], missing))
         basis = np.hstack([basis, orthonormal_extension(both, others)])
-    variances = np.zeros(basis.shape[1])
+    variances = zeros_beside((basis.shape[1],), basis)
     variances[: found.values.size] = found.values
     return basis * peak_signs(basis), variances

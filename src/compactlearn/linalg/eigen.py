@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import DeviceArray, is_array
 from compactlearn.linalg import dense
+from compactlearn.linalg.arrays import zeros_beside
 from compactlearn.linalg.lanczos import EPS, Multiplies, block_size, enough_pairs, exact_pairs
 
 Array = NDArray[np.float64]
@@ -31,6 +33,11 @@ DENSE_FALLBACK = 4_000
 # A search that need not be exact has a basis of up to four times as many columns as pairs, which
 # must be a small part of the space.
 ENOUGH_ABOVE = 8
+
+
+# Squared lengths relative to the longest below which eigenvectors of a Gram matrix have lost more
+# than ten of their sixteen digits.
+SHORT = 1e-6
 
 
 class Status(enum.Enum):
@@ -119,12 +126,12 @@ def leading_eigenpairs(
     """
     n = matrix.shape[0]
     count = min(count, n)
-    is_array = isinstance(matrix, np.ndarray)
+    has_entries = is_array(matrix)
     if route == "auto":
-        route = "krylov" if krylov_pays(n, count, is_array) else "dense"
+        route = "krylov" if krylov_pays(n, count, has_entries) else "dense"
     if route == "dense" or too_many_for_krylov(n, count):
-        array = matrix if isinstance(matrix, np.ndarray) else _multiplied_out(matrix)
-        values, vectors = _dense(array, count, overwrite=overwrite or not is_array)
+        array: Any = matrix if has_entries else _multiplied_out(matrix)
+        values, vectors = _dense(array, count, overwrite=overwrite or not has_entries)
         status, stats, reached, images = Status.CONVERGED, {"route": "dense"}, 1.0, None
     else:
         exact = share >= 1.0 or count == 0 or n <= ENOUGH_ABOVE * count
@@ -135,7 +142,7 @@ def leading_eigenpairs(
         values, vectors, stats = found.values, found.vectors, found.stats
         reached, images = found.share, found.images
         status = Status.CONVERGED if found.converged else Status.MAX_ITER
-        if not found.converged and n <= (dense.EIGEN_LIMIT if is_array else DENSE_FALLBACK):
+        if not found.converged and n <= (dense.EIGEN_LIMIT if has_entries else DENSE_FALLBACK):
             return leading_eigenpairs(
                 matrix, count, route="dense", rank_size=rank_size, scale=scale, overwrite=overwrite
             )
@@ -185,18 +192,39 @@ def leading_range(columns: Array, scale: float = 0.0) -> tuple[Array, Array]:
     Q, R = dense.thin_qr(columns)
     squares, U = all_eigenpairs(dense.self_product(R), overwrite=True)
     if numerical_rank(squares, columns.shape[0], scale) < squares.size:
-        U, singular, _ = dense.svd(R)
-        squares = singular**2
+        if isinstance(R, DeviceArray):
+            squares, U = _in_stages(R, squares, U)
+        else:
+            U, singular, _ = dense.svd(R)
+            squares = singular**2
         rank = numerical_rank(squares, columns.shape[0], scale)
         U, squares = U[:, :rank], squares[:rank]
     return Q @ U, squares
+
+
+def _in_stages(R: Array, squares: Array, U: Array) -> tuple[Array, Array]:
+    """Left singular vectors from the eigenvectors of ``RR'``, and the squares.
+
+    Directions short beside the longest have lost digits to it. Among themselves they have all of
+    them: the part of R in their span is decomposed again, until none is left that is short. A
+    device decomposes symmetric matrices several times faster than others.
+    """
+    begin = 0
+    for _ in range(3):  # each is good for six digits of the squares
+        begin += int(np.count_nonzero(squares[begin:] > SHORT * squares[begin]))
+        if begin >= squares.size or squares[begin] <= 0:
+            break
+        rest, turn = all_eigenpairs(dense.self_product(U[:, begin:].T @ R))
+        U[:, begin:] = U[:, begin:] @ turn
+        squares[begin:] = rest
+    return squares, U
 
 
 def _multiplied_out(matrix: Multiplies, width: int = 128) -> Array:
     """An operator as a symmetric array, some columns at a time: what its products hold on the way
     may be taller than the matrix itself."""
     n = matrix.shape[0]
-    array = np.empty((n, n))
+    array = zeros_beside((n, n), matrix)
     for start in range(0, n, width):
         columns = slice(start, min(start + width, n))
         array[:, columns] = matrix @ np.eye(n, columns.stop - start, -start)
@@ -229,9 +257,10 @@ def krylov_pays(n: int, count: int, is_array: bool) -> bool:
 def _dense(matrix: Array, count: int, *, overwrite: bool) -> tuple[Array, Array]:
     n = matrix.shape[0]
     if n == 0 or count == 0:
-        return np.empty(0), np.empty((n, 0))
+        return zeros_beside((0,), matrix), zeros_beside((n, 0), matrix)
     if many_wanted(n, count):
         values, vectors = dense.all_pairs(matrix, overwrite=overwrite)
     else:
         values, vectors = dense.largest_pairs(matrix, count, overwrite=overwrite)
-    return values[::-1][:count], np.ascontiguousarray(vectors[:, ::-1][:, :count])
+    values, vectors = values[::-1][:count], vectors[:, ::-1][:, :count]
+    return values, vectors if isinstance(vectors, DeviceArray) else np.ascontiguousarray(vectors)

@@ -28,7 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import host
 from compactlearn.linalg import dense
+from compactlearn.linalg.arrays import beside, device_in
 from compactlearn.linalg.eigen import EPS, all_eigenpairs, numerical_rank
 
 Array = NDArray[np.float64]
@@ -76,6 +78,7 @@ class GradedSystem:
     least: Array | None  # (k, r) the same, each column moved by null directions to least norm
     matrix: Array  # (r, r) the system in that basis
     gram: Array  # (r, r) the scaled Gram matrix in that basis, without the penalty
+    neighbour: Any = None  # the Gram matrix that was given, where it is on a device
 
     def _scaled(self, cross: Array) -> Array:
         inside = cross[self.kept] / self.roots[:, None]
@@ -83,12 +86,13 @@ class GradedSystem:
 
     def solve(self, cross: Array) -> Array:
         """``(gram + alpha I)^-1 cross``."""
+        cross = host(cross)
         inside = dense.solve_definite(self.matrix, self._scaled(cross))
         solution = np.zeros((self.size, cross.shape[1]))
         if self.least is not None:
             inside = self.least @ inside
         solution[self.kept] = inside / self.roots[:, None]
-        return solution
+        return beside(solution, self.neighbour)
 
     def inverse(self) -> tuple[Array, float]:
         """``(gram + alpha I)^-1`` as a matrix, and the trace of ``gram`` times it."""
@@ -99,7 +103,7 @@ class GradedSystem:
         inner = inner / np.outer(self.roots, self.roots)
         inverse = np.zeros((self.size, self.size))
         inverse[np.ix_(self.kept, self.kept)] = (inner + inner.T) / 2
-        return inverse, trace
+        return beside(inverse, self.neighbour), trace
 
     def hat_root(self) -> tuple[Array, Array]:
         """R with ``ZRR'Z'`` the hat matrix of rows Z, ZR having orthogonal columns, and the squares
@@ -111,19 +115,21 @@ class GradedSystem:
         half = half @ turn
         root = np.zeros((self.size, half.shape[1]))
         root[self.kept] = (half if self.basis is None else self.basis @ half) / self.roots[:, None]
-        return root, np.maximum(squares, 0.0)
+        return beside(root, self.neighbour), beside(np.maximum(squares, 0.0), self.neighbour)
 
 
 def graded_system(gram: Array, alpha: float, floor: Array | float = 0.0) -> GradedSystem:
     """Scale ``gram + alpha I`` to a unit diagonal, and cut it to its rank where that is lower.
 
-    Columns with no more variance than ``floor`` take no part.
+    Columns with no more variance than ``floor`` take no part. Of a matrix on a device all this is
+    done on the host, which alone pivots; what is found goes back.
 
     >>> gram = np.array([[1e16, 1e7], [1e7, 1.0]])  # two columns, 1e8 and 1, cosine 0.1
     >>> graded_system(gram, 0.0).solve(gram @ np.array([[2e-8], [3.0]]))
     array([[2.e-08],
            [3.e+00]])
     """
+    neighbour, gram, floor = device_in(gram), host(gram), host(floor)
     size, diagonal = gram.shape[0], np.diag(gram)
     kept = np.flatnonzero(diagonal > floor)
     if kept.size < diagonal.size:
@@ -135,7 +141,7 @@ def graded_system(gram: Array, alpha: float, floor: Array | float = 0.0) -> Grad
     matrix = scaled.copy()
     matrix[np.diag_indices_from(matrix)] += penalty
     if dense.reciprocal_condition(matrix) >= SAFE_RECIPROCAL_CONDITION:
-        return GradedSystem(size, kept, roots, None, None, matrix, scaled)
+        return GradedSystem(size, kept, roots, None, None, matrix, scaled, neighbour)
     values, vectors = all_eigenpairs(scaled)
     rank = numerical_rank(values, values.size)
     basis, null = vectors[:, :rank], _staircase(vectors[:, rank:], np.argsort(roots))
@@ -143,7 +149,8 @@ def graded_system(gram: Array, alpha: float, floor: Array | float = 0.0) -> Grad
     along = least / roots[:, None]
     matrix = alpha * dense.self_product(along.T)
     matrix[np.diag_indices_from(matrix)] += values[:rank]
-    return GradedSystem(size, kept, roots, basis, least, matrix, np.diag(values[:rank]))
+    diagonal = np.diag(values[:rank])
+    return GradedSystem(size, kept, roots, basis, least, matrix, diagonal, neighbour)
 
 
 def _staircase(null: Array, order: NDArray[np.intp]) -> Array:
@@ -191,11 +198,13 @@ def graded_rotation(projection: Array, variances: Array) -> tuple[Array, Array]:
     array([[1., 0.],
            [0., 1.]])
     """
+    neighbour = device_in(projection)
+    projection, variances = host(projection), host(variances)
     order = np.argsort(-variances, kind="stable")
     T, R = dense.qr(projection[order].T)
     turned = np.empty((projection.shape[0], T.shape[1]))
     turned[order] = np.triu(R).T
-    return T, turned
+    return beside(T, neighbour), beside(turned, neighbour)
 
 
 def graded_coordinates(rows: Array) -> tuple[Array, Array]:
@@ -203,13 +212,14 @@ def graded_coordinates(rows: Array) -> tuple[Array, Array]:
 
     Errors in every column of the rows are relative to that column, however small beside others.
     """
+    neighbour, rows = device_in(rows), host(rows)
     order = np.argsort(-np.abs(rows).max(axis=0, initial=0.0), kind="stable")
     Q, R, places = dense.pivoted_qr(rows[:, order].T, overwrite=True)
     basis = np.empty_like(Q)
     basis[order] = Q
     coordinates = np.empty((rows.shape[0], R.shape[0]))
     coordinates[places] = R.T
-    return basis, coordinates
+    return beside(basis, neighbour), beside(coordinates, neighbour)
 
 
 def direction_floor(directions: Any, variances: Array) -> Array:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import is_array
+from compactlearn.linalg.arrays import diagonal_matrix, zeros_beside
 from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.eigen import krylov_pays, leading_eigenpairs
 from compactlearn.linalg.moments import Moments
@@ -44,8 +46,8 @@ class HatFactor(Hat):
         root = float(np.sqrt(balance))
         T_mean = scale * ybar + shift
         inner, order = self.squares.size, self.squares.size + ybar.size
-        G = np.zeros((order, order))
-        G[np.arange(inner), np.arange(inner)] = balance * self.squares
+        G = zeros_beside((order, order), Sxx)
+        G[:inner, :inner] = diagonal_matrix(balance * self.squares)
         G[:inner, inner:] = root * (
             scale * (self.columns.T @ Sxy) + count * np.outer(self.constants, T_mean)
         )
@@ -87,7 +89,7 @@ class HatMatrix(Hat):
 
     @property
     def operator(self) -> Operator:
-        return Plain(self.matrix) if isinstance(self.matrix, np.ndarray) else self.matrix
+        return Plain(self.matrix) if is_array(self.matrix) else self.matrix
 
     def codes(self, size: int, balance: float, scale: float, shift: Array | None) -> Codes:
         pair, matrix = self.pair, self.matrix
@@ -95,9 +97,9 @@ class HatMatrix(Hat):
         T: Operator = ColumnScaled(pair.Y, scale)
         if shift is not None:
             T = Updated(T, pair.ones, shift)
-        if isinstance(matrix, np.ndarray) and not krylov_pays(len(matrix), size, is_array=True):
+        if is_array(matrix) and not krylov_pays(len(matrix), size, is_array=True):
             A = balance * matrix
-            A += np.asarray(T @ (T.T @ np.eye(A.shape[0])))
+            A += T @ (T.T @ np.eye(A.shape[0]))
             A = (A + A.T) / 2
             solution = row_eigenpairs(pair, A, size, scale=terms, overwrite=True)
         else:
@@ -107,7 +109,7 @@ class HatMatrix(Hat):
 
     def energies(self, codes: Codes) -> Array:
         V = self.pair.weighted(self.pair.code_rows(codes))
-        return np.einsum("ij,ij->j", V, self.matrix @ V)
+        return np.sum(V * (self.matrix @ V), axis=0)
 
 
 def _recoded_energy(energy: float, count: float, scale: float, shift: Array | None) -> float:

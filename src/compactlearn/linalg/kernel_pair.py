@@ -17,6 +17,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg import row_codes
+from compactlearn.linalg.arrays import beside, zeros_beside
 from compactlearn.linalg.codes import Codes, peak_signs
 from compactlearn.linalg.dense import cholesky, self_product, solve
 from compactlearn.linalg.eigen import (
@@ -67,7 +68,8 @@ class KernelPair(RowwisePair):
         self, kernel: Array, right: Any, weights: Array | None = None, *, given_left: int
     ) -> None:
         super().__init__(right, weights, kernel.shape[0], given_left)
-        share = np.full(self.n_left, 1.0 / self.count) if weights is None else weights / self.count
+        share = (np.ones(self.n_left) if weights is None else weights) / self.count
+        share = beside(share, kernel)
         self._shares = share  # the mean of the rows in feature space, by its coefficients
         self.mean_left = kernel @ share  # the mean kernel row: what q(x) averages to
         self._square = float(self.mean_left @ share)
@@ -101,7 +103,9 @@ class KernelPair(RowwisePair):
 
     @property
     def cross_energy(self) -> float:
-        return float(self.weighted_right.multiply(self._times_kernel(self.weighted_right)).sum())
+        Y = self.weighted_right
+        images = self._times_kernel(Y)
+        return float((Y.multiply(images) if scipy.sparse.issparse(Y) else Y * images).sum())
 
     # ---- the space of the left block ----------------------------------------------------------
 
@@ -109,13 +113,13 @@ class KernelPair(RowwisePair):
         return np.asarray(C.T @ self.kernel).T if scipy.sparse.issparse(C) else self.kernel @ C
 
     def inner(self, P: Array, C: Any) -> Array:
-        return np.asarray((self.kernel @ P).T @ C)
+        return (self.kernel @ P).T @ C
 
     def leading_range(self, C: Any) -> tuple[Array, Array]:
-        gram = np.asarray(C.T @ self._times_kernel(C))
+        gram = C.T @ self._times_kernel(C)
         squares, U = all_eigenpairs((gram + gram.T) / 2, overwrite=True)
         rank = self._rank(squares, C)
-        P = self.Xc.T @ np.asarray(C @ (U[:, :rank] / np.sqrt(squares[:rank])))
+        P = self.Xc.T @ (C @ (U[:, :rank] / np.sqrt(squares[:rank])))
         return self._normalised(P), squares[:rank]  # a short direction was magnified
 
     def _rank(self, squares: Array, C: Any) -> int:
@@ -135,7 +139,7 @@ class KernelPair(RowwisePair):
         return solve(cholesky(gram), C.T).T
 
     def orthonormal(self, C: Array) -> Array:
-        return self.extension(np.empty((self.n_left, 0)), C)
+        return self.extension(zeros_beside((self.n_left, 0), self.kernel), C)
 
     def extension(self, basis: Array, C: Array) -> Array:
         for _ in range(2 if C.shape[1] else 0):  # once leaves rounding, twice does not
@@ -144,7 +148,9 @@ class KernelPair(RowwisePair):
         return C
 
     def some_direction(self) -> Array:
-        return np.zeros((self.n_left, 1))  # any other would show the kernel's rounding
+        return zeros_beside(
+            (self.n_left, 1), self.kernel
+        )  # any other would show the kernel's rounding
 
     def expressed(self, P: Array) -> Array:
         """``q(x)'R`` is the product of a row's feature vector with the direction."""
@@ -214,7 +220,9 @@ class KernelPair(RowwisePair):
 
     def _uncentred(self, rows: Any, columns: Any) -> Array:
         """``q_ij = k_ij + mean_i + mean_j - square``, the kernel as it came."""
-        kernel = np.ascontiguousarray(self.kernel[np.ix_(rows, columns)])
+        kernel = self.kernel[np.ix_(rows, columns)]
+        if isinstance(kernel, np.ndarray):
+            kernel = np.ascontiguousarray(kernel)
         if self.roots is not None:
             kernel /= self.roots[rows][:, None]
             kernel /= self.roots[columns]

@@ -19,8 +19,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import host
 from compactlearn.core.threads import look_again
 from compactlearn.linalg import dense
+from compactlearn.linalg.arrays import beside, column_store, zeros_beside
 from compactlearn.linalg.operators import Deflated
 
 Array = NDArray[np.float64]
@@ -88,8 +90,8 @@ def exact_pairs(
     n, b = matrix.shape[0], block_size(count)
     rng = np.random.default_rng(0)  # the start is a detail: the same input gives the same answer
     stats: dict[str, Any] = {"route": "krylov", "products": 0, "restarts": 0}
-    found, vectors = np.empty(0), np.empty((n, 0))
-    block = rng.standard_normal((n, b))
+    found, vectors = zeros_beside((0,), matrix), zeros_beside((n, 0), matrix)
+    block = beside(rng.standard_normal((n, b)), matrix)
 
     def settled(theta: Array, coupling: Array) -> bool:
         return bool(_lengths(coupling).max() <= TOLERANCE * max(theta[0], scale))
@@ -122,8 +124,8 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
     n, b = matrix.shape[0], wide_block_size(count)
     rng = np.random.default_rng(seed)
     stats: dict[str, Any] = {"route": "enough", "products": 0, "restarts": 0}
-    known = np.empty(0), np.empty((n, 0))
-    block, small = rng.standard_normal((n, b)), (1.0 - share) / 2
+    known = zeros_beside((0,), matrix), zeros_beside((n, 0), matrix)
+    block, small = beside(rng.standard_normal((n, b)), matrix), (1.0 - share) / 2
 
     def settled(theta: Array, coupling: Array) -> bool:
         return bool(dense.svd(coupling)[1].sum() <= small * theta[:count].sum())
@@ -165,6 +167,7 @@ def largest_sum(theta: Array, coupling: Array, count: int, largest: float) -> fl
     beyond = theta[count : count + 1] + _lengths(coupling[:, count : count + 1])
     mu = max(largest, float(beyond.max(initial=0.0)))
     order, b = E.shape[1], E.shape[0]
+    theta, E = host(theta), host(E)  # small
     both = np.zeros((order + b, order + b))
     both[np.arange(order), np.arange(order)] = theta[:count]
     both[order:, :order], both[:order, order:] = E, E.T
@@ -217,10 +220,10 @@ def _search(
     n, b = block.shape
     values, vectors = known
     keep = values.size
-    Q = np.empty((n, cap + b), order="F")
+    Q = column_store((n, cap + b), block)
     T = np.zeros((cap + b, cap + b))
     Q[:, :keep] = vectors
-    T[np.arange(keep), np.arange(keep)] = values
+    T[np.arange(keep), np.arange(keep)] = host(values)
     block, _ = next_block(orthogonalise(block, Q[:, :keep])[0], Q[:, :keep], 0.0, rng)
     size = keep
     first, spacing = checks or (keep + 2 * b if keep else count + b, 0)
@@ -233,6 +236,7 @@ def _search(
         active = slice(size - b, size)
         near = slice(max(keep, size - 2 * b) if size - b > keep else 0, size)
         W, H = orthogonalise(matrix @ Q[:, active], Q[:, :size], near)
+        H = host(H)
         T[:size, active] = H
         T[active, :size] = H.T
         block, R = next_block(W, Q[:, :size], np.abs(H).max(initial=0.0), rng)
@@ -240,7 +244,7 @@ def _search(
         full = size + b > cap
         if size < next_check and not full:
             continue
-        theta, S = small_pairs(T[:size, :size])
+        theta, S = (beside(part, block) for part in small_pairs(T[:size, :size]))
         coupling = R @ S[active]
         done = settled(theta, coupling[:, :count])
         if done or (full and restarts >= max_restarts):
@@ -250,7 +254,7 @@ def _search(
             keep = min(count + (size - count) // 2, cap - b)
             Q[:, :keep] = Q[:, :size] @ S[:, :keep]
             T[:] = 0.0
-            T[np.arange(keep), np.arange(keep)] = theta[:keep]
+            T[np.arange(keep), np.arange(keep)] = host(theta[:keep])
             block = dense.thin_qr(orthogonalise(block, Q[:, :keep])[0])[0]
             restarts += 1
             size, next_check = keep, min(keep + 2 * b, cap)
@@ -306,8 +310,8 @@ def _fresh_look(
 ) -> _Ritz:
     """A short search, from a random block, for the largest value in the complement of vectors."""
     n = vectors.shape[0]
-    nothing = np.empty(0), np.empty((n, 0))
-    block = orthogonalise(rng.standard_normal((n, width)), vectors)[0]
+    nothing = zeros_beside((0,), vectors), zeros_beside((n, 0), vectors)
+    block = orthogonalise(beside(rng.standard_normal((n, width)), vectors), vectors)[0]
     rest = Deflated(matrix, vectors)
     return _search(rest, 1, nothing, block, width * steps, settled, max_restarts, rng)
 

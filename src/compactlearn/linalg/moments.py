@@ -21,7 +21,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core.compress import with_cells_once
+from compactlearn.core.device_array import DeviceArray
 from compactlearn.linalg.dense import add_self_product
+from compactlearn.linalg.device_sums import device_columns, device_sums, device_total
 
 Array = NDArray[np.float64]
 
@@ -89,6 +91,8 @@ class Moments:
         sample_weight : ndarray of shape (n_rows,), optional
             A row of weight 2 counts as that row twice.
         """
+        if isinstance(left, DeviceArray):
+            return cls(*device_sums(left, right, sample_weight), left.shape[1])
         left, right = _two_dimensional(left, "left"), _two_dimensional(right, "right")
         if left.shape[0] != right.shape[0]:
             raise ValueError(
@@ -340,6 +344,8 @@ def scale_rows(matrix: Any, factors: Array | None) -> Any:
     """``diag(factors) matrix`` of a CSR matrix."""
     if factors is None:
         return matrix
+    if isinstance(matrix, DeviceArray):
+        return matrix * factors[:, None]
     data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
     return scipy.sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
@@ -457,6 +463,8 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 def weighted_sum(matrix: Any, weights: Array | None) -> Array:
     """Sum of the rows of a matrix, each times its weight."""
+    if isinstance(matrix, DeviceArray):
+        return device_total(matrix, weights)
     if scipy.sparse.issparse(matrix):
         sums = matrix.sum(axis=0) if weights is None else matrix.T @ weights
         return np.asarray(sums, dtype=np.float64).ravel()
@@ -473,6 +481,8 @@ def weighted_sum(matrix: Any, weights: Array | None) -> Array:
 
 def column_moments(matrix: Any, weights: Array | None = None) -> tuple[Array, Array, float]:
     """Weighted mean and variance of every column, without densifying, and the total weight."""
+    if isinstance(matrix, DeviceArray):
+        return device_columns(matrix, weights)
     count = float(matrix.shape[0] if weights is None else weights.sum())
     mean = weighted_sum(matrix, weights) / count
     if scipy.sparse.issparse(matrix):

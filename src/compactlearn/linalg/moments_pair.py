@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg import eigen
+from compactlearn.linalg.arrays import zeros_beside
 from compactlearn.linalg.codes import Codes, offset_scale
 from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.eigen import leading_eigenpairs
@@ -43,8 +44,8 @@ class MomentsRidge(KeptRidge):
         root, squares = self.system.path_of(kind).hat_root(ridge)
         if kind == "intercept":
             columns = np.hstack([np.zeros((moments.n_left, 1)), root])
-            constants = np.zeros(root.shape[1] + 1)
-            constants[0] = 1.0 / np.sqrt(moments.count)
+            constants = zeros_beside((root.shape[1] + 1,), root)
+            constants[0] = float(1.0 / np.sqrt(moments.count))
             return HatFactor(moments, columns, constants, np.append(1.0, squares))
         columns = root[1:] if kind == "penalised" else root
         constants = np.zeros(root.shape[1]) if kind == "centred" else moments.mean_left @ columns
@@ -110,7 +111,7 @@ class MomentsPair(Pair):
         Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
         P, root = projection, float(np.sqrt(balance))
         inner = self.n_left if P is None else P.shape[1]
-        G = np.empty((inner + self.n_right, inner + self.n_right))
+        G = zeros_beside((inner + self.n_right, inner + self.n_right), Sxx)
         G[:inner, :inner] = Sxx if P is None else P.T @ (Sxx @ P)
         G[:inner, :inner] *= balance
         G[:inner, inner:] = Sxy if P is None else P.T @ Sxy

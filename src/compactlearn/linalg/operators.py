@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.device_array import DeviceArray
+
 Array = NDArray[np.float64]
 
 
@@ -62,10 +64,10 @@ class Plain(Operator):
         return self.matrix.shape
 
     def _multiply(self, block: Array) -> Array:
-        return np.asarray(self.matrix @ block)
+        return _dense(self.matrix @ block)
 
     def _multiply_transposed(self, block: Array) -> Array:
-        return np.asarray(self.matrix.T @ block)
+        return _dense(self.matrix.T @ block)
 
 
 @dataclass(frozen=True)
@@ -273,6 +275,10 @@ class Deflated(Operator):
         return (block.T - (block.T @ self.basis) @ self.basis.T).T
 
     _multiply_transposed = _multiply
+
+
+def _dense(product: Any) -> Any:
+    return product if isinstance(product, DeviceArray) else np.asarray(product)
 
 
 def centred(matrix: Any, mean: Array, root_weights: Array | None = None) -> Operator:

@@ -76,7 +76,8 @@ class Shape:
     def of(cls, left: Any, right: Any) -> Shape:
         sparse = scipy.sparse.issparse(left)
         entries = left.nnz if sparse else left.shape[0] * left.shape[1]
-        return cls(left.shape[0], left.shape[1], right.shape[1], entries, right.nnz, sparse)
+        labels = right.nnz if scipy.sparse.issparse(right) else right.size
+        return cls(left.shape[0], left.shape[1], right.shape[1], entries, labels, sparse)
 
 
 @dataclass(frozen=True)
@@ -332,12 +333,13 @@ def kernel_refit_bytes(n_rows: int, demand: Demand, n_folds: int) -> int:
     return 8 * int(copies * n_rows**2)
 
 
-def choose(shape: Shape, demand: Demand, available: int | None) -> str:
+def choose(shape: Shape, demand: Demand, available: int | None, *, exact_only: bool = False) -> str:
     """The fastest regime that fits in the memory; the leanest where none fits.
 
     Moments and kernels of an order whose eigenvalues LAPACK is not trusted with (``EIGEN_LIMIT``)
     are for those who ask for them. Codes that are not exact are for problems where exact ones take
-    more than a moment (``PATIENCE``).
+    more than a moment (``PATIENCE``), and not where ``exact_only``: on a device that is much faster
+    than what the seconds are estimated for.
 
     >>> tall = Shape(10_000, 20, 5, 200_000, 15_000, left_sparse=False)
     >>> choose(tall, Demand(5), None)
@@ -353,6 +355,6 @@ def choose(shape: Shape, demand: Demand, available: int | None) -> str:
     safe = [r for r in REGIMES if orders.get(r, 0) <= EIGEN_LIMIT]
     fitting = [r for r in safe if available is None or needs[r] <= available]
     exact = [r for r in fitting if r != "randomized"]
-    if exact and min(costs[r] for r in exact) <= PATIENCE:
+    if exact and (exact_only or min(costs[r] for r in exact) <= PATIENCE):
         fitting = exact
     return min(fitting or safe, key=costs.get if fitting else needs.get)  # type: ignore[arg-type]

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.linalg.dense import inverse_definite, solve_definite
+from compactlearn.linalg.arrays import zeros_beside
+from compactlearn.linalg.dense import add_to_diagonal, inverse_definite, solve_definite
 from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg.graded import badly_scaled, graded_system
 from compactlearn.linalg.moments import row_blocks
@@ -55,7 +56,7 @@ def solve_ridge(
             return graded_system(gram, alpha, floor).solve(cross)
         return RidgePath.from_gram(gram, scale).coefficients(cross, alpha)
     shifted = gram.copy()
-    shifted[np.diag_indices_from(shifted)] += alpha
+    add_to_diagonal(shifted, alpha)
     if graded:
         # Pivots are to be compared in equal units.
         roots = np.sqrt(np.diag(shifted))
@@ -82,7 +83,7 @@ def ridge_inverse(
         shrunk = path.inverse(alpha)
         return (path.vectors * shrunk) @ path.vectors.T, float(shrunk @ path.values)
     shifted = gram.copy()
-    shifted[np.diag_indices_from(shifted)] += alpha
+    add_to_diagonal(shifted, alpha)
     inverse = inverse_definite(shifted, overwrite=True)
     return inverse, float(size - alpha * np.trace(inverse))
 
@@ -227,7 +228,7 @@ class RidgePath(PenaltyPath):
 
     def own_shares(self, rows: Any, alpha: float) -> Array:
         inverse = self.inverse(alpha)
-        shares = np.zeros(rows.shape[0])
+        shares = zeros_beside((rows.shape[0],), self.vectors)
         for columns in row_blocks(self.values.size, rows.shape[0]):
             shares += (rows @ self.vectors[:, columns]) ** 2 @ inverse[columns]
         return shares

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg.codes import Codes, offset_scale
@@ -50,7 +51,10 @@ def kernel_eigenpairs(pair: RowwisePair, size: int, balance: float) -> EigenSolu
         matrix = Sum(((balance, Plain(pair.kernel)), (1.0, Gram(pair.Y.T))))
         return row_eigenpairs(pair, matrix, size, scale=offset)
     kernel, right = balance * pair.kernel, pair.right
-    kernel += row_weighted(np.asarray((right @ right.T).todense()), pair.roots)
+    products = right @ right.T
+    if scipy.sparse.issparse(products):
+        products = np.asarray(products.todense())
+    kernel += row_weighted(products, pair.roots)
     return row_eigenpairs(pair, kernel, size, scale=offset, overwrite=True)
 
 
@@ -97,7 +101,7 @@ def _codes_of_columns(
         a = projection @ a
     # [root Xc'V; Y'V] = Z'V = Z'Z q / w costs nothing, but where a block hardly takes part in a
     # code its rounding would be magnified.
-    share = np.einsum("ij,ij->j", q[:inner], q[:inner])
+    share = np.sum(q[:inner] * q[:inner], axis=0)
     balanced = share.size and 1e-6 < share.min() <= share.max() < 1 - 1e-6
     if projection is None and balanced and not pair.graded:
         images = q * w if solution.images is None else solution.images / w

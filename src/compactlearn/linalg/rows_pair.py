@@ -9,7 +9,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.device_array import DeviceArray
 from compactlearn.linalg import row_codes
+from compactlearn.linalg.arrays import right_beside, zeros_beside
 from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.condensed import coordinates
 from compactlearn.linalg.dense import EIGEN_LIMIT, qr, self_product
@@ -106,7 +108,10 @@ class RowsPair(RowwisePair):
     @cached_property
     def variances(self) -> Array | None:  # type: ignore[override]
         if not scipy.sparse.issparse(self.left):
-            return np.einsum("ij,ij->j", self._dense_Xc, self._dense_Xc)
+            Xc = self._dense_Xc
+            if isinstance(Xc, DeviceArray):
+                return (Xc * Xc).sum(axis=0)
+            return np.einsum("ij,ij->j", Xc, Xc)
         return sparse_squared_deviations(self.left, self.mean_left, self.weights, self.count)
 
     @property
@@ -125,7 +130,7 @@ class RowsPair(RowwisePair):
 
     @cached_property
     def gram_system(self) -> GramSystem:  # type: ignore[override]
-        nothing = scipy.sparse.csr_array((self.right.shape[0], 0))
+        nothing = right_beside(scipy.sparse.csr_array((self.right.shape[0], 0)), self.left)
         gram = Moments.from_arrays(self.left, nothing, self.weights).left_left
         mean, count, floor = self.mean_left, self.count, self._floor
         if floor is None:
@@ -198,7 +203,7 @@ class RowsPair(RowwisePair):
         """Xc'Y, multiplied out."""
         Y = self.weighted_right
         if not scipy.sparse.issparse(self.left):
-            return np.asarray(Y.T @ self._dense_Xc).T
+            return (Y.T @ self._dense_Xc).T
         cross = (Y.T @ scale_rows(self.left, self.roots)).toarray()
         cross -= np.outer(self.mean_right, self.count * self.mean_left)
         return cross.T
@@ -224,7 +229,7 @@ class RowsPair(RowwisePair):
 
 def _mean_of_centred(left: Array, mean: Array, weights: Array | None, count: float) -> Array:
     """What is left of the mean after ``mean``, which was rounded once, has been taken off."""
-    total = np.zeros(left.shape[1])
+    total = zeros_beside((left.shape[1],), left)
     for rows in row_blocks(*left.shape):
         block = left[rows] - mean
         total += block.sum(axis=0) if weights is None else weights[rows] @ block

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.devices import is_array
 from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.condensed import condensed
 from compactlearn.linalg.dense import self_product, symmetrise
@@ -180,7 +181,7 @@ class RowsRidge(KeptRidge):
         if kind != "intercept":
             return hat
         unit = pair.ones / np.sqrt(pair.count)
-        if isinstance(hat.matrix, np.ndarray):
+        if is_array(hat.matrix):
             return HatMatrix(pair, hat.matrix + np.outer(unit, unit), hat.trace + 1.0)
         return HatMatrix(pair, Updated(hat.matrix, unit, unit), hat.trace + 1.0)
 

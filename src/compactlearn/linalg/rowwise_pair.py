@@ -11,6 +11,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
+from compactlearn.core.device_array import DeviceArray
+from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.codes import Codes, code_rows
 from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.moments import scale_rows, weighted_sum
@@ -53,7 +55,9 @@ class RowwisePair(Pair):
     @property
     def ones(self) -> Array:
         """The constant row-space vector: the roots of the weights."""
-        return np.ones(self.right.shape[0]) if self.roots is None else self.roots
+        if self.roots is not None:
+            return self.roots
+        return beside(np.ones(self.right.shape[0]), self.right)
 
     def weighted(self, V: Array) -> Array:
         """Columns in row space, times the roots of the weights."""
@@ -82,7 +86,8 @@ class RowwisePair(Pair):
     @property
     def right_gram_energy(self) -> float:
         Y = self.weighted_right
-        return float(np.sum((Y.T @ Y).data ** 2))
+        gram = Y.T @ Y
+        return float(np.sum((gram.data if scipy.sparse.issparse(gram) else gram) ** 2))
 
     def right_gram(self, *, centre: bool) -> Operator:
         return Gram(self.centred_right if centre else self.Y)
@@ -172,6 +177,9 @@ class RowwisePair(Pair):
 
 def weighted_square_sum(matrix: Any, weights: Array | None) -> float:
     """Sum of squares of a CSR matrix's entries, each times the weight of its row."""
+    if isinstance(matrix, DeviceArray):
+        squares = (matrix * matrix).sum(axis=1)
+        return float(squares.sum() if weights is None else weights @ squares)
     if weights is None:
         return float(matrix.data @ matrix.data)
     per_entry = np.repeat(weights, np.diff(matrix.indptr))

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.pipeline import Pipeline
 
+from compactlearn.core.device_models import on_host
+from compactlearn.core.devices import host
 from compactlearn.core.params import Integer
 from compactlearn.core.validation import n_rows_of, take_rows, with_rows_to_take
 from compactlearn.estimators.explaining.explanation import Explanation, Reasons
@@ -254,7 +256,7 @@ def inside_of(model: Any) -> Inside:
 
 def labels_in_space(model: Any) -> tuple[LabelNames, Any]:
     """The labels of a fitted model, and where each of them lies, (M, r)."""
-    model = classifier_of(model)
+    model = on_host(classifier_of(model))
     called, vectors = LabelNames.of(model), inside_of(model).label_vectors()
     if vectors.shape[0] != called.count:
         raise NotExplained(
@@ -342,7 +344,8 @@ def seen_at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any, list[str]
     known = getattr(model, "feature_names_in_", None)
     if names is None and known is not None:
         names = [str(name) for name in known]
-    return model, X, names
+    whole = on_host(model)
+    return whole, X if whole is model else host(X), names
 
 
 def _columns_of(X: Any) -> list[str] | None:
