@@ -1,9 +1,10 @@
 """Blocks that are gone through in this process: read ahead, summed by several threads, kept.
 
 While blocks are being summed the next ones are read, by a thread of its own and no more than a few
-ahead. Where there are several cores each sums blocks of its own with a BLAS of one thread, which
-needs no waiting for each other, and so does not matter to neighbours either; the sums are added in the order of the blocks, whoever was first,
-so that the outcome has the same bits however many threads there were.
+ahead. Where there are several cores each sums
+blocks of its own with a BLAS of one thread, which needs no waiting for each other, and so does not
+matter to neighbours either; the sums are added in the order of the blocks, whoever was first, so
+that the outcome has the same bits however many threads there were.
 """
 
 from __future__ import annotations
