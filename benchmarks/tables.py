@@ -410,9 +410,9 @@ def blocks(record: Record) -> str:
     turns = record["dense"]["beside_plain_products"]
     told = (
         f"The dense rows are summed, checked and set aside at {turns['share']:.0%} of the rate of "
-        "a plain `A.T @ A` of all 400 columns (median of three pairs). wordnet has "
+        "a plain `A.T @ A` of all 400 columns (median of the pairs). wordnet has "
         f"{record['wordnet']['runs'][0]['label_components']} codes here, of a share of "
-        f"{record['wordnet']['runs'][0]['objective_share']:.5f} of the objective, and is parsed "
+        f"{record['wordnet']['runs'][0]['objective_share']:.6f} of the objective, and is parsed "
         "from text in every pass. All runs tune their threshold."
     )
     return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"

@@ -255,7 +255,7 @@ def test_float32_blocks_are_summed_in_float64():
 def test_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
     found = []
     for n_threads in (1, 3):
-        monkeypatch.setattr(local, "free_cores_to_use", lambda n=n_threads: n)
+        monkeypatch.setattr(local, "summing_threads", lambda n=n_threads: n)
         # Of so few rows all would be set aside first if a threshold were to be tuned.
         found.append(CMLLClassifier(threshold=0.5).fit_blocks(cut(X, Y, range(20, 400, 20))))
     one, other = (model.decision_function(NEW) for model in found)

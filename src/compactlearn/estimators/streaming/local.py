@@ -1,13 +1,15 @@
 """Blocks that are gone through in this process: read ahead, summed by several threads, kept.
 
 While blocks are being summed the next ones are read, by a thread of its own and no more than a few
-ahead. Where several cores are free each sums blocks of its own with a BLAS of one thread, which
-needs no waiting for each other; the sums are added in the order of the blocks, whoever was first,
-so that the outcome has the same bits however many threads there were.
+ahead. Where there are several cores each sums
+blocks of its own with a BLAS of one thread, which needs no waiting for each other, and so does not
+matter to neighbours either; the sums are added in the order of the blocks, whoever was first, so
+that the outcome has the same bits however many threads there were.
 """
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from collections import deque
@@ -23,7 +25,7 @@ import scipy.sparse
 
 from compactlearn.core.progress import RowsBar
 from compactlearn.core.row_blocks import RowBlocks
-from compactlearn.core.threads import blas_threads, free_cores_to_use, look_again
+from compactlearn.core.threads import VARIABLES, blas_threads, look_again, own_cores
 from compactlearn.estimators.streaming.checking import Columns, digest_of, n_rows_of
 from compactlearn.estimators.streaming.checkpoint import Checkpoint, PassState
 from compactlearn.linalg.row_source import Block
@@ -31,6 +33,7 @@ from compactlearn.linalg.row_source import Block
 T = TypeVar("T")
 
 AHEAD = 2  # blocks that are read before they are asked for
+MOST_THREADS = 8  # that sum at once: each has a block of its own in memory
 
 Numbered = tuple[int, int, Any, int]  # index, start, the block as it came, its digest
 
@@ -146,7 +149,7 @@ class LocalSource:
 
     def _shares(self, part: Callable[[Block], T], state: PassState) -> Iterator[tuple[int, T, int]]:
         """Of each block after those in the state: its rows, what ``part`` makes of it, digest."""
-        n_threads = free_cores_to_use()
+        n_threads = summing_threads()
 
         def made(item: Numbered) -> tuple[int, T, int]:
             index, start, given, digest = item
@@ -201,6 +204,12 @@ class LocalSource:
         if not self.again:
             raise ValueError(refused_second_pass(self.owner))
         return iter(self._open())
+
+
+def summing_threads() -> int:
+    """How many threads sum blocks: one where the user has decided on those of the BLAS."""
+    decided = any(os.environ.get(name) for name in VARIABLES)
+    return 1 if decided else min(own_cores(), MOST_THREADS)
 
 
 def refused_second_pass(owner: str) -> str:
