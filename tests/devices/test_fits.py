@@ -61,7 +61,9 @@ CLASSIFIERS = [
 ]
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
+@pytest.mark.parametrize(
+    "classifier", CLASSIFIERS, ids=[str(c).split(" at ")[0] for c in CLASSIFIERS]
+)
 def test_classifiers_agree_with_numpy(classifier, place):
     weights = WEIGHTS if place.name == "torch" else None
     here = clone(classifier).set_params(random_state=0).fit(X, Y, weights)

@@ -48,11 +48,11 @@ def require_same_place(estimator: Any, X: Any, *, reset: bool) -> None:
     """Keep in mind where a fit was; refuse to go on with rows that are elsewhere."""
     on_device = isinstance(X, DeviceArray)
     if reset:
-        vars(estimator).pop("_place", None)
+        vars(estimator).pop("place_", None)
         if on_device:
-            estimator._place = place_of(X)
+            estimator.place_ = place_of(X)
         return
-    own = getattr(estimator, "_place", None)
+    own = getattr(estimator, "place_", None)
     here = place_of(X) if on_device else None
     if own == here:
         return

@@ -78,7 +78,7 @@ def _full_like(
 @_stands_for(np.concatenate)
 def _concatenate(parts: Sequence[Any], axis: int = 0) -> DeviceArray:
     owner, raws = _beside(parts)
-    return owner._like(owner.xp.concat(raws, axis=axis))
+    return owner.like(owner.xp.concat(raws, axis=axis))
 
 
 @_stands_for(np.hstack)
@@ -120,26 +120,26 @@ def _ravel(a: DeviceArray) -> DeviceArray:
 
 @_stands_for(np.broadcast_to)
 def _broadcast_to(a: DeviceArray, shape: Any) -> DeviceArray:
-    return a._like(a.xp.broadcast_to(a.raw, tuple(shape)))
+    return a.like(a.xp.broadcast_to(a.raw, tuple(shape)))
 
 
 @_stands_for(np.tile)
 def _tile(a: DeviceArray, repetitions: Any) -> DeviceArray:
-    return a._like(a.xp.tile(a.raw, tuple(repetitions)))
+    return a.like(a.xp.tile(a.raw, tuple(repetitions)))
 
 
 @_stands_for(np.where)
 def _where(condition: Any, first: Any, second: Any) -> DeviceArray:
     owner, (condition, first, second) = _beside([condition, first, second])
     first, second = (
-        owner._like(part).astype(np.float64, copy=False).raw for part in (first, second)
+        owner.like(part).astype(np.float64, copy=False).raw for part in (first, second)
     )
-    return owner._like(owner.xp.where(condition, first, second))
+    return owner.like(owner.xp.where(condition, first, second))
 
 
 @_stands_for(np.diag)
 def _diag(a: DeviceArray) -> DeviceArray:
-    return a._like(a.xp.linalg.diagonal(a.raw))
+    return a.like(a.xp.linalg.diagonal(a.raw))
 
 
 # ---- sums and extremes --------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _count_nonzero(a: DeviceArray) -> int:
 
 @_stands_for(np.trace)
 def _trace(a: DeviceArray) -> DeviceArray:
-    return a._like(a.xp.linalg.trace(a.raw))
+    return a.like(a.xp.linalg.trace(a.raw))
 
 
 @_stands_for(np.cumsum)
@@ -197,23 +197,23 @@ def _cumsum(a: DeviceArray, axis: int = 0) -> DeviceArray:
 @_stands_for(np.sort)
 def _sort(a: DeviceArray, axis: int | None = -1) -> DeviceArray:
     a, axis = (a.ravel(), 0) if axis is None else (a, axis)
-    return a._like(a.xp.sort(a.raw, axis=axis))
+    return a.like(a.xp.sort(a.raw, axis=axis))
 
 
 @_stands_for(np.argsort)
 def _argsort(a: DeviceArray, axis: int | None = -1, kind: Any = None) -> DeviceArray:
     a, axis = (a.ravel(), 0) if axis is None else (a, axis)
-    return a._like(a.xp.argsort(a.raw, axis=axis, stable=True))
+    return a.like(a.xp.argsort(a.raw, axis=axis, stable=True))
 
 
 @_stands_for(np.take_along_axis)
 def _take_along_axis(a: DeviceArray, indices: Any, axis: int) -> DeviceArray:
-    return a._like(a.xp.take_along_axis(a.raw, a.beside(indices).raw, axis=axis))
+    return a.like(a.xp.take_along_axis(a.raw, a.beside(indices).raw, axis=axis))
 
 
 @_stands_for(np.searchsorted)
 def _searchsorted(a: DeviceArray, v: Any, side: str = "left") -> DeviceArray:
-    return a._like(a.xp.searchsorted(a.raw, a.beside(v).raw, side=side))
+    return a.like(a.xp.searchsorted(a.raw, a.beside(v).raw, side=side))
 
 
 # ---- products and factorisations ----------------------------------------------------------------
@@ -227,7 +227,7 @@ def _outer(first: Any, second: Any) -> DeviceArray:
 
 @_stands_for(np.vdot)
 def _vdot(first: DeviceArray, second: DeviceArray) -> DeviceArray:
-    return first._like(first.xp.sum((first * second).raw))
+    return first.like(first.xp.sum((first * second).raw))
 
 
 @_stands_for(np.linalg.multi_dot)
@@ -244,43 +244,43 @@ def _multi_dot(matrices: Sequence[Any]) -> Any:
 @_stands_for(np.linalg.eigh)
 def _eigh(a: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
     values, vectors = a.xp.linalg.eigh(a.raw)
-    return a._like(values), a._like(vectors)
+    return a.like(values), a.like(vectors)
 
 
 @_stands_for(np.linalg.eigvalsh)
 def _eigvalsh(a: DeviceArray) -> DeviceArray:
-    return a._like(a.xp.linalg.eigvalsh(a.raw))
+    return a.like(a.xp.linalg.eigvalsh(a.raw))
 
 
 @_stands_for(np.linalg.svd)
 def _svd(a: DeviceArray, full_matrices: bool = False) -> tuple[DeviceArray, ...]:
-    return tuple(a._like(part) for part in a.xp.linalg.svd(a.raw, full_matrices=full_matrices))
+    return tuple(a.like(part) for part in a.xp.linalg.svd(a.raw, full_matrices=full_matrices))
 
 
 @_stands_for(np.linalg.qr)
 def _qr(a: DeviceArray) -> tuple[DeviceArray, ...]:
-    return tuple(a._like(part) for part in a.xp.linalg.qr(a.raw))
+    return tuple(a.like(part) for part in a.xp.linalg.qr(a.raw))
 
 
 @_stands_for(np.linalg.cholesky)
 def _cholesky(a: DeviceArray) -> DeviceArray:
     try:
-        return a._like(a.xp.linalg.cholesky(a.raw))
+        return a.like(a.xp.linalg.cholesky(a.raw))
     except RuntimeError as error:  # PyTorch has an error of its own
         raise np.linalg.LinAlgError(str(error)) from error
 
 
 @_stands_for(np.linalg.inv)
 def _inv(a: DeviceArray) -> DeviceArray:
-    return a._like(a.xp.linalg.inv(a.raw))
+    return a.like(a.xp.linalg.inv(a.raw))
 
 
 @_stands_for(np.linalg.solve)
 def _solve(a: Any, b: Any) -> DeviceArray:
     owner, raws = _beside([a, b])
-    return owner._like(owner.xp.linalg.solve(*raws))
+    return owner.like(owner.xp.linalg.solve(*raws))
 
 
 @_stands_for(np.linalg.norm)
 def _norm(a: DeviceArray, axis: Any = None) -> DeviceArray:
-    return a._like(a.xp.linalg.vector_norm(a.raw, axis=axis))
+    return a.like(a.xp.linalg.vector_norm(a.raw, axis=axis))

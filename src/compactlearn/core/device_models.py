@@ -16,7 +16,7 @@ def on_host(model: Any) -> Any:
     What leaves the device anyway begins here: files, ONNX graphs, explanations, smaller numbers.
     """
     steps = [step for _, step in getattr(model, "steps", ())]
-    on_device = any(hasattr(part, "_place") for part in (model, *steps))
+    on_device = any(hasattr(part, "place_") for part in (model, *steps))
     return _copied(model, {}) if on_device else model
 
 
@@ -36,7 +36,7 @@ def _copied(value: Any, arrays: dict[int, Any]) -> Any:
     if not (ours or isinstance(value, BaseEstimator)) or not hasattr(value, "__dict__"):
         return value
     other = object.__new__(type(value))
-    parts = {name: part for name, part in vars(value).items() if name != "_place"}
+    parts = {name: part for name, part in vars(value).items() if name != "place_"}
     vars(other).update(_copied(parts, arrays))  # not by setattr, which frozen ones refuse
     return other
 
@@ -44,7 +44,7 @@ def _copied(value: Any, arrays: dict[int, Any]) -> Any:
 class OnDevices:
     """Gives an estimator the way back from a device."""
 
-    _place: str  # library and device of the rows of fit, where these were on one
+    place_: str  # library and device of the rows of fit, where these were on one
 
     def to_numpy(self) -> Self:
         """Return the fitted model for NumPy arrays; one that is such already returns itself.

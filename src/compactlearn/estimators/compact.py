@@ -639,7 +639,7 @@ def install(
     threshold = decided.threshold
     if library_of(embedding.offset_) is not None:
         like = held(embedding.offset_)
-        embedding._place = place_of(like)
+        embedding.place_ = place_of(like)
         if decoding is not None:
             moved = (decoding.coefficients, decoding.intercept)
             W, w = (bare(like.beside(array)) for array in moved)

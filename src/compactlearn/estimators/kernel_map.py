@@ -300,7 +300,9 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _factor(self) -> Array:
         """E S^(-1/2) (L, r): what kernel values are multiplied by."""
         size = self.landmarks_.shape[0]
-        self._require_room(4 * size * size, f"Factoring the kernel matrix of {size} rows")
+        _require_room(
+            self.landmarks_, 4 * size * size, f"Factoring the kernel matrix of {size} rows"
+        )
         if size > EIGEN_LIMIT and too_many_for_krylov(size, self._count):
             raise ValueError(
                 f"The features of a kernel map need the eigenvectors of its kernel matrix, and "
@@ -323,11 +325,6 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         coefficients /= np.sqrt(solution.values)
         return coefficients if roots is None else coefficients * roots
 
-    def _require_room(self, numbers: int, what: str) -> None:
-        fewer = "Use method='nystroem' with n_components well below the number of rows"
-        free = free_bytes(getattr(self, "landmarks_", None))
-        memory.require_memory(8 * numbers, what=what, remedy=f"{fewer}, or fewer rows.", free=free)
-
     # ---- kernel values ------------------------------------------------------------------------
 
     def gram(self) -> Array:
@@ -342,7 +339,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """:meth:`gram`, on a device in the form that numerics take."""
         self._check_landmarks("gram")
         size = self.landmarks_.shape[0]
-        self._require_room(size * size, f"The kernel matrix of {size} rows")
+        _require_room(self.landmarks_, size * size, f"The kernel matrix of {size} rows")
         return self._kernel.gram(held(self.landmarks_))
 
     def rows(self, X: Any) -> Array:
@@ -411,7 +408,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             As ``check_features`` returns it.
         """
         if hasattr(self, "_sampler"):
-            return self._transform_fourier(X)
+            return _cosines(self._sampler, X)
         if isinstance(X, DeviceArray):
             return self.checked_rows(X) @ held(self._factored())
         coefficients = self._factored()
@@ -468,16 +465,6 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             return at_zero, (weights * slopes) @ sampler.random_weights_.T
         return kernel_slopes(self._kernel, alike(X, self.landmarks_), self.landmarks_, weights)
 
-    def _transform_fourier(self, X: Any) -> Array:
-        if isinstance(X, DeviceArray):
-            turned = X @ self._sampler.random_weights_ + self._sampler.random_offset_
-            return np.cos(turned) * float(np.sqrt(2.0 / self._sampler.n_components))
-        features = np.empty((X.shape[0], self._n_features_out))
-        step = max(1, BLOCK_BYTES // (8 * features.shape[1]))
-        for rows in tiles(X.shape[0], step):
-            features[rows] = self._sampler.transform(double(X[rows]))
-        return features
-
     def _factored(self) -> Array:
         """The factor, computed now where only ``fit_rows`` was called."""
         if not hasattr(self, "_coefficients"):
@@ -528,3 +515,22 @@ def _gamma_of_distance(X: Any, weights: Array | None) -> float:
             "set gamma to a number."
         )
     return gamma
+
+
+def _require_room(landmarks: Any, numbers: int, what: str) -> None:
+    fewer = "Use method='nystroem' with n_components well below the number of rows"
+    memory.require_memory(
+        8 * numbers, what=what, remedy=f"{fewer}, or fewer rows.", free=free_bytes(landmarks)
+    )
+
+
+def _cosines(sampler: RBFSampler, X: Any) -> Any:
+    """Random Fourier features."""
+    if isinstance(X, DeviceArray):
+        turned = X @ sampler.random_weights_ + sampler.random_offset_
+        return np.cos(turned) * float(np.sqrt(2.0 / sampler.n_components))
+    features = np.empty((X.shape[0], sampler.n_components))
+    step = max(1, BLOCK_BYTES // (8 * features.shape[1]))
+    for rows in tiles(X.shape[0], step):
+        features[rows] = sampler.transform(double(X[rows]))
+    return features
