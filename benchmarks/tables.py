@@ -21,6 +21,10 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import scaling
+
 from compactlearn.bench import Spec, cells_of, read_spec
 from compactlearn.core.memory import human_bytes
 from compactlearn.datasets import describe
@@ -801,6 +805,45 @@ def _compared(name: str) -> Compared | None:
     return Compared(spec, aggregate(records, "nested"), by_place)
 
 
+def scaling_routes() -> str:
+    """What fits of large data ask for, by the cost model of scaling.py."""
+    c = scaling.Constants.measured()
+    header = ["rows", "features", "labels", "way", "passes", "one thread", "client", "a sum"]
+    lines = [header]
+    for data in scaling.CASES.values():
+        way, summing, solving, size, passes = scaling.route(data, c)
+        sparse = "" if data.entries is None else f", {data.entries:g} in a row"
+        lines.append(
+            [
+                f"{data.rows:,.0f}",
+                f"{data.features:,}{sparse}",
+                f"{data.labels:,}",
+                way,
+                str(passes),
+                f"{summing / 3600:,.1f} h",
+                f"{solving:,.1f} s",
+                human_bytes(round(size)),
+            ]
+        )
+    return _markdown(lines)
+
+
+def scaling_workers() -> str:
+    """The same on many workers, simulated."""
+    c = scaling.Constants.measured()
+    header = ["rows, features, labels"]
+    header += [f"{n} workers, blocks of {b:g} s" for n in (10, 100) for b in scaling.BLOCK_SECONDS]
+    lines = [header]
+    for data in scaling.CASES.values():
+        cells = [f"{data.rows:,.0f}, {data.features:,}, {data.labels:,}"]
+        for n in (10, 100):
+            for block in scaling.BLOCK_SECONDS:
+                seconds, times = scaling.with_workers(data, n, c, block)
+                cells.append(f"{seconds / 60:,.0f} min ({times:.0f} times)")
+        lines.append(cells)
+    return _markdown(lines)
+
+
 def _told_of(compared: Compared, dataset: str) -> str:
     """The name of a set, and how much of it was used."""
     drawn, folds = compared.found.rows[dataset], compared.found.n_folds[dataset]
@@ -1012,6 +1055,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ),
     ROOT / "docs" / "PAPER.md": (demo, defaults),
     ROOT / "docs" / "SPEED.md": (speed,),
+    ROOT / "docs" / "scaling.md": (scaling_routes, scaling_workers),
     ROOT / "docs" / "guide" / "parameters.md": (grid,),
     ROOT / "docs" / "guide" / "large-data.md": (blocks,),
     ROOT / "docs" / "guide" / "serving.md": (onnx,),
