@@ -21,6 +21,10 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import scaling
+
 from compactlearn.bench import Spec, cells_of, read_spec
 from compactlearn.core.memory import human_bytes
 from compactlearn.datasets import describe
@@ -395,6 +399,25 @@ def model_files(record: Record) -> str:
         f"loaded it and scored a row take {ten['ten_mb']:.0f} MB together, one of them "
         f"{ten['one_mb']:.0f} MB, and ten that have loaded a pickle {ten['ten_pickles_mb']:,.0f} "
         "MB. Times of loading are the least of several."
+    )
+    return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
+
+
+def blocks(record: Record) -> str:
+    """Rows that come in blocks: rates, and memory that does not grow."""
+    lines = [["rows", "passes", "time", "rows a second and pass", "peak of memory"]]
+    for group, what in (("dense", "300 features, 100 labels"), ("wordnet", "text of wordnet")):
+        for run in record[group]["runs"]:
+            rate = run["rows"] * run["passes"] / run["seconds"]
+            cells = [f"{run['passes']}", f"{run['seconds']:.0f} s", f"{rate:,.0f}"]
+            lines.append([f"{run['rows']:,}, {what}", *cells, human_bytes(run["peak_bytes"])])
+    turns = record["dense"]["beside_plain_products"]
+    told = (
+        f"The dense rows are summed, checked and set aside at {turns['share']:.0%} of the rate of "
+        "a plain `A.T @ A` of all 400 columns (median of the pairs). wordnet has "
+        f"{record['wordnet']['runs'][0]['label_components']} codes here, of a share of "
+        f"{record['wordnet']['runs'][0]['objective_share']:.6f} of the objective, and is parsed "
+        "from text in every pass. All runs tune their threshold."
     )
     return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
 
@@ -782,6 +805,45 @@ def _compared(name: str) -> Compared | None:
     return Compared(spec, aggregate(records, "nested"), by_place)
 
 
+def scaling_routes() -> str:
+    """What fits of large data ask for, by the cost model of scaling.py."""
+    c = scaling.Constants.measured()
+    header = ["rows", "features", "labels", "way", "passes", "one thread", "client", "a sum"]
+    lines = [header]
+    for data in scaling.CASES.values():
+        way, summing, solving, size, passes = scaling.route(data, c)
+        sparse = "" if data.entries is None else f", {data.entries:g} in a row"
+        lines.append(
+            [
+                f"{data.rows:,.0f}",
+                f"{data.features:,}{sparse}",
+                f"{data.labels:,}",
+                way,
+                str(passes),
+                f"{summing / 3600:,.1f} h",
+                f"{solving:,.1f} s",
+                human_bytes(round(size)),
+            ]
+        )
+    return _markdown(lines)
+
+
+def scaling_workers() -> str:
+    """The same on many workers, simulated."""
+    c = scaling.Constants.measured()
+    header = ["rows, features, labels"]
+    header += [f"{n} workers, blocks of {b:g} s" for n in (10, 100) for b in scaling.BLOCK_SECONDS]
+    lines = [header]
+    for data in scaling.CASES.values():
+        cells = [f"{data.rows:,.0f}, {data.features:,}, {data.labels:,}"]
+        for n in (10, 100):
+            for block in scaling.BLOCK_SECONDS:
+                seconds, times = scaling.with_workers(data, n, c, block)
+                cells.append(f"{seconds / 60:,.0f} min ({times:.0f} times)")
+        lines.append(cells)
+    return _markdown(lines)
+
+
 def _told_of(compared: Compared, dataset: str) -> str:
     """The name of a set, and how much of it was used."""
     drawn, folds = compared.found.rows[dataset], compared.found.n_folds[dataset]
@@ -993,7 +1055,9 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ),
     ROOT / "docs" / "PAPER.md": (demo, defaults),
     ROOT / "docs" / "SPEED.md": (speed,),
+    ROOT / "docs" / "scaling.md": (scaling_routes, scaling_workers),
     ROOT / "docs" / "guide" / "parameters.md": (grid,),
+    ROOT / "docs" / "guide" / "large-data.md": (blocks,),
     ROOT / "docs" / "guide" / "serving.md": (onnx,),
     ROOT / "docs" / "guide" / "storing.md": (model_files,),
     ROOT / "docs" / "METHODS.md": (

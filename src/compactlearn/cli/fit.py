@@ -22,20 +22,22 @@ from compactlearn.cli.rows import (
     TextColumn,
     Wanted,
     check_target,
+    training_blocks,
     training_data,
 )
 from compactlearn.core.memory import human_bytes
 from compactlearn.core.params import nearest
 from compactlearn.core.plain import call, plain
-from compactlearn.datasets import Texts
+from compactlearn.datasets import BlockFiles, Texts
 from compactlearn.estimators import (
     METHODS,
     CMLLClassifier,
+    CompactClassifier,
     ShortlistClassifier,
     method,
     save_model,
 )
-from compactlearn.estimators.from_files import fit_to, last_step
+from compactlearn.estimators.from_files import fit_blocks_to, fit_to, last_step
 from compactlearn.model_selection import (
     AutoCompactClassifier,
     CMLLClassifierCV,
@@ -86,6 +88,21 @@ def fit(
     jobs: Annotated[
         int | None, typer.Option(min=-1, help="Threads, where a method can use several.")
     ] = None,
+    blocks: Annotated[
+        bool,
+        typer.Option(
+            "--blocks",
+            help="Read DATA, a file or a folder of files, block by block: more rows than memory. "
+            "For cmll and the methods of the paper.",
+        ),
+    ] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --blocks: a folder in which sums are kept, from which a fit that was killed "
+            "goes on."
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the file of --output if it is there.")
     ] = False,
@@ -99,14 +116,20 @@ def fit(
     """
     check_target(output, "--output", force=force)
     model = make(method, seed, jobs, time_budget, size_budget)
-    data, columns = training_data(
-        Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home)
-    )
-    if isinstance(data, Texts):
-        model = text_classifier(model)
-    start = time.perf_counter()
-    with refusals_are_mistakes():
-        fit_to(model, data, columns)
+    wanted = Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home)
+    if blocks or checkpoint is not None:
+        _check_blocks(model, method, blocks=blocks)
+        data: Any = training_blocks(wanted)
+        start = time.perf_counter()
+        with refusals_are_mistakes():
+            fit_blocks_to(model, data, checkpoint)
+    else:
+        data, columns = training_data(wanted)
+        if isinstance(data, Texts):
+            model = text_classifier(model)
+        start = time.perf_counter()
+        with refusals_are_mistakes():
+            fit_to(model, data, columns)
     last = last_step(model)
     if getattr(last, "interrupted_", False):  # a search that kept what it had by then
         raise KeyboardInterrupt
@@ -117,6 +140,20 @@ def fit(
         save_model(model, output)
     told = _record(model, data, output, seconds)
     typer.echo(json.dumps(told, indent=2) if as_json else _sentence(told))
+
+
+def _check_blocks(model: Any, name: str, *, blocks: bool) -> None:
+    """Refuse a checkpoint without blocks, and methods that need all rows at hand."""
+    if not blocks:
+        raise Mistake(
+            "--checkpoint keeps the sums of a fit that reads DATA block by block, and --blocks was "
+            "not given; add it, or leave --checkpoint out."
+        )
+    if not isinstance(model, CompactClassifier):
+        raise Mistake(
+            f"--blocks is for linear models, whose fits need sums of rows only, and the method is "
+            f"{name}; pass --method cmll, or a method of the paper."
+        )
 
 
 def make(
@@ -173,7 +210,7 @@ def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, An
         "model": str(output),
         "classifier": call(type(last).__name__, _changed(last)),
         "data": data.name,
-        "rows": len(data.texts) if isinstance(data, Texts) else data.n_samples,
+        "rows": _n_rows(data),
         "features": int(last.n_features_in_),
         "labels": int(last.n_labels_),
         "numbers": int(last.numbers_),
@@ -182,6 +219,12 @@ def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, An
         "why": getattr(last, "why_", None),
         "score": plain(getattr(last, "best_score_", None)),
     }
+
+
+def _n_rows(data: Any) -> int:
+    if isinstance(data, BlockFiles):
+        return int(data.n_rows or 0)  # known by now: they have been read
+    return len(data.texts) if isinstance(data, Texts) else data.n_samples
 
 
 def _changed(model: Any) -> dict[str, Any]:

@@ -15,10 +15,12 @@ import typer
 from compactlearn.cli.datasets import Delimiter, Home, Ignore, Labels, character, find, reading
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.datasets import (
+    BlockFiles,
     Dataset,
     TextColumns,
     Texts,
     arranged,
+    open_blocks,
     read_for_model,
     read_texts,
 )
@@ -45,6 +47,7 @@ __all__ = [
     "open_model",
     "rows_for",
     "tell_unknown",
+    "training_blocks",
     "training_data",
 ]
 
@@ -104,6 +107,24 @@ class Rows:
     def count(self) -> int:
         """How many there are."""
         return len(self.X) if isinstance(self.X, list) else self.X.shape[0]
+
+
+def training_blocks(wanted: Wanted) -> BlockFiles:
+    """The same for files of any size: opened, and read block by block."""
+    for option, value in {"--text": wanted.text, "--tags": wanted.tags}.items():
+        if value is not None:
+            raise Mistake(
+                f"--blocks reads tables of numbers, and {option} is for texts; leave one of the "
+                "two out."
+            )
+    if wanted.source == "-":
+        raise Mistake(
+            "--blocks reads files and folders, some of them several times, and DATA is standard "
+            "input; name a file."
+        )
+    with refusals_are_mistakes(), _advice():
+        said, options = reading(wanted.labels, wanted.ignore, wanted.delimiter)
+        return open_blocks(wanted.source, said, format=wanted.form, **options)
 
 
 def training_data(wanted: Wanted) -> tuple[Dataset | Texts, TextColumns | None]:

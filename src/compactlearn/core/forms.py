@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.chunked import refuse_dask
+
 _NUMERIC = "biuf"  # kinds of NumPy's types
 _FILL = {
     "Y_true": (
@@ -30,6 +32,7 @@ _FILL = {
 
 def refuse_unread(data: Any, name: str) -> None:
     """Refuse what NumPy would read, but not as it was meant; ``name`` is what the user calls it."""
+    refuse_dask(data, name)
     if is_lazy(data):
         raise TypeError(
             f"{name} must hold data in memory, and is a polars LazyFrame, a query that has not "

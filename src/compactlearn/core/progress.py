@@ -2,12 +2,13 @@
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, TypeVar
 
 from compactlearn.core.optional import require
 
-__all__ = ["LONG", "Steps", "announce", "human_seconds", "track"]
+__all__ = ["LONG", "RowsBar", "Steps", "announce", "human_seconds", "track"]
 
 T = TypeVar("T")
 
@@ -93,6 +94,44 @@ class Steps:
         """One step further."""
         if self._bar is not None and not _safely(self._bar.advance, self._bar.task_ids[0]):
             self._bar = None
+
+
+class RowsBar:
+    """A bar for a pass over rows, with how many there were, how fast, and the time that is left.
+
+    >>> with RowsBar("Fitting", None, verbose=0) as bar:
+    ...     bar.advance(100)
+    """
+
+    def __init__(self, description: str, total: int | None, *, verbose: int = 0) -> None:
+        self._description, self._total = description, total
+        self._shown, self._bar = bool(verbose), None
+        self._rows, self._fresh, self._began = 0, 0, time.monotonic()
+
+    def __enter__(self) -> "RowsBar":
+        self._began = time.monotonic()
+        if self._shown and sys.stderr.isatty():
+            self._bar = _start((), self._description, self._total)
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        if self._bar is not None:
+            _safely(self._bar.stop)
+            self._bar = None
+
+    def advance(self, rows: int, *, read_before: bool = False) -> None:
+        """So many rows further; those that an earlier run had read say nothing of the speed."""
+        self._rows += rows
+        self._fresh += 0 if read_before else rows
+        if self._bar is not None:
+            task, text = self._bar.task_ids[0], f"{self._description}: {self.told()}"
+            if not _safely(self._bar.update, task, advance=rows, description=text):
+                self._bar = None
+
+    def told(self) -> str:
+        """How far it is and how fast, in words."""
+        rate = self._fresh / max(time.monotonic() - self._began, 1e-9)
+        return f"{self._rows:,} rows, {rate:,.0f} a second"
 
 
 def announce(what: str, seconds: float, verbose: int) -> None:

@@ -1,5 +1,6 @@
 """Multi-label data sets: two inside the package, readers for files of your own."""
 
+from compactlearn.datasets.blocks import BlockFiles, open_blocks
 from compactlearn.datasets.catalogue.adding import add
 from compactlearn.datasets.catalogue.by_name import (
     data_folder,
@@ -35,6 +36,7 @@ from compactlearn.datasets.set_statistics import Statistics, statistics
 from compactlearn.datasets.synthetic import PlantedDataset, make_compact
 
 __all__ = [
+    "BlockFiles",
     "DataFileError",
     "Dataset",
     "Entry",
@@ -55,6 +57,7 @@ __all__ = [
     "list_datasets",
     "load",
     "make_compact",
+    "open_blocks",
     "read",
     "read_arff",
     "read_csv",

@@ -261,6 +261,20 @@ default="auto"
         note_shortfall(self, m or 0, state.codes, pair)
         return self._embedded(pair, state, d, m, beta)
 
+    def asked_codes(self, pair: Pair) -> tuple[int, float, int]:
+        """Which leading codes ``solve`` will ask a pair for: how many, the balance, the seed.
+
+        For those who can find codes of several pairs at once.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        """
+        _, m = self.sizes(pair.n_left, pair.n_right, pair.given_left)
+        assert m is not None
+        return m, self._balance(pair), self._start(pair)
+
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         if self.n_label_components is None or result.eigenvalues is None:
             return None

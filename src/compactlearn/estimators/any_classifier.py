@@ -7,6 +7,7 @@ methods of the classifier at its end are out of reach. The functions here go the
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -16,12 +17,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.chunked import is_dask
 from compactlearn.core.devices import host
 from compactlearn.core.labels_by_name import read_labels_by_name
 from compactlearn.core.params import Integer
 from compactlearn.core.validation import check_partial_targets, n_rows_of
 from compactlearn.decoding.picked import Pairs, Picked
 from compactlearn.decoding.topk import as_stored, top_labels
+from compactlearn.estimators.on_dask.chunks import check_features_unread, one_row_of_zeros
+from compactlearn.estimators.on_dask.evaluating import evaluate_on_dask
 from compactlearn.metrics import evaluation
 from compactlearn.metrics.checks import Convention
 from compactlearn.metrics.scoring import predicted_probabilities, predicted_scores
@@ -79,35 +83,64 @@ def evaluate(
     True
     """
     model, X = _at_the_end(model, X, "evaluate")
-    # Metrics are the host's business, wherever the rows are.
-    labels, Y, mask, train_labels = map(host, (model.predict(X), Y, mask, train_labels))
-    scores = scores_to_rank(model, X)
-    if np.ndim(labels) == 1 and not scipy.sparse.issparse(labels):
-        classes = np.asarray(model.classes_)
-        labels, Y = _indicators(labels, classes, "predict"), _indicators(Y, classes, "Y")
-        if sep is not None:
-            raise ValueError(
-                f"sep={sep!r} splits joined names, and the labels of fit were a vector of classes; "
-                "leave sep out."
-            )
-        if np.ndim(train_labels) == 1:
-            train_labels = _indicators(train_labels, classes, "train_labels")
-        if scores.ndim == 1:  # of the second of two classes, with 0 as the boundary
-            scores = np.column_stack([-scores, scores])
-    else:
-        n_labels = labels.shape[1]
-        Y, mask = _truth(model, Y, mask, n_rows_of(X), n_labels, sep=sep), None
-        if train_labels is not None:
-            train_labels = as_fitted(model, train_labels, sep=sep, owner="evaluate")
+    if is_dask(X):
+        return _evaluate_blocks(model, X, Y, mask, convention, k, train_labels, sep)
+    truth, mask, scores, labels = _answers(model, X, Y, mask, sep)
     return evaluation.evaluate(
-        Y,
+        truth,
         scores,
         labels=labels,
         convention=convention,
         mask=mask,
         k=k,
-        train_labels=train_labels,
+        train_labels=_training_labels(model, host(train_labels), sep),
     )
+
+
+def _evaluate_blocks(
+    model: Any, X: Any, Y: Any, mask: Any, convention: Any, k: Any, train_labels: Any, sep: Any
+) -> dict[str, float]:
+    """The same of a Dask collection, whose blocks are judged where they are."""
+    X = check_features_unread(X)
+    train_labels = _training_labels(model, train_labels, sep)
+    if not is_dask(Y):
+        Y, sep = as_fitted(model, Y, sep=sep, owner="evaluate"), None
+    elif getattr(Y, "ndim", 0) == 2 and np.ndim(model.predict(one_row_of_zeros(X))) == 2:
+        # Its columns are refused here, if they are not those of fit, and not by every block.
+        _truth(model, one_row_of_zeros(Y), None, 1, len(names_of(model)), sep=sep)
+    asked = evaluation.Asked.of(convention, k, train_labels, len(names_of(model)))
+    return evaluate_on_dask(model, X, Y, mask, asked, partial(_answers, sep=sep))
+
+
+def _answers(model: Any, X: Any, Y: Any, mask: Any, sep: str | None) -> tuple[Any, Any, Array, Any]:
+    """The truth as a matrix, and what hides parts of it; scores to rank, and decisions."""
+    # Metrics are the host's business, wherever the rows are.
+    labels, Y, mask = map(host, (model.predict(X), Y, mask))
+    scores = scores_to_rank(model, X)
+    if np.ndim(labels) != 1 or scipy.sparse.issparse(labels):
+        truth = _truth(model, Y, mask, n_rows_of(X), labels.shape[1], sep=sep)
+        return truth, None, scores, labels
+    classes = np.asarray(model.classes_)
+    labels, truth = _indicators(labels, classes, "predict"), _indicators(Y, classes, "Y")
+    if sep is not None:
+        raise ValueError(
+            f"sep={sep!r} splits joined names, and the labels of fit were a vector of classes; "
+            "leave sep out."
+        )
+    if scores.ndim == 1:  # of the second of two classes, with 0 as the boundary
+        scores = np.column_stack([-scores, scores])
+    return truth, mask, scores, labels
+
+
+def _training_labels(model: Any, train_labels: Any, sep: str | None) -> Any:
+    """The labels of the training rows as a matrix, where they are one or can be made one."""
+    if train_labels is None:
+        return None
+    space = getattr(model, "label_space_", None)
+    flat = np.ndim(train_labels) == 1 and not isinstance(model.classes_, list)
+    if flat and sep is None and (space is None or space.kind != "multilabel"):
+        return _indicators(train_labels, np.asarray(model.classes_), "train_labels")
+    return as_fitted(model, train_labels, sep=sep, owner="evaluate")
 
 
 def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
@@ -220,6 +253,8 @@ class Evaluated:
             The sign between names where y is a column of joined names, as in ``fit``.
         """
         check_is_fitted(cast(Any, self))
+        if is_dask(X) and sample_weight is None:  # the same figure, and nothing is gathered
+            return self.evaluate(X, y, sep=sep)["subset_accuracy"]
         truth = as_fitted(self, y, sep=sep, owner="score")
         return float(ClassifierMixin.score(cast(Any, self), X, truth, sample_weight))
 

@@ -21,6 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
+from compactlearn.core.chunked import is_dask
 from compactlearn.core.device_models import OnDevices
 from compactlearn.core.devices import (
     answered,
@@ -43,11 +44,10 @@ from compactlearn.core.params import (
     Seed,
     check_own_parameters,
 )
+from compactlearn.core.row_blocks import RowBlocks
 from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import (
     check_features,
-    check_targets,
-    check_weights,
     labels_given,
     unchanged_on_error,
 )
@@ -58,19 +58,27 @@ from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
 from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
-from compactlearn.estimators.inputs import check_folds, check_training, without_zero_weights
+from compactlearn.estimators.inputs import check_folds, check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
+from compactlearn.estimators.on_dask.predicting import lazy_on_dask
+from compactlearn.estimators.on_dask.source import source_of
 from compactlearn.estimators.penalty import resolved_penalty
 from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.estimators.running_sums import (
     RunningSums,
     fits_from_moments,
     fits_in_parts,
-    refuse_other_labels,
     refuse_to_go_on,
+    sum_of_rows,
 )
-from compactlearn.linalg.arrays import right_beside, working_form
+from compactlearn.estimators.streaming.fit_local import (
+    ArrayBlocks,
+    is_large_map,
+    refuse_beside_blocks,
+)
+from compactlearn.estimators.streaming.fits_blocks import FitsBlocks
+from compactlearn.estimators.streaming.fitting import fits_in_blocks
 from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
@@ -92,6 +100,7 @@ def _gives_probabilities(classifier: CompactClassifier) -> bool:
 
 
 class CompactClassifier(
+    FitsBlocks,
     OnDevices,
     ShowsParts,
     RanksLabels,
@@ -166,6 +175,7 @@ default="auto"
     feature_map_ : the fitted transformer, where one was given
     scale_ : ndarray of shape (n_features,), where ``scale=True``
     threshold_ : float or ndarray, in the units of ``decision_function``
+    n_passes_ : int, after a fit of blocks: how many times they were gone through
     decoding_ : CodeDecoder, where ``decoder`` is learnt: coefficients, intercept, penalty
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
@@ -259,7 +269,11 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or blocks of rows
+            What :func:`compactlearn.datasets.open_blocks` returns is fitted as by
+            :meth:`fit_blocks`, without y. A memory map of more than 256 MiB is not read whole, but
+            fitted block by block. So is a Dask array or DataFrame, on the workers; its labels and
+            weights may be Dask collections too (docs/guide/dask.md).
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
             class per row. Either name will do.
@@ -271,7 +285,13 @@ default="auto"
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        self._fit(X, labels_given(y, Y), sample_weight, groups, sep)
+        given = labels_given(y, Y)
+        if isinstance(X, RowBlocks):
+            refuse_beside_blocks(y=given, sample_weight=sample_weight, groups=groups, sep=sep)
+            return self.fit_blocks(X)
+        if is_large_map(X) and np.ndim(given) == 2 and groups is None and fits_in_blocks(self):
+            return self.fit_blocks(ArrayBlocks(X, given, sample_weight))
+        self._fit(X, given, sample_weight, groups, sep)
         return self
 
     def fit_scored(
@@ -299,6 +319,10 @@ default="auto"
     ) -> Decided:
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
+            if is_dask(X):
+                owner = f"{type(self).__name__}.fit"
+                source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
+                return self._fit_source(source, source.labels)
             data = check_training(self, X, y, sample_weight, groups, sep=sep)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
@@ -337,27 +361,10 @@ default="auto"
             first = not hasattr(self, "embedding_")
             if not first and self._sums.moments is None:
                 refuse_to_go_on(self.embedding_)
-            X = check_features(self, X, reset=first)
-            known = classes if first or self._labels.kind == "multilabel" else self.classes_
-            targets = check_targets(
-                labels_given(y, Y),
-                X.shape[0],
-                classes=known,
-                names=None if first else self._labels.names or (),
-                sep=sep,
-                owner="partial_fit",
-                features=X,
-            )
+            given = labels_given(y, Y)
+            labels, moments = sum_of_rows(self, X, given, classes, sample_weight, sep)
             if not first:
-                refuse_other_labels(self._labels, targets)
-            weights = check_weights(sample_weight, X.shape[0])
-            X, targets, weights = without_zero_weights(X, targets, weights)
-            require_room_for_moments(X.shape[1], targets.n_labels)
-            rows = working_form(X)
-            moments = Moments.from_arrays(rows, right_beside(targets.matrix, rows), weights)
-            labels = LabelSpace.of(targets) if first else self._labels
-            if not first:
-                moments = self._sums.moments + moments
+                labels, moments = self._labels, self._sums.moments + moments
             threshold = given_threshold(self.threshold, self.decoder, labels)
             tuned = isinstance(self.threshold, str) and labels.kind == "multilabel"
             if tuned and not first:
@@ -488,6 +495,7 @@ default="auto"
     def _shown(self, scores: Array) -> Array:
         return chances_of(scores) if self._decoder == "logistic" else scores
 
+    @lazy_on_dask
     def transform(self, X: Any) -> Any:
         """Return the projected features XP; where features are kept, X, mapped and scaled.
 
@@ -499,6 +507,7 @@ default="auto"
         X = self._prepare(X)
         return answered(self._model.projected(X), X)
 
+    @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
         """Return predicted codes of shape (n_samples, n_label_components), in ``codes_`` units.
 
@@ -510,6 +519,7 @@ default="auto"
         X = self._prepare(X)
         return answered(self._model.codes(X), X)
 
+    @lazy_on_dask
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
 
@@ -523,6 +533,7 @@ default="auto"
         return answered(scores[:, 0] if self._labels.kind == "binary" else scores, X)
 
     @available_if(_gives_probabilities)
+    @lazy_on_dask
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
 
@@ -534,6 +545,7 @@ default="auto"
         X = self._prepare(X)
         return answered(self._model.probabilities(X), X)
 
+    @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
 
@@ -650,6 +662,7 @@ def install(
         "feature_map_": row_map.feature_map,
         "scale_": row_map.scale,
         "decoding_": decoding,
+        "n_passes_": training.n_passes,
     }
     for name, value in optional.items():
         classifier.__dict__.pop(name, None)

@@ -368,7 +368,7 @@ class CrossFit:
             host(self.codes()),
             self.labels,
             self._weights,
-            self._dense(self.result.decoder),
+            _dense(self.result.decoder, self.pair),
             self._when_asked(self.scores),
         )
 
@@ -410,7 +410,9 @@ class CrossFit:
             others, new_codes = (right[scales], weights[scales]), new_codes[second]
         else:
             scores = self._when_asked(lambda: self._scores_without(fold, rest))
-        train = DecoderData(codes, right[rest], weights[rest], self._dense(decoder), scores, others)
+        train = DecoderData(
+            codes, right[rest], weights[rest], _dense(decoder, self.pair), scores, others
+        )
         return HeldOutFold(train, held, new_codes, right[held], weights[held])
 
     def _scores_without(self, fold: int, rest: Folds) -> OutOfFold:
@@ -431,8 +433,10 @@ class CrossFit:
     def _weights(self) -> Array:
         return np.ones(self.folds.size) if self.pair.weights is None else host(self.pair.weights)
 
-    def _dense(self, decoder: Any) -> Array:
-        return np.eye(self.pair.n_right) if decoder is None else host(decoder)
+
+def _dense(decoder: Any, pair: Pair) -> Array:
+    """A decoder as a matrix; labels that are codes are their own."""
+    return np.eye(pair.n_right) if decoder is None else host(decoder)
 
 
 def _columns_of(matrix: Array, columns: slice | Folds) -> Array:

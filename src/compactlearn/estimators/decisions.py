@@ -14,7 +14,7 @@ from compactlearn.core import memory
 from compactlearn.core.devices import free_bytes, host
 from compactlearn.core.progress import Steps, announce
 from compactlearn.core.warn import warn_user
-from compactlearn.decoding.held_out import Columns
+from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding.learned import (
     CodeDecoder,
     CodeSums,
@@ -40,6 +40,7 @@ from compactlearn.estimators.cross_fit import (
     honest_code_moments,
     row_groups,
 )
+from compactlearn.estimators.held_sample import HeldSample
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.learner import Learner, RidgeLearner
 from compactlearn.estimators.preparation import Training
@@ -214,6 +215,8 @@ class Decisions:
         strategy = self._strategy(training)
         if self.decoder == "linear" and strategy is None:
             return Decided()
+        if training.held is not None:
+            return self._by_held_sample(training, result, embedding, strategy)
         if training.folds:
             return Decided(self._decoder_from_folds(training, result, embedding))
         n_rows = training.given.shape[0]
@@ -237,9 +240,7 @@ class Decisions:
         if strategy is None:
             return Decided(decoding)
         weights = None if training.weights is None else training.weights[rows]
-        threshold = tune(strategy, columns, training.labels[rows], weights)
-        if self.threshold == "auto":
-            threshold = min(float(threshold), 0.0 if self.decoder == "logistic" else 0.5)
+        threshold = self._tuned(strategy, columns, training.labels[rows], weights)
         return Decided(decoding, threshold, HonestScores(rows, columns))
 
     def _strategy(self, training: Training) -> str | None:
@@ -254,7 +255,8 @@ class Decisions:
             return None
         if self.threshold != "auto":
             return self.threshold
-        cheap = isinstance(self.learner, RidgeLearner) and training.given is not None
+        rows = training.given is not None or training.held is not None
+        cheap = isinstance(self.learner, RidgeLearner) and rows
         return "f1" if cheap and self.kind == "multilabel" else None
 
     def _has_room(self, training: Training, n_rows: int) -> bool:
@@ -309,13 +311,7 @@ class Decisions:
         """
         folds = list(crossfit.held_out_folds(max(count, plan.n_held_out)))
         judging = folds[: plan.n_held_out]
-        if self.decoder == "learned":
-            judges = [sums_of_fold(part) for part in judging]
-            strength, learn = choose_share(judges), learn_from_rows
-        elif plan.at_size:
-            strength, learn = choose_penalty_at_size(judging), learn_at_size
-        else:
-            strength, learn = choose_penalty(judging), learn_logistic_decoder
+        strength, learn = self._strength(judging, plan)
         note()
         decoding = learn(crossfit.data(), strength)
         note()
@@ -333,6 +329,47 @@ class Decisions:
             tuple((where, codes, own.coefficients, own.intercept) for where, codes, own in parts),
         )
         return decoding, rows, scores.columns
+
+    def _by_held_sample(
+        self, training: Training, result: Embedded, embedding: Embedding, strategy: str | None
+    ) -> Decided:
+        """Decoder and threshold where rows came in blocks, some of which were held out."""
+        assert training.held is not None
+        assert isinstance(self.learner, RidgeLearner)
+        rows = training.held.rows
+        sample = HeldSample(training.held, result, training.pair.mean_left, embedding, self.learner)
+        decoding, scores = None, None
+        if self.decoder == "linear":
+            scores = sample.scores()
+        else:
+            present = np.asarray(rows.Y.sum(axis=0)).ravel()
+            size = rows.n_rows, result.codes.size, result.offset.size
+            plan = planned_work(self.decoder, size, present, 0.0)[0]
+            fold = sample.fold(*sample.halves)
+            strength, learn = self._strength([fold], plan)
+            decoding = learn(sample.data(), strength)
+            if strategy is not None:
+                scores = sample.decoded(learn, strength)
+        if strategy is None or scores is None:
+            return Decided(decoding)
+        threshold = self._tuned(strategy, scores.columns, rows.Y, rows.weights)
+        return Decided(decoding, threshold, HonestScores(rows.positions, scores.columns))
+
+    def _tuned(self, strategy: str, columns: Columns, Y: Any, weights: Any) -> float | Array:
+        threshold = tune(strategy, columns, Y, weights)
+        if self.threshold == "auto":
+            return min(float(threshold), 0.0 if self.decoder == "logistic" else 0.5)
+        return threshold
+
+    def _strength(
+        self, judging: list[HeldOutFold], plan: FoldPlan
+    ) -> tuple[float, Callable[[DecoderData, float], CodeDecoder]]:
+        """How strongly the decoder is pulled to the linear one, and what learns it so."""
+        if self.decoder == "learned":
+            return choose_share([sums_of_fold(part) for part in judging]), learn_from_rows
+        if plan.at_size:
+            return choose_penalty_at_size(judging), learn_at_size
+        return choose_penalty(judging), learn_logistic_decoder
 
     def _decoder_from_folds(
         self, training: Training, result: Embedded, embedding: Embedding

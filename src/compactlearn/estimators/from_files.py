@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
 from compactlearn.core.validation import check_targets
+from compactlearn.datasets.blocks import BlockFiles
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.formats.for_model import ModelColumns, TextColumns
 from compactlearn.datasets.formats.texts import Texts
 from compactlearn.estimators.any_classifier import names_of
 
-__all__ = ["columns_of", "fit_to", "last_step"]
+__all__ = ["columns_of", "fit_blocks_to", "fit_to", "last_step"]
 
 # The attribute of the last step that remembers; it is stored with the model like any other.
 _NOTE = "columns_"
@@ -59,6 +61,23 @@ def fit_to(model: Any, data: Dataset | Texts, columns: TextColumns | None = None
         names = data.feature_names
         note = {"features": None if names is None else list(names)}
     setattr(last_step(model), _NOTE, note)
+    return model
+
+
+def fit_blocks_to(model: Any, data: BlockFiles, checkpoint: Path | None = None) -> Any:
+    """Fit a model to files that are read in blocks, and let it remember the names of the columns.
+
+    Parameters
+    ----------
+    model : CompactClassifier
+    data : BlockFiles
+        What `compactlearn.datasets.open_blocks` has returned.
+    checkpoint : path of a folder, optional
+        As in ``fit_blocks``.
+    """
+    model.fit_blocks(data, checkpoint=checkpoint)
+    names = data.feature_names
+    setattr(model, _NOTE, {"features": None if names is None else list(names)})
     return model
 
 

@@ -26,6 +26,7 @@ from compactlearn.estimators.compressing import Compressible, forget_compression
 from compactlearn.estimators.explaining.asking import Explained
 from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed
+from compactlearn.estimators.on_dask.predicting import lazy_on_dask
 from compactlearn.estimators.storable import Storable
 from compactlearn.linalg.arrays import zeros_beside
 
@@ -132,6 +133,7 @@ class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighe
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """The scores of a few rows at a time, with 0 as the boundary of two classes."""
 
+    @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
 
@@ -143,6 +145,7 @@ class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighe
         X = self._prepare(X)
         return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 
+    @lazy_on_dask
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
         """Return the k best labels of each row and their scores, best first.
 

@@ -18,6 +18,7 @@ from compactlearn.core.warn import warn_user
 from compactlearn.embeddings.base import Embedding
 from compactlearn.embeddings.components import default_label_size
 from compactlearn.estimators.cross_fit import N_FOLDS
+from compactlearn.estimators.held_sample import HeldOut
 from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.linalg.arrays import beside, right_beside, scale_columns, working_form
@@ -104,6 +105,8 @@ class Training:
     folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
     seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
     refit: int = 0  # bytes that doing so again for a part of the rows is estimated to need
+    held: HeldOut | None = None  # where rows came in blocks: some that a second model has not met
+    n_passes: int | None = None  # over the blocks
 
     def with_rows(self, *, as_given: bool = False) -> RowwisePair:
         """The pair, or where that has moments only, one that holds the rows.

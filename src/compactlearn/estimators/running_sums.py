@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
-from compactlearn.core.validation import Targets
+from compactlearn.core.chunked import is_dask
+from compactlearn.core.validation import check_features, check_targets, check_weights
 from compactlearn.embeddings.base import Embedding
+from compactlearn.estimators.inputs import without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace
+from compactlearn.estimators.on_dask.source import source_of
+from compactlearn.linalg.arrays import right_beside, working_form
+from compactlearn.linalg.build import require_room_for_moments
 from compactlearn.linalg.moments import Moments
 
 
@@ -80,7 +86,7 @@ def refuse_to_go_on(embedding: Embedding) -> NoReturn:
     )
 
 
-def refuse_other_labels(known: LabelSpace, targets: Targets) -> None:
+def refuse_other_labels(known: LabelSpace, targets: LabelSpace) -> None:
     """Refuse labels that are not those of the parts before."""
     if (targets.kind, targets.n_labels) != (known.kind, known.n_labels):
         raise ValueError(
@@ -94,3 +100,30 @@ def refuse_other_labels(known: LabelSpace, targets: Targets) -> None:
             f"{targets.names}; pass the same columns in the same order, for example "
             "Y[model.label_names_]."
         )
+
+
+def sum_of_rows(
+    classifier: Any, X: Any, y: Any, classes: Any, sample_weight: Any, sep: str | None
+) -> tuple[LabelSpace, Moments]:
+    """The labels and the moments of rows that ``partial_fit`` was given, here or on Dask."""
+    first = not hasattr(classifier, "embedding_")
+    known = None if first else classifier.label_space_
+    if known is not None and known.kind != "multilabel":
+        classes = known.classes
+    names = None if known is None else known.names or ()
+    asked = {"classes": classes, "names": names, "sep": sep, "owner": "partial_fit"}
+    if is_dask(X):
+        source = source_of(classifier, X, y, sample_weight, reset=first, **asked)
+        labels, sum_up = source.labels, source.moments
+    else:
+        X = check_features(classifier, X, reset=first)
+        targets = check_targets(y, X.shape[0], features=X, **asked)
+        weights = check_weights(sample_weight, X.shape[0])
+        X, targets, weights = without_zero_weights(X, targets, weights)
+        labels = LabelSpace.of(targets)
+        rows = working_form(X)
+        sum_up = partial(Moments.from_arrays, rows, right_beside(targets.matrix, rows), weights)
+    if known is not None:
+        refuse_other_labels(known, labels)
+    require_room_for_moments(classifier.n_features_in_, labels.n_labels)
+    return labels, sum_up()

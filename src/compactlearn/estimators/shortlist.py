@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from compactlearn.core.chunked import is_dask
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -46,6 +47,8 @@ from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.model_size import numbers_of
+from compactlearn.estimators.on_dask.predicting import lazy_on_dask
+from compactlearn.estimators.on_dask.sharing import gathered, share_out
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.estimators.shortlisting.first_look import FirstLook
 from compactlearn.estimators.shortlisting.neighbours import Neighbours
@@ -57,7 +60,13 @@ from compactlearn.estimators.shortlisting.second_look import (
 )
 from compactlearn.estimators.shortlisting.third_look import Company, ThirdLook
 from compactlearn.estimators.shortlisting.unit_rows import UnitRows
-from compactlearn.linalg.many_logistic import Problems, Weights, margins_of, solve_many
+from compactlearn.linalg.many_logistic import (
+    Problems,
+    ShareOut,
+    Weights,
+    margins_of,
+    solve_many,
+)
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -234,6 +243,8 @@ default="auto"
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Of a Dask collection the rows are gathered, since every row may be a neighbour of every
+            other, and the labels are shared out: their regressions are solved by the workers.
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
             class per row. Either name will do.
@@ -245,7 +256,10 @@ default="auto"
         """
         with unchanged_on_error(self), blas_threads():
             check_own_parameters(self)
-            given = labels_given(y, Y)
+            given, workers = labels_given(y, Y), None
+            if is_dask(X):
+                X, given, sample_weight = gathered(X, given, sample_weight)
+                workers = share_out
             data = check_training(self, X, given, sample_weight, sep=sep)
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
@@ -253,10 +267,16 @@ default="auto"
             self._sparse_labels = scipy.sparse.issparse(given) or data.targets.by_name
             self._unit_rows = self.unit_rows
             Y = scipy.sparse.csr_array(data.targets.matrix)
-            self._learn(_Training.of(data.X, Y, data.weights), labels, threshold)
+            self._learn(_Training.of(data.X, Y, data.weights), labels, threshold, workers)
         return self
 
-    def _learn(self, data: _Training, labels: LabelSpace, threshold: float | Array) -> None:
+    def _learn(
+        self,
+        data: _Training,
+        labels: LabelSpace,
+        threshold: float | Array,
+        workers: ShareOut | None = None,
+    ) -> None:
         rng = seeded(self.random_state)
         X, Y = data.X, data.Y
         sizes = Sizes.of(self, labels, X.shape[0], Y.nnz)
@@ -271,7 +291,9 @@ default="auto"
         C = 0.0 if self.C == "auto" else float(self.C)
         for k in steps:
             inside = folds.fold == k
-            looks = self._look(data, rows, inside, sizes, n_threads, rng)
+            looks = replace(
+                self._look(data, rows, inside, sizes, n_threads, rng), share_out=workers
+            )
             C = C or looks.best_C(looks.some_labels(rng), inside)
             weights = looks.solved(C, ~inside)
             company = data.taken(np.flatnonzero(~inside)).company
@@ -462,6 +484,7 @@ default="auto"
         """All labels in their order, for metrics that look at all of them."""
         return self._dense(self._prepare(X))
 
+    @lazy_on_dask
     def decision_function(self, X: Any) -> Any:
         """Return the log-odds of the candidates as a sparse matrix (n_samples, n_labels).
 
@@ -478,6 +501,7 @@ default="auto"
         scores = self._dense(X)
         return scores[:, 0] if self._labels.kind == "binary" else scores
 
+    @lazy_on_dask
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the candidates as a sparse matrix (n_samples, n_labels).
 
@@ -532,6 +556,7 @@ default="auto"
         kept = (matrix.data[above], matrix.indices[above], starts)
         return scipy.sparse.csr_array(kept, shape=matrix.shape)
 
+    @lazy_on_dask
     def predict(self, X: Any) -> Any:
         """Return 0/1 labels (n_samples, n_labels), sparse if ``fit`` got such or names; or classes.
 
@@ -666,6 +691,7 @@ class _Regressions:
     log_odds: NDArray[np.float32]
     problems: Problems
     n_threads: int
+    share_out: ShareOut | None = None  # to whom, where it is not threads of this process
 
     def features(self, C: float) -> scipy.sparse.csr_array:
         return with_likely_labels(self.rows, self.candidates, self.log_odds, C)
@@ -686,6 +712,7 @@ class _Regressions:
             start=start,
             positive_only=True,
             n_threads=self.n_threads,
+            share_out=self.share_out,
         )
 
     def some_labels(self, rng: np.random.RandomState) -> Rows:

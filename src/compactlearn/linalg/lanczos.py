@@ -117,7 +117,7 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
     """Pairs whose values have at least a ``share`` of the largest sum that ``count`` can have.
 
     A round ends when what couples the Ritz vectors to the rest of the space is small. What the sum
-    may then fall short by is bounded from above (:func:`_largest_sum`), with what a fresh block
+    may then fall short by is bounded from above (:func:`largest_sum`), with what a fresh block
     sees of the rest. Where that is too much the next round goes on from the Ritz vectors, what
     couples them to the rest, and what the fresh look has found.
     """
@@ -142,7 +142,7 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
         rest = _fresh_look(matrix, vectors, *PROBE, enough, PROBE_RESTARTS, rng)
         stats["products"] += rest.products
         largest = _at_most(rest.values, rest.coupling)
-        bound = _largest_sum(ritz.values, ritz.coupling, count, largest)
+        bound = largest_sum(ritz.values, ritz.coupling, count, largest)
         reached = min(1.0, float(total / bound)) if bound > 0 else 1.0
         if reached >= share or round_number == ROUNDS:
             break
@@ -156,7 +156,7 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
     return Found(values, vectors, reached >= share, reached, stats, images)
 
 
-def _largest_sum(theta: Array, coupling: Array, count: int, largest: float) -> float:
+def largest_sum(theta: Array, coupling: Array, count: int, largest: float) -> float:
     """An upper bound of the sum of the ``count`` largest eigenvalues.
 
     With the Ritz vectors V of the ``count`` largest Ritz values, ``A V = V diag(theta) + Q E`` for
@@ -224,7 +224,7 @@ def _search(
     T = np.zeros((cap + b, cap + b))
     Q[:, :keep] = vectors
     T[np.arange(keep), np.arange(keep)] = host(values)
-    block, _ = _next_block(_orthogonalise(block, Q[:, :keep])[0], Q[:, :keep], 0.0, rng)
+    block, _ = next_block(orthogonalise(block, Q[:, :keep])[0], Q[:, :keep], 0.0, rng)
     size = keep
     first, spacing = checks or (keep + 2 * b if keep else count + b, 0)
     next_check = min(first, cap)
@@ -235,16 +235,16 @@ def _search(
         size += b
         active = slice(size - b, size)
         near = slice(max(keep, size - 2 * b) if size - b > keep else 0, size)
-        W, H = _orthogonalise(matrix @ Q[:, active], Q[:, :size], near)
+        W, H = orthogonalise(matrix @ Q[:, active], Q[:, :size], near)
         H = host(H)
         T[:size, active] = H
         T[active, :size] = H.T
-        block, R = _next_block(W, Q[:, :size], np.abs(H).max(initial=0.0), rng)
+        block, R = next_block(W, Q[:, :size], np.abs(H).max(initial=0.0), rng)
         products += b
         full = size + b > cap
         if size < next_check and not full:
             continue
-        theta, S = (beside(part, block) for part in _small(T[:size, :size]))
+        theta, S = (beside(part, block) for part in small_pairs(T[:size, :size]))
         coupling = R @ S[active]
         done = settled(theta, coupling[:, :count])
         if done or (full and restarts >= max_restarts):
@@ -255,7 +255,7 @@ def _search(
             Q[:, :keep] = Q[:, :size] @ S[:, :keep]
             T[:] = 0.0
             T[np.arange(keep), np.arange(keep)] = host(theta[:keep])
-            block = dense.thin_qr(_orthogonalise(block, Q[:, :keep])[0])[0]
+            block = dense.thin_qr(orthogonalise(block, Q[:, :keep])[0])[0]
             restarts += 1
             size, next_check = keep, min(keep + 2 * b, cap)
 
@@ -311,7 +311,7 @@ def _fresh_look(
     """A short search, from a random block, for the largest value in the complement of vectors."""
     n = vectors.shape[0]
     nothing = zeros_beside((0,), vectors), zeros_beside((n, 0), vectors)
-    block = _orthogonalise(beside(rng.standard_normal((n, width)), vectors), vectors)[0]
+    block = orthogonalise(beside(rng.standard_normal((n, width)), vectors), vectors)[0]
     rest = Deflated(matrix, vectors)
     return _search(rest, 1, nothing, block, width * steps, settled, max_restarts, rng)
 
@@ -331,7 +331,7 @@ def _at_most(values: Array, coupling: Array) -> float:
     return float(values[0] + _lengths(coupling)[0])
 
 
-def _small(matrix: Array) -> tuple[Array, Array]:
+def small_pairs(matrix: Array) -> tuple[Array, Array]:
     """All pairs of a small matrix, symmetric but for rounding; largest first."""
     values, vectors = dense.all_pairs((matrix + matrix.T) / 2)
     return values[::-1], vectors[:, ::-1]
@@ -351,7 +351,7 @@ def _lengths(columns: Array) -> Array:
     return unit * np.linalg.norm(columns / unit, axis=0)
 
 
-def _orthogonalise(W: Array, Q: Array, near: slice = slice(None)) -> tuple[Array, Array]:
+def orthogonalise(W: Array, Q: Array, near: slice = slice(None)) -> tuple[Array, Array]:
     """Take the part of W in span(Q) out, twice (once is not enough); return it and Q'W.
 
     The first time only ``near`` columns of Q count, where W has no part in the others to speak of.
@@ -366,7 +366,7 @@ def _orthogonalise(W: Array, Q: Array, near: slice = slice(None)) -> tuple[Array
     return rows.T, H.T
 
 
-def _next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> tuple[Array, Array]:
+def next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> tuple[Array, Array]:
     """Orthonormal basis of W and its factor; exhausted directions are replaced by random ones."""
     block, R = dense.thin_qr(W)
     remaining = np.abs(np.diag(R))
@@ -379,6 +379,6 @@ def _next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> t
     # R keeps the true remainder: it measures the residuals.
     block[:, exhausted] = rng.standard_normal((Q.shape[0], int(exhausted.sum())))
     for _ in range(2):
-        block, _ = _orthogonalise(block, Q)
+        block, _ = orthogonalise(block, Q)
         block = dense.qr(block)[0]
     return block, R

@@ -21,7 +21,7 @@ about it that the words of its positive rows, by their absence, do not say as we
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -101,6 +101,38 @@ class Weights:
     coefficients: scipy.sparse.csr_array  # (n_problems, n_features)
     intercepts: Array  # (n_problems,)
 
+    def part(self, first: int, last: int) -> Weights:
+        """Those of the problems from ``first`` to ``last``, without the latter."""
+        return Weights(self.coefficients[first:last], self.intercepts[first:last])
+
+
+# Of some problems that lie side by side: how many weights each has, of which features, the weights,
+# and the intercepts.
+Solved = tuple[Places, Places, Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSolver:
+    """What all blocks of problems have in common."""
+
+    X: scipy.sparse.csr_array
+    C: float
+    row_weights: Array | None
+    positive_only: bool
+    tol: float
+
+    def __call__(self, part: Problems, start: Weights | None) -> Solved:
+        """Solve some problems side by side."""
+        block = _Block.of(self.X, part, positive_only=self.positive_only)
+        weights = 1.0 if self.row_weights is None else self.row_weights[part.rows]
+        costs = np.asarray(self.C * weights, dtype=self.X.dtype)
+        begin = None if start is None else (start.coefficients, start.intercepts)
+        w, b = block.solve(costs, begin, self.tol)
+        return np.diff(block.column_starts), block.features, w, b
+
+
+ShareOut = Callable[[BlockSolver, Sequence[tuple[Problems, Weights | None]]], list[Solved]]
+
 
 def solve_many(
     X: scipy.sparse.csr_array,
@@ -112,6 +144,7 @@ def solve_many(
     positive_only: bool = False,
     tol: float = 0.03,
     n_threads: int = 1,
+    share_out: ShareOut | None = None,
 ) -> Weights:
     """Solve every problem; the work is done in the type of X.
 
@@ -134,6 +167,9 @@ def solve_many(
         that are known to 0.03 and to 0.01 have the same precision (measured on wordnet).
     n_threads : int, default=1
         How many blocks of problems are worked on at once.
+    share_out : callable, optional
+        Who works on them instead: given a solver and the blocks, it returns what the solver makes
+        of each, in their order. The solver is a pure function that can be pickled.
 
     Examples
     --------
@@ -143,31 +179,21 @@ def solve_many(
     >>> found.coefficients.toarray().round(3), found.intercepts.round(3)
     (array([[ 0.652, -0.156]]), array([0.153]))
     """
-    spans = list(_spans(X, problems))
-
-    def one(span: tuple[int, int]) -> tuple[Places, Places, Array, Array]:
-        first, last = span
-        part = problems.part(first, last)
-        block = _Block.of(X, part, positive_only=positive_only)
-        costs = np.asarray(C if row_weights is None else C * row_weights[part.rows], dtype=X.dtype)
-        begin = None
-        if start is not None:
-            begin = start.coefficients[first:last], start.intercepts[first:last]
-        w, b = block.solve(costs, begin, tol)
-        counts = np.diff(block.column_starts)
-        return counts, block.features, w, b
-
-    if n_threads > 1 and len(spans) > 1:
+    solver = BlockSolver(X, C, row_weights, positive_only, tol)
+    blocks = [
+        (problems.part(first, last), None if start is None else start.part(first, last))
+        for first, last in _spans(X, problems)
+    ]
+    if share_out is not None:
+        parts = share_out(solver, blocks)
+    elif n_threads > 1 and len(blocks) > 1:
         with ThreadPoolExecutor(n_threads) as pool:
-            parts = list(pool.map(one, spans))
+            parts = list(pool.map(solver, *zip(*blocks, strict=True)))
     else:
-        parts = [one(span) for span in spans]
+        parts = [solver(*block) for block in blocks]
     if not parts:
         return Weights(scipy.sparse.csr_array((0, X.shape[1])), np.zeros(0, dtype=X.dtype))
-    counts = np.concatenate([part[0] for part in parts])
-    features = np.concatenate([part[1] for part in parts])
-    w = np.concatenate([part[2] for part in parts])
-    b = np.concatenate([part[3] for part in parts])
+    counts, features, w, b = (np.concatenate(part) for part in zip(*parts, strict=True))
     starts = np.concatenate([[0], np.cumsum(counts)])
     shape = (problems.count, X.shape[1])
     return Weights(scipy.sparse.csr_array((w, features, starts), shape=shape), b)

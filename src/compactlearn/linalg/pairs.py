@@ -1,14 +1,15 @@
 """Two blocks of columns over the same rows, left and right, and what can be computed from them.
 
 A *pair* answers the questions an embedding asks (leading codes for a balance, principal
-directions, Gram matrices) without saying how the rows are held. There are five regimes, equal
-in their answers but for the fourth, which is so to a ten-thousandth of the objective:
+directions, Gram matrices) without saying how the rows are held. There are six regimes, equal
+in their answers but for the fourth and the last, which are so to a ten-thousandth of the objective:
 
 ``moments``  the rows are gone; everything follows from a :class:`Moments`;
 ``dual``     few rows: the matrix of order N is formed;
 ``krylov``   products with the two matrices only; sparse blocks stay sparse;
 ``randomized``  the same, but leading eigenvectors need not be exact;
-``kernel``   the left block is known only by its kernel matrix of order N.
+``kernel``   the left block is known only by its kernel matrix of order N;
+``passes``   every product is a pass over rows that are never all at hand.
 
 Letters: X and Y are the left and right block with rows multiplied by the square roots of their
 weights, Xc the centred X, V the codes (:mod:`compactlearn.linalg.codes`), 1 the square roots of the

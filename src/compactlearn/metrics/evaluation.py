@@ -1,13 +1,14 @@
 """Every metric of the table at once, from one sort of each row."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from compactlearn.core.params import Integer
 from compactlearn.core.warn import warn_user
-from compactlearn.metrics.averages import Sums
+from compactlearn.metrics.averages import Measure, Sums
 from compactlearn.metrics.chances import check_probabilities
 from compactlearn.metrics.checks import (
     Convention,
@@ -22,7 +23,7 @@ from compactlearn.metrics.propensity import inverse_propensities
 from compactlearn.metrics.table import METRICS, Metric
 from compactlearn.metrics.truth import Truth, read_truth
 
-__all__ = ["evaluate"]
+__all__ = ["Asked", "evaluate", "measures_of"]
 
 # A mean score below this is none of a probability, and none of a regression on labels 0 and 1,
 # whose scores have about the mean of the labels; single scores of a regression may be anything.
@@ -93,11 +94,10 @@ def evaluate(
     S = check_scores(scores, truth.shape)
     P = None if probabilities is None else check_probabilities(probabilities, truth.shape)
     bounds = _check_threshold(threshold, truth.shape[1])
-    check_convention(convention)
-    asked = _asked(convention, _check_ks(k, truth.shape[1]), train_labels, truth.shape[1])
-    if P is None:
-        asked = [(name, row, given) for name, row, given in asked if row.needs != "probabilities"]
-    sums = Sums({name: row.measure(**given) for name, row, given in asked if row.needs == "scores"})
+    asked = Asked.of(convention, k, train_labels, truth.shape[1]).metrics(
+        probabilities=P is not None
+    )
+    sums = Sums(measures_of(asked))
     for rows in row_blocks(truth.shape):
         sums.add(ranks_of_block(truth.rows(rows), S[rows]))
     ranked = sums.quotients(truth.shape[0])
@@ -117,28 +117,53 @@ def evaluate(
     return found
 
 
-def _asked(
-    convention: str, ks: list[int], train_labels: Any, n_labels: int
-) -> list[tuple[str, Metric, dict[str, Any]]]:
-    """Names, rows and options of what is evaluated, in the order of the table."""
-    given: dict[str, Any] = {"convention": convention}
-    if train_labels is not None:
+Wanted = tuple[str, Metric, dict[str, Any]]  # name, row of the table, options
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which metrics are asked for, in values that can travel."""
+
+    convention: str
+    ks: tuple[int, ...]
+    weights: np.ndarray | None = None  # inverse propensities of the labels
+
+    @classmethod
+    def of(cls, convention: Any, k: Any, train_labels: Any, n_labels: int) -> "Asked":
+        """What the user has asked for, checked."""
+        check_convention(convention)
+        ks = tuple(_check_ks(k, n_labels))
+        if train_labels is None:
+            return cls(convention, ks)
         if np.ndim(train_labels) != 2 or np.shape(train_labels)[1] != n_labels:
             raise ValueError(
                 f"train_labels must be a matrix with the {n_labels} labels of Y as columns, but "
                 f"have the shape {np.shape(train_labels)}; pass the labels of the training rows."
             )
-        given["weights"] = inverse_propensities(train_labels)
-    asked: list[tuple[str, Metric, dict[str, Any]]] = []
-    for name, row in METRICS.items():
-        if "weights" in row.defaults and "weights" not in given:
-            continue
-        options = row.defaults | {key: given[key] for key in given if key in row.defaults}
-        if name.endswith("_at_k"):
-            asked += [(f"{name[:-1]}{k}", row, options | {"k": k}) for k in ks]
-        else:
-            asked.append((name, row, options))
-    return asked
+        return cls(convention, ks, inverse_propensities(train_labels))
+
+    def metrics(self, *, probabilities: bool = False) -> list[Wanted]:
+        """Names, rows and options of what is evaluated, in the order of the table."""
+        given: dict[str, Any] = {"convention": self.convention}
+        if self.weights is not None:
+            given["weights"] = self.weights
+        asked: list[Wanted] = []
+        for name, row in METRICS.items():
+            if "weights" in row.defaults and "weights" not in given:
+                continue
+            if row.needs == "probabilities" and not probabilities:
+                continue
+            options = row.defaults | {key: given[key] for key in given if key in row.defaults}
+            if name.endswith("_at_k"):
+                asked += [(f"{name[:-1]}{k}", row, options | {"k": k}) for k in self.ks]
+            else:
+                asked.append((name, row, options))
+        return asked
+
+
+def measures_of(asked: Sequence[Wanted]) -> dict[str, Measure]:
+    """What is averaged over rows, of the metrics that rank labels."""
+    return {name: row.measure(**given) for name, row, given in asked if row.needs == "scores"}
 
 
 def _counts_above(truth: Truth, S: np.ndarray, bounds: np.ndarray, convention: str) -> Counts:

@@ -21,7 +21,7 @@ from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.moments import column_moments
 from compactlearn.linalg.regimes import Demand, Shape, seconds, widening_seconds
 from compactlearn.model_selection.crossval import Outcome, SearchData
-from compactlearn.model_selection.folds import Data
+from compactlearn.model_selection.folds import Data, SummedData
 from compactlearn.model_selection.search import Search
 
 # Multiples of the penalty that alpha="auto" is. On 18 sets, in three units each, the best lies
@@ -175,9 +175,11 @@ search_time_, refit_time_, interrupted_
     def _final_params(self) -> dict[str, Any]:
         return {**self.best_params_, "threshold": self.threshold}
 
-    def _cv(self, data: Data, kind: str) -> Any:
+    def _cv(self, data: Data | None, kind: str) -> Any:
         if not _is_auto(self.cv):
             return self.cv
+        if data is None:  # one pass sums all folds
+            return 5
         n_rows = data.X.shape[0]
         if n_rows < 5 * JUDGES or kind != "multilabel":
             return min(5, n_rows)
@@ -268,7 +270,7 @@ search_time_, refit_time_, interrupted_
 
     def _affordable(self, problem: SearchData, settings: list[dict[str, Any]]) -> int:
         """On how many splits the logistic decoder can be tried within the time for it."""
-        if problem.targets.kind != "multilabel":
+        if problem.targets.kind != "multilabel" or isinstance(problem.data, SummedData):
             return 0
         trial = last = 0.0
         for params in settings:
@@ -286,6 +288,9 @@ def _is_auto(value: Any) -> bool:
 
 def _penalty_of(data: Data) -> float:
     """What ``alpha="auto"`` is on these rows."""
+    if isinstance(data, SummedData):
+        total = data.total
+        return penalty_of_columns(total.mean_left, np.diag(total.left_left), total.count)
     X, _, weights = data.counted()
     mean, variances, count = column_moments(working_form(X), weights)
     return penalty_of_columns(mean, count * variances, count)

@@ -25,7 +25,7 @@ from compactlearn.metrics.judges import TOGETHER, Judge
 from compactlearn.metrics.scoring import Scorer
 from compactlearn.model_selection.candidates import Group, Single, sort_candidates
 from compactlearn.model_selection.engine import scores_of
-from compactlearn.model_selection.folds import Data, Fold, Split, hold_folds
+from compactlearn.model_selection.folds import Data, Fold, Split, SummedData, hold_folds
 
 Array = NDArray[np.float64]
 FEWEST = 5  # settings that are never dropped from a race
@@ -44,11 +44,24 @@ class SearchData:
     splits: Sequence[Split]
     scoring: Scorer
     groups: Any = None
+    sample_weight: Any = None  # for fits of all rows
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """Rows, features and labels."""
         return (*self.data.X.shape, self.data.Y.shape[1])
+
+    def present(self, number: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which labels the training rows of a split have, and which its validation rows."""
+        train, test = self.splits[number]
+        judged = _column_sums(self.data.Y[test]) > 0
+        if isinstance(self.data, SummedData):
+            return self.data.training[number].mean_right > 0, judged
+        return _column_sums(self.data.Y[train]) > 0, judged
+
+
+def _column_sums(Y: Any) -> Array:
+    return np.asarray(Y.sum(axis=0), dtype=np.float64).ravel()
 
 
 @dataclass(frozen=True)
@@ -139,6 +152,13 @@ def cross_validate_grid(
         needs_labels=needs_labels,
         vector=problem.targets.kind != "multilabel",
     )
+    if singles and isinstance(problem.data, SummedData):
+        raise ValueError(
+            "A search on Dask tries settings that can be learnt from the sums of each fold: the "
+            "built-in ridge with a free intercept, the linear decoder, and with a metric of labels "
+            f"a threshold in numbers; {singles[0].model!r} is none of these. Leave such settings "
+            "out, or search on rows in memory."
+        )
     scores = np.full((len(candidates), len(problem.splits)), np.nan)
     going = np.ones(len(candidates), dtype=bool)
     distinct = [0] * len(problem.splits)

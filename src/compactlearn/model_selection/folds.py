@@ -51,6 +51,17 @@ class Data:
         return Data(self.X[rows], self.Y[rows], weights)
 
 
+@dataclass(frozen=True)
+class SummedData(Data):
+    """Rows that judge, and of all the others, which are elsewhere, the sums that are learnt from.
+
+    A split has the places of its validation rows among those that judge, and no training rows.
+    """
+
+    training: tuple[Moments, ...]  # of each split
+    total: Moments  # of all rows
+
+
 class Fold:
     """One training part, as a pair of blocks, and the validation rows as that pair knows them."""
 
@@ -78,6 +89,11 @@ def hold_folds(
     ``n_solutions`` is how many eigenproblems each will have to serve.
     """
     prepared = Preparation.of(model)
+    if isinstance(data, SummedData):
+        _refuse_without_rows(model, embedding)
+        for number, (_, test) in enumerate(splits):
+            yield _fold(number, prepared.from_moments(data.training[number]), data.X[test])
+        return
     if _from_moments(model, embedding, data, len(splits), n_solutions):
         for number, moments in enumerate(_training_moments(data, splits)):
             yield _fold(number, prepared.from_moments(moments), data.X[splits[number][1]])
@@ -96,6 +112,20 @@ def hold_split(
     if _from_moments(model, embedding, train, 1, n_solutions):
         return _fold(0, prepared.from_moments(_moments(train)), rows)
     return _fold(0, prepared.fit(clone(embedding), *train.counted()), rows)
+
+
+def _refuse_without_rows(model: CompactClassifier, embedding: Embedding) -> None:
+    """Refuse what cannot be learnt from sums of training rows."""
+    if model.feature_map is not None:
+        raise ValueError(
+            f"A search on Dask learns from sums of rows as they are, and feature_map="
+            f"{model.feature_map!r} was given; set feature_map=None."
+        )
+    if embedding.traits.regime not in ("auto", "moments"):
+        raise ValueError(
+            f"A search on Dask learns from moments, and solver={embedding.traits.regime!r} needs "
+            "rows; use solver='auto' or 'moments'."
+        )
 
 
 def _fold(number: int, training: Training, rows: Any) -> Fold:

@@ -21,6 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
+from compactlearn.core.chunked import is_dask
 from compactlearn.core.params import (
     Constraint,
     Flag,
@@ -50,10 +51,13 @@ from compactlearn.estimators.explaining.inside import Inside
 from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.model_size import Weighed
+from compactlearn.estimators.on_dask.predicting import lazy_on_dask
+from compactlearn.estimators.on_dask.source import source_of
 from compactlearn.estimators.storable import Storable
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.crossval import Outcome, SearchData, cross_validate_grid
 from compactlearn.model_selection.folds import Data, Split
+from compactlearn.model_selection.summed import rows_to_split, sum_folds
 
 Array = NDArray[np.float64]
 
@@ -135,20 +139,10 @@ class Search(
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             start = time.perf_counter()
-            given = with_rows_to_take(X)
-            X = check_features(self, given, reset=True)
-            y = with_rows_to_take(labels_given(y, Y))
-            owner = f"{type(self).__name__}.fit"
-            targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
-            if targets.by_name:
-                y = targets  # read once, for all the fits
-            weights = check_weights(sample_weight, X.shape[0])
-            data = Data(X, targets.matrix, weights)
-            to_split = targets.matrix if targets.by_name else y
-            splits = self._splits(given, to_split, targets.kind, groups, data)
-            _refuse_unweighted(weights, splits)
-            problem = SearchData(given, y, data, targets, splits, self._scorer(), groups)
-            self.scorer_, self.n_splits_ = problem.scoring, len(splits)
+            read = _sum_up if is_dask(X) else _read
+            problem = read(self, X, labels_given(y, Y), sample_weight, groups, sep)
+            targets = problem.targets
+            self.scorer_, self.n_splits_ = problem.scoring, len(problem.splits)
             self._check_template(targets)
             self._run(problem)
             self.search_time_ = time.perf_counter() - start
@@ -156,7 +150,7 @@ class Search(
             self.__dict__.pop("label_names_", None)
             if targets.names is not None:
                 self.label_names_ = targets.names
-            self._refit(given, y, weights, groups)
+            self._refit(problem)
         return self
 
     def _check_template(self, targets: Targets) -> None:
@@ -175,12 +169,11 @@ class Search(
             f"and is {self.scoring!r}; for other scorers use scikit-learn's GridSearchCV."
         )
 
-    def _cv(self, data: Data, kind: str) -> Any:
-        """A number of folds, a splitter or splits."""
+    def _cv(self, data: Data | None, kind: str) -> Any:
+        """A number of folds, a splitter or splits; there are no data here if rows are on Dask."""
         return self.cv
 
-    def _splits(self, X: Any, y: Any, kind: str, groups: Any, data: Data) -> list[Split]:
-        n_rows, cv = data.X.shape[0], self._cv(data, kind)
+    def _splits(self, X: Any, y: Any, kind: str, groups: Any, n_rows: int, cv: Any) -> list[Split]:
         if Integer().accepts(cv):
             if not 2 <= cv <= n_rows:
                 raise ValueError(
@@ -247,13 +240,16 @@ class Search(
         self.n_distinct_, self.interrupted_ = outcome.n_distinct, outcome.interrupted
         self.cv_results_ = _table(problem, candidates, outcome)
 
-    def _refit(self, X: Any, y: Any, weights: Array | None, groups: Any) -> None:
+    def _refit(self, problem: SearchData) -> None:
         for name in ("best_estimator_", "refit_time_"):
             self.__dict__.pop(name, None)
         if self.refit:
             start = time.perf_counter()
             best = clone(self._template()).set_params(**self._final_params())
-            self.best_estimator_ = best.fit(X, y, sample_weight=weights, groups=groups)
+            weights, groups = problem.sample_weight, problem.groups
+            self.best_estimator_ = best.fit(
+                problem.X, problem.y, sample_weight=weights, groups=groups
+            )
             self.refit_time_ = time.perf_counter() - start
 
     def _final_params(self) -> dict[str, Any]:
@@ -276,6 +272,7 @@ class Search(
         check_features(self, X, reset=False)
         return best
 
+    @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the labels that the best classifier predicts.
 
@@ -286,6 +283,7 @@ class Search(
         """
         return self._asked(X).predict(X)
 
+    @lazy_on_dask
     def decision_function(self, X: Any) -> Array:
         """Return the best classifier's scores.
 
@@ -297,6 +295,7 @@ class Search(
         return self._asked(X).decision_function(X)
 
     @available_if(_gives_probabilities)
+    @lazy_on_dask
     def predict_proba(self, X: Any) -> Array:
         """Return the best classifier's probabilities.
 
@@ -307,6 +306,7 @@ class Search(
         """
         return self._asked(X).predict_proba(X)
 
+    @lazy_on_dask
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
         """Return the k best labels of each row and their scores; see ``CompactClassifier``.
 
@@ -335,6 +335,7 @@ class Search(
         """
         return self._asked(X).predict_labels(X, k)
 
+    @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
         """Return predicted codes.
 
@@ -345,6 +346,7 @@ class Search(
         """
         return self._asked(X).predict_codes(X)
 
+    @lazy_on_dask
     def transform(self, X: Any) -> Any:
         """Return the projected features.
 
@@ -402,6 +404,46 @@ class Search(
         return tags
 
 
+def _read(
+    search: Search, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None
+) -> SearchData:
+    """What ``fit`` was given, checked and divided into folds."""
+    given = with_rows_to_take(X)
+    X = check_features(search, given, reset=True)
+    y = with_rows_to_take(y)
+    owner = f"{type(search).__name__}.fit"
+    targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
+    if targets.by_name:
+        y = targets  # read once, for all the fits
+    weights = check_weights(sample_weight, X.shape[0])
+    data = Data(X, targets.matrix, weights)
+    to_split = targets.matrix if targets.by_name else y
+    cv = search._cv(data, targets.kind)
+    splits = search._splits(given, to_split, targets.kind, groups, X.shape[0], cv)
+    _refuse_unweighted(weights, splits)
+    return SearchData(given, y, data, targets, splits, search._scorer(), groups, weights)
+
+
+def _sum_up(
+    search: Search, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None
+) -> SearchData:
+    """The same of a Dask collection: its folds are summed on the workers, in one pass."""
+    owner = f"{type(search).__name__}.fit"
+    source = source_of(search, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
+    n_rows, kind = source.n_rows, source.labels.kind
+    to_split = y
+    if is_dask(y):  # of classes, which folds are stratified by, there is one for each row
+        to_split = None if kind == "multilabel" else np.ravel(np.asarray(y))
+    cv = search._cv(None, kind)
+    splits = search._splits(rows_to_split(n_rows), to_split, kind, None, n_rows, cv)
+    data, places = sum_folds(source, n_rows, splits)
+    if not data.training or not all(part.count for part in data.training):
+        raise ValueError(_UNWEIGHTED)
+    labels = source.labels
+    targets = Targets(data.Y, labels.classes, kind, labels.names, labels.dtype)
+    return SearchData(X, y, data, targets, places, search._scorer(), None, sample_weight)
+
+
 def _no_splits(cv: Any) -> str:
     return (
         f"cv must be a number of folds, a splitter or pairs of row numbers, and is {cv!r:.80}; "
@@ -437,10 +479,13 @@ def _refuse_one_class(splits: Sequence[Split], y: Any) -> None:
 def _refuse_unweighted(weights: Array | None, splits: Sequence[Split]) -> None:
     """Refuse what ``fit`` would: a training part of which no row counts."""
     if weights is not None and not all(weights[train].any() for train, _ in splits):
-        raise ValueError(
-            "All sample_weight of the training rows of a split are zero, so no row would count; "
-            "use other splits, or give at least one of these rows a positive weight."
-        )
+        raise ValueError(_UNWEIGHTED)
+
+
+_UNWEIGHTED = (
+    "All sample_weight of the training rows of a split are zero, so no row would count; use other "
+    "splits, or give at least one of these rows a positive weight."
+)
 
 
 def _table(
@@ -470,9 +515,8 @@ def _table(
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     rank[order] = np.repeat(first + 1, np.diff(np.append(first, len(ordered))))
     results["rank_test_score"] = rank
-    for number, split in enumerate(problem.splits):
-        for rows, name in zip(split, ("train", "test"), strict=True):
-            present = np.asarray(problem.data.Y[rows].sum(axis=0)).ravel() > 0
+    for number in range(len(problem.splits)):
+        for present, name in zip(problem.present(number), ("train", "test"), strict=True):
             absent = int(np.sum(~present))
             results[f"split{number}_labels_absent_{name}"] = np.full(len(candidates), absent)
     return results

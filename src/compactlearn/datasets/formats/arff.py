@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.arff_header import Attribute, Header, parse_header, unescape
 from compactlearn.datasets.formats.arff_rows import MOST_FILLED, line_of, read_rows
 from compactlearn.datasets.formats.label_columns import AnyLabels, split_columns
-from compactlearn.datasets.parsing.assemble import LabelledRows, stem
+from compactlearn.datasets.parsing.assemble import LabelledPart, LabelledRows, parts_of, stem
 from compactlearn.datasets.parsing.unpacking import Limits, Lines
 
-__all__ = ["read_arff"]
+__all__ = ["arff_parts", "read_arff"]
 
 _Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, columns, values
 _LONGER = 64
@@ -94,28 +94,50 @@ def read_arff(
     >>> folder.cleanup()
     """
     with Lines(path, limits) as lines:
-        header = parse_header(lines)
-        if labels is None:
-            labels = _labels_beside(header)
-        feature_columns, label_columns = split_columns(
-            header.path, header.names, labels, ignore, unescape=unescape
-        )
-        _check_kinds(header, [*feature_columns, *label_columns])
-        ignored = np.ones(len(header.attributes), dtype=bool)
-        ignored[feature_columns] = ignored[label_columns] = False
-        attributes = [header.attributes[column] for column in feature_columns]
-        expand = any(attribute.is_one_hot for attribute in attributes)
-        table = LabelledRows(
-            header.path,
-            header.names,
-            feature_columns,
-            label_columns,
-            expand=_OneHot(header, attributes) if expand else None,
-            feature_names=_names(header, attributes),
-        )
-        for values, block in read_rows(header, lines, ignored):
-            table.add(values, partial(line_of, block))
+        table, blocks = _begun(lines, labels, ignore)
+        for values, line in blocks:
+            table.add(values, line)
     return table.dataset()
+
+
+def arff_parts(
+    path: str | os.PathLike[str],
+    size: int,
+    labels: AnyLabels = None,
+    *,
+    ignore: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Iterator[LabelledPart]:
+    """The same some rows at a time, ``size`` or somewhat more of them."""
+    with Lines(path, limits) as lines:
+        yield from parts_of(*_begun(lines, labels, ignore), size)
+
+
+def _begun(
+    lines: Lines, labels: AnyLabels, ignore: Sequence[str]
+) -> tuple[LabelledRows, Iterator[tuple[Matrix, Callable[[int], int]]]]:
+    """A table for the rows, and these, with what tells their lines."""
+    header = parse_header(lines)
+    if labels is None:
+        labels = _labels_beside(header)
+    feature_columns, label_columns = split_columns(
+        header.path, header.names, labels, ignore, unescape=unescape
+    )
+    _check_kinds(header, [*feature_columns, *label_columns])
+    ignored = np.ones(len(header.attributes), dtype=bool)
+    ignored[feature_columns] = ignored[label_columns] = False
+    attributes = [header.attributes[column] for column in feature_columns]
+    expand = any(attribute.is_one_hot for attribute in attributes)
+    table = LabelledRows(
+        header.path,
+        header.names,
+        feature_columns,
+        label_columns,
+        expand=_OneHot(header, attributes) if expand else None,
+        feature_names=_names(header, attributes),
+    )
+    rows = read_rows(header, lines, ignored)
+    return table, ((values, partial(line_of, block)) for values, block in rows)
 
 
 def _check_kinds(header: Header, columns: Iterable[int]) -> None:

@@ -13,11 +13,11 @@ import numpy as np
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.label_columns import AnyLabels, KnownColumns, split_columns
-from compactlearn.datasets.parsing.assemble import LabelledRows
+from compactlearn.datasets.parsing.assemble import LabelledPart, LabelledRows, parts_of
 from compactlearn.datasets.parsing.number_blocks import SKIP, VALUE, Grammar
 from compactlearn.datasets.parsing.unpacking import Block, Limits, Lines, decoded
 
-__all__ = ["read_csv"]
+__all__ = ["csv_parts", "read_csv"]
 
 _DELIMITERS = ",;\t|"
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
@@ -73,22 +73,49 @@ def read_csv(
     >>> films.feature_names, films.X.ravel(), films.Y.toarray()
     (('minutes',), array([ 96., 121.]), array([[1, 0], [0, 1]]))
     """
+    with Lines(path, limits) as lines:
+        table, blocks = _begun(lines, labels, delimiter, header, ignore)
+        for values, line_of in blocks:
+            table.add(values, line_of)
+    return table.dataset()
+
+
+def csv_parts(
+    path: str | os.PathLike[str],
+    size: int,
+    labels: AnyLabels = None,
+    *,
+    delimiter: str | None = None,
+    header: bool = True,
+    ignore: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Iterator[LabelledPart]:
+    """The same some rows at a time, ``size`` or somewhat more of them."""
+    with Lines(path, limits) as lines:
+        yield from parts_of(*_begun(lines, labels, delimiter, header, ignore), size)
+
+
+def _begun(
+    lines: Lines,
+    labels: AnyLabels,
+    delimiter: str | None,
+    header: bool,
+    ignore: Sequence[str],
+) -> tuple[LabelledRows, Iterator[_NumberedRows]]:
+    """A table for the rows, and these."""
     if delimiter is not None and (
         len(delimiter) != 1 or ord(delimiter) > 127 or delimiter in '"\n\r'
     ):
         raise ValueError(
             f"delimiter must be one plain character, not a quote or a line end, got {delimiter!r}."
         )
-    with Lines(path, limits) as lines:
-        least = 1 if isinstance(labels, KnownColumns) else 2
-        names, delimiter = _names(lines, delimiter, header, least)
-        feature_columns, label_columns = split_columns(lines.path, names, labels, ignore)
-        table = LabelledRows(lines.path, names, feature_columns, label_columns)
-        ignored = np.ones(len(names), dtype=bool)
-        ignored[feature_columns] = ignored[label_columns] = False
-        for values, line_of in _blocks(lines, names, delimiter, ignored):
-            table.add(values, line_of)
-    return table.dataset()
+    least = 1 if isinstance(labels, KnownColumns) else 2
+    names, delimiter = _names(lines, delimiter, header, least)
+    feature_columns, label_columns = split_columns(lines.path, names, labels, ignore)
+    table = LabelledRows(lines.path, names, feature_columns, label_columns)
+    ignored = np.ones(len(names), dtype=bool)
+    ignored[feature_columns] = ignored[label_columns] = False
+    return table, _blocks(lines, names, delimiter, ignored)
 
 
 def _names(lines: Lines, delimiter: str | None, header: bool, least: int) -> tuple[list[str], str]:

@@ -1,18 +1,20 @@
 """LIBSVM's text format with several labels per row."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
 
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError
-from compactlearn.datasets.formats.xmlrepo import pairs_dataset
+from compactlearn.datasets.formats.xmlrepo import known_columns, pairs_dataset
+from compactlearn.datasets.parsing.assemble import LabelledPart
 from compactlearn.datasets.parsing.index_value_rows import PairReader, UnknownLabel
 from compactlearn.datasets.parsing.unpacking import Limits, Lines
 
-__all__ = ["read_libsvm"]
+__all__ = ["libsvm_parts", "read_libsvm"]
 
 
 def read_libsvm(
@@ -85,6 +87,52 @@ def read_libsvm(
     return pairs_dataset(rows, rows.X.csr(), Y, names)
 
 
+def libsvm_parts(
+    path: str | os.PathLike[str],
+    size: int,
+    *,
+    zero_based: bool = False,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    label_names: Sequence[str] | None = None,
+    limits: Limits | None = None,
+) -> Iterator[LabelledPart]:
+    """The same some rows at a time; the numbers of columns, or names of labels, must be given."""
+    named = None if label_names is None else {name: j for j, name in enumerate(label_names)}
+    with Lines(path, limits) as lines:
+        n_labels = n_labels if named is None else len(named)
+        rows = _reader(lines, zero_based, n_features, n_labels, named)
+        shape = known_columns(rows)
+        for more in chain((True for _ in rows.steps()), [False]):
+            if named is not None and len(named) > len(label_names or ()):
+                raise DataFileError(
+                    lines.path,
+                    f"label_names must hold every label of the file, but {list(named)[-1]!r} is "
+                    "not among them. Add it.",
+                )
+            if rows.X.n_rows >= size or (not more and rows.X.n_rows):
+                names = None if label_names is None else tuple(label_names)
+                yield LabelledPart(*rows.take(*shape), None, names)
+
+
+def _reader(
+    lines: Lines,
+    zero_based: bool,
+    n_features: int | None,
+    n_labels: int | None,
+    named: dict[str, int] | None,
+) -> PairReader:
+    return PairReader(
+        lines,
+        first_index=0 if zero_based else 1,
+        n_features=n_features,
+        n_labels=n_labels,
+        keep_blank=False,
+        named=named,
+        comments=True,
+    )
+
+
 def _read(
     path: str | os.PathLike[str],
     zero_based: bool,
@@ -94,14 +142,6 @@ def _read(
     limits: Limits | None,
 ) -> PairReader:
     with Lines(path, limits) as lines:
-        rows = PairReader(
-            lines,
-            first_index=0 if zero_based else 1,
-            n_features=n_features,
-            n_labels=n_labels,
-            keep_blank=False,
-            named=named,
-            comments=True,
-        )
+        rows = _reader(lines, zero_based, n_features, n_labels, named)
         rows.read()
     return rows

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +16,17 @@ from compactlearn.core.optional import require
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.label_columns import AnyLabels, split_columns
-from compactlearn.datasets.parsing.assemble import LabelledRows
+from compactlearn.datasets.parsing.assemble import LabelledPart, LabelledRows, parts_of
 from compactlearn.datasets.parsing.unpacking import Limits, present
 
-__all__ = ["open_parquet", "read_parquet", "write_parquet"]
+__all__ = [
+    "arrow_parts",
+    "open_parquet",
+    "parquet_parts",
+    "read_parquet",
+    "rows_stored",
+    "write_parquet",
+]
 
 _KEY = b"compactlearn"
 _BATCH = 1 << 20  # cells: eight megabytes of float64
@@ -64,20 +71,28 @@ def read_parquet(
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Any]:
     """A Parquet file as pyarrow has it; inside, what pyarrow refuses is a DataFileError."""
-    arrow = require("pyarrow", extra="data", purpose="reading Parquet")
     parquet = require("pyarrow.parquet", extra="data", purpose="reading Parquet")
-    try:
-        with parquet.ParquetFile(
+    with (
+        _arrow_errors(path, "Parquet"),
+        parquet.ParquetFile(
             path,
             memory_map=False,
             thrift_string_size_limit=1 << 26,
             thrift_container_size_limit=1 << 22,
-        ) as stored:
-            yield stored
+        ) as stored,
+    ):
+        yield stored
+
+
+@contextmanager
+def _arrow_errors(path: Path, what: str) -> Iterator[None]:
+    arrow = require("pyarrow", extra="data", purpose=f"reading {what}")
+    try:
+        yield
     except (arrow.ArrowException, OSError, MemoryError, UnicodeDecodeError, OverflowError) as error:
         reason = short(str(error).strip().splitlines()[0] if str(error).strip() else "no reason")
         raise DataFileError(
-            path, f"it cannot be read as Parquet ({reason}). Check that it is whole."
+            path, f"it cannot be read as {what} ({reason}). Check that it is whole."
         ) from error
 
 
@@ -88,22 +103,12 @@ def _read(
     schema, n_rows = stored.schema_arrow, stored.metadata.num_rows
     limits.check(path, 8 * n_rows * len(schema.names), path.stat().st_size)
     ours = _said(path, schema)
-    if labels is None:
-        labels = ours.get("n_labels")
-    feature_columns, label_columns = split_columns(path, schema.names, labels, ignore)
-    table = LabelledRows(path, schema.names, feature_columns, label_columns)
-    wanted = sorted(int(column) for column in [*feature_columns, *label_columns])
-    for column in wanted:
-        _check_type(path, schema.field(column), arrow)
-    seen = 0
-    for batch in stored.iter_batches(max(1, _BATCH // len(schema.names)), use_threads=False):
-        values = np.zeros((batch.num_rows, len(schema.names)))
-        for column in wanted:
-            values[:, column] = _numbers(batch.column(column), arrow)
-        table.add(values)
-        seen += batch.num_rows
-    if seen != n_rows:
-        raise DataFileError(path, f"it promises {n_rows} rows, but holds {seen}.")
+    table, wanted = _begun(path, schema, labels, ignore, ours, arrow)
+    size = max(1, _BATCH // len(schema.names))
+    for batch in stored.iter_batches(size, use_threads=False):
+        table.add(_values(batch, wanted, arrow))
+    if table.n_rows != n_rows:
+        raise DataFileError(path, f"it promises {n_rows} rows, but holds {table.n_rows}.")
     found = table.dataset()
     return replace(
         found,
@@ -111,6 +116,93 @@ def _read(
         label_names=found.label_names if ours.get("label_names", True) else None,
         name=ours.get("name", found.name),
     )
+
+
+def parquet_parts(
+    path: str | os.PathLike[str],
+    size: int,
+    labels: AnyLabels = None,
+    *,
+    ignore: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Iterator[LabelledPart]:
+    """The same some rows at a time, ``size`` or fewer of them."""
+    path = present(path)
+    with open_parquet(path) as stored:
+        schema = stored.schema_arrow
+        yield from _parts(path, schema, stored.iter_batches(size), size, labels, ignore)
+
+
+def arrow_parts(
+    path: str | os.PathLike[str],
+    size: int,
+    labels: AnyLabels = None,
+    *,
+    ignore: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Iterator[LabelledPart]:
+    """Rows of an Arrow (Feather) file some at a time; needs the extra "data" (pyarrow)."""
+    path = present(path)
+    arrow = require("pyarrow", extra="data", purpose="reading Arrow files")
+    ipc = require("pyarrow.ipc", extra="data", purpose="reading Arrow files")
+    with _arrow_errors(path, "Arrow"), arrow.memory_map(os.fspath(path), "r") as source:
+        stored = ipc.open_file(source)
+        batches = (stored.get_batch(place) for place in range(stored.num_record_batches))
+        sliced = (
+            batch.slice(start, size) for batch in batches for start in range(0, len(batch), size)
+        )
+        yield from _parts(path, stored.schema, sliced, size, labels, ignore)
+
+
+def rows_stored(path: Path) -> int:
+    """How many rows a Parquet file says it has."""
+    with open_parquet(path) as stored:
+        return stored.metadata.num_rows
+
+
+def _parts(
+    path: Path,
+    schema: Any,
+    batches: Iterable[Any],
+    size: int,
+    labels: AnyLabels,
+    ignore: Sequence[str],
+) -> Iterator[LabelledPart]:
+    arrow = require("pyarrow", extra="data", purpose="reading Parquet")
+    ours = _said(path, schema)
+    table, wanted = _begun(path, schema, labels, ignore, ours, arrow)
+    blocks = ((_values(batch, wanted, arrow), None) for batch in batches)
+    for part in parts_of(table, blocks, size):
+        yield replace(
+            part,
+            feature_names=part.feature_names if ours.get("feature_names", True) else None,
+            label_names=part.label_names if ours.get("label_names", True) else None,
+        )
+
+
+def _begun(
+    path: Path,
+    schema: Any,
+    labels: AnyLabels,
+    ignore: Sequence[str],
+    ours: dict[str, Any],
+    arrow: Any,
+) -> tuple[LabelledRows, list[int]]:
+    """A table for the rows, and the columns that go into it."""
+    if labels is None:
+        labels = ours.get("n_labels")
+    feature_columns, label_columns = split_columns(path, schema.names, labels, ignore)
+    wanted = sorted(int(column) for column in [*feature_columns, *label_columns])
+    for column in wanted:
+        _check_type(path, schema.field(column), arrow)
+    return LabelledRows(path, schema.names, feature_columns, label_columns), wanted
+
+
+def _values(batch: Any, wanted: list[int], arrow: Any) -> np.ndarray:
+    values = np.zeros((batch.num_rows, batch.num_columns))
+    for column in wanted:
+        values[:, column] = _numbers(batch.column(column), arrow)
+    return values
 
 
 def _said(path: Path, schema: Any) -> dict[str, Any]:

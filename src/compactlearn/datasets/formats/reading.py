@@ -16,7 +16,7 @@ from compactlearn.datasets.formats.parquet import read_parquet
 from compactlearn.datasets.formats.xmlrepo import read_xmlrepo
 from compactlearn.datasets.parsing.unpacking import Limits, Lines, plain_ending, present
 
-__all__ = ["FORMATS", "WITH_COLUMNS", "format_of", "read"]
+__all__ = ["BY_ENDING", "FORMATS", "WITH_COLUMNS", "format_of", "read"]
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -27,7 +27,7 @@ _READERS: dict[str, Callable[..., Dataset]] = {
     "xmlrepo": read_xmlrepo,
 }
 FORMATS = tuple(_READERS)
-_BY_ENDING = {
+BY_ENDING = {
     ".arff": "arff", ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".mat": "mat",
     ".parquet": "parquet", ".pq": "parquet", ".svm": "libsvm", ".libsvm": "libsvm",
     ".svmlight": "libsvm", ".xmlrepo": "xmlrepo",
@@ -102,7 +102,7 @@ def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str
     >>> format_of("enron.arff.xz")
     'arff'
     """
-    return _BY_ENDING.get(plain_ending(path)) or _format_of_content(path, limits)
+    return BY_ENDING.get(plain_ending(path)) or _format_of_content(path, limits)
 
 
 def _format_of_content(path: str | os.PathLike[str], limits: Limits | None) -> str:

@@ -2,6 +2,8 @@
 
 import os
 import re
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +12,11 @@ from scipy import sparse
 from compactlearn.core.atomic import atomic
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.errors import DataFileError
-from compactlearn.datasets.parsing.assemble import dataset_of
+from compactlearn.datasets.parsing.assemble import LabelledPart, dataset_of
 from compactlearn.datasets.parsing.index_value_rows import PairReader
 from compactlearn.datasets.parsing.unpacking import Limits, Lines
 
-__all__ = ["read_xmlrepo", "write_xmlrepo"]
+__all__ = ["known_columns", "read_xmlrepo", "rows_declared", "write_xmlrepo", "xmlrepo_parts"]
 
 _HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 _TOO_MANY = 2**31 - 1
@@ -60,39 +62,105 @@ def read_xmlrepo(
      array([[1, 1], [0, 0], [0, 1]]))
     """
     with Lines(path, limits) as lines:
-        first = lines.line()
-        header = None if first is None else _HEADER.fullmatch(first)
-        n_rows = None
-        if header is not None:
-            n_rows, n_features, n_labels = (int(number) for number in header.groups())
-            if max(n_features, n_labels) > _TOO_MANY:
-                raise DataFileError(
-                    lines.path,
-                    f"a file may have {_TOO_MANY} columns at most, but declares "
-                    f"{max(n_features, n_labels)}. Check its first line.",
-                    line=1,
-                )
-        elif first is not None:
-            lines.push_back(first)
-        rows = PairReader(
-            lines, n_features=n_features, n_labels=n_labels, keep_blank=header is not None
-        )
+        rows, n_rows = _begun(lines, n_features, n_labels)
         rows.read()
     return _finished(rows, n_rows)
 
 
+def xmlrepo_parts(
+    path: str | os.PathLike[str],
+    size: int,
+    *,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    limits: Limits | None = None,
+) -> Iterator[LabelledPart]:
+    """The same some rows at a time, ``size`` or somewhat more of them.
+
+    Without a first line that says so, the numbers of columns must be given.
+    """
+    with Lines(path, limits) as lines:
+        rows, n_rows = _begun(lines, n_features, n_labels)
+        shape = known_columns(rows)
+        seen = 0
+        for more in chain((True for _ in rows.steps()), [False]):
+            if more and rows.X.n_rows < size:
+                continue
+            X, Y = rows.take(*shape)
+            if n_rows is not None and seen + X.shape[0] > n_rows:
+                _refuse_more(rows, n_rows, X, Y, seen)
+                X, Y = X[: n_rows - seen], Y[: n_rows - seen]  # empty lines at the end
+            seen += X.shape[0]
+            if X.shape[0]:
+                yield LabelledPart(X, Y)
+        if n_rows is not None and seen != n_rows:
+            raise _other_number(rows, n_rows, seen)
+
+
+def rows_declared(path: str | os.PathLike[str], limits: Limits | None = None) -> int | None:
+    """How many rows the first line promises; None where it does not say."""
+    with Lines(path, limits) as lines:
+        header = _HEADER.fullmatch(lines.line() or b"")
+    return None if header is None else int(header[1])
+
+
+def known_columns(rows: PairReader) -> tuple[int, int]:
+    """The numbers of columns, without which a file cannot be read in parts."""
+    if rows.n_features is None or rows.n_labels is None:
+        raise DataFileError(
+            rows.lines.path,
+            "a file that is read in parts must say how many columns there are, and this one does "
+            "not. Pass n_features and n_labels, or write 'rows features labels' in its first line.",
+        )
+    return rows.n_features, rows.n_labels
+
+
+def _begun(
+    lines: Lines, n_features: int | None, n_labels: int | None
+) -> tuple[PairReader, int | None]:
+    """What reads the rows, and how many the first line promises."""
+    first = lines.line()
+    header = None if first is None else _HEADER.fullmatch(first)
+    n_rows = None
+    if header is not None:
+        n_rows, n_features, n_labels = (int(number) for number in header.groups())
+        if max(n_features, n_labels) > _TOO_MANY:
+            raise DataFileError(
+                lines.path,
+                f"a file may have {_TOO_MANY} columns at most, but declares "
+                f"{max(n_features, n_labels)}. Check its first line.",
+                line=1,
+            )
+    elif first is not None:
+        lines.push_back(first)
+    keep = header is not None
+    return PairReader(lines, n_features=n_features, n_labels=n_labels, keep_blank=keep), n_rows
+
+
+def _refuse_more(
+    rows: PairReader, n_rows: int, X: sparse.csr_array, Y: sparse.csr_array, seen: int
+) -> None:
+    """Refuse rows beyond those that were promised, unless they are empty."""
+    beyond = n_rows - seen
+    if X[beyond:].nnz + Y[beyond:].nnz:
+        raise _other_number(rows, n_rows, seen + X.shape[0])
+
+
+def _other_number(rows: PairReader, promised: int, found: int) -> DataFileError:
+    return DataFileError(
+        rows.lines.path,
+        f"the first line promises {promised} rows, but {found} follow. Check that the file "
+        "is whole.",
+        line=rows.lines.number,
+    )
+
+
 def _finished(rows: PairReader, n_rows: int | None) -> Dataset:
-    path = rows.lines.path
     X, Y = rows.X.csr(), rows.Y.csr(np.int64)
     if n_rows is not None and X.shape[0] > n_rows and X[n_rows:].nnz + Y[n_rows:].nnz == 0:
         X, Y = X[:n_rows], Y[:n_rows]  # empty lines at the end
     if n_rows is not None and X.shape[0] != n_rows:
-        raise DataFileError(
-            path,
-            f"the first line promises {n_rows} rows, but {X.shape[0]} follow. Check that the file "
-            "is whole.",
-            line=rows.lines.number,
-        )
+        raise _other_number(rows, n_rows, X.shape[0])
     return pairs_dataset(rows, X, Y)
 
 

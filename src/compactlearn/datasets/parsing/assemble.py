@@ -1,7 +1,8 @@
 """Blocks of rows into one `Dataset`: what all readers end with."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,15 @@ from compactlearn.core.compress import compress_rows
 from compactlearn.datasets.dataset import Dataset, Matrix
 from compactlearn.datasets.errors import DataFileError
 
-__all__ = ["GatheredRows", "LabelledRows", "dataset_of", "stem", "take_columns"]
+__all__ = [
+    "GatheredRows",
+    "LabelledPart",
+    "LabelledRows",
+    "dataset_of",
+    "parts_of",
+    "stem",
+    "take_columns",
+]
 
 # Below this share of non-zero values a matrix is kept sparse.
 SPARSE_BELOW = 0.25
@@ -97,6 +106,16 @@ class GatheredRows:
             yield self._blocks.pop()
 
 
+@dataclass(frozen=True, eq=False)
+class LabelledPart:
+    """Some rows of a file, and the names of the columns of all."""
+
+    X: Matrix
+    Y: sparse.csr_array
+    feature_names: tuple[str, ...] | None = None
+    label_names: tuple[str, ...] | None = None
+
+
 class LabelledRows:
     """Rows of a table with features and labels side by side."""
 
@@ -138,6 +157,19 @@ class LabelledRows:
             )
         self._Y.add(labels)
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are so far."""
+        return self._X.n_rows
+
+    def take(self) -> LabelledPart:
+        """The rows so far, which are forgotten: for those who want a file in parts."""
+        names = tuple(self._feature_names), tuple(self._names[j] for j in self._label_columns)
+        part = LabelledPart(self._X.matrix(), self._Y.csr(np.int64), *names)
+        self._X = GatheredRows(len(self._feature_names))
+        self._Y = GatheredRows(len(self._label_columns))
+        return part
+
     def dataset(self) -> Dataset:
         """The whole."""
         return dataset_of(
@@ -147,6 +179,20 @@ class LabelledRows:
             self._feature_names,
             [self._names[j] for j in self._label_columns],
         )
+
+
+def parts_of(
+    table: LabelledRows,
+    blocks: Iterable[tuple[Matrix, Callable[[int], int] | None]],
+    size: int,
+) -> Iterator[LabelledPart]:
+    """Blocks of a table in parts of ``size`` rows, or somewhat more."""
+    for values, line_of in blocks:
+        table.add(values, line_of)
+        if table.n_rows >= size:
+            yield table.take()
+    if table.n_rows:
+        yield table.take()
 
 
 def dataset_of(

@@ -4,6 +4,7 @@ As with ARFF, a block of plain numbers is parsed at once, and any other line by 
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -62,6 +63,11 @@ class PairReader:
 
     def read(self) -> None:
         """Read to the end of the file into `X` and `Y`."""
+        for _ in self.steps():
+            pass
+
+    def steps(self) -> Iterator[None]:
+        """The same a little at a time: between two steps the rows so far may be taken away."""
         for block in self.lines.blocks():
             rows = self._all_at_once(block.text) if self.named is None else None
             if rows is None:
@@ -69,6 +75,15 @@ class PairReader:
             for matrix, part in zip((self.X, self.Y), rows, strict=True):
                 matrix.n_columns = max(matrix.n_columns, part.shape[1])
                 matrix.add(part)
+            yield
+
+    def take(self, n_features: int, n_labels: int) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """The rows so far, which are forgotten, with so many columns."""
+        X, Y = self.X.csr(), self.Y.csr(np.int64)
+        X.resize(X.shape[0], n_features)
+        Y.resize(Y.shape[0], n_labels)
+        self.X, self.Y = GatheredRows(0), GatheredRows(0)
+        return X, Y
 
     def _all_at_once(self, text: bytes) -> tuple[sparse.csr_array, sparse.csr_array] | None:
         scan = _GRAMMAR.scan(text.translate(_TAB_TO_BLANK))

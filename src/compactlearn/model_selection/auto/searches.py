@@ -13,9 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from sklearn.model_selection import ParameterGrid
 
 from compactlearn.embeddings.components import LARGEST_AUTO
@@ -94,10 +93,9 @@ def best_way(problem: Problem) -> Way:
 
     def reached(way: Way) -> float:
         X = way.fit(part.X, part.weights).X
-        products = X @ X.T
-        K = products.toarray() if scipy.sparse.issparse(products) else products
         unit = penalty_of_rows(X, part.weights)
-        return _best_penalty(part, truth, K, [unit * multiple for multiple in MULTIPLES])[0]
+        penalties = [unit * multiple for multiple in MULTIPLES]
+        return _best_penalty(part, truth, linear_kernel(X), penalties)[0]
 
     return max(WAYS, key=reached)
 

@@ -1,0 +1,40 @@
+"""Dask's collections, recognised without Dask: who has none need not have the package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["is_dask", "is_dask_array", "is_dask_frame", "refuse_dask"]
+
+
+def is_dask(data: Any) -> bool:
+    """Whether ``data`` is a collection of Dask's, of whatever kind.
+
+    >>> is_dask([[1.0, 2.0]])
+    False
+    """
+    kind = type(data)
+    home = kind.__module__.partition(".")[0]
+    return home in ("dask", "dask_expr") and hasattr(kind, "__dask_graph__")
+
+
+def is_dask_array(data: Any) -> bool:
+    """Whether ``data`` is a ``dask.array.Array``."""
+    # Asked of the type: a Delayed object claims to have every attribute.
+    return is_dask(data) and hasattr(type(data), "chunks")
+
+
+def is_dask_frame(data: Any) -> bool:
+    """Whether ``data`` is a ``DataFrame`` or a ``Series`` of ``dask.dataframe``."""
+    return is_dask(data) and hasattr(type(data), "divisions")
+
+
+def refuse_dask(data: Any, name: str) -> None:
+    """Refuse Dask's collections where rows are needed in memory: nothing is gathered unasked."""
+    if is_dask(data):
+        raise TypeError(
+            f"{name} must hold data in memory here, and is a Dask {type(data).__name__}, whose "
+            f"blocks would have to be gathered; pass {name}.compute() if they fit in the memory, "
+            "or use a method that reads them block by block (those of CompactClassifier, "
+            "CMLLClassifier and the searches over them are listed in the guide to Dask)."
+        )

@@ -1,0 +1,1 @@
+"""Fits from rows that come in blocks: more of them than memory."""
