@@ -36,11 +36,11 @@ from compactlearn import AutoCompactClassifier, CMLLClassifier
 
 DATA = ("enron", "llog", "plant", "corel5k")
 METHODS = {
-    "Auto": AutoCompactClassifier(),
     "CMLL": CMLLClassifier(decoder="logistic", threshold=0.5),
     "CMLL_y": CMLLClassifier(None, 0.5, alpha=100.0, decoder="logistic", threshold=0.5),
     "one-vs-rest, C=1": OneVsRestClassifier(LogisticRegression(max_iter=1000)),
     "one-vs-rest, C=0.1": OneVsRestClassifier(LogisticRegression(C=0.1, max_iter=1000)),
+    "Auto": AutoCompactClassifier(),
 }
 BINS, CLIP = 10, 1e-6
 
