@@ -137,10 +137,18 @@ def _training_labels(model: Any, train_labels: Any, sep: str | None) -> Any:
     if train_labels is None:
         return None
     space = getattr(model, "label_space_", None)
-    flat = np.ndim(train_labels) == 1 and not isinstance(model.classes_, list)
-    if flat and sep is None and (space is None or space.kind != "multilabel"):
+    classes = space is None or space.kind != "multilabel"
+    if classes and sep is None and not isinstance(model.classes_, list) and _is_flat(train_labels):
         return _indicators(train_labels, np.asarray(model.classes_), "train_labels")
     return as_fitted(model, train_labels, sep=sep, owner="evaluate")
+
+
+def _is_flat(labels: Any) -> bool:
+    """Whether there is one class for each row; lists of different lengths are names."""
+    try:
+        return np.ndim(labels) == 1
+    except ValueError:
+        return False
 
 
 def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:

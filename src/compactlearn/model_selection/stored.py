@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from compactlearn.estimators.compressing import Half
 from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from compactlearn.estimators.stored.checks import is_number, matrix, numbers, require, size
 from compactlearn.estimators.stored.foreign import vectorizer
@@ -58,7 +61,9 @@ def _check_forest(forest: LabelForest) -> None:
         n_labels = numbers(forest.frequency_, (None,), "the frequency of labels").size
         require(forest.forest_.n_outputs_ == n_labels, "a forest has other labels")
         require(size(forest.n_trees, "the number of trees") > 0, "there are no trees")
-        require(((forest.frequency_ > 0) & (forest.frequency_ < 1)).all(), "frequencies are none")
+        frequency: Any = forest.frequency_  # in half precision until all parts are there
+        shares = frequency.array() if isinstance(frequency, Half) else frequency
+        require(((shares > 0) & (shares < 1)).all(), "frequencies are none")
         require(np.isfinite(forest.frequency_).all(), "frequencies are not finite")
 
 
