@@ -64,7 +64,7 @@ def _check_forest(forest: LabelForest) -> None:
         frequency: Any = forest.frequency_  # in half precision until all parts are there
         shares = frequency.array() if isinstance(frequency, Half) else frequency
         require(((shares > 0) & (shares < 1)).all(), "frequencies are none")
-        require(np.isfinite(forest.frequency_).all(), "frequencies are not finite")
+        require(np.isfinite(shares).all(), "frequencies are not finite")
 
 
 allow(
