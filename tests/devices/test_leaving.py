@@ -178,11 +178,11 @@ def test_bad_labels(labels, match):
     refuses(model, lambda: model.fit(torch.asarray(X), labels), match)
 
 
-def test_bad_weights(place):
+@pytest.mark.parametrize("weights", [-np.ones(40), np.ones(3)], ids=["negative", "too few"])
+def test_bad_weights(weights, place):
     model = CMLLClassifier()
-    for weights, match in ((-np.ones(40), "sample_weight"), (np.ones(3), "sample_weight")):
-        call = lambda w=weights: model.fit(place.make(X), Y, place.make(w))  # noqa: E731
-        refuses(model, call, match)
+    bad = place.make(weights)
+    refuses(model, lambda: model.fit(place.make(X), Y, bad), "sample_weight")
 
 
 def test_a_model_predicts_where_it_was_fitted(place):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 from compactlearn.core.threads import blas_threads
@@ -16,20 +17,21 @@ from compactlearn.estimators.streaming.fitting import prepare
 from compactlearn.linalg.row_source import RowSource
 
 
-class FitsBlocks:
+class FitsBlocks(ABC):
     """What ``CompactClassifier`` offers for rows that come in blocks."""
 
     threshold: Any
     decoder: str
 
+    @abstractmethod
     def make_embedding(self) -> Embedding:
         """The embedding that would be fitted, its parameters checked."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _learn(
         self, embedding: Embedding, training: Training, labels: LabelSpace, threshold: Any
     ) -> Decided:
-        raise NotImplementedError
+        """Fit to what is known of the rows."""
 
     def fit_blocks(self, blocks: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Self:
         """Fit rows that come in blocks, and that need never be in memory together.
