@@ -286,6 +286,35 @@ def test_any_classifier_can_be_put_beside_and_is_judged_on_the_same_folds():
         figures.append(average_precision(Y[test], scores))
     assert [row["name"] for row in model.references_] == ["mine", "CompactClassifier"]
     assert model.references_[0]["score"] == pytest.approx(np.mean(figures), abs=1e-6)
-    with pytest.raises(ValueError, match="compares on the labels of fit, 6 of kind multilabel"):
-        model.add_reference(X, Y[:, :4], other)
+    wrong = [(X, Y[:, :4]), (X[:100], Y[:100]), (X, Y[::-1]), (X[::-1], 1 - Y)]
+    for rows, labels in wrong:
+        with pytest.raises(ValueError, match=r"compares on the folds of fit|validation rows of cv"):
+            model.add_reference(rows, labels, other)
+    with pytest.raises(ValueError, match="compares on the folds of fit"):
+        model.add_reference(X, Y, other, sample_weight=np.arange(1.0, 121.0))
+    with pytest.raises(TypeError, match=r"needs a classifier with scikit-learn's methods.*'ridge'"):
+        model.add_reference(X, Y, "ridge")
     assert len(model.references_) == 2
+
+
+def test_a_reference_is_weighed_as_the_search_is():
+    data = load("emotions")
+    X, Y = data.X[:120], data.Y[:120]
+    weights = np.random.default_rng(0).integers(0, 3, size=120).astype(float)
+    model = AutoCompactClassifier(time_budget=0.01, random_state=0).fit(X, Y, weights)
+    one = CompactClassifier(Original(), alpha=30.0, threshold=0.5)
+    model.add_reference(X, Y, one, sample_weight=weights)
+    rows = weights > 0
+    alone = AutoCompactClassifier(time_budget=0.01, random_state=0)
+    alone.fit(X[rows], Y[rows], weights[rows])
+    alone.add_reference(X[rows], Y[rows], one, sample_weight=weights[rows])
+    assert model.references_[0]["score"] == pytest.approx(alone.references_[0]["score"])
+
+
+def test_folds_that_cannot_be_made_again_are_not_taken_for_those_of_the_search():
+    data = load("emotions")
+    X, Y = data.X[:80], data.Y[:80]
+    rng = np.random.RandomState(0)
+    model = AutoCompactClassifier(time_budget=0.01, random_state=rng).fit(X, Y)
+    with pytest.raises(ValueError, match="a random_state that is a number or None"):
+        model.add_reference(X, Y)

@@ -19,6 +19,7 @@ from compactlearn.core.params import (
     Choice,
     Constraint,
     Integer,
+    Methods,
     Nothing,
     Numbers,
     Real,
@@ -252,6 +253,7 @@ feature_names_in_
                 chosen = replace(chosen, blend=compressed_parts(chosen.blend, wish.dtype))
             forget_compression(self)
             self._keep(tried, chosen, labels.placed(threshold))
+            self._judged_on = problem.fingerprint()
             self.references_ = [_line_of(one) for one in references]
         return self
 
@@ -417,6 +419,7 @@ feature_names_in_
         estimator: Any = None,
         *,
         name: str | None = None,
+        sample_weight: Any = None,
         Y: Any = None,
         sep: str | None = None,
     ) -> Self:
@@ -427,7 +430,7 @@ feature_names_in_
 
         Parameters
         ----------
-        X, y, Y, sep : as in ``fit``, the same rows in the same order
+        X, y, sample_weight, Y, sep : as in ``fit``, the same rows in the same order
         estimator : classifier or None, default=None
             With ``predict_proba`` or ``decision_function``. None is one-vs-rest logistic
             regression, with the preparation that suits ridge and the best of three penalties.
@@ -435,18 +438,26 @@ feature_names_in_
             What it is called; None takes the name of its class.
         """
         check_is_fitted(self, "best_estimator_")
+        owner = f"{type(self).__name__}.add_reference"
+        if estimator is not None and not Methods("fit", "get_params").accepts(estimator):
+            raise TypeError(
+                f"{owner} needs a classifier with scikit-learn's methods, and was given "
+                f"{estimator!r:.80}; pass an instance, or None for one-vs-rest."
+            )
         with unchanged_on_error(self), blas_threads():
             X = check_features(self, X, reset=False)
-            owner = f"{type(self).__name__}.add_reference"
             given = labels_given(y, Y)
             targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
-            if (targets.kind, targets.n_labels) != (self._labels.kind, self.n_labels_):
+            weights = check_weights(sample_weight, X.shape[0])
+            counted = None if weights is None else np.flatnonzero(weights)
+            X, targets, weights = without_zero_weights(X, targets, weights)
+            problem = self._problem(X, targets, weights, counted)
+            if problem.fingerprint() != self._judged_on:
                 raise ValueError(
-                    f"{owner} compares on the labels of fit, {self.n_labels_} of kind "
-                    f"{self._labels.kind}, and was given {targets.n_labels} of kind "
-                    f"{targets.kind}; pass the rows and labels of fit."
+                    f"{owner} compares on the folds of fit, and these rows, labels or weights make "
+                    "other ones; pass those of fit in the same order (and to fit a random_state "
+                    "that is a number or None, so that its folds can be made again)."
                 )
-            problem = self._problem(X, targets, None, None)
             if estimator is None:
                 judged = try_one_vs_rest(problem, name or "one-vs-rest", best_way(problem))
             else:

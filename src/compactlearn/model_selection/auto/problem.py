@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -84,6 +85,15 @@ class Problem:
             (np.flatnonzero(self.fold != k), np.flatnonzero(self.fold == k))
             for k in range(int(self.fold.max()) + 1)
         ]
+
+    def fingerprint(self) -> str:
+        """Of folds, labels and weights: two problems that judge alike have the same."""
+        digest = hashlib.sha256()
+        for part in (self.fold, self.Y.indptr, self.Y.indices):
+            digest.update(np.asarray(part, dtype=np.int64).tobytes())
+        if self.weights is not None:
+            digest.update(self.weights.tobytes())
+        return digest.hexdigest()
 
     def some(self, n_rows: int) -> Problem:
         """The same problem on some of its rows, drawn at random; on all, where there are few."""
