@@ -17,6 +17,7 @@ import sys
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import typer
@@ -217,6 +218,7 @@ CLAIMS = [
 
 
 @by_chain("python")
+@mock.patch.dict(os.environ)  # what an example sets there ends with it
 def test_the_examples_run(chain, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}

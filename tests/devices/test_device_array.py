@@ -192,8 +192,7 @@ def test_nothing_leaves_the_device_unasked(place):
 @pytest.mark.parametrize("place", [p for p in PLACES if p.name != "strict"], ids=lambda p: p.name)
 def test_it_is_pickled_with_its_library(place):
     """array-api-strict itself does not pickle its devices."""
-    again = pickle.loads(pickle.dumps(DeviceArray(place.make(A), answer="float32")))
-    assert again.answer == "float32"
+    again = pickle.loads(pickle.dumps(DeviceArray(place.make(A))))
     same(again + again, A + A)
 
 

@@ -194,9 +194,9 @@ def test_tensors_of_any_layout(change):
 def test_types_of_numbers(dtype):
     rows = (10 * X).astype(dtype)
     found = scores_of(torch.asarray(rows), torch.asarray(Y))
-    assert found.dtype == (torch.float32 if dtype == "float32" else torch.float64)
     expected = scores_of(rows.astype(np.float64), Y)
-    assert difference(found, expected) < (1e-6 if dtype == "float32" else CLOSE)
+    assert found.dtype == torch.float64
+    assert difference(found, expected) < CLOSE
 
 
 def test_x_decides_the_place_and_the_others_follow(place):

@@ -74,12 +74,11 @@ def namespace_of(raw: Any) -> Any:
 class DeviceArray(Summed, np.lib.mixins.NDArrayOperatorsMixin):
     """An array of another library, with as much of NumPy's manners as this package asks for."""
 
-    __slots__ = ("answer", "raw", "xp")
+    __slots__ = ("raw", "xp")
 
-    def __init__(self, raw: Any, xp: Any = None, answer: str | None = None) -> None:
+    def __init__(self, raw: Any, xp: Any = None) -> None:
         self.raw = raw
         self.xp = namespace_of(raw) if xp is None else xp
-        self.answer = answer  # of rows that came: the type that what is made of them goes back in
 
     # ---- what it is ---------------------------------------------------------------------------
 
@@ -112,10 +111,10 @@ class DeviceArray(Summed, np.lib.mixins.NDArrayOperatorsMixin):
         )
 
     def __getstate__(self) -> Any:
-        return self.raw, self.answer
+        return self.raw
 
-    def __setstate__(self, state: Any) -> None:
-        self.raw, self.answer = state
+    def __setstate__(self, raw: Any) -> None:
+        self.raw = raw
         self.xp = namespace_of(self.raw)
 
     # ---- others beside it ---------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,20 @@ def require_same_place(estimator: Any, X: Any, *, reset: bool) -> None:
     if library_of(X) is not None:
         given = f"{place_of(X)}, read as NumPy outside of {SWITCH}"
     raise ValueError(
-        f"Inputs passed to {type(estimator).__name__} must use the same namespace and the same "
-        f"device as those passed to fit(): that was {own or 'NumPy on the CPU'}, and this is "
+        f"Inputs passed to {type(estimator).__name__}.{_asked(estimator)}() must use the same "
+        "namespace and the same device as those passed to "
+        f"{type(estimator).__name__}.fit(): that was {own or 'NumPy on the CPU'}, and this is "
         f"{given}; pass X there" + (", or predict by what to_numpy() returns." if own else ".")
     )
+
+
+def _asked(estimator: Any) -> str:
+    """The method of the estimator that was called from outside, which an error has to name."""
+    frame, found = sys._getframe(), "predict"
+    while (frame := frame.f_back) is not None:
+        if frame.f_locals.get("self") is estimator:
+            found = frame.f_code.co_name
+    return found
 
 
 def _refuse_not_finite(X: DeviceArray) -> None:

@@ -87,7 +87,6 @@ def taken(array: Any, name: str) -> DeviceArray:
             f"Complex data not supported: {name} must hold real numbers, and its type is "
             f"{array.dtype}; pass the real and imaginary parts as columns."
         )
-    answer = kind if kind == "float32" else None
     try:
         raw = found.xp.astype(found.raw, found.xp.float64, copy=False)
     except (TypeError, RuntimeError) as error:
@@ -95,7 +94,7 @@ def taken(array: Any, name: str) -> DeviceArray:
             f"Sums are made in float64, which the device {array.device} of {name} does not have; "
             "move the data to another device, or to NumPy arrays."
         ) from error
-    return DeviceArray(raw, found.xp, answer)
+    return DeviceArray(raw, found.xp)
 
 
 def _is_sparse(array: Any) -> bool:
@@ -195,7 +194,7 @@ def host(array: Any) -> Any:
 
 
 def answered(found: Any, X: Any) -> Any:
-    """What was made of rows, as an array of the rows' library and, of float32, of their type."""
+    """What was made of rows, as an array of the rows' library."""
     if not isinstance(X, DeviceArray):
         return found
     if isinstance(found, tuple):
@@ -204,8 +203,6 @@ def answered(found: Any, X: Any) -> Any:
         found = X.beside(found)
     if not isinstance(found, DeviceArray):
         return found
-    if X.answer is not None and found.dtype.kind == "f":
-        found = found.astype(X.answer, copy=False)
     return found.raw
 
 

@@ -362,7 +362,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self, "n_label_components_")
         X = check_features(self, X, reset=False)
         found = X if self.projection_ is None else X @ held(self.projection_)
-        return answered(found, X)
+        return answered(found.astype(np.float64, copy=False), X)
 
     def decode(self, codes: Any) -> Array:
         """Return the label scores of codes: ``codes @ decoder_ + offset_``.

@@ -505,7 +505,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return answered(self._model.projected(X), X)
+        return answered(self._model.projected(X).astype(np.float64, copy=False), X)
 
     @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
