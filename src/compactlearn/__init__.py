@@ -75,6 +75,7 @@ __getattr__, __dir__ = names_on_demand(
         "model_selection",
         "plots",
         "records",
+        "related",
         "report",
     ),
 )

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 __all__ = ["ROWS", "Family", "MethodRow"]
 
-#: The paper has two tables. What the library has beside its methods, controls and variants, stands
-#: in a third.
-Family = Literal["linear", "kernel", "other"]
+#: The paper has two tables. The methods of its related work stand in a third; what the library has
+#: beside all these, controls and variants, in a fourth.
+Family = Literal["linear", "kernel", "related", "other"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +25,10 @@ class MethodRow:
     Parameters
     ----------
     name : str
-    family : "linear", "kernel" or "other"
-        Where the report shows it. Those of the first two are what `compactlearn.method` knows.
+    family : "linear", "kernel", "related" or "other"
+        Where the report shows it. Those of the first three are what `compactlearn.method` knows.
     made_by : str
-        "package.module:object" of an embedding or a classifier; in the third table of a function
+        "package.module:object" of an embedding or a classifier; in the fourth table of a function
         that makes of this row an entry of the benchmark.
     line : str
         What it is, for the legend of a report; of a kernel version that of the method itself.
@@ -177,6 +177,16 @@ _WITH_KERNEL = (
     ),
     _with_kernel("CMLL"),
 )
+
+# ---- related work: what compresses labels, what compresses features, and models of their own -----
+
+_OF_LABELS: tuple[MethodRow, ...] = ()
+
+_OF_FEATURES: tuple[MethodRow, ...] = ()
+
+_OF_THEIR_OWN: tuple[MethodRow, ...] = ()
+
+_RELATED = (*_OF_LABELS, *_OF_FEATURES, *_OF_THEIR_OWN)
 
 _LOGISTIC = MethodRow(
     "CMLL+logistic",
@@ -347,7 +357,7 @@ _OF_OTHERS = (
     ),
 )
 
-#: Every method by its name, in the order of the paper's tables and then of the third.
+#: Every method by its name, in the order of the paper's tables and then of the others.
 ROWS: dict[str, MethodRow] = {
-    row.name: row for row in (*_LINEAR, *_WITH_KERNEL, *_BESIDE, *_OF_OTHERS)
+    row.name: row for row in (*_LINEAR, *_WITH_KERNEL, *_RELATED, *_BESIDE, *_OF_OTHERS)
 }

@@ -1,4 +1,4 @@
-"""From a method's name in the paper's tables to an estimator."""
+"""From a method's name in the paper, its tables or its related work, to an estimator."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.method_table import ROWS, MethodRow
 
-#: The names of the methods in the paper's tables, in their order: linear, then kernel.
+#: The names of the methods in the paper's tables, in their order: linear, then kernel; after them
+#: those of its related work.
 METHODS = tuple(name for name, row in ROWS.items() if row.family != "other")
 
 
 def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
-    """Return an unfitted estimator by its name in the paper's tables.
+    """Return an unfitted estimator by its name in the paper's tables or in its related work.
 
     Parameters
     ----------

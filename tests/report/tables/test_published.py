@@ -91,7 +91,7 @@ def test_names_stand_in_the_papers_order_and_strangers_after_them():
     ]  # fmt: skip
 
 
-def test_the_library_s_other_entries_and_every_variant_have_the_third_table():
+def test_the_library_s_other_entries_and_every_variant_have_the_fourth_table():
     beside = set(entry_names()) - set(METHODS)
     assert beside
     assert {family_of(method) for method in beside} == {"other"}

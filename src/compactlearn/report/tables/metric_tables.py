@@ -95,7 +95,7 @@ class MetricTable:
 
     def printed(self) -> tuple[tuple[str, ...], dict[str, list[Entry]]]:
         """Columns and named rows for paper: the methods go down where they are many."""
-        if self.family != "other":
+        if self.family in ("linear", "kernel"):
             return self.methods, {dataset: self.row(dataset) for dataset in self.datasets}
         rows = {m: [self.entries[d, m] for d in self.datasets] for m in self.methods}
         return self.datasets, rows
@@ -144,7 +144,7 @@ def families(results: Results) -> list[tuple[Family, list[str]]]:
 
 
 def make_tables(results: Results) -> list[MetricTable]:
-    """Metric by metric: linear, kernel, other methods; empty tables are left out.
+    """Metric by metric: linear, kernel, related, other methods; empty tables are left out.
 
     Parameters
     ----------

@@ -23,9 +23,9 @@ __all__ = [
     "published_first",
 ]
 
-#: A table's reference; in the third CMLL is a guest.
+#: A table's reference; in the third and fourth CMLL is a guest.
 REFERENCES: Mapping[Family, str] = MappingProxyType(
-    {"linear": "CMLL", "kernel": "k-CMLL", "other": "CMLL"}
+    {"linear": "CMLL", "kernel": "k-CMLL", "related": "CMLL", "other": "CMLL"}
 )
 
 
@@ -109,9 +109,9 @@ def has_its_rows(dataset: str, rows: int | None) -> bool:
 def family_of(method: str) -> Family:
     """In which table a method stands.
 
-    Those of the paper where it has them. What the library offers beside them, and variants of
-    either, named by a comma or slash, in the third. A method of somebody else belongs beside the
-    paper's.
+    Those of the paper where it has them, and its related work in the third. What the library offers
+    beside them, and variants of any, named by a comma or slash, in the fourth. A method of somebody
+    else belongs beside the paper's.
 
     >>> family_of("C2AE"), family_of("RRR")
     ('kernel', 'other')

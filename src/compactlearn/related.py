@@ -1,0 +1,9 @@
+"""The methods of the paper's related work, which are compared with compact learning.
+
+``compactlearn.method`` makes each of them by its name; the classes are here. docs/RELATED.md says
+what each is good for.
+"""
+
+from __future__ import annotations
+
+__all__: list[str] = []
