@@ -46,6 +46,7 @@ from compactlearn.core.params import (
 )
 from compactlearn.core.row_blocks import RowBlocks
 from compactlearn.core.threads import blas_threads
+from compactlearn.core.unknown_labels import refuse_on_dask
 from compactlearn.core.validation import (
     check_features,
     labels_given,
@@ -55,6 +56,7 @@ from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
+from compactlearn.estimators.completing import completed
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
 from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
@@ -264,6 +266,7 @@ default="auto"
         Y: Any = None,
         groups: Any = None,
         sep: str | None = None,
+        unknown: Any = None,
     ) -> Self:
         """Fit embedding, learner and decoder.
 
@@ -276,7 +279,8 @@ default="auto"
             weights may be Dask collections too (docs/guide/dask.md).
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
+            class per row. Either name will do. NaN in a matrix is a label that is not known
+            (docs/guide/unknown-labels.md).
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
         groups : array-like of shape (n_samples,), optional
@@ -284,18 +288,30 @@ default="auto"
             Without groups, equal rows are.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
+        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
+            True where a label is not known; whatever y has there is not read. For sparse labels,
+            and in place of NaN.
         """
         given = labels_given(y, Y)
         if isinstance(X, RowBlocks):
-            refuse_beside_blocks(y=given, sample_weight=sample_weight, groups=groups, sep=sep)
+            refuse_beside_blocks(
+                y=given, sample_weight=sample_weight, groups=groups, sep=sep, unknown=unknown
+            )
             return self.fit_blocks(X)
-        if is_large_map(X) and np.ndim(given) == 2 and groups is None and fits_in_blocks(self):
+        whole = groups is not None or unknown is not None
+        if is_large_map(X) and np.ndim(given) == 2 and not whole and fits_in_blocks(self):
             return self.fit_blocks(ArrayBlocks(X, given, sample_weight))
-        self._fit(X, given, sample_weight, groups, sep)
+        self._fit(X, given, sample_weight, groups, sep, unknown)
         return self
 
     def fit_scored(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        unknown: Any = None,
     ) -> HonestScores:
         """``fit``, and return the scores of rows that the threshold was tuned on.
 
@@ -304,9 +320,9 @@ default="auto"
 
         Parameters
         ----------
-        X, y, sample_weight, groups : as in ``fit``
+        X, y, sample_weight, groups, unknown : as in ``fit``
         """
-        decided = self._fit(X, y, sample_weight, groups)
+        decided = self._fit(X, y, sample_weight, groups, unknown=unknown)
         if decided.honest is None:
             raise ValueError(
                 f"fit_scored returns what a threshold is tuned on, and threshold={self.threshold!r}"
@@ -315,20 +331,32 @@ default="auto"
         return decided.honest
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        sep: str | None = None,
+        unknown: Any = None,
     ) -> Decided:
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
             if is_dask(X):
                 owner = f"{type(self).__name__}.fit"
+                refuse_on_dask(unknown, owner)
                 source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
                 return self._fit_source(source, source.labels)
-            data = check_training(self, X, y, sample_weight, groups, sep=sep)
+            data = check_training(
+                self, X, y, sample_weight, groups, sep=sep, unknown=unknown, partial=True
+            )
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
             training = Preparation.of(self).fit(
                 embedding, data.X, data.targets.matrix, data.weights, data.groups
             )
+            if data.targets.unknown is not None:
+                asked = self.alpha, self.bias, self.regressor
+                training = completed(training, embedding, data.targets.unknown, *asked)
             return self._learn(embedding, training, labels, threshold)
 
     @available_if(fits_in_parts)
