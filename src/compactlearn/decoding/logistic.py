@@ -269,6 +269,7 @@ def scaling_of(
     dtype, M = S.dtype, present.shape[1]
     with_label, every = present.sum(axis=0), total.sum(axis=0)
     moves = (unit > 0) & (with_label > 0) & (with_label < every)
+    with_label = np.clip(with_label, 0.0, every)
     constant = np.log(with_label + 0.5) - np.log(every - with_label + 0.5)
     b, c = np.zeros(M, dtype=dtype), constant.astype(dtype)
     step_b, step_c, lowest = np.zeros_like(b), np.zeros_like(c), np.full(M, np.inf)
@@ -305,7 +306,7 @@ def scaling_of(
 
 def prior_log_odds(Y: Array, w: Array) -> Array:
     """(M,) log-odds of each label's frequency, half a row added to either side."""
-    present = _weighed(w, Y)
+    present = np.clip(_weighed(w, Y), 0.0, w.sum(axis=0))  # corrected labels may be anything
     return np.log(present + 0.5) - np.log(w.sum(axis=0) - present + 0.5)
 
 

@@ -52,6 +52,8 @@ from compactlearn.core.validation import (
     labels_given,
     unchanged_on_error,
 )
+from compactlearn.core.warn import quiet
+from compactlearn.decoding.held_out import Columns
 from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
@@ -60,9 +62,10 @@ from compactlearn.estimators.completing import completed
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
 from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
-from compactlearn.estimators.inputs import check_folds, check_training
+from compactlearn.estimators.inputs import TrainingData, check_folds, check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
+from compactlearn.estimators.noisy_labels import correction_of, is_corrected, rates_of
 from compactlearn.estimators.on_dask.predicting import lazy_on_dask
 from compactlearn.estimators.on_dask.source import source_of
 from compactlearn.estimators.penalty import resolved_penalty
@@ -162,6 +165,16 @@ default="auto"
         (one refit from 10,000 rows on), and 0.5 where there are no rows to score
         (``partial_fit``, ``fit_moments``, ``fit_path``), for a foreign regressor, whose refits may
         be dear, and for a vector y.
+    positive_unlabelled : bool, default=False
+        Whether labels that are absent may be missing positives: a label that is present counts by
+        one over the chance that it is seen, so that sums are those of all positives on average
+        (docs/guide/unknown-labels.md).
+    propensities : array-like of shape (n_labels,) or None, default=None
+        These chances; None is :func:`compactlearn.metrics.propensities` of the labels.
+    label_noise : None, "auto" or pair of float or array-like, default=None
+        The rates at which absent labels are seen as present, and present ones as absent, for all
+        labels or for each; method, decoder and threshold are corrected for them. "auto" estimates
+        the two from honest scores, for one more fit.
     n_jobs : int or None, default=None
         For a regressor that has to be wrapped.
     random_state : int, RandomState or None, default=None
@@ -177,6 +190,7 @@ default="auto"
     feature_map_ : the fitted transformer, where one was given
     scale_ : ndarray of shape (n_features,), where ``scale=True``
     threshold_ : float or ndarray, in the units of ``decision_function``
+    label_noise_ : tuple of two ndarrays of shape (n_labels,), the rates that were corrected for
     n_passes_ : int, after a fit of blocks: how many times they were gone through
     decoding_ : CodeDecoder, where ``decoder`` is learnt: coefficients, intercept, penalty
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
@@ -219,6 +233,7 @@ default="auto"
         "bias": (Choice(*BIASES),),
         "decoder": (Choice("linear", "learned", "logistic"),),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
+        "positive_unlabelled": (Flag(),),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
         "verbose": (Integer(0), Flag()),
@@ -239,6 +254,9 @@ default="auto"
         bias: str = "free",
         decoder: str = "linear",
         threshold: Any = "auto",
+        positive_unlabelled: bool = False,
+        propensities: Any = None,
+        label_noise: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -251,6 +269,9 @@ default="auto"
         self.bias = bias
         self.decoder = decoder
         self.threshold = threshold
+        self.positive_unlabelled = positive_unlabelled
+        self.propensities = propensities
+        self.label_noise = label_noise
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -298,7 +319,7 @@ default="auto"
                 y=given, sample_weight=sample_weight, groups=groups, sep=sep, unknown=unknown
             )
             return self.fit_blocks(X)
-        whole = groups is not None or unknown is not None
+        whole = groups is not None or unknown is not None or is_corrected(self)
         if is_large_map(X) and np.ndim(given) == 2 and not whole and fits_in_blocks(self):
             return self.fit_blocks(ArrayBlocks(X, given, sample_weight))
         self._fit(X, given, sample_weight, groups, sep, unknown)
@@ -351,13 +372,25 @@ default="auto"
             )
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
-            training = Preparation.of(self).fit(
-                embedding, data.X, data.targets.matrix, data.weights, data.groups
-            )
+            correction = correction_of(self, data.targets, lambda: self._honest(data))
+            Y = data.targets.matrix
+            if correction is not None:
+                Y = correction.corrected(Y, data.targets.unknown)
+            training = Preparation.of(self).fit(embedding, data.X, Y, data.weights, data.groups)
+            training = replace(training, correction=correction)
             if data.targets.unknown is not None:
                 asked = self.alpha, self.bias, self.regressor
                 training = completed(training, embedding, data.targets.unknown, *asked)
             return self._learn(embedding, training, labels, threshold)
+
+    def _honest(self, data: TrainingData) -> tuple[Any, Columns]:
+        """Rows and scores of theirs by models that have not met them, of labels as they are."""
+        other = clone(self).set_params(
+            label_noise=None, decoder="linear", threshold="f1", verbose=0
+        )
+        with quiet():
+            found = other.fit_scored(data.X, data.targets, data.weights, groups=data.groups)
+        return found.rows, found.columns
 
     @available_if(fits_in_parts)
     def partial_fit(
@@ -691,6 +724,7 @@ def install(
         "scale_": row_map.scale,
         "decoding_": decoding,
         "n_passes_": training.n_passes,
+        "label_noise_": rates_of(training.correction),
     }
     for name, value in optional.items():
         classifier.__dict__.pop(name, None)

@@ -80,7 +80,8 @@ def noise(pair: RowwisePair, unknown: Any) -> float:
     w = np.ones(pair.shape[0]) if pair.weights is None else pair.weights
     known = w.sum() - np.asarray(unknown.T @ w).ravel()
     p = column_means(pair.right, unknown, pair.weights)
-    energy = float(known @ (p * (1.0 - p)))
+    squares = column_means(pair.right.multiply(pair.right), unknown, pair.weights)
+    energy = max(0.0, float(known @ (squares - p * p)))
     n_labels = pair.n_right
     return float(np.sqrt(energy / n_labels) * (1.0 + np.sqrt(n_labels / pair.count)))
 

@@ -14,6 +14,7 @@ from compactlearn.core import memory
 from compactlearn.core.devices import free_bytes, host
 from compactlearn.core.progress import Steps, announce
 from compactlearn.core.warn import warn_user
+from compactlearn.decoding.corrected_thresholds import tune_corrected
 from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold, known_alone
 from compactlearn.decoding.learned import (
     CodeDecoder,
@@ -135,7 +136,8 @@ def planned_work(
 
     ``size`` is that of rows, codes and labels, ``present`` (M,) says how many rows have each label,
     ``fit_seconds`` what one fit takes. A ``threshold`` that is None needs no scores. Where labels
-    are ``partial``, each logistic regression has rows of its own, and none is for large problems.
+    are ``partial`` or corrected, each logistic regression has rows or targets of its own, and none
+    is for large problems.
     """
     n_rows = size[0]
     cells = cells_at_size(present, n_rows)
@@ -233,7 +235,7 @@ class Decisions:
             n_rows * host(training.pair.mean_right),
             training.seconds,
             None if strategy is None else self.threshold,
-            partial=training.unknown is not None,
+            partial=training.unknown is not None or training.correction is not None,
         )
         announce(f"{self.owner}: {work.what}", work.seconds, self.verbose)
         with Steps(self.owner, work.steps, seconds=work.seconds, verbose=self.verbose) as steps:
@@ -248,7 +250,10 @@ class Decisions:
         weights = None if training.weights is None else training.weights[rows]
         unknown = None if training.unknown is None else training.unknown[rows]
         known = known_alone(columns, unknown)
-        threshold = self._tuned(strategy, known, training.labels[rows], weights)
+        corrected = training.correction is not None
+        threshold = self._tuned(
+            strategy, known, training.labels[rows], weights, corrected=corrected
+        )
         return Decided(decoding, threshold, HonestScores(rows, columns))
 
     def _strategy(self, training: Training) -> str | None:
@@ -365,8 +370,10 @@ class Decisions:
         threshold = self._tuned(strategy, scores.columns, rows.Y, rows.weights)
         return Decided(decoding, threshold, HonestScores(rows.positions, scores.columns))
 
-    def _tuned(self, strategy: str, columns: Columns, Y: Any, weights: Any) -> float | Array:
-        threshold = tune(strategy, columns, Y, weights)
+    def _tuned(
+        self, strategy: str, columns: Columns, Y: Any, weights: Any, *, corrected: bool = False
+    ) -> float | Array:
+        threshold = (tune_corrected if corrected else tune)(strategy, columns, Y, weights)
         if self.threshold == "auto":
             return min(float(threshold), 0.0 if self.decoder == "logistic" else 0.5)
         return threshold

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from compactlearn.core.params import check_own_parameters
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.noisy_labels import is_corrected
 from compactlearn.model_selection.engine import Wanted
 
 _SIZES = ("n_label_components", "n_feature_components", "label_ridge")
@@ -118,6 +119,7 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
         model.regressor is None
         and model.bias == "free"
         and model.decoder == "linear"
+        and not is_corrected(model)
         and not (needs_labels and tunes)
         and not group.embedding.traits.solved_alone
         and not group.embedding.traits.shares_penalty  # "auto", which is another on each fold
