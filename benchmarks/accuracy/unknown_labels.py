@@ -9,6 +9,7 @@ what "known" loses beside "all", as a share of what "zeros" loses.
 """
 
 import argparse
+import json
 import sys
 import time
 from pathlib import Path
@@ -115,8 +116,15 @@ def main(arguments: list[str] | None = None) -> int:
         rows += measure(name, here, options)
         show(rows[-len(here) :])
         if out is not None:
-            common.write_json(out, record | {"hidden": options.hidden, "measurements": rows})
+            kept = [row for row in before(out) if row["data"] not in {r["data"] for r in rows}]
+            found = kept + rows
+            common.write_json(out, record | {"hidden": options.hidden, "measurements": found})
     return 0
+
+
+def before(out: Path) -> list[dict[str, Any]]:
+    """What a record has of other sets, where one is measured anew."""
+    return json.loads(out.read_text(encoding="utf-8"))["measurements"] if out.exists() else []
 
 
 def show(rows: list[dict[str, Any]]) -> None:

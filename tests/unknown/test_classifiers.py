@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 
@@ -133,6 +134,67 @@ def test_completed_labels_serve_better_than_zeros():
     lost = figures["all"] - figures["zeros"]
     assert lost > 0
     assert figures["all"] - figures["known"] < 0.5 * lost
+
+
+# ---- unknown labels are no absent ones ----
+
+
+class Scored(ClassifierMixin, BaseEstimator):
+    """Scores that are its features, whatever it is fitted to."""
+
+    def fit(self, X, Y):
+        assert np.isnan(Y).any()
+        self.classes_ = np.arange(Y.shape[1])
+        return self
+
+    def decision_function(self, X):
+        return X
+
+
+def best_figure(scores, Y, known):
+    """The largest micro-F1 that a threshold reaches on the known labels, and what one reaches."""
+
+    def reached(threshold):
+        predicted, truth = (scores > threshold)[known], Y[known] > 0
+        return 2 * (predicted & truth).sum() / (predicted.sum() + truth.sum())
+
+    return max(reached(candidate) for candidate in scores[known]), reached
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_thresholds_are_the_best_for_the_known_labels(decoder):
+    X, Y, unknown = problem(120, 5, 4, hidden=0.6)
+    model = CMLLClassifier(n_label_components=3, decoder=decoder, threshold="f1")
+    honest = model.fit_scored(X, with_nan(Y, unknown))
+    scores, rows = honest.columns(slice(0, 4)), honest.rows
+    best, reached = best_figure(scores, Y[rows], ~unknown[rows])
+    assert reached(model.threshold_) == pytest.approx(best)
+
+
+def test_so_are_those_of_a_tuner():
+    scores, Y, unknown = problem(100, 4, 4, hidden=0.6)
+    tuner = ThresholdTuner(Scored(), random_state=0).fit(scores, with_nan(Y, unknown))
+    best, reached = best_figure(scores, Y, ~unknown)
+    assert reached(tuner.threshold_) == pytest.approx(best)
+    counted = ThresholdTuner(Scored(), strategy="top-k").fit(scores, with_nan(Y, unknown))
+    assert counted.k_ == round(4 * Y[~unknown].mean())
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_scores_are_as_large_as_the_known_labels_say(decoder):
+    X, Y, unknown = problem(300, 5, 4, hidden=0.6)
+    model = CMLLClassifier(n_label_components=4, decoder=decoder, threshold=0.5)
+    model.fit(X, with_nan(Y, unknown))
+    shown = model.predict_proba(X) if decoder == "logistic" else model.decision_function(X)
+    known = np.nanmean(with_nan(Y, unknown), axis=0)
+    np.testing.assert_allclose(shown.mean(axis=0), known, atol=0.05)
+
+
+@pytest.mark.slow
+def test_so_are_those_of_auto():
+    X, Y, unknown = problem(200, 5, 4, hidden=0.6)
+    model = AutoCompactClassifier(random_state=0).fit(X, with_nan(Y, unknown))
+    assert model.predict_proba(X).mean() == pytest.approx(Y[~unknown].mean(), abs=0.05)
 
 
 # ---- honest scores ------------------------------------------------------------------------------

@@ -209,7 +209,10 @@ def test_refusals():
         ({"positive_unlabelled": True, "propensities": [1.0]}, "one number for each of the 5"),
         ({"positive_unlabelled": True, "propensities": np.zeros(5)}, "between 0.05 and 1"),
         ({"positive_unlabelled": True, "label_noise": "auto"}, "give one: missing positives"),
-        ({"positive_unlabelled": 3}, "'positive_unlabelled' of CMLLClassifier must be True or False"),
+        (
+            {"positive_unlabelled": 3},
+            "'positive_unlabelled' of CMLLClassifier must be True or False",
+        ),
     ):
         model = CMLLClassifier(n_label_components=3).fit(X, Y)
         expected = model.decision_function(X)
