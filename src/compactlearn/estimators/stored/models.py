@@ -267,6 +267,10 @@ def _check_kept_weights(model: KeptWeights) -> None:
     numbers(model.intercept_, model.weights_.shape[:1], "the intercepts")
 
 
+# Parameters of compact classifiers that the first files do not have.
+LATER = {"positive_unlabelled": False, "propensities": None, "label_noise": None}
+
+
 def _check_tuner(tuner: ThresholdTuner) -> None:
     if not hasattr(tuner, "estimator_"):
         return
@@ -279,8 +283,8 @@ def _check_tuner(tuner: ThresholdTuner) -> None:
 
 
 allow(
-    whole(CompactClassifier, _check_compact),
-    whole(CMLLClassifier, _check_compact),
+    whole(CompactClassifier, _check_compact, later=LATER),
+    whole(CMLLClassifier, _check_compact, later=LATER),
     whole(C2AEClassifier, _check_c2ae),
     whole(POPClassifier, _check_pop),
     whole(KeptFeatures, _check_kept_features),
