@@ -62,18 +62,21 @@ def require_same_place(estimator: Any, X: Any, *, reset: bool) -> None:
         given = f"{place_of(X)}, read as NumPy outside of {SWITCH}"
     raise ValueError(
         f"Inputs passed to {type(estimator).__name__}.{_asked(estimator)}() must use the same "
-        "namespace and the same device as those passed to "
-        f"{type(estimator).__name__}.fit(): that was {own or 'NumPy on the CPU'}, and this is "
-        f"{given}; pass X there" + (", or predict by what to_numpy() returns." if own else ".")
+        "namespace and the same device as those passed to fit(): that was "
+        f"{own or 'NumPy on the CPU'}, and this is {given}; pass X there"
+        + (", or predict by what to_numpy() returns." if own else ".")
     )
 
 
 def _asked(estimator: Any) -> str:
     """The method of the estimator that was called from outside, which an error has to name."""
-    frame, found = sys._getframe(), "predict"
-    while (frame := frame.f_back) is not None:
-        if frame.f_locals.get("self") is estimator:
-            found = frame.f_code.co_name
+    frame, found = sys._getframe().f_back, "predict"
+    while frame is not None:
+        name = frame.f_code.co_name
+        known = hasattr(type(estimator), name) and not name.startswith("_")
+        if known and frame.f_locals.get("self") is estimator:
+            found = name
+        frame = frame.f_back
     return found
 
 

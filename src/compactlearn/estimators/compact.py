@@ -443,8 +443,17 @@ default="auto"
         """Fit embedding, learner, decoder and threshold, and keep everything."""
         alpha = resolved_penalty(self.alpha, training.pair)
         embedding = embedding.sharing(alpha)
-        pair, result = training.pair, embedding.solve(training.pair)
         asked = learner_of(self, alpha)
+        decisions = Decisions(
+            self.decoder,
+            self.threshold,
+            labels.kind,
+            asked,
+            type(self).__name__,
+            self.verbose,
+        )
+        training = decisions.begun(training)
+        pair, result = training.pair, embedding.solve(training.pair)
         learner = asked.for_codes(result.codes)
         if isinstance(learner, RidgeLearner):
             learned, back = learner.fit(pair, result.projection, result.codes), 1.0
@@ -457,14 +466,6 @@ default="auto"
         keep_embedding(self, labels, embedding, pair, result)
         if self.decoder == "linear":  # scores are all that will be asked of refits
             result = replace(result, codes=result.codes.without_products())
-        decisions = Decisions(
-            self.decoder,
-            self.threshold,
-            labels.kind,
-            asked,
-            type(self).__name__,
-            self.verbose,
-        )
         decided = decisions.learn(training, result, embedding)
         if decided.threshold is None:
             decided = replace(decided, threshold=threshold)
