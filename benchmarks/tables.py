@@ -926,10 +926,8 @@ def auto_cost(record: Record) -> str:
 def auto_whole(record: Record) -> str:
     """What Auto takes on whole sets, and reaches."""
     lines = [
-        ["rows fitted", "columns, labels", "clock", "processor", "memory", "average precision"]
-    ]
-    for row in record["measurements"]:
-        lines.append(
+        ["rows fitted", "columns, labels", "clock", "processor", "memory", "average precision"],
+        *(
             [
                 f"{row['data']}, {row['rows']:,}",
                 f"{row['features']:,}, {row['labels']:,}",
@@ -938,7 +936,9 @@ def auto_whole(record: Record) -> str:
                 f"{row['memory_mib']:.0f} MiB",
                 f"{row['average_precision']:.3f}",
             ]
-        )
+            for row in record["measurements"]
+        ),
+    ]
     longest = max(row["seconds"] for row in record["measurements"])
     told = f"The longest took {longest / 60:.1f} minutes by the clock."
     return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"

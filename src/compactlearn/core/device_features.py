@@ -10,13 +10,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from compactlearn.core.device_array import DeviceArray
+from compactlearn.core.device_models import OnDevices
 from compactlearn.core.devices import SWITCH, host, library_of, place_of, taken
 
 
 def check_device_features(estimator: Any, X: Any, *, reset: bool) -> DeviceArray:
     """X as float64 on its device, finite, with the columns that the estimator knows."""
     name = type(estimator).__name__
-    if not get_tags(estimator).array_api_support:
+    if not (get_tags(estimator).array_api_support or isinstance(estimator, OnDevices)):
         raise ValueError(
             f"{name} works on NumPy arrays and SciPy matrices, and X is on {place_of(X)}; convert "
             "it, for example by numpy.asarray(X.cpu()), or use CompactClassifier, which stays on "

@@ -24,6 +24,7 @@ from compactlearn.core.available import available_if
 from compactlearn.core.chunked import is_dask
 from compactlearn.core.device_models import OnDevices
 from compactlearn.core.devices import (
+    DeviceArray,
     answered,
     bare,
     full_in_words,
@@ -506,7 +507,9 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return answered(self._model.projected(X).astype(np.float64, copy=False), X)
+        found = self._model.projected(X)
+        on_device = isinstance(X, DeviceArray)
+        return answered(found, X) if on_device else found.astype(np.float64, copy=False)
 
     @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
@@ -603,7 +606,7 @@ default="auto"
         tags.input_tags.sparse = True
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
-        tags.array_api_support = True
+        tags.array_api_support = self.regressor is None  # others are given NumPy arrays alone
         return tags
 
 
@@ -661,7 +664,7 @@ def install(
     describe(classifier, labels)
     optional = {
         "feature_map_": row_map.feature_map,
-        "scale_": row_map.scale,
+        "scale_": bare(row_map.scale),
         "decoding_": decoding,
         "n_passes_": training.n_passes,
     }
