@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ def require_same_place(estimator: Any, X: Any, *, reset: bool) -> None:
 
 def _asked(estimator: Any) -> str:
     """The method of the estimator that was called from outside, which an error has to name."""
-    frame, found = sys._getframe().f_back, "predict"
+    frame, found = inspect.currentframe(), "predict"
     while frame is not None:
         name = frame.f_code.co_name
         known = hasattr(type(estimator), name) and not name.startswith("_")
