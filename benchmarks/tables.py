@@ -463,6 +463,43 @@ def decoder_choice(record: Record) -> str:
     return _markdown([*lines, ["mean", *(f"{mean:.4f}" for mean in means)]])
 
 
+def unknown_labels(record: Record) -> str:
+    """What unknown labels cost, completed and counted as absent."""
+    head = ["data", "model", "AP: all", "known", "absent", "lost"]
+    lines = [[*head, "micro-F1: all", "known", "absent", "lost"]]
+    for row in record["measurements"]:
+        line = [row["data"], f"`{row['model']}`"]
+        for metric in ("average_precision", "micro_f1"):
+            found = row[metric]
+            line += [f"{found[f'{way}_mean']:.3f}" for way in ("all", "known", "zeros")]
+            lost = found["share_lost"]
+            line.append("" if lost is None else f"{lost:.0%}")
+        lines.append(line)
+    folds = {row["data"]: row["folds"] for row in record["measurements"]}
+    words = ", ".join(f"{count} of {data}" for data, count in folds.items())
+    return _markdown(lines) + f"\n\nMeans over folds: {words}."
+
+
+def noisy_labels(record: Record) -> str:
+    """What flipped labels and missing positives cost, and what correcting gives back."""
+    titles = {
+        "all": "true labels",
+        "seen": "not corrected",
+        "given": "corrected by the true rates",
+        "auto": '`label_noise="auto"`',
+        "estimated": "`positive_unlabelled=True`",
+    }
+    lines = [["data", "fit to", "average precision", "micro-F1", "PSP@1", "PSP@3", "PSP@5"]]
+    for row in record["measurements"]:
+        what = f"{row['data']}, positives missing"
+        if row["kind"] == "flipped":
+            what = f"{row['data']}, {row['rates'][0]:.0%} flipped, {row['decoder']} decoder"
+        places = [f"{row[f'psp_at_{k}']:.3f}" if "psp_at_1" in row else "" for k in (1, 3, 5)]
+        figures = [f"{row[name]:.3f}" for name in ("average_precision", "micro_f1")]
+        lines.append([what, titles[row["way"]], *figures, *places])
+    return _markdown(lines) + f"\n\nMeans over {record['measurements'][0]['folds']} folds."
+
+
 def small_models(record: Record) -> str:
     """Directions to keep where few numbers may be kept."""
     keys = ("reduced_rank", "kept", "krylov", "projected")
@@ -1087,6 +1124,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ROOT / "docs" / "guide" / "large-data.md": (blocks,),
     ROOT / "docs" / "guide" / "serving.md": (onnx,),
     ROOT / "docs" / "guide" / "storing.md": (model_files,),
+    ROOT / "docs" / "guide" / "unknown-labels.md": (unknown_labels, noisy_labels),
     ROOT / "docs" / "METHODS.md": (
         methods,
         differences,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -171,6 +171,12 @@ class RowsPair(RowwisePair):
         if part.regime == "randomized":
             part.enough = ENOUGH_OF_PARTS
         return part, self.left[held]
+
+    def with_right(self, right: Any) -> Self:
+        twin = super().with_right(right)
+        vars(twin).pop("_cross", None)
+        twin._condensations = {}
+        return twin
 
     def condensed(self, *, centred: bool) -> tuple[Array, RowsPair]:
         if centred not in self._condensations:
