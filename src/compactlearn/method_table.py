@@ -184,7 +184,17 @@ _OF_LABELS: tuple[MethodRow, ...] = ()
 
 _OF_FEATURES: tuple[MethodRow, ...] = ()
 
-_OF_THEIR_OWN: tuple[MethodRow, ...] = ()
+_OF_THEIR_OWN: tuple[MethodRow, ...] = (
+    MethodRow(
+        "BMLPL",
+        "related",
+        "compactlearn.estimators.related.bmlpl:TopicClassifier",
+        "Labels are drawn from topics, of which a row has as much as its features say: a Poisson "
+        "model, learnt by variational EM.",
+        axes=("latent", "alphas"),
+        defaults={"latent": (0.5, 1.0), "alphas": (1.0, 10.0, 100.0)},
+    ),
+)
 
 _RELATED = (*_OF_LABELS, *_OF_FEATURES, *_OF_THEIR_OWN)
 

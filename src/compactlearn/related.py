@@ -6,4 +6,6 @@ what each is good for.
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from compactlearn.estimators.related.bmlpl import TopicClassifier
+
+__all__: list[str] = ["TopicClassifier"]
