@@ -7,5 +7,13 @@ what each is good for.
 from __future__ import annotations
 
 from compactlearn.estimators.related.bmlpl import TopicClassifier
+from compactlearn.estimators.related.deep_cmll import DeepCMLLClassifier
+from compactlearn.estimators.related.maniac import ManiacClassifier
+from compactlearn.estimators.related.sleec import SLEECClassifier
 
-__all__: list[str] = ["TopicClassifier"]
+__all__: list[str] = [
+    "DeepCMLLClassifier",
+    "ManiacClassifier",
+    "SLEECClassifier",
+    "TopicClassifier",
+]

@@ -6,11 +6,23 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from compactlearn import load_model, method
-from compactlearn.related import TopicClassifier
+from compactlearn.related import (
+    DeepCMLLClassifier,
+    ManiacClassifier,
+    SLEECClassifier,
+    TopicClassifier,
+)
 from tests.makers import labelled
 
 CLASSIFIERS = {
     "BMLPL": TopicClassifier(max_iter=20, random_state=0),
+    "SLEEC": SLEECClassifier(n_similar=20, n_neighbors=5, n_clusters=2, random_state=0),
+    "MANIAC": ManiacClassifier(
+        n_levels=1, max_epochs=15, learning_rate=5e-3, device="cpu", random_state=0
+    ),
+    "DeepCMLL": DeepCMLLClassifier(
+        feature_hidden=(8,), label_hidden=(4,), max_epochs=3, device="cpu", random_state=0
+    ),
 }
 
 
