@@ -923,6 +923,27 @@ def auto_cost(record: Record) -> str:
     return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
 
 
+def auto_whole(record: Record) -> str:
+    """What Auto takes on whole sets, and reaches."""
+    lines = [
+        ["rows fitted", "columns, labels", "clock", "processor", "memory", "average precision"],
+        *(
+            [
+                f"{row['data']}, {row['rows']:,}",
+                f"{row['features']:,}, {row['labels']:,}",
+                f"{row['seconds']:.0f} s",
+                f"{row['processor_s']:.0f} s",
+                f"{row['memory_mib']:.0f} MiB",
+                f"{row['average_precision']:.3f}",
+            ]
+            for row in record["measurements"]
+        ),
+    ]
+    longest = max(row["seconds"] for row in record["measurements"])
+    told = f"The longest took {longest / 60:.1f} minutes by the clock."
+    return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
+
+
 def _host(compared: Compared) -> str:
     hosts = {
         f"{host['cores']} cores ({host['cpu']})"
@@ -1047,6 +1068,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
         auto_ranks,
         auto_pairs,
         auto_cost,
+        auto_whole,
         auto_sizes,
         conventions,
         choices,

@@ -141,8 +141,10 @@ def _krylov(
             break
     values = theta[:count]
     vectors = Q[:, :size] @ S[:, :count]
+    del Q  # by far the largest matrix here, and what follows needs two more of its height
     images = block @ coupling[:, :count]
-    images += vectors * values
+    for rows in row_blocks(*images.shape):
+        images[rows] += vectors[rows] * values
     return values, vectors, reached, images, product
 
 

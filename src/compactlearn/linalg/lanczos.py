@@ -333,7 +333,9 @@ def _at_most(values: Array, coupling: Array) -> float:
 
 def small_pairs(matrix: Array) -> tuple[Array, Array]:
     """All pairs of a small matrix, symmetric but for rounding; largest first."""
-    values, vectors = dense.all_pairs((matrix + matrix.T) / 2)
+    symmetric = matrix + matrix.T
+    symmetric /= 2
+    values, vectors = dense.all_pairs(symmetric, overwrite=True)
     return values[::-1], vectors[:, ::-1]
 
 
