@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal
 
-__all__ = ["ROWS", "Family", "MethodRow"]
+__all__ = ["NOT_HERE", "ROWS", "Family", "MethodRow"]
 
 #: The paper has two tables. The methods of its related work stand in a third; what the library has
 #: beside all these, controls and variants, in a fourth.
@@ -184,7 +184,55 @@ _OF_LABELS: tuple[MethodRow, ...] = ()
 
 _OF_FEATURES: tuple[MethodRow, ...] = ()
 
-_OF_THEIR_OWN: tuple[MethodRow, ...] = ()
+_OF_THEIR_OWN: tuple[MethodRow, ...] = (
+    MethodRow(
+        "BMLPL",
+        "related",
+        "compactlearn.estimators.related.bmlpl:TopicClassifier",
+        "Labels are drawn from topics, of which a row has as much as its features say: a Poisson "
+        "model, learnt by variational EM.",
+        axes=("latent", "alphas"),
+        defaults={"latent": (0.5, 1.0), "alphas": (1.0, 10.0, 100.0)},
+    ),
+    MethodRow(
+        "SLEEC",
+        "related",
+        "compactlearn.estimators.related.sleec:SLEECClassifier",
+        "Local embeddings that keep inner products of near label vectors, and a vote of the "
+        "nearest training rows there.",
+        axes=("latent", "alphas"),
+        options=("n_similar", "n_neighbors"),
+        defaults={"latent": (0.5, 1.0), "alphas": (1.0, 10.0, 100.0)},
+    ),
+    MethodRow(
+        "MANIAC",
+        "related",
+        "compactlearn.estimators.related.maniac:ManiacClassifier",
+        "Labels are compressed by a stack of sigmoid layers that learn to reproduce them, and the "
+        "codes predicted by linear regressions.",
+        axes=("levels", "alphas"),
+        options=("max_epochs", "device"),
+        defaults={"levels": (1, 4), "alphas": (1.0, 10.0, 100.0)},
+    ),
+    MethodRow(
+        "DeepCMLL",
+        "related",
+        "compactlearn.estimators.related.deep_cmll:DeepCMLLClassifier",
+        "CMLL with a network beside each of its linear encoders, which begins as CMLL and is "
+        "never below it on the training objective.",
+        axes=("label_ratios", "alphas"),
+        options=("max_epochs", "learning_rate", "device"),
+        defaults={"label_ratios": (0.5, 1.0), "alphas": (1.0, 10.0, 100.0)},
+    ),
+)
+
+#: Methods of the related work that are not in the library, and why.
+NOT_HERE: dict[str, str] = {
+    "CoH": "CoH (co-hashing; Shen et al., Compact multi-label learning, AAAI 2018) is not in the "
+    "library: neither its objective nor its optimiser is in what we have of the paper, and one "
+    "that we made up would not be CoH. What is near: SLEEC, whose codes keep the inner products "
+    "of label vectors and whose neighbours vote, and CCA with nearest neighbours in its space.",
+}
 
 _RELATED = (*_OF_LABELS, *_OF_FEATURES, *_OF_THEIR_OWN)
 

@@ -6,4 +6,14 @@ what each is good for.
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from compactlearn.estimators.related.bmlpl import TopicClassifier
+from compactlearn.estimators.related.deep_cmll import DeepCMLLClassifier
+from compactlearn.estimators.related.maniac import ManiacClassifier
+from compactlearn.estimators.related.sleec import SLEECClassifier
+
+__all__: list[str] = [
+    "DeepCMLLClassifier",
+    "ManiacClassifier",
+    "SLEECClassifier",
+    "TopicClassifier",
+]

@@ -1,0 +1,1 @@
+"""Classifiers of the paper's related work that are no embedding with a learner beside it."""
