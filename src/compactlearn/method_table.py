@@ -180,7 +180,18 @@ _WITH_KERNEL = (
 
 # ---- related work: what compresses labels, what compresses features, and models of their own -----
 
-_OF_LABELS: tuple[MethodRow, ...] = ()
+_LABEL_SIDE = "compactlearn.embeddings.related"
+
+_OF_LABELS: tuple[MethodRow, ...] = (
+    MethodRow(
+        "CSSP",
+        "related",
+        f"{_LABEL_SIDE}:CSSP",
+        "A few of the labels are learnt, and the others follow from them by least squares.",
+        axes=("label_ratios", "alphas"),
+        paper={"selection": "sampled", "coding": "binary"},
+    ),
+)
 
 _OF_FEATURES: tuple[MethodRow, ...] = ()
 

@@ -1,0 +1,5 @@
+"""Embeddings of the paper's related work, one file each; `compactlearn.related` is their door."""
+
+from compactlearn.embeddings.related.cssp import CSSP
+
+__all__ = ["CSSP"]
