@@ -191,6 +191,14 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         axes=("label_ratios", "alphas"),
         paper={"selection": "sampled", "coding": "binary"},
     ),
+    MethodRow(
+        "Rembrandt",
+        "related",
+        f"{_LABEL_SIDE}:Rembrandt",
+        "The labels' directions that the features predict best, found with a random block.",
+        axes=("label_ratios", "alphas"),
+        paper={"offset": "none"},
+    ),
 )
 
 _OF_FEATURES: tuple[MethodRow, ...] = ()

@@ -6,6 +6,6 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.embeddings.related import CSSP
+from compactlearn.embeddings.related import CSSP, Rembrandt
 
-__all__ = ["CSSP"]
+__all__ = ["CSSP", "Rembrandt"]
