@@ -181,6 +181,7 @@ _WITH_KERNEL = (
 # ---- related work: what compresses labels, what compresses features, and models of their own -----
 
 _LABEL_SIDE = "compactlearn.embeddings.related"
+_DECODERS = "compactlearn.estimators.related"
 
 _OF_LABELS: tuple[MethodRow, ...] = (
     MethodRow(
@@ -198,6 +199,15 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         "The labels' directions that the features predict best, found with a random block.",
         axes=("label_ratios", "alphas"),
         paper={"offset": "none"},
+    ),
+    MethodRow(
+        "CS",
+        "related",
+        f"{_DECODERS}:CompressedSensingClassifier",
+        "Labels are measured at random and recovered as sparse vectors from predicted "
+        "measurements.",
+        axes=("label_ratios", "alphas"),
+        options=("measurement", "recovery"),
     ),
 )
 

@@ -7,5 +7,6 @@ what each is good for.
 from __future__ import annotations
 
 from compactlearn.embeddings.related import CSSP, Rembrandt
+from compactlearn.estimators.related import CompressedSensingClassifier
 
-__all__ = ["CSSP", "Rembrandt"]
+__all__ = ["CSSP", "CompressedSensingClassifier", "Rembrandt"]

@@ -1,0 +1,29 @@
+"""Classifiers of the related work that decode codes of labels, in model files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compactlearn.estimators.related.compressed_sensing import CompressedSensingClassifier
+from compactlearn.estimators.stored.checks import numbers, require, size
+from compactlearn.estimators.stored.models import check_labels
+from compactlearn.storing.kinds import allow, whole
+
+
+def check_codes(classifier: Any, n_codes: int) -> None:
+    """Coefficients and intercepts of a ridge on codes."""
+    numbers(classifier.coef_, (n_codes, classifier.n_features_in_), "the coefficients")
+    numbers(classifier.intercept_, (n_codes,), "the intercepts")
+
+
+def _check_sensing(classifier: CompressedSensingClassifier) -> None:
+    if not hasattr(classifier, "coef_"):
+        return
+    n_labels = check_labels(classifier)
+    m = size(classifier.n_components_, "the number of measurements")
+    numbers(classifier.measurements_, (m, n_labels), "the measurements")
+    check_codes(classifier, m)
+    require(0 < size(classifier.sparsity_, "the sparsity") <= m, "the sparsity is too large")
+
+
+allow(whole(CompressedSensingClassifier, _check_sensing))
