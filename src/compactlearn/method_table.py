@@ -209,6 +209,13 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         axes=("label_ratios", "alphas"),
         options=("measurement", "recovery"),
     ),
+    MethodRow(
+        "CCA-OC",
+        "related",
+        f"{_DECODERS}:OutputCodesClassifier",
+        "Every label by a logistic regression, corrected by predicted combinations of labels.",
+        axes=("label_ratios", "alphas", "Cs"),
+    ),
 )
 
 _OF_FEATURES: tuple[MethodRow, ...] = ()

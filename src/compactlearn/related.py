@@ -7,6 +7,6 @@ what each is good for.
 from __future__ import annotations
 
 from compactlearn.embeddings.related import CSSP, Rembrandt
-from compactlearn.estimators.related import CompressedSensingClassifier
+from compactlearn.estimators.related import CompressedSensingClassifier, OutputCodesClassifier
 
-__all__ = ["CSSP", "CompressedSensingClassifier", "Rembrandt"]
+__all__ = ["CSSP", "CompressedSensingClassifier", "OutputCodesClassifier", "Rembrandt"]

@@ -1,5 +1,6 @@
 """Classifiers of the paper's related work, one file each; `compactlearn.related` is their door."""
 
 from compactlearn.estimators.related.compressed_sensing import CompressedSensingClassifier
+from compactlearn.estimators.related.output_codes import OutputCodesClassifier
 
-__all__ = ["CompressedSensingClassifier"]
+__all__ = ["CompressedSensingClassifier", "OutputCodesClassifier"]

@@ -69,9 +69,13 @@ class DecodesCodes(RanksLabels, ClassifierMixin, BaseEstimator):
             data = check_training(self, X, labels_given(y, Y), sample_weight, sep=sep)
             labels = LabelSpace.of(data.targets)
             describe(self, labels)
-            self.threshold_, self._boundary = labels.placed(float(self.threshold))
+            self.threshold_, self._boundary = labels.placed(self._level())
             self._learn(data)
         return self
+
+    def _level(self) -> float:
+        """The threshold in the units of the scores."""
+        return float(self.threshold)
 
     def _prepare(self, X: Any) -> Any:
         check_is_fitted(self, "threshold_")

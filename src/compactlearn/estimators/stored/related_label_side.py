@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from compactlearn.estimators.related.compressed_sensing import CompressedSensingClassifier
-from compactlearn.estimators.stored.checks import numbers, require, size
+from compactlearn.estimators.related.output_codes import OutputCodesClassifier
+from compactlearn.estimators.stored.checks import is_number, numbers, require, size
 from compactlearn.estimators.stored.models import check_labels
 from compactlearn.storing.kinds import allow, whole
 
@@ -26,4 +27,21 @@ def _check_sensing(classifier: CompressedSensingClassifier) -> None:
     require(0 < size(classifier.sparsity_, "the sparsity") <= m, "the sparsity is too large")
 
 
-allow(whole(CompressedSensingClassifier, _check_sensing))
+def _check_output_codes(classifier: OutputCodesClassifier) -> None:
+    if not hasattr(classifier, "label_coef_"):
+        return
+    n_labels = check_labels(classifier)
+    m = size(classifier.n_components_, "the number of variates")
+    numbers(classifier.directions_, (n_labels, m), "the directions")
+    numbers(classifier.noise_, (m,), "the noise")
+    numbers(vars(classifier)["_mean"], (m,), "the mean of the variates")
+    require(is_number(vars(classifier)["_weight"]), "the weight is no number")
+    check_codes(classifier, m)
+    numbers(classifier.label_coef_, (n_labels, classifier.n_features_in_), "the weights")
+    numbers(classifier.label_intercept_, (n_labels,), "the intercepts of labels")
+
+
+allow(
+    whole(CompressedSensingClassifier, _check_sensing),
+    whole(OutputCodesClassifier, _check_output_codes),
+)
