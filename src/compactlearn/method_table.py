@@ -216,6 +216,15 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         "Every label by a logistic regression, corrected by predicted combinations of labels.",
         axes=("label_ratios", "alphas", "Cs"),
     ),
+    MethodRow(
+        "MLC-BMaD",
+        "related",
+        f"{_DECODERS}:BooleanClassifier",
+        "Labels are unions of a few label sets, which are learnt in their place.",
+        axes=("label_ratios", "alphas"),
+        options=("tau",),
+        paper={"scores": "binary"},
+    ),
 )
 
 _OF_FEATURES: tuple[MethodRow, ...] = ()

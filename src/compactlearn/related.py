@@ -7,6 +7,16 @@ what each is good for.
 from __future__ import annotations
 
 from compactlearn.embeddings.related import CSSP, Rembrandt
-from compactlearn.estimators.related import CompressedSensingClassifier, OutputCodesClassifier
+from compactlearn.estimators.related import (
+    BooleanClassifier,
+    CompressedSensingClassifier,
+    OutputCodesClassifier,
+)
 
-__all__ = ["CSSP", "CompressedSensingClassifier", "OutputCodesClassifier", "Rembrandt"]
+__all__ = [
+    "CSSP",
+    "BooleanClassifier",
+    "CompressedSensingClassifier",
+    "OutputCodesClassifier",
+    "Rembrandt",
+]

@@ -105,6 +105,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         # those of the related work; None is the protocol's
         "measurement": Setting(None, (Nothing(), Choice("hadamard", "gaussian"))),
         "recovery": Setting(None, (Nothing(), Choice("omp", "cosamp"))),
+        "tau": Setting(None, (Nothing(), Real(0, 1, open_low=True))),
         # those of rivals, and of the estimator that chooses by itself
         "solver": Setting(None, (Nothing(), Choice("liblinear", "lbfgs")), quiet=True),
         "trees": Setting(500, (Integer(1),)),

@@ -115,9 +115,9 @@ class DecodesCodes(RanksLabels, ClassifierMixin, BaseEstimator):
             As in :func:`compactlearn.to_onnx`.
         """
         raise ValueError(
-            f"to_onnx writes models whose scores are a fixed formula, and {type(self).__name__} "
-            "decodes every row by a search of its own; save it with model.save(path), or export a "
-            "CMLLClassifier."
+            f"to_onnx writes models that decode codes by a matrix or a network, and "
+            f"{type(self).__name__} decodes them in a way of its own; save it with "
+            "model.save(path), or export a CMLLClassifier."
         )
 
     def __sklearn_tags__(self) -> Tags:

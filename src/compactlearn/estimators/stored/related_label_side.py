@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from compactlearn.estimators.related.boolean import BooleanClassifier
 from compactlearn.estimators.related.compressed_sensing import CompressedSensingClassifier
 from compactlearn.estimators.related.output_codes import OutputCodesClassifier
-from compactlearn.estimators.stored.checks import is_number, numbers, require, size
+from compactlearn.estimators.stored.checks import (
+    is_number,
+    is_sparse,
+    matrix,
+    numbers,
+    require,
+    size,
+)
 from compactlearn.estimators.stored.models import check_labels
 from compactlearn.storing.kinds import allow, whole
 
@@ -27,6 +35,18 @@ def _check_sensing(classifier: CompressedSensingClassifier) -> None:
     require(0 < size(classifier.sparsity_, "the sparsity") <= m, "the sparsity is too large")
 
 
+def _check_boolean(classifier: BooleanClassifier) -> None:
+    if not hasattr(classifier, "coef_"):
+        return
+    n_labels = check_labels(classifier)
+    m = size(classifier.n_components_, "the number of sets")
+    require(is_sparse(classifier.basis_), "the sets are not sparse")
+    matrix(classifier.basis_, (m, n_labels), "the sets")
+    above = vars(classifier)["_used_above"]
+    require(above is None or is_number(above), "the bound of a set is no number")
+    check_codes(classifier, m)
+
+
 def _check_output_codes(classifier: OutputCodesClassifier) -> None:
     if not hasattr(classifier, "label_coef_"):
         return
@@ -42,6 +62,7 @@ def _check_output_codes(classifier: OutputCodesClassifier) -> None:
 
 
 allow(
+    whole(BooleanClassifier, _check_boolean),
     whole(CompressedSensingClassifier, _check_sensing),
     whole(OutputCodesClassifier, _check_output_codes),
 )
