@@ -180,7 +180,52 @@ _WITH_KERNEL = (
 
 # ---- related work: what compresses labels, what compresses features, and models of their own -----
 
-_OF_LABELS: tuple[MethodRow, ...] = ()
+_LABEL_SIDE = "compactlearn.embeddings.related"
+_DECODERS = "compactlearn.estimators.related"
+
+_OF_LABELS: tuple[MethodRow, ...] = (
+    MethodRow(
+        "CSSP",
+        "related",
+        f"{_LABEL_SIDE}:CSSP",
+        "A few of the labels are learnt, and the others follow from them by least squares.",
+        axes=("label_ratios", "alphas"),
+        paper={"selection": "sampled", "coding": "binary"},
+    ),
+    MethodRow(
+        "Rembrandt",
+        "related",
+        f"{_LABEL_SIDE}:Rembrandt",
+        "The labels' directions that the features predict best, found with a random block.",
+        axes=("label_ratios", "alphas"),
+        paper={"offset": "none"},
+    ),
+    MethodRow(
+        "CS",
+        "related",
+        f"{_DECODERS}:CompressedSensingClassifier",
+        "Labels are measured at random and recovered as sparse vectors from predicted "
+        "measurements.",
+        axes=("label_ratios", "alphas"),
+        options=("measurement", "recovery"),
+    ),
+    MethodRow(
+        "CCA-OC",
+        "related",
+        f"{_DECODERS}:OutputCodesClassifier",
+        "Every label by a logistic regression, corrected by predicted combinations of labels.",
+        axes=("label_ratios", "alphas", "Cs"),
+    ),
+    MethodRow(
+        "MLC-BMaD",
+        "related",
+        f"{_DECODERS}:BooleanClassifier",
+        "Labels are unions of a few label sets, which are learnt in their place.",
+        axes=("label_ratios", "alphas"),
+        options=("tau",),
+        paper={"scores": "binary"},
+    ),
+)
 
 _OF_FEATURES: tuple[MethodRow, ...] = ()
 

@@ -6,14 +6,25 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.estimators.related.bmlpl import TopicClassifier
-from compactlearn.estimators.related.deep_cmll import DeepCMLLClassifier
-from compactlearn.estimators.related.maniac import ManiacClassifier
-from compactlearn.estimators.related.sleec import SLEECClassifier
+from compactlearn.embeddings.related import CSSP, Rembrandt
+from compactlearn.estimators.related import (
+    BooleanClassifier,
+    CompressedSensingClassifier,
+    DeepCMLLClassifier,
+    ManiacClassifier,
+    OutputCodesClassifier,
+    SLEECClassifier,
+    TopicClassifier,
+)
 
-__all__: list[str] = [
+__all__ = [
+    "CSSP",
+    "BooleanClassifier",
+    "CompressedSensingClassifier",
     "DeepCMLLClassifier",
     "ManiacClassifier",
+    "OutputCodesClassifier",
+    "Rembrandt",
     "SLEECClassifier",
     "TopicClassifier",
 ]

@@ -71,7 +71,7 @@ class Encoder(Embedding):
         note_shortfall(self, m, codes, pair)
         return self._embedded(pair, codes, problem.beta, problem.ridge)
 
-    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         return self._embedded(pair, result.codes.leading(m), result.beta, result.ridge)
 
     def _embedded(
