@@ -6,4 +6,6 @@ what each is good for.
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from compactlearn.embeddings.related import CCA, LPP, MLSI, NPE, OPLS, PCA
+
+__all__ = ["CCA", "LPP", "MLSI", "NPE", "OPLS", "PCA"]
