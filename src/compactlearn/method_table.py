@@ -227,7 +227,58 @@ _OF_LABELS: tuple[MethodRow, ...] = (
     ),
 )
 
-_OF_FEATURES: tuple[MethodRow, ...] = ()
+# As ML-FSDR and MLC_toolbox have them.
+_PROGRAMS = {"ridge": 1.0, "unit_columns": True}
+
+_OF_FEATURES: tuple[MethodRow, ...] = (
+    MethodRow(
+        "CCA",
+        "related",
+        "compactlearn.embeddings.related:CCA",
+        "Features are projected to directions that correlate most with combinations of the labels.",
+        axes=("feature_ratios", "alphas"),
+        paper=_PROGRAMS,
+    ),
+    MethodRow(
+        "OPLS",
+        "related",
+        "compactlearn.embeddings.related:OPLS",
+        "Features are projected to uncorrelated directions that predict the labels best.",
+        axes=("feature_ratios", "alphas"),
+        paper=_PROGRAMS,
+    ),
+    MethodRow(
+        "MLSI",
+        "related",
+        "compactlearn.embeddings.related:MLSI",
+        "Features are projected to directions that tell both features and labels of a row.",
+        axes=("feature_ratios", "alphas"),
+        paper=_PROGRAMS,
+    ),
+    MethodRow(
+        "PCA",
+        "related",
+        "compactlearn.embeddings.related:PCA",
+        "Features are projected to their principal directions; the labels are not looked at.",
+        axes=("feature_ratios", "alphas"),
+    ),
+    MethodRow(
+        "LPP",
+        "related",
+        "compactlearn.embeddings.related:LPP",
+        "Features are projected so that near rows stay near, without the labels.",
+        axes=("feature_ratios", "alphas"),
+        paper={"width": 1.0, "unit_columns": True},
+    ),
+    MethodRow(
+        "NPE",
+        "related",
+        "compactlearn.embeddings.related:NPE",
+        "Features are projected so that near rows still reconstruct a row, without the labels.",
+        axes=("feature_ratios", "alphas"),
+        paper={"unit_columns": True},
+    ),
+)
 
 _OF_THEIR_OWN: tuple[MethodRow, ...] = (
     MethodRow(

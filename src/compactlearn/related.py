@@ -6,7 +6,7 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.embeddings.related import CSSP, Rembrandt
+from compactlearn.embeddings.related import CCA, CSSP, LPP, MLSI, NPE, OPLS, PCA, Rembrandt
 from compactlearn.estimators.related import (
     BooleanClassifier,
     CompressedSensingClassifier,
@@ -18,7 +18,13 @@ from compactlearn.estimators.related import (
 )
 
 __all__ = [
+    "CCA",
     "CSSP",
+    "LPP",
+    "MLSI",
+    "NPE",
+    "OPLS",
+    "PCA",
     "BooleanClassifier",
     "CompressedSensingClassifier",
     "DeepCMLLClassifier",

@@ -2,6 +2,7 @@
 
 import compactlearn.estimators.stored.foreign
 import compactlearn.estimators.stored.models
+import compactlearn.estimators.stored.related_features
 import compactlearn.estimators.stored.related_label_side
 import compactlearn.estimators.stored.related_own
 import compactlearn.estimators.stored.shortlists
