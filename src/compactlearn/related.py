@@ -6,4 +6,31 @@ what each is good for.
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from compactlearn.embeddings.related import CCA, CSSP, LPP, MLSI, NPE, OPLS, PCA, Rembrandt
+from compactlearn.estimators.related import (
+    BooleanClassifier,
+    CompressedSensingClassifier,
+    DeepCMLLClassifier,
+    ManiacClassifier,
+    OutputCodesClassifier,
+    SLEECClassifier,
+    TopicClassifier,
+)
+
+__all__ = [
+    "CCA",
+    "CSSP",
+    "LPP",
+    "MLSI",
+    "NPE",
+    "OPLS",
+    "PCA",
+    "BooleanClassifier",
+    "CompressedSensingClassifier",
+    "DeepCMLLClassifier",
+    "ManiacClassifier",
+    "OutputCodesClassifier",
+    "Rembrandt",
+    "SLEECClassifier",
+    "TopicClassifier",
+]

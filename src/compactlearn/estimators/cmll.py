@@ -67,6 +67,10 @@ default="auto"
         For the embedding.
     verbose : int, default=0
         1 shows a progress bar and says beforehand how long a long fit will take.
+    label_graph : sparse matrix of shape (n_labels, n_labels) or None, default=None
+        Symmetric weights of edges between labels that should have similar decoders.
+    graph_weight : float, default=1.0
+        Weight of the decoder's smoothness over that graph; 0 is as no graph.
 
     Attributes
     ----------
@@ -120,6 +124,8 @@ n_features_in_, feature_names_in_
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        label_graph: Any = None,
+        graph_weight: float = 1.0,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.n_label_components = n_label_components
@@ -143,6 +149,8 @@ n_features_in_, feature_names_in_
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.label_graph = label_graph
+        self.graph_weight = graph_weight
 
     @property
     def n_iter_(self) -> int:
@@ -161,4 +169,6 @@ n_features_in_, feature_names_in_
             max_iter=self.max_iter,
             tol=self.tol,
             random_state=self.random_state,
+            label_graph=self.label_graph,
+            graph_weight=self.graph_weight,
         )

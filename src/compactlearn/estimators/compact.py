@@ -24,6 +24,7 @@ from compactlearn.core.available import available_if
 from compactlearn.core.chunked import is_dask
 from compactlearn.core.device_models import OnDevices
 from compactlearn.core.devices import (
+    DeviceArray,
     answered,
     bare,
     full_in_words,
@@ -493,8 +494,17 @@ default="auto"
         """Fit embedding, learner, decoder and threshold, and keep everything."""
         alpha = resolved_penalty(self.alpha, training.pair)
         embedding = embedding.sharing(alpha)
-        pair, result = training.pair, embedding.solve(training.pair)
         asked = learner_of(self, alpha)
+        decisions = Decisions(
+            self.decoder,
+            self.threshold,
+            labels.kind,
+            asked,
+            type(self).__name__,
+            self.verbose,
+        )
+        training = decisions.begun(training)
+        pair, result = training.pair, embedding.solve(training.pair)
         learner = asked.for_codes(result.codes)
         if isinstance(learner, RidgeLearner):
             learned, back = learner.fit(pair, result.projection, result.codes), 1.0
@@ -507,14 +517,6 @@ default="auto"
         keep_embedding(self, labels, embedding, pair, result)
         if self.decoder == "linear":  # scores are all that will be asked of refits
             result = replace(result, codes=result.codes.without_products())
-        decisions = Decisions(
-            self.decoder,
-            self.threshold,
-            labels.kind,
-            asked,
-            type(self).__name__,
-            self.verbose,
-        )
         decided = decisions.learn(training, result, embedding)
         if decided.threshold is None:
             decided = replace(decided, threshold=threshold)
@@ -555,7 +557,9 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return answered(self._model.projected(X).astype(np.float64, copy=False), X)
+        found = self._model.projected(X)
+        on_device = isinstance(X, DeviceArray)
+        return answered(found, X) if on_device else found.astype(np.float64, copy=False)
 
     @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
@@ -652,7 +656,7 @@ default="auto"
         tags.input_tags.sparse = True
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
-        tags.array_api_support = True
+        tags.array_api_support = self.regressor is None  # others are given NumPy arrays alone
         return tags
 
 
@@ -710,7 +714,7 @@ def install(
     describe(classifier, labels)
     optional = {
         "feature_map_": row_map.feature_map,
-        "scale_": row_map.scale,
+        "scale_": bare(row_map.scale),
         "decoding_": decoding,
         "n_passes_": training.n_passes,
         "label_noise_": rates_of(training.correction),

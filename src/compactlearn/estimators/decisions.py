@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
-from compactlearn.core.devices import free_bytes, host
+from compactlearn.core.devices import DeviceArray, free_bytes, host
 from compactlearn.core.progress import Steps, announce
 from compactlearn.core.warn import warn_user
 from compactlearn.decoding.corrected_thresholds import tune_corrected
@@ -38,6 +38,7 @@ from compactlearn.estimators.cross_fit import (
     N_HELD_OUT,
     CrossFit,
     OutOfFold,
+    groups_begun,
     held_out_sums,
     honest_code_moments,
     row_groups,
@@ -217,6 +218,13 @@ class Decisions:
     owner: str = "CompactClassifier"
     verbose: int = 0
 
+    def begun(self, training: Training) -> Training:
+        """The same, with what can be found while the device has other work on its way."""
+        alone = self.decoder == "linear" and self._strategy(training) is None
+        if alone or training.groups is not None or not isinstance(training.given, DeviceArray):
+            return training
+        return replace(training, members=groups_begun(training.given))
+
     def learn(self, training: Training, result: Embedded, embedding: Embedding) -> Decided:
         """Decoder and threshold from codes of rows that the learner has not seen."""
         strategy = self._strategy(training)
@@ -297,7 +305,10 @@ class Decisions:
         learner = self.learner.for_codes(result.codes)
         ridge = isinstance(learner, RidgeLearner)
         groups = training.groups
-        members = row_groups(training.given) if groups is None else np.asarray(groups)
+        if groups is not None:
+            members = np.asarray(groups)
+        else:
+            members = training.members() if training.members else row_groups(training.given)
         return CrossFit(
             training.with_rows(as_given=not ridge and result.projection is None),
             result,

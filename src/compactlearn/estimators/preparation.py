@@ -101,6 +101,7 @@ class Training:
     given: Any = None  # X as it came: what equal rows are judged by
     labels: Any = None  # the right block as it came, sparse
     groups: Any = None
+    members: Callable[[], Any] | None = None  # equal rows, where they are looked for already
     moments: Moments | None = None  # in the user's units, where the pair is made of them alone
     folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
     seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take

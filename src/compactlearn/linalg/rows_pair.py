@@ -36,6 +36,7 @@ from compactlearn.linalg.regimes import (
 from compactlearn.linalg.ridge import SMALL_PENALTY, GramSystem
 from compactlearn.linalg.rows_ridge import RowsRidge
 from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted, weighted_square_sum
+from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -79,9 +80,14 @@ class RowsPair(RowwisePair):
         return RowsRidge(self)
 
     def leading_codes(
-        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+        self,
+        size: int,
+        balance: float,
+        projection: Array | None = None,
+        seed: int = 0,
+        smoothing: Smoothing | None = None,
     ) -> Codes:
-        return row_codes.leading_codes(self, size, balance, projection, seed)
+        return row_codes.leading_codes(self, size, balance, projection, seed, smoothing)
 
     # ---- the left block -----------------------------------------------------------------------
 
