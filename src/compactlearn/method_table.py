@@ -225,6 +225,14 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         options=("tau",),
         paper={"scores": "binary"},
     ),
+    MethodRow(
+        "GroPLE",
+        "related",
+        f"{_LABEL_SIDE}:GroPLE",
+        "Labels are factorised so that each group of them uses only some of the codes.",
+        axes=("label_ratios", "alphas"),
+        paper={"coding": "signed"},
+    ),
 )
 
 _OF_FEATURES: tuple[MethodRow, ...] = ()

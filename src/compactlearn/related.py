@@ -6,7 +6,7 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.embeddings.related import CSSP, Rembrandt
+from compactlearn.embeddings.related import CSSP, GroPLE, Rembrandt
 from compactlearn.estimators.related import (
     BooleanClassifier,
     CompressedSensingClassifier,
@@ -17,6 +17,7 @@ __all__ = [
     "CSSP",
     "BooleanClassifier",
     "CompressedSensingClassifier",
+    "GroPLE",
     "OutputCodesClassifier",
     "Rembrandt",
 ]
