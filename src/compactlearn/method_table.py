@@ -215,6 +215,7 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         f"{_DECODERS}:OutputCodesClassifier",
         "Every label by a logistic regression, corrected by predicted combinations of labels.",
         axes=("label_ratios", "alphas", "Cs"),
+        defaults={"label_ratios": (0.2, 0.5), "alphas": (1.0, 10.0, 100.0), "Cs": (0.1, 1.0)},
     ),
     MethodRow(
         "MLC-BMaD",

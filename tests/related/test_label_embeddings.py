@@ -9,6 +9,7 @@ from sklearn.model_selection import KFold
 
 from compactlearn import CompactClassifier, fit_path, load_model, method
 from compactlearn.core.devices import host
+from compactlearn.embeddings.related.random_codes import RandomCodes
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CSSP, GroPLE, Rembrandt
@@ -27,6 +28,7 @@ METHODS = {
     "CSSP, fixed rank": CSSP(4, selection="sampled", rank=3, random_state=3),
     "GroPLE": GroPLE(4, n_groups=2, l2=0.01, tol=1e-3),
     "GroPLE, signed": GroPLE(4, coding="signed", l1=0.0, tol=1e-3),
+    "Gaussian codes": RandomCodes(4, "gaussian", random_state=0),
     "Rembrandt": Rembrandt(4, random_state=0),
     "Rembrandt, small block": Rembrandt(
         3, hat="intercept", oversampling=1, ridge=2.0, random_state=0
