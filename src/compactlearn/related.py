@@ -6,18 +6,32 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.embeddings.related import CSSP, GroPLE, Rembrandt
+from compactlearn.embeddings.related import CCA, CSSP, LPP, MLSI, NPE, OPLS, PCA, GroPLE, Rembrandt
 from compactlearn.estimators.related import (
     BooleanClassifier,
     CompressedSensingClassifier,
+    DeepCMLLClassifier,
+    ManiacClassifier,
     OutputCodesClassifier,
+    SLEECClassifier,
+    TopicClassifier,
 )
 
 __all__ = [
+    "CCA",
     "CSSP",
+    "LPP",
+    "MLSI",
+    "NPE",
+    "OPLS",
+    "PCA",
     "BooleanClassifier",
     "CompressedSensingClassifier",
+    "DeepCMLLClassifier",
     "GroPLE",
+    "ManiacClassifier",
     "OutputCodesClassifier",
     "Rembrandt",
+    "SLEECClassifier",
+    "TopicClassifier",
 ]

@@ -89,7 +89,6 @@ def test_features_must_be_finite(model, value, word):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (NAN, UNKNOWN),
         (INF, INFINITE),
         (-INF, INFINITE),
         *((v, f"Every label must be 0 or 1, and Y contains {v}; for -1") for v in (2.0, -1.0, 0.5)),
@@ -99,6 +98,13 @@ def test_labels_must_be_zero_or_one(model, value, said):
     model = clone(model).fit(X, Y)
     for container in CONTAINERS:
         refused(model, said, X, spoilt(Y, value, container))
+
+
+@every_embedding
+def test_labels_of_an_embedding_must_be_known(model):
+    model = clone(model).fit(X, Y)
+    for container in CONTAINERS:
+        refused(model, UNKNOWN, X, spoilt(Y, NAN, container))
 
 
 @every_model

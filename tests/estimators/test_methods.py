@@ -84,6 +84,12 @@ def test_pop():
     assert method("POP", **{name: value}).get_params() == POPClassifier().get_params()
 
 
+def test_what_is_not_published_is_not_made_up():
+    with pytest.raises(ValueError, match=r"CoH .*neither its objective.*SLEEC"):
+        method("CoH")
+    assert "CoH" not in METHODS
+
+
 # --- protocols -----------------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice, pairwise
@@ -104,7 +105,8 @@ class CrossFit:
     ``halves`` one half of a held-out fold scales the linear decoder that the other half judges: no
     further models are needed for that. ``single`` is for scores in float32. ``labels`` are those of
     the pair, sparse, where it is on a device: decoders are learnt on the host, from codes that are
-    brought there.
+    brought there. Where some are ``unknown``, the pair has them completed from all rows; models of
+    some of the folds complete those of these folds by ``completion``.
     """
 
     def __init__(
@@ -122,9 +124,12 @@ class CrossFit:
         single: bool = False,
         n_folds: int = N_FOLDS,
         labels: Any = None,
+        unknown: Any = None,
+        completion: Any = None,
         note: Callable[[], None] = lambda: None,
     ) -> None:
         self.labels = pair.right if labels is None else labels
+        self.unknown, self.completion = unknown, completion
         self.pair, self.result, self.embedding = pair, result, embedding
         self.learner, self.member = learner, member
         self.d = 0 if result.projection is None else result.projection.shape[1]
@@ -133,6 +138,8 @@ class CrossFit:
         self.folds = member % n_folds
         self.numbers = np.unique(self.folds).tolist()
         self.labels_are_codes = result.codes.right is None and result.codes.right_weights is None
+        if self.labels_are_codes and unknown is not None:
+            self.closed_form = False  # without a row the others' unknown labels are others, too
         self._note = note
         self._from_moments, self._nested = moments, nested
         self._single = single
@@ -345,9 +352,21 @@ class CrossFit:
 
     def _part(self, left_out: tuple[int, ...], held: Folds, rest: Folds) -> tuple[Pair, Any]:
         """The folds that are kept as a pair, and the rows of the others as it knows them."""
+        if self.unknown is not None:
+            return self._completed_part(held, rest)
         if self._from_moments:
             return self._sums_without(left_out), self.pair.left[held]
         return self.pair.part(rest, held)
+
+    def _completed_part(self, held: Folds, rest: Folds) -> tuple[Pair, Any]:
+        """The same with unknown labels completed from the folds that are kept alone."""
+        part, rows = self.pair.part(rest, held)
+        known = part.with_right(self.labels[rest])
+        right = self.completion.fill(known, self.unknown[rest])
+        if self._from_moments:
+            moments = Moments.from_arrays(part.left, right, part.weights)
+            return MomentsPair(moments, given_left=self.pair.given_left), rows
+        return known.with_right(right), rows
 
     def _sums_without(self, left_out: tuple[int, ...]) -> MomentsPair:
         if not self._fold_moments:
@@ -370,7 +389,11 @@ class CrossFit:
             self._weights,
             _dense(self.result.decoder, self.pair),
             self._when_asked(self.scores),
+            unknown=self._unknown(slice(None)),
         )
+
+    def _unknown(self, rows: Any) -> Any:
+        return None if self.unknown is None else self.unknown[rows]
 
     def _when_asked(self, scores: Callable[[], OutOfFold]) -> Columns:
         """Scores by models that are fitted when they are first asked for."""
@@ -411,9 +434,15 @@ class CrossFit:
         else:
             scores = self._when_asked(lambda: self._scores_without(fold, rest))
         train = DecoderData(
-            codes, right[rest], weights[rest], _dense(decoder, self.pair), scores, others
+            codes,
+            right[rest],
+            weights[rest],
+            _dense(decoder, self.pair),
+            scores,
+            others,
+            self._unknown(rest),
         )
-        return HeldOutFold(train, held, new_codes, right[held], weights[held])
+        return HeldOutFold(train, held, new_codes, right[held], weights[held], self._unknown(held))
 
     def _scores_without(self, fold: int, rest: Folds) -> OutOfFold:
         """Scores of the rows of the other folds, by models that have not met this one either."""
@@ -544,6 +573,17 @@ def row_groups(X: Any) -> NDArray[np.uint64]:
         block.eliminate_zeros()
         parts.append(_digests(block))
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
+
+
+def groups_begun(X: DeviceArray) -> Callable[[], NDArray[np.uint64]]:
+    """:func:`row_groups` of rows on a device, begun at once; what is returned waits for the end.
+
+    The host hashes while the device decomposes, which takes it about as long.
+    """
+    block, pool = compressed(X), ThreadPoolExecutor(1)
+    found = pool.submit(_digests, block)
+    pool.shutdown(wait=False)
+    return found.result
 
 
 def _digests(block: Any) -> NDArray[np.uint64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -36,6 +36,7 @@ from compactlearn.linalg.regimes import (
 from compactlearn.linalg.ridge import SMALL_PENALTY, GramSystem
 from compactlearn.linalg.rows_ridge import RowsRidge
 from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted, weighted_square_sum
+from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -74,9 +75,14 @@ class RowsPair(RowwisePair):
         return RowsRidge(self)
 
     def leading_codes(
-        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+        self,
+        size: int,
+        balance: float,
+        projection: Array | None = None,
+        seed: int = 0,
+        smoothing: Smoothing | None = None,
     ) -> Codes:
-        return row_codes.leading_codes(self, size, balance, projection, seed)
+        return row_codes.leading_codes(self, size, balance, projection, seed, smoothing)
 
     # ---- the left block -----------------------------------------------------------------------
 
@@ -171,6 +177,12 @@ class RowsPair(RowwisePair):
         if part.regime == "randomized":
             part.enough = ENOUGH_OF_PARTS
         return part, self.left[held]
+
+    def with_right(self, right: Any) -> Self:
+        twin = super().with_right(right)
+        vars(twin).pop("_cross", None)
+        twin._condensations = {}
+        return twin
 
     def condensed(self, *, centred: bool) -> tuple[Array, RowsPair]:
         if centred not in self._condensations:

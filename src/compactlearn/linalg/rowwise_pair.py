@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -111,6 +112,13 @@ class RowwisePair(Pair):
 
     def cross_times(self, weights: Array) -> Array:
         return self.Xc.T @ (self.Y @ weights)
+
+    def with_right(self, right: Any) -> Self:
+        """The same left block, and all that is known of it, beside another right one."""
+        twin = copy(self)
+        vars(twin).pop("right_energy", None)
+        RowwisePair.__init__(twin, right, self.weights, self.n_left, self.given_left)
+        return twin
 
     @abstractmethod
     def part(self, rest: Any, held: Any) -> tuple[RowwisePair, Any]:

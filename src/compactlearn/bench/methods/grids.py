@@ -106,6 +106,9 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "measurement": Setting(None, (Nothing(), Choice("hadamard", "gaussian"))),
         "recovery": Setting(None, (Nothing(), Choice("omp", "cosamp"))),
         "tau": Setting(None, (Nothing(), Real(0, 1, open_low=True))),
+        "n_similar": Setting(None, (Nothing(), Integer(1))),
+        "n_neighbors": Setting(15, (Integer(1),)),
+        "levels": Setting((4,), (Integer(1),), listed=True),
         # those of rivals, and of the estimator that chooses by itself
         "solver": Setting(None, (Nothing(), Choice("liblinear", "lbfgs")), quiet=True),
         "trees": Setting(500, (Integer(1),)),
@@ -127,6 +130,7 @@ AXES: Mapping[str, str] = MappingProxyType(
         "Cs": "C",
         "neighbours": "k",
         "latent": "latent",
+        "levels": "n_levels",
         "balances": "alpha",
     }
 )
