@@ -44,6 +44,7 @@ from compactlearn.storing.kinds import Kind, State, allow, attributes, whole
 from compactlearn.storing.sparse import SPARSE, checked_parts
 
 _KINDS = ("multilabel", "binary", "multiclass")
+_NO_GRAPH = {"label_graph": None, "graph_weight": 1.0}  # of files from before there were graphs
 
 
 # ---- labels -----------------------------------------------------------------------------------
@@ -280,13 +281,14 @@ def _check_tuner(tuner: ThresholdTuner) -> None:
 
 allow(
     whole(CompactClassifier, _check_compact),
-    whole(CMLLClassifier, _check_compact),
+    whole(CMLLClassifier, _check_compact, later=_NO_GRAPH),
     whole(C2AEClassifier, _check_c2ae),
     whole(POPClassifier, _check_pop),
     whole(KeptFeatures, _check_kept_features),
     whole(KeptWeights, _check_kept_weights),
     whole(ThresholdTuner, _check_tuner),
-    *(whole(method) for method in (CMLL, CPLST, DMLR, FaIE, MDDM, Original, PLST)),
+    whole(CMLL, later=_NO_GRAPH),
+    *(whole(method) for method in (CPLST, DMLR, FaIE, MDDM, Original, PLST)),
     whole(KernelMap, _check_kernel_map),
     whole(Kernel, _check_kernel),
     whole(LabelSpace),
