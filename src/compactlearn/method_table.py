@@ -215,6 +215,7 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         f"{_DECODERS}:OutputCodesClassifier",
         "Every label by a logistic regression, corrected by predicted combinations of labels.",
         axes=("label_ratios", "alphas", "Cs"),
+        defaults={"label_ratios": (0.2, 0.5), "alphas": (1.0, 10.0, 100.0), "Cs": (0.1, 1.0)},
     ),
     MethodRow(
         "MLC-BMaD",
@@ -224,6 +225,14 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         axes=("label_ratios", "alphas"),
         options=("tau",),
         paper={"scores": "binary"},
+    ),
+    MethodRow(
+        "GroPLE",
+        "related",
+        f"{_LABEL_SIDE}:GroPLE",
+        "Labels are factorised so that each group of them uses only some of the codes.",
+        axes=("label_ratios", "alphas"),
+        paper={"coding": "signed"},
     ),
 )
 
@@ -328,6 +337,10 @@ NOT_HERE: dict[str, str] = {
     "library: neither its objective nor its optimiser is in what we have of the paper, and one "
     "that we made up would not be CoH. What is near: SLEEC, whose codes keep the inner products "
     "of label vectors and whose neighbours vote, and CCA with nearest neighbours in its space.",
+    "MOPLMS": "MOPLMS (Balasubramanian and Lebanon, The landmark selection method for multiple "
+    "output prediction, ICML 2012) is not in the library: how the number of landmarks is fixed, "
+    "and how the other labels are decoded, is in no source that we have read. What is near: CSSP, "
+    "whose greedy choice of labels stands for all of them.",
 }
 
 _RELATED = (*_OF_LABELS, *_OF_FEATURES, *_OF_THEIR_OWN)

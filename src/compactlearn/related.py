@@ -6,7 +6,7 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.embeddings.related import CCA, CSSP, LPP, MLSI, NPE, OPLS, PCA, Rembrandt
+from compactlearn.embeddings.related import CCA, CSSP, LPP, MLSI, NPE, OPLS, PCA, GroPLE, Rembrandt
 from compactlearn.estimators.related import (
     BooleanClassifier,
     CompressedSensingClassifier,
@@ -28,6 +28,7 @@ __all__ = [
     "BooleanClassifier",
     "CompressedSensingClassifier",
     "DeepCMLLClassifier",
+    "GroPLE",
     "ManiacClassifier",
     "OutputCodesClassifier",
     "Rembrandt",

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn import CompactClassifier, Original
+from compactlearn import CompactClassifier, Original, method
 from compactlearn.embeddings.related.column_choice import drawn, greedy, leverages
 from compactlearn.related import CSSP
 from tests.makers import make_data, modest, ridge_scores
@@ -147,3 +147,8 @@ def test_other_choices_are_refused_in_words():
         CSSP(selection="best").fit(X, Y)
     with pytest.raises(ValueError, match="asks for more components than there are labels"):
         CSSP(9).fit(X, Y)
+
+
+def test_landmarks_by_group_sparsity_are_refused_in_words():
+    with pytest.raises(ValueError, match="MOPLMS .* is not in the library: how the number of"):
+        method("MOPLMS")

@@ -9,9 +9,10 @@ from sklearn.model_selection import KFold
 
 from compactlearn import CompactClassifier, fit_path, load_model, method
 from compactlearn.core.devices import host
+from compactlearn.embeddings.related.random_codes import RandomCodes
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
-from compactlearn.related import CSSP, Rembrandt
+from compactlearn.related import CSSP, GroPLE, Rembrandt
 from tests.devices.places import PLACES
 from tests.makers import maker
 from tests.related.sklearn_checks import every_check
@@ -25,6 +26,9 @@ METHODS = {
     "CSSP, leverage": CSSP(4, selection="leverage", coding="binary"),
     "CSSP, sampled": CSSP(4, selection="sampled", coding="signed", random_state=3),
     "CSSP, fixed rank": CSSP(4, selection="sampled", rank=3, random_state=3),
+    "GroPLE": GroPLE(4, n_groups=2, l2=0.01, tol=1e-3),
+    "GroPLE, signed": GroPLE(4, coding="signed", l1=0.0, tol=1e-3),
+    "Gaussian codes": RandomCodes(4, "gaussian", random_state=0),
     "Rembrandt": Rembrandt(4, random_state=0),
     "Rembrandt, small block": Rembrandt(
         3, hat="intercept", oversampling=1, ridge=2.0, random_state=0
@@ -115,7 +119,7 @@ def test_models_are_stored_and_exported(embedding, tmp_path):
     model.to_onnx(check=X_new)  # refuses a graph that answers otherwise
 
 
-@pytest.mark.parametrize("name", ["CSSP", "Rembrandt"])
+@pytest.mark.parametrize("name", ["CSSP", "GroPLE", "Rembrandt"])
 def test_each_is_a_method_by_its_name(name):
     for protocol in ("paper", "recommended"):
         model = method(name, protocol=protocol, n_label_components=3, random_state=0)
@@ -139,7 +143,7 @@ def switched_on(monkeypatch):
         yield
 
 
-@every_check(CSSP(), Rembrandt(random_state=0))
+@every_check(CSSP(), GroPLE(tol=1e-3), Rembrandt(random_state=0))
 @pytest.mark.filterwarnings("ignore:.*label components were asked for")
 def test_sklearn_contract(estimator, check):
     check(estimator)

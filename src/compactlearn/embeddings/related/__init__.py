@@ -2,6 +2,7 @@
 
 from compactlearn.embeddings.related.cca import CCA
 from compactlearn.embeddings.related.cssp import CSSP
+from compactlearn.embeddings.related.grople import GroPLE
 from compactlearn.embeddings.related.lpp import LPP
 from compactlearn.embeddings.related.mlsi import MLSI
 from compactlearn.embeddings.related.npe import NPE
@@ -9,4 +10,4 @@ from compactlearn.embeddings.related.opls import OPLS
 from compactlearn.embeddings.related.pca import PCA
 from compactlearn.embeddings.related.rembrandt import Rembrandt
 
-__all__ = ["CCA", "CSSP", "LPP", "MLSI", "NPE", "OPLS", "PCA", "Rembrandt"]
+__all__ = ["CCA", "CSSP", "LPP", "MLSI", "NPE", "OPLS", "PCA", "GroPLE", "Rembrandt"]

@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.devices import host
 from compactlearn.core.params import Choice, Constraint, Seed
 from compactlearn.core.seeds import seeded
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import ROUTES
+from compactlearn.embeddings.encoders import ROUTES, check_labels_to_encode
 from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.pairs import Pair
 
@@ -79,7 +81,7 @@ solver_, n_features_in_, feature_names_in_
 
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
         assert result.codes.right_weights is not None
-        return _embedded(pair, result.codes.right_weights.T[:m])
+        return _embedded(pair, host(result.codes.right_weights).T[:m])
 
     def adopt(
         self,
@@ -90,8 +92,19 @@ solver_, n_features_in_, feature_names_in_
         names: list[str] | None = None,
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
-        weights: Any = result.codes.right_weights
-        self.measurements_ = weights.T
+        self.measurements_ = host(result.codes.right_weights).T
+
+    def encode(self, Y: Any) -> Array:
+        """Return the measurements of labels, of shape (n_samples, n_label_components).
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix of shape (n_samples, n_labels)
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
+        """
+        check_is_fitted(self, "n_label_components_")
+        labels = check_labels_to_encode(Y, self.offset_.size, self._classes, self._names)
+        return labels @ self.measurements_.T
 
 
 def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Array:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Choice, Constraint, Integer, Real, Seed
 from compactlearn.embeddings.components import COUNTS
+from compactlearn.embeddings.encoders import check_labels_to_encode
 from compactlearn.embeddings.related.random_codes import MEASUREMENTS, RandomCodes
 from compactlearn.estimators.inputs import TrainingData
 from compactlearn.estimators.related.from_codes import (
@@ -160,10 +161,13 @@ class CompressedSensingClassifier(DecodesCodes):
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1.
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
+            names, lists of these if you like.
         """
         check_is_fitted(self, "measurements_")
-        return np.asarray(Y @ self.measurements_.T)
+        known = self._labels
+        labels = check_labels_to_encode(Y, known.n_labels, known.vector_classes, known.names)
+        return labels @ self.measurements_.T
 
     def recover(self, codes: Any, k: int | None = None) -> Array:
         """Return the labels' values that fit measurements, of shape (n_samples, n_labels).
