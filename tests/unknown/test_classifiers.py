@@ -221,6 +221,16 @@ def test_the_labels_of_a_fold_do_not_take_part_in_its_scores(embedding):
     assert np.abs(first.columns(every) - second.columns(every)).max() > 1e-3
 
 
+def test_nor_does_a_row_in_its_own_score_without_groups():
+    X, Y, unknown = problem(40, 6, 5, hidden=0.6)
+    model = CompactClassifier(Original(), threshold="f1")
+    first = model.fit_scored(X, with_nan(Y, unknown)).columns(slice(0, 5))
+    Y[7] = 1.0 - Y[7]
+    second = model.fit_scored(X, with_nan(Y, unknown)).columns(slice(0, 5))
+    np.testing.assert_allclose(first[7], second[7], atol=1e-9)
+    assert np.abs(first - second).max() > 1e-3
+
+
 @pytest.mark.parametrize("decoder", ["linear", "logistic"])
 def test_scores_of_labels_that_are_noise_are_noise(decoder):
     rng = np.random.default_rng(0)
