@@ -6,6 +6,7 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.embeddings.related import CCA, LPP, MLSI, NPE, OPLS, PCA
+from compactlearn.embeddings.related import CCA, LPP, MIFS, MLSI, NPE, OPLS, PCA
+from compactlearn.estimators.related import LEML, SLRM
 
-__all__ = ["CCA", "LPP", "MLSI", "NPE", "OPLS", "PCA"]
+__all__ = ["CCA", "LEML", "LPP", "MIFS", "MLSI", "NPE", "OPLS", "PCA", "SLRM"]

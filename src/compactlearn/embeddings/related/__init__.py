@@ -2,9 +2,10 @@
 
 from compactlearn.embeddings.related.cca import CCA
 from compactlearn.embeddings.related.lpp import LPP
+from compactlearn.embeddings.related.mifs import MIFS
 from compactlearn.embeddings.related.mlsi import MLSI
 from compactlearn.embeddings.related.npe import NPE
 from compactlearn.embeddings.related.opls import OPLS
 from compactlearn.embeddings.related.pca import PCA
 
-__all__ = ["CCA", "LPP", "MLSI", "NPE", "OPLS", "PCA"]
+__all__ = ["CCA", "LPP", "MIFS", "MLSI", "NPE", "OPLS", "PCA"]

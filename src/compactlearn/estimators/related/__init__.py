@@ -1,0 +1,6 @@
+"""Classifiers of the paper's related work that are no embedding with a learner beside it."""
+
+from compactlearn.estimators.related.leml import LEML
+from compactlearn.estimators.related.slrm import SLRM
+
+__all__ = ["LEML", "SLRM"]
