@@ -239,6 +239,8 @@ _OF_LABELS: tuple[MethodRow, ...] = (
 # As ML-FSDR and MLC_toolbox have them.
 _PROGRAMS = {"ridge": 1.0, "unit_columns": True}
 
+_STRONG = (1.0, 3.0, 10.0, 30.0, 100.0)  # they act on sums over all rows
+
 _OF_FEATURES: tuple[MethodRow, ...] = (
     MethodRow(
         "CCA",
@@ -286,6 +288,32 @@ _OF_FEATURES: tuple[MethodRow, ...] = (
         "Features are projected so that near rows still reconstruct a row, without the labels.",
         axes=("feature_ratios", "alphas"),
         paper={"unit_columns": True},
+    ),
+    MethodRow(
+        "MIFS",
+        "related",
+        "compactlearn.embeddings.related:MIFS",
+        "Some features are kept, those that predict latent labels which near rows share.",
+        axes=("feature_ratios", "alphas"),
+        paper={"width": 1.0},
+    ),
+    MethodRow(
+        "LEML",
+        "related",
+        "compactlearn.estimators.related:LEML",
+        "A linear model of all labels of low rank, found with the labels that are known.",
+        axes=("label_ratios", "alphas"),
+        options=("loss",),
+        defaults={"alphas": _STRONG, "label_ratios": (0.2, 0.5, 1.0)},
+    ),
+    MethodRow(
+        "SLRM",
+        "related",
+        "compactlearn.estimators.related:SLRM",
+        "A linear model of all labels whose rank a nuclear norm keeps low, smooth on a graph of "
+        "the rows.",
+        axes=("alphas",),
+        defaults={"alphas": _STRONG},
     ),
 )
 

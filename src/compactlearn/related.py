@@ -6,8 +6,21 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.embeddings.related import CCA, CSSP, LPP, MLSI, NPE, OPLS, PCA, GroPLE, Rembrandt
+from compactlearn.embeddings.related import (
+    CCA,
+    CSSP,
+    LPP,
+    MIFS,
+    MLSI,
+    NPE,
+    OPLS,
+    PCA,
+    GroPLE,
+    Rembrandt,
+)
 from compactlearn.estimators.related import (
+    LEML,
+    SLRM,
     BooleanClassifier,
     CompressedSensingClassifier,
     DeepCMLLClassifier,
@@ -20,11 +33,14 @@ from compactlearn.estimators.related import (
 __all__ = [
     "CCA",
     "CSSP",
+    "LEML",
     "LPP",
+    "MIFS",
     "MLSI",
     "NPE",
     "OPLS",
     "PCA",
+    "SLRM",
     "BooleanClassifier",
     "CompressedSensingClassifier",
     "DeepCMLLClassifier",

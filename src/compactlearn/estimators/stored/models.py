@@ -272,9 +272,6 @@ def _check_kept_weights(model: KeptWeights) -> None:
     numbers(model.intercept_, model.weights_.shape[:1], "the intercepts")
 
 
-# Parameters of compact classifiers that the first files do not have.
-
-
 def _check_tuner(tuner: ThresholdTuner) -> None:
     if not hasattr(tuner, "estimator_"):
         return
