@@ -165,7 +165,7 @@ class CompressedSensingClassifier(DecodesCodes):
             names, lists of these if you like.
         """
         check_is_fitted(self, "measurements_")
-        known = self._labels
+        known: Any = self._labels
         labels = check_labels_to_encode(Y, known.n_labels, known.vector_classes, known.names)
         return labels @ self.measurements_.T
 
