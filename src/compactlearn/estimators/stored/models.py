@@ -44,7 +44,7 @@ from compactlearn.storing.kinds import Kind, State, allow, attributes, whole
 from compactlearn.storing.sparse import SPARSE, checked_parts
 
 _KINDS = ("multilabel", "binary", "multiclass")
-_NO_GRAPH = {"label_graph": None, "graph_weight": 1.0}  # of files from before there were graphs
+_NO_GRAPH = {"label_graph": None, "graph_weight": 0.1}  # of files from before there were graphs
 
 
 # ---- labels -----------------------------------------------------------------------------------
