@@ -180,9 +180,142 @@ _WITH_KERNEL = (
 
 # ---- related work: what compresses labels, what compresses features, and models of their own -----
 
-_OF_LABELS: tuple[MethodRow, ...] = ()
+_LABEL_SIDE = "compactlearn.embeddings.related"
+_DECODERS = "compactlearn.estimators.related"
 
-_OF_FEATURES: tuple[MethodRow, ...] = ()
+_OF_LABELS: tuple[MethodRow, ...] = (
+    MethodRow(
+        "CSSP",
+        "related",
+        f"{_LABEL_SIDE}:CSSP",
+        "A few of the labels are learnt, and the others follow from them by least squares.",
+        axes=("label_ratios", "alphas"),
+        paper={"selection": "sampled", "coding": "binary"},
+    ),
+    MethodRow(
+        "Rembrandt",
+        "related",
+        f"{_LABEL_SIDE}:Rembrandt",
+        "The labels' directions that the features predict best, found with a random block.",
+        axes=("label_ratios", "alphas"),
+        paper={"offset": "none"},
+    ),
+    MethodRow(
+        "CS",
+        "related",
+        f"{_DECODERS}:CompressedSensingClassifier",
+        "Labels are measured at random and recovered as sparse vectors from predicted "
+        "measurements.",
+        axes=("label_ratios", "alphas"),
+        options=("measurement", "recovery"),
+    ),
+    MethodRow(
+        "CCA-OC",
+        "related",
+        f"{_DECODERS}:OutputCodesClassifier",
+        "Every label by a logistic regression, corrected by predicted combinations of labels.",
+        axes=("label_ratios", "alphas", "Cs"),
+        defaults={"label_ratios": (0.2, 0.5), "alphas": (1.0, 10.0, 100.0), "Cs": (0.1, 1.0)},
+    ),
+    MethodRow(
+        "MLC-BMaD",
+        "related",
+        f"{_DECODERS}:BooleanClassifier",
+        "Labels are unions of a few label sets, which are learnt in their place.",
+        axes=("label_ratios", "alphas"),
+        options=("tau",),
+        paper={"scores": "binary"},
+    ),
+    MethodRow(
+        "GroPLE",
+        "related",
+        f"{_LABEL_SIDE}:GroPLE",
+        "Labels are factorised so that each group of them uses only some of the codes.",
+        axes=("label_ratios", "alphas"),
+        paper={"coding": "signed"},
+    ),
+)
+
+# As ML-FSDR and MLC_toolbox have them.
+_PROGRAMS = {"ridge": 1.0, "unit_columns": True}
+
+_STRONG = (1.0, 3.0, 10.0, 30.0, 100.0)  # they act on sums over all rows
+
+_OF_FEATURES: tuple[MethodRow, ...] = (
+    MethodRow(
+        "CCA",
+        "related",
+        "compactlearn.embeddings.related:CCA",
+        "Features are projected to directions that correlate most with combinations of the labels.",
+        axes=("feature_ratios", "alphas"),
+        paper=_PROGRAMS,
+    ),
+    MethodRow(
+        "OPLS",
+        "related",
+        "compactlearn.embeddings.related:OPLS",
+        "Features are projected to uncorrelated directions that predict the labels best.",
+        axes=("feature_ratios", "alphas"),
+        paper=_PROGRAMS,
+    ),
+    MethodRow(
+        "MLSI",
+        "related",
+        "compactlearn.embeddings.related:MLSI",
+        "Features are projected to directions that tell both features and labels of a row.",
+        axes=("feature_ratios", "alphas"),
+        paper=_PROGRAMS,
+    ),
+    MethodRow(
+        "PCA",
+        "related",
+        "compactlearn.embeddings.related:PCA",
+        "Features are projected to their principal directions; the labels are not looked at.",
+        axes=("feature_ratios", "alphas"),
+    ),
+    MethodRow(
+        "LPP",
+        "related",
+        "compactlearn.embeddings.related:LPP",
+        "Features are projected so that near rows stay near, without the labels.",
+        axes=("feature_ratios", "alphas"),
+        paper={"width": 1.0, "unit_columns": True},
+    ),
+    MethodRow(
+        "NPE",
+        "related",
+        "compactlearn.embeddings.related:NPE",
+        "Features are projected so that near rows still reconstruct a row, without the labels.",
+        axes=("feature_ratios", "alphas"),
+        paper={"unit_columns": True},
+    ),
+    MethodRow(
+        "MIFS",
+        "related",
+        "compactlearn.embeddings.related:MIFS",
+        "Some features are kept, those that predict latent labels which near rows share.",
+        axes=("feature_ratios", "alphas"),
+        paper={"width": 1.0},
+    ),
+    MethodRow(
+        "LEML",
+        "related",
+        "compactlearn.estimators.related:LEML",
+        "A linear model of all labels of low rank, found with the labels that are known.",
+        axes=("label_ratios", "alphas"),
+        options=("loss",),
+        defaults={"alphas": _STRONG, "label_ratios": (0.2, 0.5, 1.0)},
+    ),
+    MethodRow(
+        "SLRM",
+        "related",
+        "compactlearn.estimators.related:SLRM",
+        "A linear model of all labels whose rank a nuclear norm keeps low, smooth on a graph of "
+        "the rows.",
+        axes=("alphas",),
+        defaults={"alphas": _STRONG},
+    ),
+)
 
 _OF_THEIR_OWN: tuple[MethodRow, ...] = (
     MethodRow(
@@ -232,6 +365,10 @@ NOT_HERE: dict[str, str] = {
     "library: neither its objective nor its optimiser is in what we have of the paper, and one "
     "that we made up would not be CoH. What is near: SLEEC, whose codes keep the inner products "
     "of label vectors and whose neighbours vote, and CCA with nearest neighbours in its space.",
+    "MOPLMS": "MOPLMS (Balasubramanian and Lebanon, The landmark selection method for multiple "
+    "output prediction, ICML 2012) is not in the library: how the number of landmarks is fixed, "
+    "and how the other labels are decoded, is in no source that we have read. What is near: CSSP, "
+    "whose greedy choice of labels stands for all of them.",
 }
 
 _RELATED = (*_OF_LABELS, *_OF_FEATURES, *_OF_THEIR_OWN)

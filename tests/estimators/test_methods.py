@@ -33,7 +33,8 @@ EMBEDDINGS = {
     "CMLL": CMLL,
 }
 KERNEL = ["k-ORI", "k-CPLST", "k-DMLR", "k-FaIE", "k-CMLL_y", "k-MDDM", "k-CMLL"]
-AVAILABLE = [name for name in METHODS[:17] if name != "C2AE"]  # which has a file of its own
+# Those of the related work have tests of their own, and C2AE has a file of its own.
+AVAILABLE = [name for name in METHODS[:17] if name != "C2AE"]
 COMPACT = [name for name in AVAILABLE if name != "POP"]
 PROTOCOLS = ["paper", "recommended"]
 every_name = pytest.mark.parametrize("name", AVAILABLE)

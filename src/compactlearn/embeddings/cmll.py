@@ -138,8 +138,8 @@ default="auto"
         sparse matrix I + ``graph_weight`` L of its Laplacian L is factored once, which costs almost
         nothing for a tree and much for thousands of labels with random edges.
     graph_weight : float, default=0.1
-        Weight of the decoder's smoothness over that graph; 0 is as no graph. Where a graph helped at
-        all it was by a small weight (benchmarks/accuracy/label_graph.py).
+        Weight of the decoder's smoothness over that graph; 0 is as no graph. Where a graph helped
+        at all it was by a small weight (benchmarks/accuracy/label_graph.py).
 
     Attributes
     ----------

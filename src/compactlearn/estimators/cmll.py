@@ -55,6 +55,12 @@ default="auto"
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its score is strictly above; a name is tuned on honest scores.
+    positive_unlabelled : bool, default=False
+        Whether labels that are absent may be missing positives.
+    propensities : array-like of shape (n_labels,) or None, default=None
+        The chances that a label that applies is seen; None estimates them by frequency.
+    label_noise : None, "auto" or pair of float or array-like, default=None
+        Rates of false positives and of false negatives that are corrected for.
     n_jobs : int or None, default=None
         For a regressor that takes one target at a time.
     random_state : int, RandomState, Generator or None, default=None
@@ -69,8 +75,8 @@ default="auto"
     Attributes
     ----------
     embedding_, regressor_, decoding_, feature_map_, scale_, threshold_, classes_, n_labels_, \
-label_names_, coef_, intercept_, compression_, nbytes_, numbers_, n_passes_, n_features_in_, \
-feature_names_in_
+label_names_, label_noise_, coef_, intercept_, compression_, nbytes_, numbers_, n_passes_, \
+n_features_in_, feature_names_in_
         As in :class:`CompactClassifier`.
     n_iter_ : int
         Rounds of alternation of the embedding; 1 for the closed form.
@@ -112,6 +118,9 @@ feature_names_in_
         bias: str = "free",
         decoder: str = "linear",
         threshold: Any = "auto",
+        positive_unlabelled: bool = False,
+        propensities: Any = None,
+        label_noise: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -134,6 +143,9 @@ feature_names_in_
         self.bias = bias
         self.decoder = decoder
         self.threshold = threshold
+        self.positive_unlabelled = positive_unlabelled
+        self.propensities = propensities
+        self.label_noise = label_noise
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -89,7 +89,7 @@ def whole(
     """A type that is its attributes: those that it is pickled with, and no others.
 
     ``check`` sees the thing when it is put together, and raises where its parts do not fit.
-    ``later`` are parameters that files of older versions lack, with what they mean there.
+    ``later`` are parameters that files of older versions lack, and what they are for those.
     """
 
     def together(state: State) -> Any:

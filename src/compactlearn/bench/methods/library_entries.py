@@ -21,7 +21,6 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from compactlearn.bench.methods.controls import (
     MDDMThenCodes,
-    PrincipalDirections,
     RandomDirections,
     one_vs_rest,
     reduced_rank,
@@ -30,6 +29,7 @@ from compactlearn.bench.methods.engine_entry import EngineEntry
 from compactlearn.bench.methods.entry import Entry
 from compactlearn.bench.methods.single_fits import SingleFits
 from compactlearn.embeddings.base import Embedding
+from compactlearn.embeddings.related import PCA
 from compactlearn.estimators import ShortlistClassifier, ThresholdTuner, method
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.model_size import numbers_of
@@ -193,9 +193,7 @@ def principal_directions(row: MethodRow) -> Entry:
     """Ridge on few features."""
     return _engine(
         row,
-        lambda settings, seed: CompactClassifier(
-            PrincipalDirections(), threshold=settings["threshold"]
-        ),
+        lambda settings, seed: CompactClassifier(PCA(), threshold=settings["threshold"]),
     )
 
 

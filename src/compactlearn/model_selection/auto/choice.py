@@ -103,10 +103,11 @@ def _weights(
     problem: Problem, rows: Rows, parts: Sequence[NDArray[Any]], equal: bool
 ) -> tuple[Array, float]:
     weights = None if problem.weights is None else problem.weights[rows]
+    unknown = problem.unknown_of(rows)
     if not equal:
-        return join(parts, problem.Y[rows], weights, problem.seed)
+        return join(parts, problem.Y[rows], weights, problem.seed, unknown)
     mean = sum(parts[1:], parts[0]) / np.float32(len(parts))
-    slope, added = join([mean], problem.Y[rows], weights, problem.seed)
+    slope, added = join([mean], problem.Y[rows], weights, problem.seed, unknown)
     return np.full(len(parts), slope[0] / len(parts)), added
 
 

@@ -69,8 +69,12 @@ class Findings:
 
 
 def ideas(problem: Problem) -> Iterator[Idea]:
-    """One after the other, in order of promise for a second; the first ends in any case."""
-    sparse_rows = scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS
+    """One after the other, in order of promise for a second; the first ends in any case.
+
+    Trees and regressions on few labels of a row have no place for labels that are not known.
+    """
+    known = problem.unknown is None
+    sparse_rows = scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS and known
     findings = Findings([])
     shortlist = Idea(
         "shortlist", _shortlist_seconds(problem), lambda: _shortlist(problem, findings)
@@ -84,7 +88,7 @@ def ideas(problem: Problem) -> Iterator[Idea]:
         lambda: _linear(problem, findings),
     )
     yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.linear[0]))
-    if problem.density >= DENSE:
+    if problem.density >= DENSE and known:
         for best_splits, dearer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
             seconds = dearer * _tree_seconds(problem)
             trees = max(FEW_TREES, min(MANY_TREES, int(TREES_SECONDS / seconds)))

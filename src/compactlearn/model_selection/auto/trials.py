@@ -50,7 +50,13 @@ def try_compact(problem: Problem, name: str, way: Way, classifier: CompactClassi
     start = time.perf_counter()
     prepared = way.fit(problem.X, problem.weights)
     with quiet():
-        honest = classifier.fit_scored(prepared.X, problem.Y, problem.weights, groups=problem.fold)
+        honest = classifier.fit_scored(
+            prepared.X,
+            problem.Y,
+            problem.weights,
+            groups=problem.fold,
+            unknown=problem.unknown,
+        )
     rows = problem.judged(honest.rows)
     places = np.searchsorted(honest.rows, rows)
     scores = np.empty((rows.size, problem.n_labels), dtype=np.float32)
@@ -122,7 +128,8 @@ def _judged(
     problem: Problem, name: str, model: Any, rows: Rows, scores: NDArray[Any], start: float
 ) -> Tried:
     weights = None if problem.weights is None else problem.weights[rows]
-    reading = read_scores(scores, problem.Y[rows], weights, problem.seed)
+    unknown = problem.unknown_of(rows)
+    reading = read_scores(scores, problem.Y[rows], weights, problem.seed, unknown)
     log_odds = reading(scores).astype(np.float32)
     return Tried(
         problem.figures(rows, log_odds),
