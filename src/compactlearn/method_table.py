@@ -263,7 +263,18 @@ _OF_FEATURES: tuple[MethodRow, ...] = (
     ),
 )
 
-_OF_THEIR_OWN: tuple[MethodRow, ...] = ()
+_OF_THEIR_OWN: tuple[MethodRow, ...] = (
+    MethodRow(
+        "Projection forest",
+        "related",
+        "compactlearn.estimators.related:ProjectionForestClassifier",
+        "A forest whose trees are grown on random projections of the labels; leaves hold the "
+        "shares of the labels themselves.",
+        axes=("label_ratios",),
+        options=("n_trees",),
+        defaults={"label_ratios": (0.1, 0.3, 1.0)},
+    ),
+)
 
 _RELATED = (*_OF_LABELS, *_OF_FEATURES, *_OF_THEIR_OWN)
 

@@ -7,6 +7,17 @@ what each is good for.
 from __future__ import annotations
 
 from compactlearn.embeddings.related import CCA, LPP, MIFS, MLSI, NPE, OPLS, PCA
-from compactlearn.estimators.related import LEML, SLRM
+from compactlearn.estimators.related import LEML, SLRM, ProjectionForestClassifier
 
-__all__ = ["CCA", "LEML", "LPP", "MIFS", "MLSI", "NPE", "OPLS", "PCA", "SLRM"]
+__all__ = [
+    "CCA",
+    "LEML",
+    "LPP",
+    "MIFS",
+    "MLSI",
+    "NPE",
+    "OPLS",
+    "PCA",
+    "SLRM",
+    "ProjectionForestClassifier",
+]

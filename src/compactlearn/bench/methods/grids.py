@@ -102,7 +102,8 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "kept_ratio": Setting(0.05, (Real(0, 1),)),
         "min_weight": Setting(0.01, (Real(0),)),
         "validation_fraction": Setting(0.2, (Real(0, 1, open_low=True, open_high=True),)),
-        # LEML's own
+        # of a forest on projected labels, and LEML's own
+        "n_trees": Setting(100, (Integer(1),)),
         "loss": Setting("squared", (Choice("squared", "logistic"),)),
         # those of rivals, and of the estimator that chooses by itself
         "solver": Setting(None, (Nothing(), Choice("liblinear", "lbfgs")), quiet=True),
