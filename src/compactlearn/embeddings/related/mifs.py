@@ -31,6 +31,7 @@ from compactlearn.core.seeds import seeded
 from compactlearn.embeddings.base import Embedded, Traits
 from compactlearn.embeddings.components import component_count
 from compactlearn.embeddings.related.projected import SIZED, ProjectedFeatures
+from compactlearn.linalg.dense import solve
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.operators import Operator
 from compactlearn.linalg.pairs import Pair
@@ -275,13 +276,13 @@ class Problem:
         if kept.size > V.shape[0]:
             kernel = self._kernel(kept, r)
             kernel[np.diag_indices_from(kernel)] += self.c / 2
-            found[kept] = r[:, None] * (self.rows.Xc.T @ np.linalg.solve(kernel, V))[kept]
+            found[kept] = r[:, None] * (self.rows.Xc.T @ solve(kernel, V))[kept]
         elif kept.size:
             root = np.sqrt(r)
             gram = root[:, None] * self._gram[np.ix_(kept, kept)] * root
             gram[np.diag_indices_from(gram)] += self.c / 2
             right = root[:, None] * (self.rows.Xc.T @ V)[kept]
-            found[kept] = root[:, None] * np.linalg.solve(gram, right)
+            found[kept] = root[:, None] * solve(gram, right)
         return found
 
     @cached_property

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from compactlearn.estimators.related.factored import Rows
+from compactlearn.linalg.dense import solve
 from compactlearn.linalg.eigen import all_eigenpairs
 from compactlearn.linalg.moments import Moments, weighted_sum
 from compactlearn.linalg.operators import Operator, centred
@@ -117,7 +118,7 @@ class SquaredSteps:
         """The best W for this P."""
         U = self.X @ found.P
         gram = U.T @ U + self.alpha * np.eye(U.shape[1])
-        W = np.linalg.solve(gram, (self.Y.T @ U).T)
+        W = solve(gram, (self.Y.T @ U).T)
         return Factors(found.P, W, self._intercept(found.P, W))
 
     def _intercept(self, P: Array, W: Array) -> Array:
@@ -169,7 +170,7 @@ class PartlySquaredSteps(EntrySteps):
         if not known.any():
             return np.zeros(U.shape[1])
         gram = U.T @ (known[:, None] * U) + np.diag(shrink)
-        return np.linalg.solve(gram, U.T @ (known * self.Y[:, j]))
+        return solve(gram, U.T @ (known * self.Y[:, j]))
 
 
 class LogisticSteps(EntrySteps):

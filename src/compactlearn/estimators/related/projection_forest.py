@@ -188,10 +188,10 @@ default="gaussian"
             self.n_label_components, n_labels, "n_label_components", "labels", _few_outputs
         )
         assert m is not None
-        seed = self.random_state
-        if not isinstance(seed, int | np.integer):
-            seed = int(seeded(seed).randint(2**31 - 1))
-        forest = self._empty(int(seed))
+        given = self.random_state
+        fixed = isinstance(given, int | np.integer)
+        seed = int(given) if fixed else int(seeded(given).randint(2**31 - 1))
+        forest = self._empty(seed)
         for k in range(self.n_trees):
             A = label_projection(self.projection, n_labels, m, np.random.default_rng([seed, k]))
             T = Y @ A
