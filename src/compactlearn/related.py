@@ -6,11 +6,34 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.embeddings.related import CCA, LPP, MIFS, MLSI, NPE, OPLS, PCA
-from compactlearn.estimators.related import LEML, SLRM, ProjectionForestClassifier
+from compactlearn.embeddings.related import (
+    CCA,
+    CSSP,
+    LPP,
+    MIFS,
+    MLSI,
+    NPE,
+    OPLS,
+    PCA,
+    GroPLE,
+    Rembrandt,
+)
+from compactlearn.estimators.related import (
+    LEML,
+    SLRM,
+    BooleanClassifier,
+    CompressedSensingClassifier,
+    DeepCMLLClassifier,
+    ManiacClassifier,
+    OutputCodesClassifier,
+    ProjectionForestClassifier,
+    SLEECClassifier,
+    TopicClassifier,
+)
 
 __all__ = [
     "CCA",
+    "CSSP",
     "LEML",
     "LPP",
     "MIFS",
@@ -19,5 +42,14 @@ __all__ = [
     "OPLS",
     "PCA",
     "SLRM",
+    "BooleanClassifier",
+    "CompressedSensingClassifier",
+    "DeepCMLLClassifier",
+    "GroPLE",
+    "ManiacClassifier",
+    "OutputCodesClassifier",
     "ProjectionForestClassifier",
+    "Rembrandt",
+    "SLEECClassifier",
+    "TopicClassifier",
 ]

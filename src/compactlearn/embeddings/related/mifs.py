@@ -31,7 +31,7 @@ from compactlearn.core.seeds import seeded
 from compactlearn.embeddings.base import Embedded, Traits
 from compactlearn.embeddings.components import component_count
 from compactlearn.embeddings.related.projected import SIZED, ProjectedFeatures
-from compactlearn.linalg.dense import solve
+from compactlearn.linalg import dense
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.operators import Operator
 from compactlearn.linalg.pairs import Pair
@@ -184,12 +184,12 @@ n_features_in_, feature_names_in_
         M = rows.n_right
         k = component_count(self.n_latent, M, "n_latent", "labels", lambda size: size)
         assert k is not None
-        dense = not scipy.sparse.issparse(rows.left)
-        products = RowProducts.of_rows(rows.left - rows.mean_left if dense else rows.left)
+        filled = not scipy.sparse.issparse(rows.left)
+        products = RowProducts.of_rows(rows.left - rows.mean_left if filled else rows.left)
         L = laplacian(affinities(Neighbours.of(products, self.n_neighbors), self.width))[0]
         weights = (float(self.label_weight), float(self.smoothness), float(self.sparsity))
         drawn = seeded(self.random_state).standard_normal((M, k))
-        return alternated(Problem(rows, L, *weights), np.linalg.qr(drawn)[0].T, self)
+        return alternated(Problem(rows, L, *weights), dense.qr(drawn)[0].T, self)
 
     def _rows(self, pair: Pair) -> RowsPair:
         if not isinstance(pair, RowsPair):
@@ -262,7 +262,7 @@ class Problem:
 
     def loadings(self, V: Array) -> Array:
         """The best T."""
-        left, _, right = np.linalg.svd((self.Y.T @ V).T, full_matrices=False)
+        left, _, right = dense.svd((self.Y.T @ V).T)
         return left @ right
 
     def weights(self, V: Array, lengths: Array) -> Array:
@@ -276,13 +276,13 @@ class Problem:
         if kept.size > V.shape[0]:
             kernel = self._kernel(kept, r)
             kernel[np.diag_indices_from(kernel)] += self.c / 2
-            found[kept] = r[:, None] * (self.rows.Xc.T @ solve(kernel, V))[kept]
+            found[kept] = r[:, None] * (self.rows.Xc.T @ dense.solve(kernel, V))[kept]
         elif kept.size:
             root = np.sqrt(r)
             gram = root[:, None] * self._gram[np.ix_(kept, kept)] * root
             gram[np.diag_indices_from(gram)] += self.c / 2
             right = root[:, None] * (self.rows.Xc.T @ V)[kept]
-            found[kept] = root[:, None] * solve(gram, right)
+            found[kept] = root[:, None] * dense.solve(gram, right)
         return found
 
     @cached_property

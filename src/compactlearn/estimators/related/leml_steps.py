@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from compactlearn.estimators.related.factored import Rows
-from compactlearn.linalg.dense import solve
+from compactlearn.linalg import dense
 from compactlearn.linalg.eigen import all_eigenpairs
 from compactlearn.linalg.moments import Moments, weighted_sum
 from compactlearn.linalg.operators import Operator, centred
@@ -118,7 +118,7 @@ class SquaredSteps:
         """The best W for this P."""
         U = self.X @ found.P
         gram = U.T @ U + self.alpha * np.eye(U.shape[1])
-        W = solve(gram, (self.Y.T @ U).T)
+        W = dense.solve(gram, (self.Y.T @ U).T)
         return Factors(found.P, W, self._intercept(found.P, W))
 
     def _intercept(self, P: Array, W: Array) -> Array:
@@ -170,7 +170,7 @@ class PartlySquaredSteps(EntrySteps):
         if not known.any():
             return np.zeros(U.shape[1])
         gram = U.T @ (known[:, None] * U) + np.diag(shrink)
-        return solve(gram, U.T @ (known * self.Y[:, j]))
+        return dense.solve(gram, U.T @ (known * self.Y[:, j]))
 
 
 class LogisticSteps(EntrySteps):
@@ -221,7 +221,7 @@ def conjugate_gradients(times: Callable[[Array], Array], right: Array, start: Ar
 def first_factors(rows: Rows, k: int, rng: np.random.RandomState) -> Factors:
     """W is a random basis near the labels' own directions; of P and b nothing is known yet."""
     drawn = rng.standard_normal((rows.Y.shape[1], k))
-    basis = np.linalg.qr(rows.Y.T @ (rows.Y @ drawn) + 1e-3 * drawn)[0]
+    basis = dense.qr(rows.Y.T @ (rows.Y @ drawn) + 1e-3 * drawn)[0]
     mean = weighted_sum(rows.Y, rows.weights)
     count = rows.Y.shape[0] if rows.weights is None else rows.weights.sum()
     return Factors(np.zeros((rows.X.shape[1], k)), basis.T, mean / count)
