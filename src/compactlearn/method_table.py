@@ -319,6 +319,16 @@ _OF_FEATURES: tuple[MethodRow, ...] = (
 
 _OF_THEIR_OWN: tuple[MethodRow, ...] = (
     MethodRow(
+        "Projection forest",
+        "related",
+        "compactlearn.estimators.related.projection_forest:ProjectionForestClassifier",
+        "A forest whose trees are grown on random projections of the labels; leaves hold the "
+        "shares of the labels themselves.",
+        axes=("label_ratios",),
+        options=("n_trees",),
+        defaults={"label_ratios": (0.1, 0.3, 1.0)},
+    ),
+    MethodRow(
         "BMLPL",
         "related",
         "compactlearn.estimators.related.bmlpl:TopicClassifier",

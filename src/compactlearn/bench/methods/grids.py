@@ -109,6 +109,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "n_similar": Setting(None, (Nothing(), Integer(1))),
         "n_neighbors": Setting(15, (Integer(1),)),
         "levels": Setting((4,), (Integer(1),), listed=True),
+        "n_trees": Setting(100, (Integer(1),)),
         "loss": Setting("squared", (Choice("squared", "logistic"),)),
         # those of rivals, and of the estimator that chooses by itself
         "solver": Setting(None, (Nothing(), Choice("liblinear", "lbfgs")), quiet=True),
