@@ -39,6 +39,33 @@ CASES = {
         CMLLClassifier(feature_map=KernelMap(method="nystroem", n_components=15, random_state=1)),
         {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
     ),
+    "no intercept": (
+        CMLLClassifier(completion="variance", bias="none"),
+        {
+            "n_label_components": [0.5, 1.0],
+            "n_feature_components": [2, 0.6, 1.0, None],
+            "alpha": [1e-5, 10.0],
+            "label_ridge": [0.0, 0.5],
+        },
+    ),
+    "no intercept, no offset": (
+        CMLLClassifier(offset="none", bias="none", solver="dual"),
+        {"n_feature_components": [2, None], "alpha": [0.1, 10.0], "label_ridge": [0.0, 0.5]},
+    ),
+    "no intercept, MDDM": (
+        CompactClassifier(MDDM(completion="random", random_state=0), scale=True, bias="none"),
+        {"embedding__n_feature_components": [2, 7], "alpha": [0.1, 10.0]},
+    ),
+    "no intercept, kernel": (
+        CompactClassifier(MDDM(completion="variance"), feature_map=KernelMap(), bias="none"),
+        {"embedding__n_feature_components": [2, 7, 30], "alpha": [0.1, 1.0]},
+    ),
+    "no intercept, nystroem": (
+        CMLLClassifier(
+            feature_map=KernelMap(method="nystroem", n_components=15, random_state=1), bias="none"
+        ),
+        {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
+    ),
     "tuned": (CMLLClassifier(threshold="f1"), {"alpha": [0.1, 10.0]}),
     "logistic": (CMLLClassifier(decoder="logistic"), {"n_feature_components": [3, None]}),
     "a regime": (CMLLClassifier(solver="dual"), {"alpha": [0.1, 10.0], "beta": [0.5, 1.0]}),
