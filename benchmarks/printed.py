@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -170,6 +171,25 @@ def _outside(cells: list[PublishedCell], dataset: str) -> str:
     return ", ".join(
         f"{SHORT[cell.metric]} {cell.after:+.0f}" for cell in own if not near(cell.after)
     )
+
+
+def printed_conventions(record: dict[str, Any]) -> str:
+    """Plain ridge as printed, and with one thing changed: cells within two deviations, by set."""
+    rows = record["measurements"]
+    sets = sorted({row["data"] for row in rows}, key=dataset_order)
+    counts: dict[tuple[str, str], list[bool]] = {}
+    for row in rows:
+        distance = (row["mean"] - row["paper_mean"]) / row["paper_std"]
+        counts.setdefault((row["convention"], row["data"]), []).append(near(distance))
+    lines = [["", *sets]]
+    for convention in dict.fromkeys(row["convention"] for row in rows):
+        found = (counts.get((convention, name)) for name in sets)
+        lines.append([convention, *("" if one is None else _share(one) for one in found)])
+    return _markdown(lines)
+
+
+def _share(hits: list[bool]) -> str:
+    return f"{sum(hits)} of {len(hits)}"
 
 
 def _markdown(lines: list[list[str]]) -> str:

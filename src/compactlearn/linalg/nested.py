@@ -81,8 +81,9 @@ class NestedRows:
         parts = [pair.expressed(part) for part in (head, Q)]
         means = (pair.mean_left @ parts[0], pair.mean_left @ parts[1])
         inside = [np.asarray(rows @ part) - mean for part, mean in zip(parts, means, strict=True)]
-        gram = (gram := pair.inner(head, images)) + gram.T
-        return cls(gram / 2, pair.inner(images, Q), variances, *inside, means, pair.count)
+        gram, cross = pair.inner(head, images), pair.inner(images, Q)
+        gram = (gram + gram.T) / 2
+        return cls(gram, cross, variances, inside[0], inside[1], means, pair.count)
 
     def constant_left_over(self, alpha: float, counts: Sequence[int]) -> Iterator[Array]:
         """(n, 1) what a ridge without an intercept leaves over of the constant 1."""
