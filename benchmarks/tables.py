@@ -412,7 +412,12 @@ def model_files(record: Record) -> str:
 def blocks(record: Record) -> str:
     """Rows that come in blocks: rates, and memory that does not grow."""
     lines = [["rows", "passes", "time", "rows a second and pass", "peak of memory"]]
-    for group, what in (("dense", "300 features, 100 labels"), ("wordnet", "text of wordnet")):
+    groups = {
+        "dense": "300 features, 100 labels",
+        "wordnet": "text of wordnet",
+        "defaults": "text of wordnet, 500 codes",
+    }
+    for group, what in groups.items():
         for run in record[group]["runs"]:
             rate = run["rows"] * run["passes"] / run["seconds"]
             cells = [f"{run['passes']}", f"{run['seconds']:.0f} s", f"{rate:,.0f}"]
@@ -422,8 +427,8 @@ def blocks(record: Record) -> str:
         f"The dense rows are summed, checked and set aside at {turns['share']:.0%} of the rate of "
         "a plain `A.T @ A` of all 400 columns (median of the pairs). wordnet has "
         f"{record['wordnet']['runs'][0]['label_components']} codes here, of a share of "
-        f"{record['wordnet']['runs'][0]['objective_share']:.6f} of the objective, and is parsed "
-        "from text in every pass. All runs tune their threshold."
+        f"{record['wordnet']['runs'][0]['objective_share']:.6f} of the objective, or the 500 that "
+        "are the default, and is parsed from text in every pass. All runs tune their threshold."
     )
     return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
 
@@ -462,6 +467,43 @@ def decoder_choice(record: Record) -> str:
     lines += [[row["data"], *(f"{row[key]:.3f}" for key in keys)] for row in rows]
     means = [sum(row[key] for row in rows) / len(rows) for key in keys]
     return _markdown([*lines, ["mean", *(f"{mean:.4f}" for mean in means)]])
+
+
+def unknown_labels(record: Record) -> str:
+    """What unknown labels cost, completed and counted as absent."""
+    head = ["data", "model", "AP: all", "known", "absent", "lost"]
+    lines = [[*head, "micro-F1: all", "known", "absent", "lost"]]
+    for row in record["measurements"]:
+        line = [row["data"], f"`{row['model']}`"]
+        for metric in ("average_precision", "micro_f1"):
+            found = row[metric]
+            line += [f"{found[f'{way}_mean']:.3f}" for way in ("all", "known", "zeros")]
+            lost = found["share_lost"]
+            line.append("" if lost is None else f"{lost:.0%}")
+        lines.append(line)
+    folds = {row["data"]: row["folds"] for row in record["measurements"]}
+    words = ", ".join(f"{count} of {data}" for data, count in folds.items())
+    return _markdown(lines) + f"\n\nMeans over folds: {words}."
+
+
+def noisy_labels(record: Record) -> str:
+    """What flipped labels and missing positives cost, and what correcting gives back."""
+    titles = {
+        "all": "true labels",
+        "seen": "not corrected",
+        "given": "corrected by the true rates",
+        "auto": '`label_noise="auto"`',
+        "estimated": "`positive_unlabelled=True`",
+    }
+    lines = [["data", "fit to", "average precision", "micro-F1", "PSP@1", "PSP@3", "PSP@5"]]
+    for row in record["measurements"]:
+        what = f"{row['data']}, positives missing"
+        if row["kind"] == "flipped":
+            what = f"{row['data']}, {row['rates'][0]:.0%} flipped, {row['decoder']} decoder"
+        places = [f"{row[f'psp_at_{k}']:.3f}" if "psp_at_1" in row else "" for k in (1, 3, 5)]
+        figures = [f"{row[name]:.3f}" for name in ("average_precision", "micro_f1")]
+        lines.append([what, titles[row["way"]], *figures, *places])
+    return _markdown(lines) + f"\n\nMeans over {record['measurements'][0]['folds']} folds."
 
 
 def small_models(record: Record) -> str:
@@ -929,6 +971,27 @@ def auto_cost(record: Record) -> str:
     return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
 
 
+def auto_whole(record: Record) -> str:
+    """What Auto takes on whole sets, and reaches."""
+    lines = [
+        ["rows fitted", "columns, labels", "clock", "processor", "memory", "average precision"],
+        *(
+            [
+                f"{row['data']}, {row['rows']:,}",
+                f"{row['features']:,}, {row['labels']:,}",
+                f"{row['seconds']:.0f} s",
+                f"{row['processor_s']:.0f} s",
+                f"{row['memory_mib']:.0f} MiB",
+                f"{row['average_precision']:.3f}",
+            ]
+            for row in record["measurements"]
+        ),
+    ]
+    longest = max(row["seconds"] for row in record["measurements"])
+    told = f"The longest took {longest / 60:.1f} minutes by the clock."
+    return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
+
+
 def _host(compared: Compared) -> str:
     hosts = {
         f"{host['cores']} cores ({host['cpu']})"
@@ -1053,6 +1116,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
         auto_ranks,
         auto_pairs,
         auto_cost,
+        auto_whole,
         auto_sizes,
         conventions,
         choices,
@@ -1070,6 +1134,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
     ROOT / "docs" / "guide" / "large-data.md": (blocks,),
     ROOT / "docs" / "guide" / "serving.md": (onnx,),
     ROOT / "docs" / "guide" / "storing.md": (model_files,),
+    ROOT / "docs" / "guide" / "unknown-labels.md": (unknown_labels, noisy_labels),
     ROOT / "docs" / "METHODS.md": (
         methods,
         differences,

@@ -18,6 +18,7 @@ PACKAGES = (
     "compactlearn.inspection",
     "compactlearn.plots",
     "compactlearn.records",
+    "compactlearn.related",
     "compactlearn.report",
 )
 # GL08: no docstring; SS03: a summary without a full stop; PR01 and PR02: parameters that are not

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal
 
-__all__ = ["ROWS", "Family", "MethodRow"]
+__all__ = ["NOT_HERE", "ROWS", "Family", "MethodRow"]
 
 #: The paper has two tables. The methods of its related work stand in a third; what the library has
 #: beside all these, controls and variants, in a fourth.
@@ -166,7 +166,7 @@ _LINEAR = (
             "kept_ratio",
             "min_weight",
             "validation_fraction",
-            "loss",
+            "base_loss",
         ),
     ),
     MethodRow(
@@ -205,11 +205,196 @@ _WITH_KERNEL = (
 
 # ---- related work: what compresses labels, what compresses features, and models of their own -----
 
-_OF_LABELS: tuple[MethodRow, ...] = ()
+_LABEL_SIDE = "compactlearn.embeddings.related"
+_DECODERS = "compactlearn.estimators.related"
 
-_OF_FEATURES: tuple[MethodRow, ...] = ()
+_OF_LABELS: tuple[MethodRow, ...] = (
+    MethodRow(
+        "CSSP",
+        "related",
+        f"{_LABEL_SIDE}:CSSP",
+        "A few of the labels are learnt, and the others follow from them by least squares.",
+        axes=("label_ratios", "alphas"),
+        paper={"selection": "sampled", "coding": "binary"},
+    ),
+    MethodRow(
+        "Rembrandt",
+        "related",
+        f"{_LABEL_SIDE}:Rembrandt",
+        "The labels' directions that the features predict best, found with a random block.",
+        axes=("label_ratios", "alphas"),
+        paper={"offset": "none"},
+    ),
+    MethodRow(
+        "CS",
+        "related",
+        f"{_DECODERS}:CompressedSensingClassifier",
+        "Labels are measured at random and recovered as sparse vectors from predicted "
+        "measurements.",
+        axes=("label_ratios", "alphas"),
+        options=("measurement", "recovery"),
+    ),
+    MethodRow(
+        "CCA-OC",
+        "related",
+        f"{_DECODERS}:OutputCodesClassifier",
+        "Every label by a logistic regression, corrected by predicted combinations of labels.",
+        axes=("label_ratios", "alphas", "Cs"),
+        defaults={"label_ratios": (0.2, 0.5), "alphas": (1.0, 10.0, 100.0), "Cs": (0.1, 1.0)},
+    ),
+    MethodRow(
+        "MLC-BMaD",
+        "related",
+        f"{_DECODERS}:BooleanClassifier",
+        "Labels are unions of a few label sets, which are learnt in their place.",
+        axes=("label_ratios", "alphas"),
+        options=("tau",),
+        paper={"scores": "binary"},
+    ),
+    MethodRow(
+        "GroPLE",
+        "related",
+        f"{_LABEL_SIDE}:GroPLE",
+        "Labels are factorised so that each group of them uses only some of the codes.",
+        axes=("label_ratios", "alphas"),
+        paper={"coding": "signed"},
+    ),
+)
 
-_OF_THEIR_OWN: tuple[MethodRow, ...] = ()
+# As ML-FSDR and MLC_toolbox have them.
+_PROGRAMS = {"ridge": 1.0, "unit_columns": True}
+
+_STRONG = (1.0, 3.0, 10.0, 30.0, 100.0)  # they act on sums over all rows
+
+_OF_FEATURES: tuple[MethodRow, ...] = (
+    MethodRow(
+        "CCA",
+        "related",
+        "compactlearn.embeddings.related:CCA",
+        "Features are projected to directions that correlate most with combinations of the labels.",
+        axes=("feature_ratios", "alphas"),
+        paper=_PROGRAMS,
+    ),
+    MethodRow(
+        "OPLS",
+        "related",
+        "compactlearn.embeddings.related:OPLS",
+        "Features are projected to uncorrelated directions that predict the labels best.",
+        axes=("feature_ratios", "alphas"),
+        paper=_PROGRAMS,
+    ),
+    MethodRow(
+        "MLSI",
+        "related",
+        "compactlearn.embeddings.related:MLSI",
+        "Features are projected to directions that tell both features and labels of a row.",
+        axes=("feature_ratios", "alphas"),
+        paper=_PROGRAMS,
+    ),
+    MethodRow(
+        "PCA",
+        "related",
+        "compactlearn.embeddings.related:PCA",
+        "Features are projected to their principal directions; the labels are not looked at.",
+        axes=("feature_ratios", "alphas"),
+    ),
+    MethodRow(
+        "LPP",
+        "related",
+        "compactlearn.embeddings.related:LPP",
+        "Features are projected so that near rows stay near, without the labels.",
+        axes=("feature_ratios", "alphas"),
+        paper={"width": 1.0, "unit_columns": True},
+    ),
+    MethodRow(
+        "NPE",
+        "related",
+        "compactlearn.embeddings.related:NPE",
+        "Features are projected so that near rows still reconstruct a row, without the labels.",
+        axes=("feature_ratios", "alphas"),
+        paper={"unit_columns": True},
+    ),
+    MethodRow(
+        "MIFS",
+        "related",
+        "compactlearn.embeddings.related:MIFS",
+        "Some features are kept, those that predict latent labels which near rows share.",
+        axes=("feature_ratios", "alphas"),
+        paper={"width": 1.0},
+    ),
+    MethodRow(
+        "LEML",
+        "related",
+        "compactlearn.estimators.related:LEML",
+        "A linear model of all labels of low rank, found with the labels that are known.",
+        axes=("label_ratios", "alphas"),
+        options=("loss",),
+        defaults={"alphas": _STRONG, "label_ratios": (0.2, 0.5, 1.0)},
+    ),
+    MethodRow(
+        "SLRM",
+        "related",
+        "compactlearn.estimators.related:SLRM",
+        "A linear model of all labels whose rank a nuclear norm keeps low, smooth on a graph of "
+        "the rows.",
+        axes=("alphas",),
+        defaults={"alphas": _STRONG},
+    ),
+)
+
+_OF_THEIR_OWN: tuple[MethodRow, ...] = (
+    MethodRow(
+        "BMLPL",
+        "related",
+        "compactlearn.estimators.related.bmlpl:TopicClassifier",
+        "Labels are drawn from topics, of which a row has as much as its features say: a Poisson "
+        "model, learnt by variational EM.",
+        axes=("latent", "alphas"),
+        defaults={"latent": (0.5, 1.0), "alphas": (1.0, 10.0, 100.0)},
+    ),
+    MethodRow(
+        "SLEEC",
+        "related",
+        "compactlearn.estimators.related.sleec:SLEECClassifier",
+        "Local embeddings that keep inner products of near label vectors, and a vote of the "
+        "nearest training rows there.",
+        axes=("latent", "alphas"),
+        options=("n_similar", "n_neighbors"),
+        defaults={"latent": (0.5, 1.0), "alphas": (1.0, 10.0, 100.0)},
+    ),
+    MethodRow(
+        "MANIAC",
+        "related",
+        "compactlearn.estimators.related.maniac:ManiacClassifier",
+        "Labels are compressed by a stack of sigmoid layers that learn to reproduce them, and the "
+        "codes predicted by linear regressions.",
+        axes=("levels", "alphas"),
+        options=("max_epochs", "device"),
+        defaults={"levels": (1, 4), "alphas": (1.0, 10.0, 100.0)},
+    ),
+    MethodRow(
+        "DeepCMLL",
+        "related",
+        "compactlearn.estimators.related.deep_cmll:DeepCMLLClassifier",
+        "CMLL with a network beside each of its linear encoders, which begins as CMLL and is "
+        "never below it on the training objective.",
+        axes=("label_ratios", "alphas"),
+        options=("max_epochs", "learning_rate", "device"),
+        defaults={"label_ratios": (0.5, 1.0), "alphas": (1.0, 10.0, 100.0)},
+    ),
+)
+
+#: Methods of the related work that are not in the library, and why.
+NOT_HERE: dict[str, str] = {
+    "CoH": "CoH (co-hashing; Shen et al., Compact multi-label learning, AAAI 2018) is not in the "
+    "library: neither its objective nor its optimiser is in what we have of the paper, and one "
+    "that we made up would not be CoH. What is near: SLEEC, whose codes keep the inner products "
+    "of label vectors and whose neighbours vote, and CCA with nearest neighbours in its space.",
+    "MOPLMS": "MOPLMS (Balasubramanian and Lebanon, The landmark selection method for multiple "
+    "output prediction, ICML 2012) is not in the library: how the number of landmarks is fixed, "
+    "and how the other labels are decoded, is in no source that we have read. What is near: CSSP, "
+    "whose greedy choice of labels stands for all of them.",
+}
 
 _RELATED = (*_OF_LABELS, *_OF_FEATURES, *_OF_THEIR_OWN)
 

@@ -6,4 +6,48 @@ what each is good for.
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from compactlearn.embeddings.related import (
+    CCA,
+    CSSP,
+    LPP,
+    MIFS,
+    MLSI,
+    NPE,
+    OPLS,
+    PCA,
+    GroPLE,
+    Rembrandt,
+)
+from compactlearn.estimators.related import (
+    LEML,
+    SLRM,
+    BooleanClassifier,
+    CompressedSensingClassifier,
+    DeepCMLLClassifier,
+    ManiacClassifier,
+    OutputCodesClassifier,
+    SLEECClassifier,
+    TopicClassifier,
+)
+
+__all__ = [
+    "CCA",
+    "CSSP",
+    "LEML",
+    "LPP",
+    "MIFS",
+    "MLSI",
+    "NPE",
+    "OPLS",
+    "PCA",
+    "SLRM",
+    "BooleanClassifier",
+    "CompressedSensingClassifier",
+    "DeepCMLLClassifier",
+    "GroPLE",
+    "ManiacClassifier",
+    "OutputCodesClassifier",
+    "Rembrandt",
+    "SLEECClassifier",
+    "TopicClassifier",
+]

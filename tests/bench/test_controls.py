@@ -7,11 +7,11 @@ from sklearn.base import clone
 from compactlearn import CMLLClassifier, CompactClassifier, Original
 from compactlearn.bench.methods.controls import (
     MDDMThenCodes,
-    PrincipalDirections,
     RandomDirections,
     one_vs_rest,
     reduced_rank,
 )
+from compactlearn.embeddings.related import PCA
 
 from .tasks import make_task
 
@@ -82,7 +82,7 @@ def test_principal_directions_and_ridge(data, d):
     P = Vt[:d].T
     B = ridge((X - mean) @ P, Y - Y.mean(axis=0), 0.7)
     expected = (X_new - mean) @ P @ B + Y.mean(axis=0)
-    model = CompactClassifier(PrincipalDirections(d), alpha=0.7).fit(X, Y)
+    model = CompactClassifier(PCA(d), alpha=0.7).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X_new), expected, atol=1e-9)
     if d == X.shape[1]:  # a rotation of the features changes nothing
         plain = CompactClassifier(Original(), alpha=0.7).fit(X, Y)
@@ -126,9 +126,7 @@ def test_with_features_kept_nothing_is_left_of_mddm(data):
     np.testing.assert_allclose(model.decision_function(X_new), other.decision_function(X_new))
 
 
-@pytest.mark.parametrize(
-    "embedding", [PrincipalDirections(), RandomDirections(random_state=0), MDDMThenCodes()]
-)
+@pytest.mark.parametrize("embedding", [PCA(), RandomDirections(random_state=0), MDDMThenCodes()])
 def test_constant_features(embedding, data):
     _, Y, _ = data
     X = np.ones((Y.shape[0], 4))

@@ -11,7 +11,9 @@ from compactlearn.bench.methods.controls import one_vs_rest
 from compactlearn.bench.methods.frequency import by_frequency
 from compactlearn.bench.methods.grids import configurations
 from compactlearn.bench.methods.library_entries import ENTRIES
+from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators import CompactClassifier
+from compactlearn.method_table import ROWS
 from compactlearn.metrics import (
     average_precision,
     inverse_propensities,
@@ -35,7 +37,7 @@ SMALL = {
     "feature_ratios": [0.2, 0.7, 1.0],
     "Cs": [0.1, 1.0],
 }
-COMPACT = [name for name in METHODS if name not in ("POP", "C2AE")]
+COMPACT = [name for name in METHODS if issubclass(ROWS[name].maker(), Embedding)]
 OTHERS = ["CMLL+f1", "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y", "CMLL+logistic"]
 
 

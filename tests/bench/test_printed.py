@@ -58,14 +58,14 @@ def test_wrong_settings_are_refused(given, sentence):
 
 @pytest.mark.parametrize("name", ["ORI", "k-CMLL", "POP", "C2AE"])
 def test_what_is_about_rows_is_quiet(name):
-    assert not {"train_rows", "left_out_labels", "empty_rows", "loss"} & set(
+    assert not {"train_rows", "left_out_labels", "empty_rows", "base_loss"} & set(
         ENTRIES[name].settings({})
     )
     assert ENTRIES[name].settings({"train_rows": 7})["train_rows"] == 7
 
 
 def test_the_loss_of_pop():
-    settings = ENTRIES["POP"].settings({"loss": "hinge"})
+    settings = ENTRIES["POP"].settings({"base_loss": "hinge"})
     hinge = _classifier(ROWS["POP"], settings, {}, 0).estimator
     assert isinstance(hinge, LinearSVC)
     assert (hinge.loss, hinge.C, hinge.fit_intercept) == ("hinge", 0.1, False)
@@ -177,7 +177,7 @@ def test_the_specs_are_as_printed_on_every_published_cell():
             assert settings["protocol"] == "as printed"
             assert settings["alphas"] == [0.1]
         assert ("Humor" in settings.get("left_out_labels", [])) == (cell.dataset == "llog")
-        assert (settings.get("loss") == "hinge") == (
+        assert (settings.get("base_loss") == "hinge") == (
             (cell.dataset, cell.method) == ("delicious", "POP")
         )
         few = cell.dataset == "mediamill" or (

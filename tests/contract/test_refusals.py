@@ -89,7 +89,6 @@ def test_features_must_be_finite(model, value, word):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (NAN, UNKNOWN),
         (INF, INFINITE),
         (-INF, INFINITE),
         *((v, f"Every label must be 0 or 1, and Y contains {v}; for -1") for v in (2.0, -1.0, 0.5)),
@@ -99,6 +98,13 @@ def test_labels_must_be_zero_or_one(model, value, said):
     model = clone(model).fit(X, Y)
     for container in CONTAINERS:
         refused(model, said, X, spoilt(Y, value, container))
+
+
+@every_embedding
+def test_labels_of_an_embedding_must_be_known(model):
+    model = clone(model).fit(X, Y)
+    for container in CONTAINERS:
+        refused(model, UNKNOWN, X, spoilt(Y, NAN, container))
 
 
 @every_model
@@ -120,8 +126,10 @@ def test_new_rows_must_be_finite(model, value, word):
 @pytest.mark.parametrize("bad", ["X", "Y"])
 def test_partial_fit_refuses_the_same(model, how, bad):
     model = clone(model).partial_fit(X, Y)
-    pair = (spoilt(X, NAN), Y) if bad == "X" else (X, spoilt(Y, NAN))
-    refused(model, FINITE.format("NaN") if bad == "X" else UNKNOWN, *pair, method=how)
+    value = NAN if bad == "X" or how == "partial_fit" else INF  # fit takes unknown labels
+    pair = (spoilt(X, value), Y) if bad == "X" else (X, spoilt(Y, value))
+    said = FINITE.format("NaN") if bad == "X" else UNKNOWN if how == "partial_fit" else INFINITE
+    refused(model, said, *pair, method=how)
     # and what was summed up before is still summed up: going on equals never having failed
     model.partial_fit(X[:9], Y[:9])
     clean = clone(model).partial_fit(X, Y).partial_fit(X[:9], Y[:9])

@@ -21,7 +21,7 @@ def test_labels_in_another_order_are_not_summed_together():
 def test_a_missing_label_of_pandas_is_a_missing_label():
     Y = pd.DataFrame({"a": [0, 1, None], "b": [1, 1, 0]}, dtype="Int64")
     with pytest.raises(ValueError, match="NaN, which would mean an unknown label"):
-        CMLLClassifier().fit(np.eye(3), Y)
+        CMLLClassifier().partial_fit(np.eye(3), Y)
 
 
 def test_a_class_where_an_instance_is_meant():

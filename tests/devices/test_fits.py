@@ -263,3 +263,11 @@ def test_tools_around_a_classifier(place):
     np.testing.assert_array_equal(
         clone(tuned).fit(rows, labels).predict(rows), clone(tuned).fit(X, Y).predict(X)
     )
+
+
+@pytest.mark.parametrize("embedding", [PLST(3), CPLST(3)], ids=lambda e: type(e).__name__)
+def test_labels_are_encoded_where_the_embedding_is(place, embedding):
+    expected = clone(embedding).fit(X, Y).encode(Y)
+    found = clone(embedding).fit(place.make(X), place.make(Y)).encode(Y)
+    assert type(found) is type(place.make(X))
+    assert difference(found, expected) < CLOSE

@@ -590,7 +590,7 @@ def test_fewer_directions_than_codes_take_one_problem_of_the_rows_order(kind, mo
     monkeypatch.setattr(
         row_codes,
         "kernel_eigenpairs",
-        lambda pair, size, balance: asked.append(balance) or whole(pair, size, balance),
+        lambda pair, size, balance, *own: asked.append(balance) or whole(pair, size, balance, *own),
     )
     result = CMLL(n_feature_components=1, n_label_components=3, beta=0.5).solve(
         held(kind, X, Y, None)
@@ -626,7 +626,7 @@ def test_hat_matrices_from_a_spectrum_that_is_there(kind, hat, ridge, weighted, 
 def test_principal_directions_of_a_kernel(weighted, size, monkeypatch):
     """Those of the rows themselves, for a linear kernel; and none beyond its rank."""
     # Many of them come from the matrix itself: an operator would be multiplied by the identity.
-    monkeypatch.delattr("compactlearn.linalg.eigen._multiplied_out")
+    monkeypatch.delattr("compactlearn.linalg.eigen.multiplied_out")
     X, Y = problem(seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
     kernel, rows = held("kernel", X, Y, w), held("krylov", X, Y, w)

@@ -1,5 +1,7 @@
 """The best model without arguments: what must hold whatever is tried."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -315,6 +317,15 @@ def test_any_classifier_by_folds():
         assert tried.figures[k] == pytest.approx(average_precision(problem.Y[test], scores))
 
 
+def test_folds_that_judged_others_judge_first(monkeypatch):
+    monkeypatch.setattr("compactlearn.model_selection.auto.trials.ENOUGH_ROWS", 1)
+    data = load("emotions")
+    problem = problem_of(data.X[:150], data.Y[:150])
+    model = CMLLClassifier(alpha=5.0, threshold=0.5)
+    assert set(problem.fold[try_by_folds(problem, "one", model).rows]) == {0}
+    assert set(problem.fold[try_by_folds(problem, "one", model, first=[3]).rows]) == {3}
+
+
 # ---- reading and blending ------------------------------------------------------------------------
 
 
@@ -385,6 +396,20 @@ def test_two_that_know_different_things_are_blended():
     assert len(chosen.blend.members) == 2
     assert chosen.score > max(one.score, two.score) + 0.01
     assert chosen.numbers == 20
+
+
+def test_models_that_share_no_judged_row_are_not_blended():
+    rng = np.random.default_rng(5)
+    Y = (rng.random((300, 6)) < 0.3).astype(float)
+    problem = problem_of(rng.standard_normal((300, 2)), Y)
+    whole = [tried_of(problem, n, 1.5 * Y + rng.standard_normal(Y.shape)) for n in ("one", "two")]
+    apart = [
+        replace(one, rows=rows, log_odds=one.log_odds[rows])
+        for one, rows in zip(whole, (np.arange(150), np.arange(150, 300)), strict=True)
+    ]
+    chosen = best_choice(problem, apart)
+    assert len(chosen.blend.members) == 1
+    assert chosen.score == max(one.score for one in apart)
 
 
 def test_one_that_knows_nothing_is_left_out():

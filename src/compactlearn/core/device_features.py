@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from compactlearn.core.device_array import DeviceArray
+from compactlearn.core.device_models import OnDevices
 from compactlearn.core.devices import SWITCH, host, library_of, place_of, taken
 
 
 def check_device_features(estimator: Any, X: Any, *, reset: bool) -> DeviceArray:
     """X as float64 on its device, finite, with the columns that the estimator knows."""
     name = type(estimator).__name__
-    if not get_tags(estimator).array_api_support:
+    if not (get_tags(estimator).array_api_support or isinstance(estimator, OnDevices)):
         raise ValueError(
             f"{name} works on NumPy arrays and SciPy matrices, and X is on {place_of(X)}; convert "
             "it, for example by numpy.asarray(X.cpu()), or use CompactClassifier, which stays on "
@@ -62,18 +63,21 @@ def require_same_place(estimator: Any, X: Any, *, reset: bool) -> None:
         given = f"{place_of(X)}, read as NumPy outside of {SWITCH}"
     raise ValueError(
         f"Inputs passed to {type(estimator).__name__}.{_asked(estimator)}() must use the same "
-        "namespace and the same device as those passed to "
-        f"{type(estimator).__name__}.fit(): that was {own or 'NumPy on the CPU'}, and this is "
-        f"{given}; pass X there" + (", or predict by what to_numpy() returns." if own else ".")
+        "namespace and the same device as those passed to fit(): that was "
+        f"{own or 'NumPy on the CPU'}, and this is {given}; pass X there"
+        + (", or predict by what to_numpy() returns." if own else ".")
     )
 
 
 def _asked(estimator: Any) -> str:
     """The method of the estimator that was called from outside, which an error has to name."""
-    frame, found = sys._getframe(), "predict"
-    while (frame := frame.f_back) is not None:
-        if frame.f_locals.get("self") is estimator:
-            found = frame.f_code.co_name
+    frame, found = inspect.currentframe(), "predict"
+    while frame is not None:
+        name = frame.f_code.co_name
+        known = hasattr(type(estimator), name) and not name.startswith("_")
+        if known and frame.f_locals.get("self") is estimator:
+            found = name
+        frame = frame.f_back
     return found
 
 

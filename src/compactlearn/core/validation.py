@@ -7,7 +7,7 @@ Y once gives both the check (is every non-zero entry a 1?) and the compressed fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -65,6 +65,7 @@ class Targets:
     names: list[str] | None  # where Y was a frame or held names
     dtype: np.dtype[Any]  # of the labels that predict returns
     by_name: bool = False  # Y held names, and classes are these
+    unknown: Any = None  # csr_array (N, M) with a one for each label that is not known, or None
 
     @property
     def vector_classes(self) -> NDArray[Any] | None:
@@ -78,7 +79,21 @@ class Targets:
 
     def take(self, rows: Any) -> Targets:
         """The same labels at some of the rows."""
-        return replace(self, matrix=self.matrix[rows])
+        unknown = None if self.unknown is None else self.unknown[rows]
+        return replace(self, matrix=self.matrix[rows], unknown=unknown)
+
+    @property
+    def truth(self) -> Any:
+        """What metrics take: the matrix, with NaN where a label is not known."""
+        if self.unknown is None:
+            return self.matrix
+        unknown = self.unknown.copy()
+        unknown.data[:] = np.nan
+        return scipy.sparse.csr_array(self.matrix + unknown)
+
+
+class UnknownLabelsError(ValueError):
+    """Labels contain NaN where all have to be known."""
 
 
 @contextmanager
@@ -256,6 +271,8 @@ def check_targets(
     try:
         named = _targets_by_name(Y, n_rows, classes, names, sep, owner)
         return _read_targets(Y, n_rows, classes) if named is None else named
+    except UnknownLabelsError:
+        raise
     except ValueError as error:
         reason = None if features is None else why_swapped(features, Y)
         if reason is None:
@@ -325,12 +342,16 @@ def check_partial_targets(
     n_rows: int,
     *,
     mask: Any = None,
+    hide: Callable[[tuple[int, int]], Any] | None = None,
     names: Sequence[str] | None = None,
     sep: Any = None,
     owner: str = "fit",
     features: Any = None,
 ) -> tuple[Targets, Any]:
     """Labels of which some are not known: NaN in a label matrix, or False in ``mask``.
+
+    ``hide`` may stand in for a mask: from the shape of the labels to a csr_array with a one for
+    each that is not known.
 
     Returns the targets, with unknown labels as absent, and a csr_array with a one for each
     unknown label, or None where all are known.
@@ -346,15 +367,18 @@ def check_partial_targets(
         return check_targets(Y, n_rows, owner=owner), None
     named = Y if isinstance(Y, Targets) else _targets_by_name(Y, n_rows, None, names, sep, owner)
     if named is not None:
-        if mask is None:
+        if mask is None and hide is None:
             return check_targets(named, n_rows), None
-        known, unknown = check_partial_targets(named.matrix, n_rows, mask=mask, owner=owner)
+        known, unknown = check_partial_targets(
+            named.matrix, n_rows, mask=mask, hide=hide, owner=owner
+        )
         return replace(named, matrix=known.matrix), unknown
     own_names, labels = _column_names(Y), _with_nan(Y)
     if np.ndim(labels) != 2 or (not scipy.sparse.issparse(labels) and labels.shape[1] == 1):
-        if mask is not None:
+        if mask is not None or hide is not None:
+            name = "mask" if hide is None else "unknown"
             raise ValueError(
-                "mask says which labels of a matrix are known, and y is a vector of classes; "
+                f"{name} says which labels of a matrix are known, and y is a vector of classes; "
                 "leave out the rows whose class is not known, or pass a sparse (N, 1) matrix to "
                 "mean a single label."
             )
@@ -373,8 +397,8 @@ def check_partial_targets(
             filled, unknown = np.where(empty, 0.0, labels), compress_rows(empty)
         else:
             filled, unknown = labels, None
-    if mask is not None:
-        hidden = _hidden(mask, filled.shape)
+    if mask is not None or hide is not None:
+        hidden = _hidden(mask, filled.shape) if hide is None else hide(filled.shape)
         unknown = hidden if unknown is None else unknown.maximum(hidden)
         filled = _without(filled, hidden)
     targets = replace(
@@ -579,10 +603,10 @@ def _refuse_other_values(values: NDArray[Any]) -> None:
         return
     value = values[~good][0]
     if np.isnan(value):
-        raise ValueError(
+        raise UnknownLabelsError(
             "Every label must be 0 or 1, and Y contains NaN, which would mean an unknown label; "
-            "fill the unknown labels, drop their rows, or use C2AEClassifier, whose fit accepts "
-            "them."
+            "fill the unknown labels, drop their rows, or use CompactClassifier, CMLLClassifier or "
+            "C2AEClassifier, whose fit accepts them."
         )
     if np.isinf(value):
         raise ValueError("Y contains infinity; every label must be 0 or 1. Repair those entries.")

@@ -29,6 +29,7 @@ class DecoderData:
     linear: Array  # (m, M) the linear decoder of the model whose codes these are
     scores: Columns  # each row's by a model that has not met its labels, decoder included
     others: tuple[Any, Array] | None = None
+    unknown: Any = None  # (n, M) sparse matrix with a one for each label that is not known
 
     @property
     def scored(self) -> tuple[Any, Array]:
@@ -49,3 +50,25 @@ class HeldOutFold:
     codes: Array  # (n', m) as the model of the others predicts them
     labels: Any  # (n', M)
     weights: Array  # (n',)
+    unknown: Any = None  # (n', M)
+
+
+def cell_weights(weights: Array, unknown: Any) -> Array:
+    """(n,) weights of rows, or where labels are unknown (n, M) of cells, 0 for those."""
+    if unknown is None:
+        return weights
+    return np.where(unknown.toarray() > 0, 0.0, weights[:, None])
+
+
+def known_alone(columns: Columns, unknown: Any) -> Columns:
+    """Scores in which labels that are not known come last, and so are never predicted."""
+    if unknown is None:
+        return columns
+    cells = unknown.tocsc()
+
+    def masked(labels: slice | NDArray[np.intp]) -> Array:
+        scores = np.array(columns(labels), dtype=np.float64)
+        scores[cells[:, labels].nonzero()] = -np.inf
+        return scores
+
+    return masked

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
-from compactlearn.decoding.held_out import DecoderData, HeldOutFold
+from compactlearn.decoding.held_out import DecoderData, HeldOutFold, cell_weights
 from compactlearn.decoding.learned import CodeDecoder
 
 Array = NDArray[np.float64]
@@ -65,7 +65,8 @@ def fit_logistic(
 
     ``prior`` (m + 1, M), the intercept last, is what slopes are shrunken to, and where the search
     begins unless there is a ``start``; without it slopes are shrunken to 0. A label that is present
-    in all rows or in none gets no slope and a large finite intercept.
+    in all rows or in none gets no slope and a large finite intercept. ``weights`` (n,) are those of
+    rows, or (n, M) of each row for each label: 0 where the label is not known.
     """
     n, m = Z.shape
     w = np.ones(n, dtype=Z.dtype) if weights is None else weights
@@ -73,7 +74,8 @@ def fit_logistic(
     constant[-1] = prior_log_odds(Y, w)
     base = constant if prior is None else prior
     B = base.copy() if start is None else start.copy()
-    varies = (w @ Y > 0) & (w @ Y < w.sum())
+    present = _weighed(w, Y)
+    varies = (present > 0) & (present < w.sum(axis=0))
     B[:, ~varies] = constant[:, ~varies]
     rows = _Rows(Z, Y, w, np.append(np.full(m, penalty), 0.0).astype(Z.dtype), base)
     first = rows.first_gradient(_sigmoid(constant[-1]))
@@ -115,7 +117,9 @@ def fit_logistic(
 def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
     """Log-odds of every label from honest codes, shrunken towards the linear decoder."""
     problem = Problem.of(data)
-    B = fit_logistic(problem.Z, problem.T, penalty, data.weights, prior=problem.prior).coefficients
+    B = fit_logistic(
+        problem.Z, problem.T, penalty, problem.weights, prior=problem.prior
+    ).coefficients
     W = problem.units.restored(B[:-1])
     return CodeDecoder(W, B[-1] - problem.units.mean @ W, penalty)
 
@@ -135,7 +139,11 @@ def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -
     problems = [Problem.of(part.train) for part in folds]
     starts = [problem.prior for problem in problems]
     new_rows = [
-        (problem.units.standardised(part.codes), part.labels.toarray(), part.weights)
+        (
+            problem.units.standardised(part.codes),
+            part.labels.toarray(),
+            cell_weights(part.weights, part.unknown),
+        )
         for problem, part in zip(problems, folds, strict=True)
     ]
     losses: list[float] = []
@@ -147,14 +155,15 @@ def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -
                 problem.Z,
                 problem.T,
                 float(penalty),
-                folds[place].train.weights,
+                problem.weights,
                 prior=problem.prior,
                 start=starts[place],
                 tol=1e-2,
             ).coefficients
             starts[place] = B
             Z, T, w = new_rows[place]
-            loss += float(w @ log_losses(Z @ B[:-1] + B[-1], T).sum(axis=1))
+            cells = log_losses(Z @ B[:-1] + B[-1], T)
+            loss += float(w @ cells.sum(axis=1) if w.ndim == 1 else np.vdot(w, cells))
         losses.append(loss)
         if rising(losses):
             break
@@ -174,6 +183,7 @@ class Problem:
     Z: Array  # (n, m)
     T: Array  # (n, M)
     prior: Array  # (m + 1, M), the intercept last
+    weights: Array  # (n,), or (n, M) where labels are unknown
 
     @classmethod
     def of(cls, data: DecoderData) -> Problem:
@@ -186,10 +196,12 @@ class Problem:
         units, T = Units.of(data.codes, data.weights), data.labels.toarray()
         scores = data.scores(slice(0, n_labels))
         labels, w = data.scored
+        weights = cell_weights(data.weights, data.unknown)
         # Standardised codes have mean 0, and so has what the linear decoder makes of them.
-        scaling = as_log_odds(scores - (w @ scores) / w.sum(), labels.toarray(), w)
+        centred = scores - (w @ scores) / w.sum()
+        scaling = as_log_odds(centred, labels.toarray(), w if data.unknown is None else weights)
         prior = scaling.coefficients(units.rescaled(data.linear))
-        return cls(units, units.standardised(data.codes), T, prior)
+        return cls(units, units.standardised(data.codes), T, prior, weights)
 
 
 @dataclass(frozen=True)
@@ -239,9 +251,9 @@ def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 60, tol: float 
     Scores are taken in units of their deviation, and the slope is shrunken to one such unit with
     the weight of four rows: rare labels say little about it. A slope is never negative.
     """
-    unit = np.sqrt((w @ scores**2) / w.sum())
+    unit = np.sqrt(_weighed(w, scores**2) / np.maximum(w.sum(axis=0), 1e-300))
     S = np.divide(scores, unit, out=np.zeros_like(scores), where=unit > 0)
-    total = np.broadcast_to(w[:, None], Y.shape)
+    total = np.broadcast_to(_column(w), Y.shape)
     return scaling_of(S, total * Y, total, unit, n_iter, tol)
 
 
@@ -257,6 +269,7 @@ def scaling_of(
     dtype, M = S.dtype, present.shape[1]
     with_label, every = present.sum(axis=0), total.sum(axis=0)
     moves = (unit > 0) & (with_label > 0) & (with_label < every)
+    with_label = np.clip(with_label, 0.0, every)
     constant = np.log(with_label + 0.5) - np.log(every - with_label + 0.5)
     b, c = np.zeros(M, dtype=dtype), constant.astype(dtype)
     step_b, step_c, lowest = np.zeros_like(b), np.zeros_like(c), np.full(M, np.inf)
@@ -293,8 +306,18 @@ def scaling_of(
 
 def prior_log_odds(Y: Array, w: Array) -> Array:
     """(M,) log-odds of each label's frequency, half a row added to either side."""
-    present = w @ Y
-    return np.log(present + 0.5) - np.log(w.sum() - present + 0.5)
+    present = np.clip(_weighed(w, Y), 0.0, w.sum(axis=0))  # corrected labels may be anything
+    return np.log(present + 0.5) - np.log(w.sum(axis=0) - present + 0.5)
+
+
+def _weighed(w: Array, cells: Array) -> Array:
+    """(M,) sums over rows, by weights of rows (n,) or of cells (n, M)."""
+    return w @ cells if w.ndim == 1 else np.einsum("ij,ij->j", w, cells)
+
+
+def _column(w: Array) -> Array:
+    """Weights as they multiply cells."""
+    return w[:, None] if w.ndim == 1 else w
 
 
 @dataclass(frozen=True)
@@ -322,7 +345,7 @@ class _Rows:
 
     Z: Array  # (n, m)
     Y: Array  # (n, M)
-    w: Array  # (n,)
+    w: Array  # (n,), or (n, M) of cells
     ridge: Array  # (m + 1,), the intercept last
     base: Array  # (m + 1, M) what coefficients are shrunken to
 
@@ -341,14 +364,16 @@ class _Rows:
         for rows in self.strips(labels.size):
             Z, w = self.Z[rows], self.w[rows]
             Y = self.Y[rows] if every else self.Y[rows][:, labels]
+            if w.ndim == 2 and not every:
+                w = w[:, labels]
             scores = Z @ B[:-1]
             scores += B[-1]
-            objective += w @ log_losses(scores, Y)
+            objective += _weighed(w, log_losses(scores, Y))
             P = _sigmoid(scores)
             np.maximum(P * (1.0 - P), SMALLEST_CURVATURE, out=curvature[rows])
-            curvature[rows] *= w[:, None]
+            curvature[rows] *= _column(w)
             P -= Y
-            P *= w[:, None]
+            P *= _column(w)
             gradient[:-1] += Z.T @ P
             gradient[-1] += P.sum(axis=0)
         return _At(objective, gradient, curvature)
@@ -358,7 +383,7 @@ class _Rows:
         learnt at all is measured by it."""
         gradient = np.zeros_like(self.base)
         for rows in self.strips(P.size):
-            wrong = self.w[rows, None] * (P - self.Y[rows])
+            wrong = _column(self.w[rows]) * (P - self.Y[rows])
             gradient[:-1] += self.Z[rows].T @ wrong
             gradient[-1] += wrong.sum(axis=0)
         first = np.abs(gradient).max(axis=0)

@@ -77,7 +77,7 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
     taken = np.cumsum(hits[::-1])[::-1]
     f1 = 2 * taken / (predicted + hits.sum())
     best = candidates.size - 1 - int(np.argmax(f1[::-1]))  # of equals the highest threshold
-    return _between(below[best], candidates[best])
+    return between(below[best], candidates[best])
 
 
 def best_f1_per_label(
@@ -98,7 +98,7 @@ def best_f1_per_label(
         lower = np.vstack([ordered[1:], np.full((1, S.shape[1]), -np.inf)])
         across = np.arange(S.shape[1])
         found = [
-            _between(lower[row, j], ordered[row, j]) for j, row in zip(across, best, strict=True)
+            between(lower[row, j], ordered[row, j]) for j, row in zip(across, best, strict=True)
         ]
         positives = w @ T
         found = np.where(positives > 0, found, ordered[0])  # never present: never predicted
@@ -129,7 +129,7 @@ def matching_cardinality(columns: Columns, Y: Any, w: Array) -> float:
     values = -values
     if taken == 0:
         return float(values[0])
-    return _between(values[taken] if taken < values.size else -np.inf, values[taken - 1])
+    return between(values[taken] if taken < values.size else -np.inf, values[taken - 1])
 
 
 def with_best_label(labels: NDArray[Any], scores: Array) -> NDArray[Any]:
@@ -140,7 +140,7 @@ def with_best_label(labels: NDArray[Any], scores: Array) -> NDArray[Any]:
     return labels
 
 
-def _between(low: float, high: float) -> float:
+def between(low: float, high: float) -> float:
     """A threshold that parts two scores; any below the lowest of all."""
     if not np.isfinite(low):
         return float(np.nextafter(high, -np.inf))

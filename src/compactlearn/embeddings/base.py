@@ -145,7 +145,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
-    _classes: NDArray[Any] | None = None  # where the labels were a vector
+    _classes: list[Any] | None = None  # where the labels were a vector
     _names: list[str] | None = None  # where the labels had names
 
     # ---- the protocol -------------------------------------------------------------------------
@@ -318,7 +318,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         names : list of str or None, default=None
             The names of labels, where they have such.
         """
-        self._classes, self._names = classes, names
+        self._classes, self._names = None if classes is None else classes.tolist(), names
         n_labels = result.offset.size
         self.projection_ = None if result.projection is None else bare(owned(result.projection))
         self.decoder_ = (
@@ -348,7 +348,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 setattr(self, name, bare(owned(value)) if is_array(value) else value)
         if result.objective is not None:
             path = result.path if result.path.size else np.array([result.objective])
-            self.objective_path_ = path
+            self.objective_path_ = bare(beside(path, result.codes.total))
             self.n_iter_ = result.n_iter
 
     def transform(self, X: Any) -> Any:
@@ -362,7 +362,8 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self, "n_label_components_")
         X = check_features(self, X, reset=False)
         found = X if self.projection_ is None else X @ held(self.projection_)
-        return answered(found.astype(np.float64, copy=False), X)
+        on_device = isinstance(X, DeviceArray)
+        return answered(found, X) if on_device else found.astype(np.float64, copy=False)
 
     def decode(self, codes: Any) -> Array:
         """Return the label scores of codes: ``codes @ decoder_ + offset_``.

@@ -9,20 +9,36 @@ The problem (Lv et al., "Compact Learning for Multi-Label Classification", secti
 
 For fixed V the best P reaches ||Xc'V||^2 as soon as d >= rank(Xc'V), which is at most m. The
 problem is then one eigenproblem in V, and only for smaller d is an alternation needed.
+
+With a graph of the labels, of Laplacian L, the decoder is also to be smooth over it:
+
+    minimise  ||Y - VW||^2 + label_ridge ||W||^2 + (1 + label_ridge) graph_weight tr W L W'
+
+in place of the plain reconstruction. For fixed V the best decoder is V'Y S / (1 + label_ridge) with
+S = (I + graph_weight L)^-1, and what it leaves is ||Y||^2 - ||Y'V||_S^2 / (1 + label_ridge), where
+||A||_S^2 = tr A'S A. So YSY' stands in place of YY' and the rest is as before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from compactlearn.core.params import Choice, Constraint, Integer, Real, Seed
+from compactlearn.core.params import (
+    Choice,
+    Constraint,
+    Integer,
+    Nothing,
+    Real,
+    Seed,
+    SquareMatrix,
+)
 from compactlearn.core.seeds import seeded
 from compactlearn.core.warn import warn_user
 from compactlearn.embeddings.base import (
@@ -41,11 +57,13 @@ from compactlearn.embeddings.components import (
     default_label_size,
     left_noun,
 )
+from compactlearn.embeddings.label_graph import checked_graph, smoothing_of
 from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.codes import Codes
 from compactlearn.linalg.dense import svd
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.regimes import REGIMES
+from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -114,6 +132,13 @@ default="auto"
     random_state : int, RandomState, Generator or None, default=None
         Seeds the start of "alternating", the completion "random" and the start of "randomized",
         also where "auto" takes it; that one is the same each time where None.
+    label_graph : sparse matrix of shape (n_labels, n_labels) or None, default=None
+        Weights, symmetric and not negative, of edges between labels that should have similar
+        decoders: the edges of a hierarchy, for example. What is on the diagonal does not count. The
+        sparse matrix I + ``graph_weight`` L of its Laplacian L is factored once, which costs almost
+        nothing for a tree and much for thousands of labels with random edges.
+    graph_weight : float, default=1.0
+        Weight of the decoder's smoothness over that graph; 0 is as no graph.
 
     Attributes
     ----------
@@ -167,6 +192,8 @@ default="auto"
         "max_iter": (Integer(1),),
         "tol": (Real(0),),
         "random_state": (Seed(),),
+        "label_graph": (SquareMatrix(), Nothing()),
+        "graph_weight": (Real(0),),
     }
 
     def __init__(
@@ -181,6 +208,8 @@ default="auto"
         max_iter: int = 50,
         tol: float = 1e-5,
         random_state: Any = None,
+        label_graph: Any = None,
+        graph_weight: float = 1.0,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.n_label_components = n_label_components
@@ -192,6 +221,8 @@ default="auto"
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.label_graph = label_graph
+        self.graph_weight = graph_weight
 
     def sizes(
         self, n_features: int, n_labels: int, given_features: int, m: int | None = None
@@ -235,6 +266,7 @@ default="auto"
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d, m = self.sizes(n_features, n_labels, given_features)
+        self._check_graph(n_labels, coded=m is not None)
         limit = n_labels if m is None else m
         extra = 0
         if d is not None and self.completion != "none":
@@ -249,20 +281,36 @@ default="auto"
             problem="left" if m is None else "joint",
         )
 
+    def _check_graph(self, n_labels: int, *, coded: bool) -> None:
+        """Refuse a graph that does not fit the labels, before anything is computed."""
+        if self.label_graph is None:
+            return
+        checked_graph(self.label_graph, n_labels)
+        if not coded:
+            raise ValueError(
+                "label_graph smooths the decoder of label codes, and n_label_components=None keeps "
+                "the labels, which have none; set n_label_components, or leave label_graph out."
+            )
+
     def solve(self, pair: Pair) -> Embedded:
         d, m = self.sizes(pair.n_left, pair.n_right, pair.given_left)
-        beta = self._balance(pair)
+        problem = self._problem(pair, self._balance(pair))
         if m is None:
-            state = _fixed_codes(pair, d, beta)
+            state = _fixed_codes(problem, d)
         elif self.solver == "alternating" and d is not None:
-            state = self._alternate_as_printed(pair, d, m, beta)
+            state = self._alternate_as_printed(problem, d, m)
         else:
-            state = self._climb(pair, d, m, beta)
+            state = self._climb(problem, d, m)
         note_shortfall(self, m or 0, state.codes, pair)
-        return self._embedded(pair, state, d, m, beta)
+        return self._embedded(problem, state, d, m)
 
-    def asked_codes(self, pair: Pair) -> tuple[int, float, int]:
-        """Which leading codes ``solve`` will ask a pair for: how many, the balance, the seed.
+    def _problem(self, pair: Pair, beta: float) -> _Problem:
+        smoothing = smoothing_of(self.label_graph, self.graph_weight, pair.n_right)
+        return _Problem(pair, beta, smoothing)
+
+    def asked_codes(self, pair: Pair) -> tuple[int, float, int, Smoothing | None]:
+        """Which leading codes ``solve`` will ask a pair for: how many, the balance, the seed, the
+        smoothing by a graph.
 
         For those who can find codes of several pairs at once.
 
@@ -273,17 +321,19 @@ default="auto"
         """
         _, m = self.sizes(pair.n_left, pair.n_right, pair.given_left)
         assert m is not None
-        return m, self._balance(pair), self._start(pair)
+        problem = self._problem(pair, self._balance(pair))
+        return m, problem.beta, self._start(pair), problem.smoothing
 
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         if self.n_label_components is None or result.eigenvalues is None:
             return None
         d, _ = self.sizes(pair.n_left, pair.n_right, pair.given_left, m)
         assert result.beta is not None
-        state, rank = self._closed(pair, result.codes.leading(m), d, result.beta)
+        problem = self._problem(pair, result.beta)
+        state, rank = self._closed(problem, result.codes.leading(m), d)
         if d is not None and d < rank:
             return None
-        return self._embedded(pair, state, d, m, result.beta)
+        return self._embedded(problem, state, d, m)
 
     def unprojected(self, pair: Pair) -> Embedded:
         own = copy(self)
@@ -324,20 +374,18 @@ default="auto"
             heads.append(Head(P, extra) if given else None)
         return heads
 
-    def _embedded(
-        self, pair: Pair, state: _State, d: int | None, m: int | None, beta: float
-    ) -> Embedded:
+    def _embedded(self, problem: _Problem, state: _State, d: int | None, m: int | None) -> Embedded:
+        pair, beta = problem.pair, problem.beta
         P, codes = state.projection, state.codes
         if P is not None and d is not None:
             P = self._widen(pair, P, d, m)
         decoder, offset = None, np.zeros(pair.n_right)
         if m is not None:
-            assert codes.right is not None
-            decoder = codes.right.T / (1.0 + self.label_ridge)
+            decoder = problem.smoothed(codes).T / (1.0 + self.label_ridge)
             if self.offset == "mean":
                 offset = pair.mean_right - (codes.total / pair.count) @ decoder
         dependence = _dependence(pair, codes, P)
-        recovery = _recovery(pair, codes)
+        recovery = problem.recovery(codes)
         return Embedded(
             codes=codes,
             projection=P,
@@ -382,10 +430,10 @@ default="auto"
         seen = pair.left_energy if pair.has_variance else 0.0
         return automatic_balance(self.beta, pair.right_energy, seen)
 
-    def _climb(self, pair: Pair, d: int | None, m: int, beta: float) -> _State:
+    def _climb(self, problem: _Problem, d: int | None, m: int) -> _State:
         """The closed form, and the accelerated alternation from it where d is too small."""
-        codes = pair.leading_codes(m, beta, seed=self._start(pair))
-        state, rank = self._closed(pair, codes, d, beta)
+        codes = problem.leading_codes(m, seed=self._start(problem.pair))
+        state, rank = self._closed(problem, codes, d)
         P = state.projection
         if d is None or P is None or d >= rank:
             return state
@@ -394,7 +442,7 @@ default="auto"
                 f"solver='closed' needs n_feature_components >= min(m, rank) = {rank}, and was "
                 f"given {d}; raise n_feature_components or use solver='auto', which alternates."
             )
-        return self._climb_from_several(pair, codes, P, m, beta)
+        return self._climb_from_several(problem, codes, P, m)
 
     def _start(self, pair: Pair) -> int:
         """The seed of a search for codes; where its outcome depends on none, none is drawn."""
@@ -402,18 +450,16 @@ default="auto"
             return 0
         return int(seeded(self.random_state).randint(2**31 - 1))
 
-    def _closed(self, pair: Pair, codes: Codes, d: int | None, beta: float) -> tuple[_State, int]:
+    def _closed(self, problem: _Problem, codes: Codes, d: int | None) -> tuple[_State, int]:
         """The best P for the leading codes, and how many columns make both the optimum."""
         P, rank = None, 0
         if d is not None:
-            P, squares = pair.leading_range(codes.left)
-            rank = squares.size if beta > 0 else 0  # without a balance P takes no part
+            P, squares = problem.pair.leading_range(codes.left)
+            rank = squares.size if problem.beta > 0 else 0  # without a balance P takes no part
             P = P[:, :d]
-        return _State(codes, P, [_objective(pair, codes, P, beta)], "closed"), rank
+        return _State(codes, P, [problem.objective(codes, P)], "closed"), rank
 
-    def _climb_from_several(
-        self, pair: Pair, codes: Codes, P: Array, m: int, beta: float
-    ) -> _State:
+    def _climb_from_several(self, problem: _Problem, codes: Codes, P: Array, m: int) -> _State:
         """Ascend a little way from three starts, then all the way from the best.
 
         The problem has local maxima, if rarely: of 449 random problems the closed form's start
@@ -421,24 +467,25 @@ default="auto"
         the better of the two never. A random start is the third opinion. (All three together:
         never, on 1594 further problems.)
         """
-        d = P.shape[1]
+        pair, d = problem.pair, P.shape[1]
         # Without columns of P the problem is of the order of the labels, whatever the regime.
-        labels_only = pair.leading_range(pair.leading_codes(m, 0.0, P[:, :0]).left)[0][:, :d]
+        own = replace(problem, beta=0.0).leading_codes(m, P[:, :0])
+        labels_only = pair.leading_range(own.left)[0][:, :d]
         drawn = np.random.default_rng(0).standard_normal((pair.n_left, d))
         random = pair.orthonormal(beside(drawn, P))
         starts = [
             (codes, P),
-            *((pair.leading_codes(m, beta, Q), Q) for Q in (labels_only, random)),
+            *((problem.leading_codes(m, Q), Q) for Q in (labels_only, random)),
         ]
         short = [
             accelerated_ascent(
-                pair, _State(V, Q, [], "accelerated"), d, m, beta, tol=1e-6, max_iter=15
+                problem, _State(V, Q, [], "accelerated"), d, m, tol=1e-6, max_iter=15
             )
             for V, Q in starts
         ]
         best = max(short, key=lambda state: state.path[-1])
         last = accelerated_ascent(
-            pair, best, d, m, beta, tol=self.tol * 1e-6, max_iter=10 * self.max_iter
+            problem, best, d, m, tol=self.tol * 1e-6, max_iter=10 * self.max_iter
         )
         if not last.settled:
             warn_user(
@@ -449,18 +496,18 @@ default="auto"
             )
         return last
 
-    def _alternate_as_printed(self, pair: Pair, d: int, m: int, beta: float) -> _State:
+    def _alternate_as_printed(self, problem: _Problem, d: int, m: int) -> _State:
         """Algorithm 1: random P, then V and P in turn until the objective settles."""
-        rng = seeded(self.random_state)
+        pair, rng = problem.pair, seeded(self.random_state)
         P = pair.orthonormal(beside(rng.standard_normal((pair.n_left, d)), pair.mean_left))
         path: list[float] = []
         for n_iter in range(1, self.max_iter + 1):
-            codes = pair.leading_codes(m, beta, P)
-            path.append(_objective(pair, codes, P, beta))
+            codes = problem.leading_codes(m, P)
+            path.append(problem.objective(codes, P))
             P = pair.leading_range(codes.left)[0][:, :d]
             if self.completion != "none" and P.shape[1] < d:
                 P = np.hstack([P, complete(pair, P, d - P.shape[1], self.completion, rng)])
-            path.append(_objective(pair, codes, P, beta))
+            path.append(problem.objective(codes, P))
             settled = n_iter > 1 and abs(path[-1] - path[-3]) <= self.tol * abs(path[-1])
             if settled or n_iter == self.max_iter:
                 break
@@ -472,6 +519,36 @@ default="auto"
                 ConvergenceWarning,
             )
         return _State(codes, P, path, "alternating", n_iter)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What is maximised over codes and projections of a pair."""
+
+    pair: Pair
+    beta: float
+    smoothing: Smoothing | None = None  # of the decoder, by a graph of the labels
+
+    def leading_codes(self, m: int, P: Array | None = None, seed: int = 0) -> Codes:
+        """The best V for a projection."""
+        return self.pair.leading_codes(m, self.beta, P, seed, self.smoothing)
+
+    def smoothed(self, codes: Codes) -> Array:
+        """``S Y'V``, the decoder's transpose but for its ridge."""
+        assert codes.right is not None
+        return codes.right if self.smoothing is None else self.smoothing.smooth(codes.right)
+
+    def recovery(self, codes: Codes) -> float:
+        """``||Y'V||^2``, also where V is Y; or ``tr V'YSY'V``."""
+        if codes.right is None:
+            return self.pair.right_gram_energy
+        if self.smoothing is None:
+            return float(np.sum(codes.right**2))
+        return float(np.sum(codes.right * self.smoothed(codes)))
+
+    def objective(self, codes: Codes, P: Array | None) -> float:
+        """``beta ||P'Xc'V||^2`` and the recovery together."""
+        return self.beta * _dependence(self.pair, codes, P) + self.recovery(codes)
 
 
 @dataclass(frozen=True)
@@ -487,7 +564,7 @@ class _State:
 
 
 def accelerated_ascent(
-    pair: Pair, start: _State, d: int, m: int, beta: float, *, tol: float, max_iter: int
+    problem: _Problem, start: _State, d: int, m: int, *, tol: float, max_iter: int
 ) -> _State:
     """Alternate V- and P-steps for d < m, with extrapolation guarded by the objective.
 
@@ -498,16 +575,16 @@ def accelerated_ascent(
     taken, so the objective never decreases. A small gain ends the ascent only if it was a plain
     step's: a step with momentum may be short by chance.
     """
-    codes, P = start.codes, start.projection
+    pair, codes, P = problem.pair, start.codes, start.projection
     assert P is not None
-    value = _objective(pair, codes, P, beta)
+    value = problem.objective(codes, P)
     path = list(start.path) or [value]
     ahead, momentum = P, 1.0
     n_iter = 0
     for n_iter in range(1, max_iter + 1):
-        trial = pair.leading_codes(m, beta, ahead)
+        trial = problem.leading_codes(m, ahead)
         best_P = pair.leading_range(trial.left)[0][:, :d]
-        reached = _objective(pair, trial, best_P, beta)
+        reached = problem.objective(trial, best_P)
         plain = ahead is P
         if reached < value and not plain:
             ahead, momentum = P, 1.0  # overshot: take the plain step instead
@@ -531,15 +608,12 @@ def accelerated_ascent(
     return _State(codes, P, path, start.algorithm, start.n_iter + n_iter - 1, settled=False)
 
 
-def _fixed_codes(pair: Pair, d: int | None, beta: float) -> _State:
+def _fixed_codes(problem: _Problem, d: int | None) -> _State:
+    pair = problem.pair
     codes = pair.right_codes(dense=d is None)
     P = None if d is None else pair.cross_range(d)[0]
-    return _State(codes, P, [_objective(pair, codes, P, beta) + _recovery(pair, codes)], "closed")
-
-
-def _recovery(pair: Pair, codes: Codes) -> float:
-    """``||Y'V||^2``, also where V is Y."""
-    return pair.right_gram_energy if codes.right is None else float(np.sum(codes.right**2))
+    reached = problem.beta * _dependence(pair, codes, P) + problem.recovery(codes)
+    return _State(codes, P, [reached], "closed")
 
 
 def _dependence(pair: Pair, codes: Codes, P: Array | None) -> float:
@@ -549,8 +623,3 @@ def _dependence(pair: Pair, codes: Codes, P: Array | None) -> float:
     if codes.right is None:
         return pair.cross_energy
     return float(np.trace(pair.inner(codes.left, codes.left)))
-
-
-def _objective(pair: Pair, codes: Codes, P: Array | None, beta: float) -> float:
-    recovered = 0.0 if codes.right is None else float(np.sum(codes.right**2))
-    return beta * _dependence(pair, codes, P) + recovered

@@ -12,10 +12,12 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.devices import bare, held, host
 from compactlearn.core.params import Choice
 from compactlearn.core.validation import check_targets, n_rows_of
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
 from compactlearn.embeddings.components import label_count
+from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.codes import Codes, peak_signs
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Pair
@@ -69,7 +71,7 @@ class Encoder(Embedding):
         note_shortfall(self, m, codes, pair)
         return self._embedded(pair, codes, problem.beta, problem.ridge)
 
-    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         return self._embedded(pair, result.codes.leading(m), result.beta, result.ridge)
 
     def _embedded(
@@ -101,7 +103,8 @@ class Encoder(Embedding):
         names: list[str] | None = None,
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
-        self._constant = result.codes.constant  # of the encoder: centred labels have codes about 0
+        # Of the encoder: centred labels have codes about 0.
+        self._constant = bare(result.codes.constant)
 
     def encode(self, Y: Any) -> Array:
         """Return the codes of labels, of shape (n_samples, n_label_components).
@@ -114,17 +117,18 @@ class Encoder(Embedding):
         """
         check_is_fitted(self, "n_label_components_")
         labels = check_labels_to_encode(Y, self.decoder_.shape[1], self._classes, self._names)
-        codes = labels @ self.decoder_.T
-        return codes if self._constant is None else codes + self._constant
+        codes = labels @ host(self.decoder_).T
+        if self._constant is not None:
+            codes = codes + host(self._constant)
+        return bare(beside(codes, held(self.decoder_)))
 
 
-def check_labels_to_encode(
-    Y: Any, n_labels: int, classes: NDArray[Any] | None, names: list[str] | None
-) -> Any:
+def check_labels_to_encode(Y: Any, n_labels: int, classes: Any, names: list[str] | None) -> Any:
     """Labels of the width known from fit, as a sparse matrix of ones."""
     n_rows = n_rows_of(Y) if isinstance(Y, Sized) or scipy.sparse.issparse(Y) else 0
     known = names or ()
-    matrix = check_targets(Y, n_rows, classes=classes, names=known, owner="encode").matrix
+    given = None if classes is None else np.asarray(classes)
+    matrix = check_targets(Y, n_rows, classes=given, names=known, owner="encode").matrix
     if matrix.shape[1] != n_labels:
         raise ValueError(
             f"encode needs labels with {n_labels} columns, as in fit, and was given "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -35,7 +34,6 @@ from compactlearn.core.params import (
     Widths,
     check_parameters,
 )
-from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.validation import (
     check_features,
@@ -50,6 +48,7 @@ from compactlearn.estimators.any_classifier import as_fitted
 from compactlearn.estimators.autoencoder import checkpoint as checkpoints
 from compactlearn.estimators.autoencoder.checkpoint import Progress
 from compactlearn.estimators.autoencoder.examples import Examples, with_complement
+from compactlearn.estimators.autoencoder.going_on import Course, advanced, begun
 from compactlearn.estimators.autoencoder.networks import Layout, Networks
 from compactlearn.estimators.autoencoder.reasons import NetworksInside
 from compactlearn.estimators.autoencoder.training import (
@@ -57,7 +56,7 @@ from compactlearn.estimators.autoencoder.training import (
     Objective,
     Trainer,
     choose_device,
-    torch_module,
+    undisturbed,
 )
 from compactlearn.estimators.autoencoder.validation import Validation
 from compactlearn.estimators.inputs import inverse_deviations
@@ -321,10 +320,7 @@ class C2AEClassifier(
                 factors = inverse_deviations(*column_moments(examples.X))
                 self.scale_ = 1.0 / factors
                 examples = replace(examples, X=scale_columns(examples.X, factors))
-            torch = torch_module()
-            # Whatever the caller is within: numbers of another type would not be those of dtype.
-            own_types = torch.autocast(self.device_, enabled=False)
-            with torch.inference_mode(False), torch.enable_grad(), own_types:
+            with undisturbed(self.device_):
                 self._train(examples)
         return self
 
@@ -339,11 +335,20 @@ class C2AEClassifier(
         )
         n_held = int(self.validation_fraction * examples.X.shape[0])
         self._require_room(layout, n_held, examples.X.shape[0])
-        training = self._training(layout, examples, n_held)
-        progress = self._begun(training, layout, seed)
+        course = Course(
+            "C2AE",
+            self.max_epochs,
+            self.patience,
+            self._training(layout, examples, n_held),
+            self.checkpoint,
+            self.verbose,
+        )
+        first = layout.initial(np.random.RandomState(seed)).astype(self.dtype)
+        given = self.random_state is not None
+        progress = begun(course, seed, first, seed_was_given=given)
         order = np.random.default_rng([progress.seed, 0]).permutation(examples.X.shape[0])
         held, learnt = np.sort(order[:n_held]), np.sort(order[n_held:])
-        progress = self._advanced(progress, examples, learnt, held, layout, training)
+        progress = self._advanced(progress, examples, learnt, held, layout, course)
         self.networks_ = Networks(layout, progress.parameters)
         self.n_epochs_, self.best_epoch_ = progress.n_epochs, progress.best_epoch + 1
         self.history_ = {"loss": list(progress.losses), "score": list(progress.scores)}
@@ -394,34 +399,6 @@ class C2AEClassifier(
             "data": content,
         }
 
-    def _begun(self, training: dict[str, Any], layout: Layout, seed: int) -> Progress:
-        """Where the checkpoint left off, or the very beginning."""
-        found = None
-        if self.checkpoint is not None:
-            folder = Path(self.checkpoint).parent
-            if not folder.is_dir():
-                raise ValueError(
-                    f"checkpoint={str(self.checkpoint)!r} lies in a folder that does not exist; "
-                    f"make {str(folder)!r} first, or give another path."
-                )
-            checkpoints.check_place(self.checkpoint)
-            found = checkpoints.load(self.checkpoint, training)
-            if found is not None and found.n_epochs > self.max_epochs:
-                raise ValueError(
-                    f"The checkpoint {str(self.checkpoint)!r} has {found.n_epochs} epochs, more "
-                    f"than max_epochs={self.max_epochs}; ask for as many, or give another path."
-                )
-        if found is not None:
-            if self.random_state is not None and found.seed != seed:
-                raise ValueError(
-                    f"The checkpoint {str(self.checkpoint)!r} belongs to a training with another "
-                    "seed; remove it to begin anew, or give another path."
-                )
-            return found
-        first = layout.initial(np.random.RandomState(seed)).astype(self.dtype)
-        nothing = np.zeros_like(first)
-        return Progress(seed, {"parameters": first, "squares": nothing, "velocity": nothing})
-
     def _advanced(
         self,
         progress: Progress,
@@ -429,7 +406,7 @@ class C2AEClassifier(
         learnt: NDArray[np.intp],
         held: NDArray[np.intp],
         layout: Layout,
-        training: dict[str, Any],
+        course: Course,
     ) -> Progress:
         """Train on rows ``learnt`` to the last epoch, or until patience or numbers end."""
         alpha = _ALPHAS[self.mode] if self.alpha is None else self.alpha
@@ -444,39 +421,18 @@ class C2AEClassifier(
         )
         trainer.load(progress.state)
         trainer.hold(examples)
-        validation = None
-        if held.size:
-            validation = Validation(
-                trainer,
-                examples.take(held),
-                self.scoring,
-                self._boundary if self._labels.kind == "binary" else self.threshold_,
-                self._labels.kind,
-                single=examples.Y.shape[1] != self._n_columns,
-                learnt_labels=examples.Y[learnt],
-            )
-        epochs = range(progress.n_epochs, self.max_epochs)
-        for epoch in track(epochs, description="C2AE", disable=not self.verbose):
-            if self.patience is not None and epoch - 1 - progress.best_epoch >= self.patience:
-                break
-            shuffled = np.random.default_rng([progress.seed, 1, epoch]).permutation(learnt)
-            loss = trainer.epoch(epoch, shuffled)
-            score = None
-            if math.isfinite(loss) and validation is not None:
-                score = validation.score()
-                if score is None:
-                    loss = math.nan
-                    trainer.back()
-            if not math.isfinite(loss):
-                _complain(epoch)
-                break
-            progress = progress.after(loss, score)
-            if progress.at_its_best:
-                progress = replace(progress, best=trainer.state()["parameters"])
-            if self.checkpoint is not None:
-                progress = replace(progress, state=trainer.state())
-                checkpoints.save(self.checkpoint, progress, training)
-        return replace(progress, state=trainer.state())
+        if not held.size:
+            return advanced(trainer, progress, learnt, course)
+        validation = Validation(
+            trainer,
+            examples.take(held),
+            self.scoring,
+            self._boundary if self._labels.kind == "binary" else self.threshold_,
+            self._labels.kind,
+            single=examples.Y.shape[1] != self._n_columns,
+            learnt_labels=examples.Y[learnt],
+        )
+        return advanced(trainer, progress, learnt, course, validation.score)
 
     def _inside(self) -> NetworksInside:
         check_is_fitted(self, "networks_")
@@ -602,20 +558,6 @@ class C2AEClassifier(
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _complain(epoch: int) -> None:
-    advice = "lower learning_rate, or bring the features to order one, as scale=True does."
-    if epoch == 0:
-        raise ValueError(
-            "The training of C2AE diverged in its first epoch: the objective is not finite; "
-            f"{advice}"
-        )
-    warn_user(
-        f"The training of C2AE diverged in epoch {epoch + 1}: the objective is not finite. The "
-        f"best epoch before it is kept; {advice}",
-        ConvergenceWarning,
-    )
 
 
 def _latent_size(asked: int | float, n_labels: int) -> int:

@@ -55,18 +55,28 @@ default="auto"
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its score is strictly above; a name is tuned on honest scores.
+    positive_unlabelled : bool, default=False
+        Whether labels that are absent may be missing positives.
+    propensities : array-like of shape (n_labels,) or None, default=None
+        The chances that a label that applies is seen; None estimates them by frequency.
+    label_noise : None, "auto" or pair of float or array-like, default=None
+        Rates of false positives and of false negatives that are corrected for.
     n_jobs : int or None, default=None
         For a regressor that takes one target at a time.
     random_state : int, RandomState, Generator or None, default=None
         For the embedding.
     verbose : int, default=0
         1 shows a progress bar and says beforehand how long a long fit will take.
+    label_graph : sparse matrix of shape (n_labels, n_labels) or None, default=None
+        Symmetric weights of edges between labels that should have similar decoders.
+    graph_weight : float, default=1.0
+        Weight of the decoder's smoothness over that graph; 0 is as no graph.
 
     Attributes
     ----------
     embedding_, regressor_, decoding_, feature_map_, scale_, threshold_, classes_, n_labels_, \
-label_names_, coef_, intercept_, compression_, nbytes_, numbers_, n_passes_, n_features_in_, \
-feature_names_in_
+label_names_, label_noise_, coef_, intercept_, compression_, nbytes_, numbers_, n_passes_, \
+n_features_in_, feature_names_in_
         As in :class:`CompactClassifier`.
     n_iter_ : int
         Rounds of alternation of the embedding; 1 for the closed form.
@@ -108,9 +118,14 @@ feature_names_in_
         bias: str = "free",
         decoder: str = "linear",
         threshold: Any = "auto",
+        positive_unlabelled: bool = False,
+        propensities: Any = None,
+        label_noise: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        label_graph: Any = None,
+        graph_weight: float = 1.0,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.n_label_components = n_label_components
@@ -128,9 +143,14 @@ feature_names_in_
         self.bias = bias
         self.decoder = decoder
         self.threshold = threshold
+        self.positive_unlabelled = positive_unlabelled
+        self.propensities = propensities
+        self.label_noise = label_noise
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.label_graph = label_graph
+        self.graph_weight = graph_weight
 
     @property
     def n_iter_(self) -> int:
@@ -149,4 +169,6 @@ feature_names_in_
             max_iter=self.max_iter,
             tol=self.tol,
             random_state=self.random_state,
+            label_graph=self.label_graph,
+            graph_weight=self.graph_weight,
         )

@@ -24,6 +24,7 @@ from compactlearn.core.available import available_if
 from compactlearn.core.chunked import is_dask
 from compactlearn.core.device_models import OnDevices
 from compactlearn.core.devices import (
+    DeviceArray,
     answered,
     bare,
     full_in_words,
@@ -46,6 +47,7 @@ from compactlearn.core.params import (
 )
 from compactlearn.core.row_blocks import RowBlocks
 from compactlearn.core.threads import blas_threads
+from compactlearn.core.unknown_labels import refuse_on_dask
 from compactlearn.core.validation import (
     check_features,
     labels_given,
@@ -55,12 +57,14 @@ from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
+from compactlearn.estimators.completing import completed
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
 from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
 from compactlearn.estimators.inputs import check_folds, check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
+from compactlearn.estimators.noisy_labels import correction_of, is_corrected, rates_of
 from compactlearn.estimators.on_dask.predicting import lazy_on_dask
 from compactlearn.estimators.on_dask.source import source_of
 from compactlearn.estimators.penalty import resolved_penalty
@@ -160,6 +164,16 @@ default="auto"
         (one refit from 10,000 rows on), and 0.5 where there are no rows to score
         (``partial_fit``, ``fit_moments``, ``fit_path``), for a foreign regressor, whose refits may
         be dear, and for a vector y.
+    positive_unlabelled : bool, default=False
+        Whether labels that are absent may be missing positives: a label that is present counts by
+        one over the chance that it is seen, so that sums are those of all positives on average
+        (docs/guide/unknown-labels.md).
+    propensities : array-like of shape (n_labels,) or None, default=None
+        These chances; None is :func:`compactlearn.metrics.propensities` of the labels.
+    label_noise : None, "auto" or pair of float or array-like, default=None
+        The rates at which absent labels are seen as present, and present ones as absent, for all
+        labels or for each; method, decoder and threshold are corrected for them. "auto" estimates
+        the two from honest scores, for one more fit.
     n_jobs : int or None, default=None
         For a regressor that has to be wrapped.
     random_state : int, RandomState or None, default=None
@@ -175,6 +189,7 @@ default="auto"
     feature_map_ : the fitted transformer, where one was given
     scale_ : ndarray of shape (n_features,), where ``scale=True``
     threshold_ : float or ndarray, in the units of ``decision_function``
+    label_noise_ : tuple of two ndarrays of shape (n_labels,), the rates that were corrected for
     n_passes_ : int, after a fit of blocks: how many times they were gone through
     decoding_ : CodeDecoder, where ``decoder`` is learnt: coefficients, intercept, penalty
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
@@ -217,6 +232,7 @@ default="auto"
         "bias": (Choice(*BIASES),),
         "decoder": (Choice("linear", "learned", "logistic"),),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
+        "positive_unlabelled": (Flag(),),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
         "verbose": (Integer(0), Flag()),
@@ -237,6 +253,9 @@ default="auto"
         bias: str = "free",
         decoder: str = "linear",
         threshold: Any = "auto",
+        positive_unlabelled: bool = False,
+        propensities: Any = None,
+        label_noise: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -249,6 +268,9 @@ default="auto"
         self.bias = bias
         self.decoder = decoder
         self.threshold = threshold
+        self.positive_unlabelled = positive_unlabelled
+        self.propensities = propensities
+        self.label_noise = label_noise
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -264,6 +286,7 @@ default="auto"
         Y: Any = None,
         groups: Any = None,
         sep: str | None = None,
+        unknown: Any = None,
     ) -> Self:
         """Fit embedding, learner and decoder.
 
@@ -276,7 +299,8 @@ default="auto"
             weights may be Dask collections too (docs/guide/dask.md).
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
+            class per row. Either name will do. NaN in a matrix is a label that is not known
+            (docs/guide/unknown-labels.md).
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
         groups : array-like of shape (n_samples,), optional
@@ -284,18 +308,30 @@ default="auto"
             Without groups, equal rows are.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
+        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
+            True where a label is not known; whatever y has there is not read. For sparse labels,
+            and in place of NaN.
         """
         given = labels_given(y, Y)
         if isinstance(X, RowBlocks):
-            refuse_beside_blocks(y=given, sample_weight=sample_weight, groups=groups, sep=sep)
+            refuse_beside_blocks(
+                y=given, sample_weight=sample_weight, groups=groups, sep=sep, unknown=unknown
+            )
             return self.fit_blocks(X)
-        if is_large_map(X) and np.ndim(given) == 2 and groups is None and fits_in_blocks(self):
+        whole = groups is not None or unknown is not None or is_corrected(self)
+        if is_large_map(X) and np.ndim(given) == 2 and not whole and fits_in_blocks(self):
             return self.fit_blocks(ArrayBlocks(X, given, sample_weight))
-        self._fit(X, given, sample_weight, groups, sep)
+        self._fit(X, given, sample_weight, groups, sep, unknown)
         return self
 
     def fit_scored(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        unknown: Any = None,
     ) -> HonestScores:
         """``fit``, and return the scores of rows that the threshold was tuned on.
 
@@ -304,9 +340,9 @@ default="auto"
 
         Parameters
         ----------
-        X, y, sample_weight, groups : as in ``fit``
+        X, y, sample_weight, groups, unknown : as in ``fit``
         """
-        decided = self._fit(X, y, sample_weight, groups)
+        decided = self._fit(X, y, sample_weight, groups, unknown=unknown)
         if decided.honest is None:
             raise ValueError(
                 f"fit_scored returns what a threshold is tuned on, and threshold={self.threshold!r}"
@@ -315,20 +351,35 @@ default="auto"
         return decided.honest
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        sep: str | None = None,
+        unknown: Any = None,
     ) -> Decided:
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
             if is_dask(X):
                 owner = f"{type(self).__name__}.fit"
+                refuse_on_dask(unknown, owner)
                 source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
                 return self._fit_source(source, source.labels)
-            data = check_training(self, X, y, sample_weight, groups, sep=sep)
+            data = check_training(
+                self, X, y, sample_weight, groups, sep=sep, unknown=unknown, partial=True
+            )
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
-            training = Preparation.of(self).fit(
-                embedding, data.X, data.targets.matrix, data.weights, data.groups
-            )
+            correction = correction_of(self, data)
+            Y = data.targets.matrix
+            if correction is not None:
+                Y = correction.corrected(Y, data.targets.unknown)
+            training = Preparation.of(self).fit(embedding, data.X, Y, data.weights, data.groups)
+            training = replace(training, correction=correction)
+            if data.targets.unknown is not None:
+                asked = self.alpha, self.bias, self.regressor
+                training = completed(training, embedding, data.targets.unknown, *asked)
             return self._learn(embedding, training, labels, threshold)
 
     @available_if(fits_in_parts)
@@ -443,8 +494,17 @@ default="auto"
         """Fit embedding, learner, decoder and threshold, and keep everything."""
         alpha = resolved_penalty(self.alpha, training.pair)
         embedding = embedding.sharing(alpha)
-        pair, result = training.pair, embedding.solve(training.pair)
         asked = learner_of(self, alpha)
+        decisions = Decisions(
+            self.decoder,
+            self.threshold,
+            labels.kind,
+            asked,
+            type(self).__name__,
+            self.verbose,
+        )
+        training = decisions.begun(training)
+        pair, result = training.pair, embedding.solve(training.pair)
         learner = asked.for_codes(result.codes)
         if isinstance(learner, RidgeLearner):
             learned, back = learner.fit(pair, result.projection, result.codes), 1.0
@@ -457,14 +517,6 @@ default="auto"
         keep_embedding(self, labels, embedding, pair, result)
         if self.decoder == "linear":  # scores are all that will be asked of refits
             result = replace(result, codes=result.codes.without_products())
-        decisions = Decisions(
-            self.decoder,
-            self.threshold,
-            labels.kind,
-            asked,
-            type(self).__name__,
-            self.verbose,
-        )
         decided = decisions.learn(training, result, embedding)
         if decided.threshold is None:
             decided = replace(decided, threshold=threshold)
@@ -505,7 +557,9 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return answered(self._model.projected(X).astype(np.float64, copy=False), X)
+        found = self._model.projected(X)
+        on_device = isinstance(X, DeviceArray)
+        return answered(found, X) if on_device else found.astype(np.float64, copy=False)
 
     @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
@@ -602,7 +656,7 @@ default="auto"
         tags.input_tags.sparse = True
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
-        tags.array_api_support = True
+        tags.array_api_support = self.regressor is None  # others are given NumPy arrays alone
         return tags
 
 
@@ -660,9 +714,10 @@ def install(
     describe(classifier, labels)
     optional = {
         "feature_map_": row_map.feature_map,
-        "scale_": row_map.scale,
+        "scale_": bare(row_map.scale),
         "decoding_": decoding,
         "n_passes_": training.n_passes,
+        "label_noise_": rates_of(training.correction),
     }
     for name, value in optional.items():
         classifier.__dict__.pop(name, None)

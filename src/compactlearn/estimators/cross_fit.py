@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice, pairwise
@@ -42,7 +43,7 @@ from compactlearn.linalg.moments import Moments, row_blocks, without_each
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.rows_ridge import RowsRidge
-from compactlearn.linalg.rowwise_pair import RowwisePair
+from compactlearn.linalg.rowwise_pair import RowwisePair, with_right
 
 Array = NDArray[np.float64]
 Folds = NDArray[np.intp]
@@ -104,7 +105,8 @@ class CrossFit:
     ``halves`` one half of a held-out fold scales the linear decoder that the other half judges: no
     further models are needed for that. ``single`` is for scores in float32. ``labels`` are those of
     the pair, sparse, where it is on a device: decoders are learnt on the host, from codes that are
-    brought there.
+    brought there. Where some are ``unknown``, the pair has them completed from all rows; models of
+    some of the folds complete those of these folds by ``completion``.
     """
 
     def __init__(
@@ -122,9 +124,12 @@ class CrossFit:
         single: bool = False,
         n_folds: int = N_FOLDS,
         labels: Any = None,
+        unknown: Any = None,
+        completion: Any = None,
         note: Callable[[], None] = lambda: None,
     ) -> None:
         self.labels = pair.right if labels is None else labels
+        self.unknown, self.completion = unknown, completion
         self.pair, self.result, self.embedding = pair, result, embedding
         self.learner, self.member = learner, member
         self.d = 0 if result.projection is None else result.projection.shape[1]
@@ -133,6 +138,8 @@ class CrossFit:
         self.folds = member % n_folds
         self.numbers = np.unique(self.folds).tolist()
         self.labels_are_codes = result.codes.right is None and result.codes.right_weights is None
+        if self.labels_are_codes and unknown is not None:
+            self.closed_form = False  # without a row the others' unknown labels are others, too
         self._note = note
         self._from_moments, self._nested = moments, nested
         self._single = single
@@ -345,6 +352,13 @@ class CrossFit:
 
     def _part(self, left_out: tuple[int, ...], held: Folds, rest: Folds) -> tuple[Pair, Any]:
         """The folds that are kept as a pair, and the rows of the others as it knows them."""
+        if self.unknown is not None:
+            known, rows = self.pair.part(rest, held)
+            part = _completed(known, self.labels[rest], self.unknown[rest], self.completion)
+            if self._from_moments:
+                moments = Moments.from_arrays(part.left, part.right, part.weights)
+                return MomentsPair(moments, given_left=self.pair.given_left), rows
+            return part, rows
         if self._from_moments:
             return self._sums_without(left_out), self.pair.left[held]
         return self.pair.part(rest, held)
@@ -370,6 +384,7 @@ class CrossFit:
             self._weights,
             _dense(self.result.decoder, self.pair),
             self._when_asked(self.scores),
+            unknown=self.unknown,
         )
 
     def _when_asked(self, scores: Callable[[], OutOfFold]) -> Columns:
@@ -411,9 +426,16 @@ class CrossFit:
         else:
             scores = self._when_asked(lambda: self._scores_without(fold, rest))
         train = DecoderData(
-            codes, right[rest], weights[rest], _dense(decoder, self.pair), scores, others
+            codes,
+            right[rest],
+            weights[rest],
+            _dense(decoder, self.pair),
+            scores,
+            others,
+            None if self.unknown is None else self.unknown[rest],
         )
-        return HeldOutFold(train, held, new_codes, right[held], weights[held])
+        new_unknown = None if self.unknown is None else self.unknown[held]
+        return HeldOutFold(train, held, new_codes, right[held], weights[held], new_unknown)
 
     def _scores_without(self, fold: int, rest: Folds) -> OutOfFold:
         """Scores of the rows of the other folds, by models that have not met this one either."""
@@ -432,6 +454,11 @@ class CrossFit:
     @property
     def _weights(self) -> Array:
         return np.ones(self.folds.size) if self.pair.weights is None else host(self.pair.weights)
+
+
+def _completed(part: RowwisePair, labels: Any, unknown: Any, completion: Any) -> RowwisePair:
+    """A part of the rows with unknown labels completed from these rows alone."""
+    return with_right(part, completion.fill(with_right(part, labels), unknown))
 
 
 def _dense(decoder: Any, pair: Pair) -> Array:
@@ -544,6 +571,17 @@ def row_groups(X: Any) -> NDArray[np.uint64]:
         block.eliminate_zeros()
         parts.append(_digests(block))
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
+
+
+def groups_begun(X: DeviceArray) -> Callable[[], NDArray[np.uint64]]:
+    """:func:`row_groups` of rows on a device, begun at once; what is returned waits for the end.
+
+    The host hashes while the device decomposes, which takes it about as long.
+    """
+    block, pool = compressed(X), ThreadPoolExecutor(1)
+    found = pool.submit(_digests, block)
+    pool.shutdown(wait=False)
+    return found.result
 
 
 def _digests(block: Any) -> NDArray[np.uint64]:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
-from compactlearn.core.devices import free_bytes, host
+from compactlearn.core.devices import DeviceArray, free_bytes, host
 from compactlearn.core.progress import Steps, announce
 from compactlearn.core.warn import warn_user
-from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold
+from compactlearn.decoding.corrected_thresholds import tune_corrected
+from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold, known_alone
 from compactlearn.decoding.learned import (
     CodeDecoder,
     CodeSums,
@@ -23,6 +24,7 @@ from compactlearn.decoding.learned import (
     learn_linear_decoder,
     sums_of_fold,
 )
+from compactlearn.decoding.learned_known import choose_known_share, learn_from_known_cells
 from compactlearn.decoding.logistic import choose_penalty, learn_logistic_decoder
 from compactlearn.decoding.logistic_at_size import (
     cells_at_size,
@@ -36,6 +38,7 @@ from compactlearn.estimators.cross_fit import (
     N_HELD_OUT,
     CrossFit,
     OutOfFold,
+    groups_begun,
     held_out_sums,
     honest_code_moments,
     row_groups,
@@ -127,16 +130,21 @@ def planned_work(
     present: Array,
     fit_seconds: float,
     threshold: Any = None,
+    *,
+    partial: bool = False,
 ) -> tuple[FoldPlan, int, Work]:
     """How decoder and threshold are learnt, how many folds are scored, and what that amounts to.
 
     ``size`` is that of rows, codes and labels, ``present`` (M,) says how many rows have each label,
-    ``fit_seconds`` what one fit takes. A ``threshold`` that is None needs no scores.
+    ``fit_seconds`` what one fit takes. A ``threshold`` that is None needs no scores. Where labels
+    are ``partial`` or corrected, each logistic regression has rows or targets of its own, and none
+    is for large problems.
     """
     n_rows = size[0]
     cells = cells_at_size(present, n_rows)
     plan, count, work = USUAL_FOLDS, 0, Work("", 0, 0.0)
-    for plan in (USUAL_FOLDS, FEW_FOLDS):
+    few = replace(FEW_FOLDS, at_size=not partial)
+    for plan in (USUAL_FOLDS, few):
         count = 0 if threshold is None else _folds_to_score(n_rows, plan, threshold)
         if plan.at_size and decoder == "logistic":
             enough = n_rows >= 2 * plan.n_folds * ENOUGH_ROWS
@@ -210,6 +218,13 @@ class Decisions:
     owner: str = "CompactClassifier"
     verbose: int = 0
 
+    def begun(self, training: Training) -> Training:
+        """The same, with what can be found while the device has other work on its way."""
+        alone = self.decoder == "linear" and self._strategy(training) is None
+        if alone or training.groups is not None or not isinstance(training.given, DeviceArray):
+            return training
+        return replace(training, members=groups_begun(training.given))
+
     def learn(self, training: Training, result: Embedded, embedding: Embedding) -> Decided:
         """Decoder and threshold from codes of rows that the learner has not seen."""
         strategy = self._strategy(training)
@@ -228,6 +243,7 @@ class Decisions:
             n_rows * host(training.pair.mean_right),
             training.seconds,
             None if strategy is None else self.threshold,
+            partial=training.unknown is not None or training.correction is not None,
         )
         announce(f"{self.owner}: {work.what}", work.seconds, self.verbose)
         with Steps(self.owner, work.steps, seconds=work.seconds, verbose=self.verbose) as steps:
@@ -240,7 +256,12 @@ class Decisions:
         if strategy is None:
             return Decided(decoding)
         weights = None if training.weights is None else training.weights[rows]
-        threshold = self._tuned(strategy, columns, training.labels[rows], weights)
+        unknown = None if training.unknown is None else training.unknown[rows]
+        known = known_alone(columns, unknown)
+        corrected = training.correction is not None
+        threshold = self._tuned(
+            strategy, known, training.labels[rows], weights, corrected=corrected
+        )
         return Decided(decoding, threshold, HonestScores(rows, columns))
 
     def _strategy(self, training: Training) -> str | None:
@@ -284,7 +305,10 @@ class Decisions:
         learner = self.learner.for_codes(result.codes)
         ridge = isinstance(learner, RidgeLearner)
         groups = training.groups
-        members = row_groups(training.given) if groups is None else np.asarray(groups)
+        if groups is not None:
+            members = np.asarray(groups)
+        else:
+            members = training.members() if training.members else row_groups(training.given)
         return CrossFit(
             training.with_rows(as_given=not ridge and result.projection is None),
             result,
@@ -298,6 +322,8 @@ class Decisions:
             single=plan.at_size and self.decoder == "logistic",
             n_folds=plan.n_folds,
             labels=training.labels,
+            unknown=training.unknown,
+            completion=training.completion,
             note=note,
         )
 
@@ -355,8 +381,10 @@ class Decisions:
         threshold = self._tuned(strategy, scores.columns, rows.Y, rows.weights)
         return Decided(decoding, threshold, HonestScores(rows.positions, scores.columns))
 
-    def _tuned(self, strategy: str, columns: Columns, Y: Any, weights: Any) -> float | Array:
-        threshold = tune(strategy, columns, Y, weights)
+    def _tuned(
+        self, strategy: str, columns: Columns, Y: Any, weights: Any, *, corrected: bool = False
+    ) -> float | Array:
+        threshold = (tune_corrected if corrected else tune)(strategy, columns, Y, weights)
         if self.threshold == "auto":
             return min(float(threshold), 0.0 if self.decoder == "logistic" else 0.5)
         return threshold
@@ -366,6 +394,8 @@ class Decisions:
     ) -> tuple[float, Callable[[DecoderData, float], CodeDecoder]]:
         """How strongly the decoder is pulled to the linear one, and what learns it so."""
         if self.decoder == "learned":
+            if any(part.unknown is not None for part in judging):
+                return choose_known_share(judging), learn_from_known_cells
             return choose_share([sums_of_fold(part) for part in judging]), learn_from_rows
         if plan.at_size:
             return choose_penalty_at_size(judging), learn_at_size

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core.devices import DeviceArray, host
+from compactlearn.core.unknown_labels import check_labels, require_known
 from compactlearn.core.validation import Targets, check_features, check_targets, check_weights
 from compactlearn.linalg.graded import column_floor
 from compactlearn.linalg.moments import Moments
@@ -34,12 +35,21 @@ def check_training(
     groups: Any = None,
     *,
     sep: str | None = None,
+    unknown: Any = None,
+    partial: bool = False,
 ) -> TrainingData:
-    """Check what ``fit`` was given; the classifier takes the names of the features from it."""
+    """Check what ``fit`` was given; the classifier takes the names of the features from it.
+
+    Where labels may be ``partial``, some of them may be unknown.
+    """
     X = check_features(classifier, X, reset=True)
     owner = f"{type(classifier).__name__}.fit"
-    targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
+    if partial:
+        targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
+    else:
+        targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
     weights = check_weights(sample_weight, X.shape[0])
+    require_known(targets, weights)
     groups = check_groups(groups, X.shape[0], weights)
     return TrainingData(*without_zero_weights(X, targets, weights), groups)
 

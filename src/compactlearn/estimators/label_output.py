@@ -82,7 +82,9 @@ class LabelSpace:
         Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is taken
         off the scores instead.
         """
-        return (0.0, float(np.ravel(threshold)[0])) if self.kind == "binary" else (threshold, 0.0)
+        if self.kind != "binary":
+            return threshold, 0.0
+        return 0.0, float(np.ravel(host(threshold))[0])
 
     def decided(
         self, blocks: Blocks, n_rows: int, threshold: float | Array, beside: Any = None

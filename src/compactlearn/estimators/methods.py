@@ -10,7 +10,7 @@ from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.kernel_map import KernelMap
-from compactlearn.method_table import ROWS, MethodRow
+from compactlearn.method_table import NOT_HERE, ROWS, MethodRow
 
 #: The names of the methods in the paper's tables, in their order: linear, then kernel; after them
 #: those of its related work.
@@ -52,6 +52,8 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
         ...
     ValueError: There is no method 'CPLTS'; ... Did you mean 'CPLST'?
     """
+    if isinstance(name, str) and name in NOT_HERE:
+        raise ValueError(NOT_HERE[name])
     row = ROWS.get(name) if isinstance(name, str) else None
     if row is None or row.family == "other":
         known = ", ".join(METHODS)

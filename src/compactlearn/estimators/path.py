@@ -22,6 +22,7 @@ from compactlearn.estimators.decisions import Decided, given_threshold
 from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.learner import CodeRidge
+from compactlearn.estimators.noisy_labels import refuse_corrected
 from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.linalg.learning import learn_path
 from compactlearn.linalg.ridge import Learned, LearnedPath
@@ -79,6 +80,7 @@ def fit_path(
         )
     model = clone(classifier)
     embedding = model.make_embedding()
+    refuse_corrected(model, "fit_path")
     penalties = listed(alphas, "alphas", "pass a list such as [0.1, 1, 10].")
     sizes = n_label_components
     if sizes is not None:

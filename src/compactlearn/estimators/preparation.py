@@ -101,12 +101,16 @@ class Training:
     given: Any = None  # X as it came: what equal rows are judged by
     labels: Any = None  # the right block as it came, sparse
     groups: Any = None
+    members: Callable[[], Any] | None = None  # equal rows, where they are looked for already
     moments: Moments | None = None  # in the user's units, where the pair is made of them alone
     folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
     seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
     refit: int = 0  # bytes that doing so again for a part of the rows is estimated to need
     held: HeldOut | None = None  # where rows came in blocks: some that a second model has not met
     n_passes: int | None = None  # over the blocks
+    unknown: Any = None  # csr_array with a one for each label that is not known
+    correction: Any = None  # of labels for flips: the pair and the labels have it
+    completion: Any = None  # what these were completed by, in the pair: see completing.py
 
     def with_rows(self, *, as_given: bool = False) -> RowwisePair:
         """The pair, or where that has moments only, one that holds the rows.

@@ -11,6 +11,7 @@ from compactlearn.core.validation import check_features, check_targets, check_we
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.inputs import without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace
+from compactlearn.estimators.noisy_labels import is_corrected
 from compactlearn.estimators.on_dask.source import source_of
 from compactlearn.linalg.arrays import right_beside, working_form
 from compactlearn.linalg.build import require_room_for_moments
@@ -52,6 +53,11 @@ def fits_in_parts(classifier: Any) -> bool:
 
 
 def fits_from_moments(classifier: Any) -> bool:
+    if is_corrected(classifier):
+        raise AttributeError(
+            "Fitting from moments takes labels as they are, and positive_unlabelled or label_noise "
+            "asks for corrected ones; use fit."
+        )
     tunes = isinstance(classifier.threshold, str) and classifier.threshold != "auto"
     if classifier.decoder == "logistic" or tunes:
         raise AttributeError(

@@ -31,15 +31,16 @@ from compactlearn.core.params import (
 )
 from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
+from compactlearn.core.unknown_labels import check_labels, require_known
 from compactlearn.core.validation import (
     Targets,
-    check_targets,
     check_weights,
     n_rows_of,
     take_rows,
     unchanged_on_error,
     with_rows_to_take,
 )
+from compactlearn.decoding.held_out import known_alone
 from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.any_classifier import Evaluated, RanksScores
@@ -179,6 +180,7 @@ class ThresholdTuner(
         *,
         groups: Any = None,
         sep: str | None = None,
+        unknown: Any = None,
     ) -> Self:
         """Tune on held-out scores, then fit the estimator to all rows.
 
@@ -186,30 +188,36 @@ class ThresholdTuner(
         ----------
         X : whatever the estimator takes
         Y : lists of names, matrix or frame of shape (n_samples, n_labels)
-            A list, tuple or set of names for each row; or labels, 0 or 1.
+            A list, tuple or set of names for each row; or labels, 0 or 1. NaN is a label that is
+            not known, for an estimator that takes such; thresholds are tuned without it.
         sample_weight : array-like of shape (n_samples,), optional
             For the estimator and for the counts that thresholds are tuned by.
         groups : array-like of shape (n_samples,), optional
             Handed to ``cv``.
         sep : str or None, default=None
             The sign between names where Y is a column of joined names, such as "jazz;blues".
+        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
+            True where a label is not known; for sparse labels, and in place of NaN.
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             X, Y = with_rows_to_take(X), with_rows_to_take(Y)
             owner = "ThresholdTuner.fit"
-            targets = check_targets(Y, n_rows_of(X), sep=sep, owner=owner, features=X)
+            targets = check_labels(
+                Y, n_rows_of(X), unknown=unknown, sep=sep, owner=owner, features=X
+            )
             if targets.kind != "multilabel":
                 raise ValueError(
                     "ThresholdTuner decides label by label and needs a 0/1 matrix Y with at least "
                     "two columns, and was given a vector of classes; use scikit-learn's "
                     "TunedThresholdClassifierCV for those."
                 )
-            if targets.by_name:
+            if targets.by_name or targets.unknown is not None:
                 Y = _labels_for(self.estimator, targets)
             weights = check_weights(sample_weight, targets.matrix.shape[0])
+            require_known(targets, weights)
             self._asked, self._never_empty = self.response, self.never_empty
-            self._tune(X, Y, targets.matrix, weights, groups)
+            self._tune(X, Y, targets, weights, groups)
             self.estimator_ = self._fitted(X, Y, weights)
             self.n_labels_ = targets.n_labels
             self.classes_ = getattr(self.estimator_, "classes_", targets.classes)
@@ -221,12 +229,16 @@ class ThresholdTuner(
                     setattr(self, name, value)
         return self
 
-    def _tune(self, X: Any, Y: Any, matrix: Any, weights: Array | None, groups: Any) -> None:
+    def _tune(self, X: Any, Y: Any, targets: Targets, weights: Array | None, groups: Any) -> None:
         self.__dict__.pop("k_", None)
+        matrix = targets.matrix
         n_rows, n_labels = matrix.shape
         if isinstance(self.strategy, str) and self.strategy == "top-k":
             w = np.ones(n_rows) if weights is None else weights
-            mean = (matrix.T @ w).sum() / w.sum()
+            known = w.sum()
+            if targets.unknown is not None:  # of a row as long as one whose labels are all known
+                known -= (targets.unknown.T @ w).sum() / n_labels
+            mean = (matrix.T @ w).sum() / known
             self.k_ = int(min(n_labels, self.k or max(1, round(float(mean)))))
             self.threshold_ = None
             return
@@ -240,7 +252,7 @@ class ThresholdTuner(
             self.threshold_ = threshold if threshold.ndim else float(threshold)
             return
         scores = np.full((n_rows, n_labels), np.nan)
-        labels = matrix if isinstance(Y, Targets) else Y
+        labels = matrix if targets.unknown is not None or isinstance(Y, Targets) else Y
         folds = list(self._folds(n_rows).split(X, labels, groups))
         for train, test in track(folds, description="ThresholdTuner", disable=not self.verbose):
             part = None if weights is None else weights[train]
@@ -249,9 +261,9 @@ class ThresholdTuner(
         seen = ~np.isnan(scores).any(axis=1)
         part = None if weights is None else weights[seen]
         S = scores[seen]
-        self.threshold_ = tune(
-            self.strategy, lambda labels: S[:, labels], matrix[seen], part, self.min_positives
-        )
+        unknown = None if targets.unknown is None else targets.unknown[seen]
+        columns = known_alone(lambda labels: S[:, labels], unknown)
+        self.threshold_ = tune(self.strategy, columns, matrix[seen], part, self.min_positives)
 
     def _folds(self, n_rows: int) -> Any:
         if isinstance(self.cv, str) or (
@@ -367,9 +379,11 @@ class ThresholdTuner(
 
 def _labels_for(estimator: Any, targets: Targets) -> Any:
     """Labels by name in a form that the estimator takes: of others' estimators few take a sparse
-    matrix."""
+    matrix. Those that are not known are NaN for others."""
     if isinstance(estimator, Evaluated):
         return targets
+    if targets.unknown is not None:
+        return targets.truth.toarray()
     if isinstance(estimator, Pipeline) and isinstance(estimator[-1], Evaluated):
         return targets.matrix
     return targets.matrix.toarray().astype(np.int64)

@@ -17,6 +17,7 @@ from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels
 from compactlearn.estimators.pop import POPClassifier
 from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
+from compactlearn.estimators.related.factored import FactoredClassifier
 from compactlearn.estimators.shortlist import ShortlistClassifier
 from compactlearn.estimators.threshold_tuner import ThresholdTuner
 from compactlearn.export.foreign import write_foreign
@@ -112,6 +113,12 @@ def _write_fitted(graph: Graph, model: FittedModel, x: str, n_columns: int) -> s
 def _write_pop(graph: Graph, classifier: POPClassifier, x: str) -> Scored:
     intercept = classifier.intercept_ - classifier.boundary_
     return _scored(classifier, graph.affine(x, [classifier.coef_.T], intercept))
+
+
+def _write_factored(graph: Graph, classifier: FactoredClassifier, x: str) -> Scored:
+    factors = [classifier.projection_, classifier.decoder_]
+    intercept = classifier.intercept_ - classifier.boundary_
+    return _scored(classifier, graph.affine(x, factors, intercept))
 
 
 def _write_c2ae(graph: Graph, classifier: C2AEClassifier, x: str) -> Scored:
@@ -213,6 +220,7 @@ def _refuse_shortlist(graph: Graph, classifier: ShortlistClassifier, x: str) -> 
 _WRITERS: dict[type, Callable[[Graph, Any, str], Scored]] = {
     CompactClassifier: _write_compact,
     POPClassifier: _write_pop,
+    FactoredClassifier: _write_factored,
     C2AEClassifier: _write_c2ae,
     ThresholdTuner: _write_tuner,
     AutoCompactClassifier: _write_auto,

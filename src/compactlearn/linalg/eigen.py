@@ -130,7 +130,7 @@ def leading_eigenpairs(
     if route == "auto":
         route = "krylov" if krylov_pays(n, count, has_entries) else "dense"
     if route == "dense" or too_many_for_krylov(n, count):
-        array: Any = matrix if has_entries else _multiplied_out(matrix)
+        array: Any = matrix if has_entries else multiplied_out(matrix)
         values, vectors = _dense(array, count, overwrite=overwrite or not has_entries)
         status, stats, reached, images = Status.CONVERGED, {"route": "dense"}, 1.0, None
     else:
@@ -220,7 +220,7 @@ def _in_stages(R: Array, squares: Array, U: Array) -> tuple[Array, Array]:
     return squares, U
 
 
-def _multiplied_out(matrix: Multiplies, width: int = 128) -> Array:
+def multiplied_out(matrix: Multiplies, width: int = 128) -> Array:
     """An operator as a symmetric array, some columns at a time: what its products hold on the way
     may be taller than the matrix itself."""
     n = matrix.shape[0]

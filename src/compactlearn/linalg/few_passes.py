@@ -120,18 +120,18 @@ def _krylov(
     """Block Krylov with full orthogonalisation, and a Rayleigh-Ritz step after each product."""
     b = block_width(count)
     rng = np.random.default_rng(seed)
-    Q = np.empty((n, MOST_PRODUCTS * b), order="F")
+    basis: list[Array] = []  # its columns, block by block
     T = np.zeros((MOST_PRODUCTS * b, MOST_PRODUCTS * b))
     block = dense.qr(rng.standard_normal((n, b)))[0]
     for product in range(1, MOST_PRODUCTS + 1):
         look_again()
         size = product * b
         active = slice(size - b, size)
-        Q[:, active] = block
+        basis.append(block)
         W = np.require((yield block), requirements="W")  # one that was stored cannot be changed
-        H = _take_off(W, Q[:, :size])
+        H = _take_off(W, basis)
         T[:size, active], T[active, :size] = H, H.T
-        block, R = next_block(W, Q[:, :size], float(np.abs(H).max(initial=0.0)), rng)
+        block, R = next_block(W, basis, float(np.abs(H).max(initial=0.0)), rng)
         del W
         theta, S = small_pairs(T[:size, :size])
         coupling = R @ S[active]
@@ -140,22 +140,29 @@ def _krylov(
         if reached >= share:
             break
     values = theta[:count]
-    vectors = Q[:, :size] @ S[:, :count]
+    vectors = np.empty((n, count))
+    for rows in row_blocks(n, size):
+        vectors[rows] = np.hstack([part[rows] for part in basis]) @ S[:, :count]
+    basis.clear()  # by far the most memory here, and what follows needs another matrix so tall
     images = block @ coupling[:, :count]
-    images += vectors * values
+    for rows in row_blocks(*images.shape):
+        images[rows] += vectors[rows] * values
     return values, vectors, reached, images, product
 
 
-def _take_off(W: Array, Q: Array) -> Array:
-    """Take the part of W in span(Q) out of it, twice (once is not enough); return Q'W.
+def _take_off(W: Array, basis: Sequence[Array]) -> Array:
+    """Take the part of W in the span of the blocks Q out of it, twice (once is not enough); return
+    Q'W.
 
     In place and some rows at a time: with as many columns as here, another matrix of that size is
     what the memory of a search is made of.
     """
-    total = np.zeros((Q.shape[1], W.shape[1]))
+    width = W.shape[1]
+    total = np.zeros((len(basis) * width, width))
     for _ in range(2):
-        H = Q.T @ W
-        for rows in row_blocks(*W.shape):
-            W[rows] -= Q[rows] @ H
-        total += H
+        H = [Q.T @ W for Q in basis]
+        for Q, own in zip(basis, H, strict=True):
+            for rows in row_blocks(*W.shape):
+                W[rows] -= Q[rows] @ own
+        total += np.vstack(H)
     return total

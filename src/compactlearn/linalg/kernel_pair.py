@@ -30,6 +30,7 @@ from compactlearn.linalg.eigen import (
 from compactlearn.linalg.operators import Gram, Operator, Plain, Sandwich, Sum
 from compactlearn.linalg.rows_ridge import RowsRidge
 from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted
+from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -177,9 +178,14 @@ class KernelPair(RowwisePair):
     # ---- codes -------------------------------------------------------------------------------
 
     def leading_codes(
-        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+        self,
+        size: int,
+        balance: float,
+        projection: Array | None = None,
+        seed: int = 0,
+        smoothing: Smoothing | None = None,
     ) -> Codes:
-        codes = row_codes.leading_codes(self, size, balance, projection, seed)
+        codes = row_codes.leading_codes(self, size, balance, projection, seed, smoothing)
         if codes.rows is not None:
             return codes
         assert codes.left_weights is not None

@@ -333,7 +333,9 @@ def _at_most(values: Array, coupling: Array) -> float:
 
 def small_pairs(matrix: Array) -> tuple[Array, Array]:
     """All pairs of a small matrix, symmetric but for rounding; largest first."""
-    values, vectors = dense.all_pairs((matrix + matrix.T) / 2)
+    symmetric = matrix + matrix.T
+    symmetric /= 2
+    values, vectors = dense.all_pairs(symmetric, overwrite=True)
     return values[::-1], vectors[:, ::-1]
 
 
@@ -366,18 +368,24 @@ def orthogonalise(W: Array, Q: Array, near: slice = slice(None)) -> tuple[Array,
     return rows.T, H.T
 
 
-def next_block(W: Array, Q: Array, scale: float, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Orthonormal basis of W and its factor; exhausted directions are replaced by random ones."""
+def next_block(
+    W: Array, Q: Array | list[Array], scale: float, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Orthonormal basis of W and its factor; exhausted directions are replaced by random ones.
+
+    Q is the basis so far, in one piece or in blocks of columns, which are joined only where needed.
+    """
     block, R = dense.thin_qr(W)
     remaining = np.abs(np.diag(R))
-    exhausted = remaining <= Q.shape[0] * EPS * scale
+    exhausted = remaining <= W.shape[0] * EPS * scale
     if not exhausted.any() and remaining.min() > 1e-2 * _lengths(R).max():
         return block, R
     # Columns of W that nearly depend on each other leave a small remainder, which normalising
     # blows up together with its rounding; what comes out is no longer orthogonal to the basis.
     # Where nothing at all remains the Krylov space is invariant, and new directions are drawn.
     # R keeps the true remainder: it measures the residuals.
-    block[:, exhausted] = rng.standard_normal((Q.shape[0], int(exhausted.sum())))
+    block[:, exhausted] = rng.standard_normal((W.shape[0], int(exhausted.sum())))
+    Q = np.hstack(Q) if isinstance(Q, list) else Q
     for _ in range(2):
         block, _ = orthogonalise(block, Q)
         block = dense.qr(block)[0]

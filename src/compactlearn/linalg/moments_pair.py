@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg import eigen
-from compactlearn.linalg.arrays import zeros_beside
+from compactlearn.linalg.arrays import beside, zeros_beside
 from compactlearn.linalg.codes import Codes, offset_scale
 from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.eigen import leading_eigenpairs
@@ -18,6 +18,7 @@ from compactlearn.linalg.hats import HatFactor
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import KeptRidge, Pair
 from compactlearn.linalg.ridge import GramSystem, LearnedPath
+from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -106,7 +107,12 @@ class MomentsPair(Pair):
         return np.diag(self.moments.left_left)
 
     def leading_codes(
-        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+        self,
+        size: int,
+        balance: float,
+        projection: Array | None = None,
+        seed: int = 0,
+        smoothing: Smoothing | None = None,
     ) -> Codes:
         Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
         P, root = projection, float(np.sqrt(balance))
@@ -114,10 +120,12 @@ class MomentsPair(Pair):
         G = zeros_beside((inner + self.n_right, inner + self.n_right), Sxx)
         G[:inner, :inner] = Sxx if P is None else P.T @ (Sxx @ P)
         G[:inner, :inner] *= balance
-        G[:inner, inner:] = Sxy if P is None else P.T @ Sxy
+        R = None if smoothing is None else smoothing @ beside(np.eye(self.n_right), Sxx)
+        SxyR = Sxy if R is None else Sxy @ R
+        G[:inner, inner:] = SxyR if P is None else P.T @ SxyR
         G[:inner, inner:] *= root
         G[inner:, :inner] = G[:inner, inner:].T
-        G[inner:, inner:] = Syy
+        G[inner:, inner:] = Syy if R is None else R.T @ Syy @ R
         # Transposed, a C-ordered symmetric matrix is the Fortran-ordered one LAPACK works in.
         order = self.n_left + self.n_right
         scale = offset_scale(balance * self.moments.rounding, order)
@@ -127,7 +135,7 @@ class MomentsPair(Pair):
         a = root * q[:inner]
         if P is not None:
             a = P @ a
-        b = q[inner:]
+        b = q[inner:] if R is None else R @ q[inner:]
         return Codes(
             left=Sxx @ a + Sxy @ b,
             right=Sxy.T @ a + Syy @ b,

@@ -33,6 +33,7 @@ from compactlearn.linalg.directions import orthonormal_extension, principal_dire
 from compactlearn.linalg.eigen import EPS
 from compactlearn.linalg.graded import badly_scaled, column_floor
 from compactlearn.linalg.ridge import LearnedPath
+from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -189,9 +190,16 @@ class Pair(ABC):
 
     @abstractmethod
     def leading_codes(
-        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+        self,
+        size: int,
+        balance: float,
+        projection: Array | None = None,
+        seed: int = 0,
+        smoothing: Smoothing | None = None,
     ) -> Codes:
-        """Leading eigenvectors of ``balance XcPP'Xc' + YY'`` (P = I where None).
+        """Leading eigenvectors of ``balance XcPP'Xc' + YSY'`` (P = I and S = I where None).
+
+        S is what a ``smoothing`` R over the columns of Y makes of them: ``S = RR'``.
 
         The ``seed`` is that of a search whose outcome depends on its start: of one that need not
         be exact (``enough``).

@@ -2,7 +2,7 @@
 
 V are the leading eigenvectors of ``balance XcPP'Xc' + YY'``, found as such where the kernel of the
 rows is at hand or there are fewer rows than columns, and otherwise by the right singular vectors of
-``[sqrt(balance) XcP, Y]``.
+``[sqrt(balance) XcP, Y]``. Where the columns of Y are smoothed by R, YR stands in place of Y.
 """
 
 from __future__ import annotations
@@ -14,9 +14,23 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg.codes import Codes, offset_scale
-from compactlearn.linalg.eigen import EigenSolution, krylov_pays, leading_eigenpairs
-from compactlearn.linalg.operators import ColumnScaled, Gram, Plain, Stacked, Sum
+from compactlearn.linalg.eigen import (
+    EigenSolution,
+    krylov_pays,
+    leading_eigenpairs,
+    multiplied_out,
+)
+from compactlearn.linalg.operators import (
+    ColumnScaled,
+    Gram,
+    Operator,
+    Plain,
+    Product,
+    Stacked,
+    Sum,
+)
 from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted
+from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -27,30 +41,42 @@ def leading_codes(
     balance: float,
     projection: Array | None = None,
     seed: int = 0,
+    smoothing: Smoothing | None = None,
 ) -> Codes:
-    """Leading eigenvectors of ``balance XcPP'Xc' + YY'`` (P = I where None)."""
+    """Leading eigenvectors of ``balance XcPP'Xc' + YSY'`` (P = I, S = I where None)."""
     root = float(np.sqrt(balance))
     XcP = None if projection is None else pair.Xc @ projection
     if not pair.multiplies and XcP is None:
-        return codes_of_eigenvectors(pair, kernel_eigenpairs(pair, size, balance))
+        return codes_of_eigenvectors(pair, kernel_eigenpairs(pair, size, balance, smoothing))
     scaled = ColumnScaled(pair.Xc if XcP is None else Plain(XcP), root)
-    Z = Stacked((scaled, pair.Y))
+    Z = Stacked((scaled, _smoothed(pair, smoothing)))
     # An ascent by codes of projected rows goes by its gains, which are small: these are exact.
     share = pair.enough if XcP is None else 1.0
     need = {"scale": _offset(pair, balance), "share": share, "seed": seed}
     if Z.shape[0] <= Z.shape[1]:
         return codes_of_eigenvectors(pair, row_eigenpairs(pair, Gram(Z.T), size, **need))
     solution = row_eigenpairs(pair, Gram(Z), size, **need)
-    return _codes_of_columns(pair, solution, root, projection)
+    return _codes_of_columns(pair, solution, root, projection, smoothing)
 
 
-def kernel_eigenpairs(pair: RowwisePair, size: int, balance: float) -> EigenSolution:
-    """Leading eigenpairs of ``balance XcXc' + YY'`` from the kernel of order N."""
+def _smoothed(pair: RowwisePair, smoothing: Smoothing | None) -> Operator:
+    """Y, or YR."""
+    return pair.Y if smoothing is None else Product(pair.Y, smoothing)
+
+
+def kernel_eigenpairs(
+    pair: RowwisePair, size: int, balance: float, smoothing: Smoothing | None = None
+) -> EigenSolution:
+    """Leading eigenpairs of ``balance XcXc' + YSY'`` from the kernel of order N."""
     offset = _offset(pair, balance)
     if krylov_pays(pair.kernel.shape[0], size, is_array=True):
-        matrix = Sum(((balance, Plain(pair.kernel)), (1.0, Gram(pair.Y.T))))
+        labels = Gram(_smoothed(pair, smoothing).T)
+        matrix = Sum(((balance, Plain(pair.kernel)), (1.0, labels)))
         return row_eigenpairs(pair, matrix, size, scale=offset)
     kernel, right = balance * pair.kernel, pair.right
+    if smoothing is not None:
+        kernel += multiplied_out(Gram(_smoothed(pair, smoothing).T))
+        return row_eigenpairs(pair, kernel, size, scale=offset, overwrite=True)
     products = right @ right.T
     if scipy.sparse.issparse(products):
         products = np.asarray(products.todense())
@@ -90,12 +116,18 @@ def codes_of_eigenvectors(pair: RowwisePair, solution: EigenSolution) -> Codes:
 
 
 def _codes_of_columns(
-    pair: RowwisePair, solution: EigenSolution, root: float, projection: Array | None
+    pair: RowwisePair,
+    solution: EigenSolution,
+    root: float,
+    projection: Array | None,
+    smoothing: Smoothing | None,
 ) -> Codes:
     w = np.sqrt(solution.values)
     inner = pair.n_left if projection is None else projection.shape[1]
     q = solution.vectors
     b = q[inner:] / w
+    if smoothing is not None:
+        b = smoothing @ b
     a = root * q[:inner] / w
     if projection is not None:
         a = projection @ a
@@ -106,6 +138,8 @@ def _codes_of_columns(
     if projection is None and balanced and not pair.graded:
         images = q * w if solution.images is None else solution.images / w
         left, right = images[:inner] / root, images[inner:]
+        if smoothing is not None:
+            right = smoothing.undo_transposed(right)
     else:
         V = pair.Xc @ a + pair.Y @ b
         left, right = pair.Xc.T @ V, pair.Y.T @ V

@@ -36,6 +36,7 @@ from compactlearn.linalg.regimes import (
 from compactlearn.linalg.ridge import SMALL_PENALTY, GramSystem
 from compactlearn.linalg.rows_ridge import RowsRidge
 from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted, weighted_square_sum
+from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -46,6 +47,8 @@ class RowsPair(RowwisePair):
     ``floor`` is given where the left block is coordinates of rows that were condensed: they are
     few, and it is what cancellation has left of one that no row has.
     """
+
+    of_right = ("right_energy", "_cross", "_condensations")
 
     def __init__(
         self,
@@ -62,21 +65,29 @@ class RowsPair(RowwisePair):
         self.regime, self.left, self._floor = regime, left, floor
         self.multiplies = regime in ("krylov", "randomized")
         self.enough = ENOUGH if regime == "randomized" else 1.0
-        self._condensations: dict[bool, tuple[Array, RowsPair]] = {}
         self.mean_left = weighted_sum(left, weights) / self.count
         if not scipy.sparse.issparse(left):
             self._rounded_mean = self.mean_left
             self._drift = _mean_of_centred(left, self.mean_left, weights, self.count)
             self.mean_left = self.mean_left + self._drift
 
+    @cached_property
+    def _condensations(self) -> dict[bool, tuple[Array, RowsPair]]:
+        return {}
+
     @property
     def ridge(self) -> RowsRidge:
         return RowsRidge(self)
 
     def leading_codes(
-        self, size: int, balance: float, projection: Array | None = None, seed: int = 0
+        self,
+        size: int,
+        balance: float,
+        projection: Array | None = None,
+        seed: int = 0,
+        smoothing: Smoothing | None = None,
     ) -> Codes:
-        return row_codes.leading_codes(self, size, balance, projection, seed)
+        return row_codes.leading_codes(self, size, balance, projection, seed, smoothing)
 
     # ---- the left block -----------------------------------------------------------------------
 

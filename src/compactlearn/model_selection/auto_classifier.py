@@ -29,6 +29,7 @@ from compactlearn.core.params import (
 from compactlearn.core.progress import Steps
 from compactlearn.core.seeds import seeded
 from compactlearn.core.threads import blas_threads
+from compactlearn.core.unknown_labels import check_labels, require_known
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -210,6 +211,7 @@ feature_names_in_
         *,
         Y: Any = None,
         sep: str | None = None,
+        unknown: Any = None,
     ) -> Self:
         """Try one kind of model after the other, and keep the best, or a blend of the best.
 
@@ -218,19 +220,30 @@ feature_names_in_
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
+            class per row. Either name will do. NaN in a matrix is a label that is not known; such
+            labels count nowhere, and trees are not tried.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
+        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
+            True where a label is not known; for sparse labels, and in place of NaN.
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
             given = labels_given(y, Y)
-            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
+            targets = check_labels(
+                given, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X
+            )
+            if targets.unknown is not None and self.size_budget is not None:
+                raise ValueError(
+                    f"size_budget={self.size_budget!r} was given, and small models need labels "
+                    "that are all known; leave size_budget out, or the unknown labels."
+                )
             weights = check_weights(sample_weight, X.shape[0])
+            require_known(targets, weights)
             labels = LabelSpace.of(targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
             describe(self, labels)

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from compactlearn.core.params import check_own_parameters
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.noisy_labels import is_corrected
 from compactlearn.model_selection.engine import Wanted
 
 _SIZES = ("n_label_components", "n_feature_components", "label_ridge")
@@ -48,10 +49,13 @@ def sort_candidates(
     *,
     needs_labels: bool,
     vector: bool = False,
+    partial: bool = False,
 ) -> tuple[list[Group], list[Single]]:
     """The groups that the engine takes, and the settings that it cannot.
 
-    ``vector``: of a vector y "auto" is a threshold of 0.5, and need not be found by a fit. Every
+    ``vector``: of a vector y "auto" is a threshold of 0.5, and need not be found by a fit.
+    ``partial``: where labels are unknown, a ridge of the labels themselves on all the features
+    completes them for its own penalty, and shares nothing. Every
     value is checked here, against the ``shape`` (N, D, M) of the data, before any work.
     """
     own = "n_label_components" in estimator.get_params(deep=False)
@@ -73,7 +77,8 @@ def sort_candidates(
                 groups[key] = _group(estimator, {**outer, "alpha": inner["alpha"]}, inner)
             group = groups[key]
         _check(group, inner, shape, checked, key)
-        if _engine_takes(group, needs_labels=needs_labels, vector=vector):
+        takes = _engine_takes(group, needs_labels=needs_labels, vector=vector)
+        if takes and not (partial and _keeps_everything(group, inner, shape)):
             group.wanted.append(_wanted(group, inner, index))
         else:
             singles.append(Single(index, clone(estimator).set_params(**params)))
@@ -114,10 +119,18 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
         model.regressor is None
         and model.bias in ("free", "none")
         and model.decoder == "linear"
+        and not is_corrected(model)
         and not (needs_labels and tunes)
         and not group.embedding.traits.solved_alone
         and not group.embedding.traits.shares_penalty  # "auto", which is another on each fold
     )
+
+
+def _keeps_everything(group: Group, inner: Mapping[str, Any], shape: tuple[int, int, int]) -> bool:
+    """Whether a setting regresses the labels themselves on all the features."""
+    sizes = {name: value for name, value in inner.items() if name != "alpha"}
+    plan = clone(group.embedding).set_params(**sizes).plan(shape[1], shape[2], shape[1])
+    return plan.components == 0 and plan.keeps_features
 
 
 def _wanted(group: Group, inner: Mapping[str, Any], index: int) -> Wanted:

@@ -151,6 +151,7 @@ def cross_validate_grid(
         problem.shape,
         needs_labels=needs_labels,
         vector=problem.targets.kind != "multilabel",
+        partial=problem.targets.unknown is not None,
     )
     if singles and isinstance(problem.data, SummedData):
         raise ValueError(
@@ -359,7 +360,7 @@ class FoldJudge:
     def __init__(self, problem: SearchData, test: NDArray[np.intp]) -> None:
         self.kind = problem.targets.kind
         self.classes = problem.targets.classes
-        Y = problem.data.Y[test]
+        Y = problem.targets.take(test).truth
         if self.kind == "binary":  # one column of scores, but two classes to rank
             Y = scipy.sparse.hstack([1.0 - Y.toarray(), Y], format="csr")
         weights = problem.data.weights

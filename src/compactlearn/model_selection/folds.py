@@ -8,7 +8,7 @@ is held by its rows, or by its kernel matrix.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from sklearn.base import clone
 from compactlearn.core import memory
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.completing import completed
 from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.learning import constant_left_over
@@ -41,6 +42,7 @@ class Data:
     X: Any
     Y: Any
     weights: Array | None
+    unknown: Any = None  # a one for each label that is not known
 
     def counted(self) -> tuple[Any, Any, Array | None]:
         """Features, labels and weights of the rows that count."""
@@ -51,7 +53,14 @@ class Data:
 
     def part(self, rows: Indices) -> Data:
         weights = None if self.weights is None else self.weights[rows]
-        return Data(self.X[rows], self.Y[rows], weights)
+        unknown = None if self.unknown is None else self.unknown[rows]
+        return Data(self.X[rows], self.Y[rows], weights, unknown)
+
+    def counted_unknown(self) -> Any:
+        """The marks of unknown labels in the rows that count."""
+        if self.weights is None or self.weights.all():
+            return self.unknown
+        return self.unknown[np.flatnonzero(self.weights)]
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,8 @@ class SummedData(Data):
     A split has the places of its validation rows among those that judge, and no training rows.
     """
 
-    training: tuple[Moments, ...]  # of each split
-    total: Moments  # of all rows
+    training: tuple[Moments, ...] = field(kw_only=True)  # of each split
+    total: Moments = field(kw_only=True)  # of all rows
 
 
 class Fold:
@@ -123,6 +132,9 @@ def hold_folds(
     for number, (train, test) in enumerate(splits):
         part = data.part(train)
         training = prepared.fit(clone(embedding), *part.counted())
+        if part.unknown is not None:
+            asked = model.alpha, model.bias, model.regressor
+            training = completed(training, embedding, part.counted_unknown(), *asked)
         yield _fold(number, training, data.X[test])
 
 
@@ -161,8 +173,11 @@ def _from_moments(
     n_folds: int,
     n_solutions: int,
 ) -> bool:
-    """Whether moments serve: they are asked for, or the fastest for so many solutions."""
-    if model.feature_map is not None:
+    """Whether moments serve: they are asked for, or the fastest for so many solutions.
+
+    Labels that are unknown are completed from rows, for each training part anew.
+    """
+    if model.feature_map is not None or data.unknown is not None:
         return False
     asked = embedding.traits.regime
     if asked != "auto":

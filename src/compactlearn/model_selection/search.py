@@ -32,10 +32,10 @@ from compactlearn.core.params import (
     nearest,
 )
 from compactlearn.core.seeds import seeded
+from compactlearn.core.unknown_labels import check_labels, refuse_on_dask, require_known
 from compactlearn.core.validation import (
     Targets,
     check_features,
-    check_targets,
     check_weights,
     labels_given,
     unchanged_on_error,
@@ -120,6 +120,7 @@ class Search(
         Y: Any = None,
         groups: Any = None,
         sep: str | None = None,
+        unknown: Any = None,
     ) -> Self:
         """Cross-validate the settings, and fit the best to all rows.
 
@@ -128,19 +129,26 @@ class Search(
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
+            class per row. Either name will do. NaN in a matrix is a label that is not known: fits
+            complete it, and no score counts it.
         sample_weight : array-like of shape (n_samples,), optional
             For the fits, and for the scores where the metric ranks the labels of rows.
         groups : array-like of shape (n_samples,), optional
             Handed to ``cv``, and to fits in which decoder or threshold are learnt.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
+        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
+            True where a label is not known; for sparse labels, and in place of NaN.
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             start = time.perf_counter()
-            read = _sum_up if is_dask(X) else _read
-            problem = read(self, X, labels_given(y, Y), sample_weight, groups, sep)
+            given = labels_given(y, Y)
+            if is_dask(X):
+                refuse_on_dask(unknown, f"{type(self).__name__}.fit")
+                problem = _sum_up(self, X, given, sample_weight, groups, sep)
+            else:
+                problem = _read(self, X, given, sample_weight, groups, sep, unknown)
             targets = problem.targets
             self.scorer_, self.n_splits_ = problem.scoring, len(problem.splits)
             self._check_template(targets)
@@ -405,19 +413,27 @@ class Search(
 
 
 def _read(
-    search: Search, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None
+    search: Search,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    sep: str | None,
+    unknown: Any = None,
 ) -> SearchData:
     """What ``fit`` was given, checked and divided into folds."""
     given = with_rows_to_take(X)
     X = check_features(search, given, reset=True)
     y = with_rows_to_take(y)
     owner = f"{type(search).__name__}.fit"
-    targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
-    if targets.by_name:
+    targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
+    read = targets.by_name or targets.unknown is not None
+    if read:
         y = targets  # read once, for all the fits
     weights = check_weights(sample_weight, X.shape[0])
-    data = Data(X, targets.matrix, weights)
-    to_split = targets.matrix if targets.by_name else y
+    require_known(targets, weights)
+    data = Data(X, targets.matrix, weights, targets.unknown)
+    to_split = targets.matrix if read else y
     cv = search._cv(data, targets.kind)
     splits = search._splits(given, to_split, targets.kind, groups, X.shape[0], cv)
     _refuse_unweighted(weights, splits)

@@ -60,7 +60,9 @@ def sum_folds(
     numbers = [*range(n_splits), NOWHERE]
     parts = [found.sums[number] for number in numbers if number in found.sums]
     training = tuple(without_each(parts))[:n_splits] if len(parts) > 1 else ()
-    data = SummedData(rows.X, rows.Y, rows.weights, training, sum(parts[1:], parts[0]))
+    data = SummedData(
+        rows.X, rows.Y, rows.weights, training=training, total=sum(parts[1:], parts[0])
+    )
     nothing = np.zeros(0, dtype=np.intp)
     return data, [(nothing, np.searchsorted(rows.positions, own)) for own in chosen]
 

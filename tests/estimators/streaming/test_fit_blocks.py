@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from compactlearn import (
     CPLST,
@@ -157,6 +158,20 @@ def test_the_number_of_passes_is_said_beforehand(capsys):
     model = CMLLClassifier(n_label_components=6, solver="randomized", verbose=1)
     model.fit_blocks(cut(rows, labels, [100]))
     assert "at most 8 passes over the blocks" in capsys.readouterr().err
+
+
+def test_little_memory_costs_passes_and_changes_no_bit(monkeypatch, capsys):
+    """Codes for the model and for its threshold are then sought one after the other."""
+    rows, labels = large()
+    model = CMLLClassifier(n_label_components=6, solver="randomized", verbose=1)
+    together = clone(model).fit_blocks(cut(rows, labels, [100]))
+    capsys.readouterr()
+    monkeypatch.setattr("compactlearn.estimators.streaming.fitting.TOGETHER_BYTES", 0)
+    apart = clone(model).fit_blocks(cut(rows, labels, [100]))
+    assert "at most 14 passes over the blocks" in capsys.readouterr().err
+    assert together.n_passes_ < apart.n_passes_ <= 14
+    assert apart.threshold_ == together.threshold_
+    np.testing.assert_array_equal(apart.decision_function(rows), together.decision_function(rows))
 
 
 # ---- honest -----------------------------------------------------------------------------------

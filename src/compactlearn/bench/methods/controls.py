@@ -6,7 +6,6 @@ projection, V (N, m) codes; the learner is the ridge of ``CompactClassifier`` wi
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -19,15 +18,13 @@ from sklearn.multiclass import OneVsRestClassifier
 from compactlearn.core.params import Constraint, Seed
 from compactlearn.core.seeds import seeded
 from compactlearn.embeddings import CMLL, CPLST, MDDM
-from compactlearn.embeddings.base import Embedded, Embedding, Head, Plan, Traits
-from compactlearn.embeddings.components import COUNTS, feature_count
-from compactlearn.embeddings.encoders import ROUTES
+from compactlearn.embeddings.base import Embedded, Head
+from compactlearn.embeddings.related.projected import SIZED, ProjectedFeatures
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.linalg.pairs import Pair
 
 __all__ = [
     "MDDMThenCodes",
-    "PrincipalDirections",
     "RandomDirections",
     "one_vs_rest",
     "reduced_rank",
@@ -58,75 +55,11 @@ def one_vs_rest(C: float, solver: str | None = None) -> OneVsRestClassifier:
     return OneVsRestClassifier(LogisticRegression(solver=solver or "liblinear", C=C, **steps))
 
 
-class ProjectedFeatures(Embedding):
-    """Base of the controls that choose P without a look at the labels, and keep the labels."""
-
-    n_feature_components: Any
-    solver: Any
-
-    @abstractmethod
-    def _columns(self, pair: Pair, d: int) -> Array:
-        """P; that for a smaller d are its leading columns."""
-
-    def _size(self, n_features: int, n_labels: int, given_features: int) -> int:
-        return feature_count(self.n_feature_components, n_features, n_labels, given_features)
-
-    @property
-    def traits(self) -> Traits:
-        return Traits(regime=self.solver)
-
-    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
-        d = self._size(n_features, n_labels, given_features)
-        return Plan(
-            components=0,
-            keeps_features=False,
-            n_codes=n_labels,
-            extra_directions=d,
-            problem="left",
-        )
-
-    def solve(self, pair: Pair) -> Embedded:
-        d = self._size(pair.n_left, pair.n_right, pair.given_left)
-        return replace(self.unprojected(pair), projection=self._columns(pair, d))
-
-    def unprojected(self, pair: Pair) -> Embedded:
-        nothing = np.zeros(pair.n_right)
-        return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.regime}")
-
-    def heads(
-        self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
-    ) -> list[Head | None]:
-        where = (pair.n_left, pair.n_right, pair.given_left)
-        counts = [own._size(*where) for own in self._sized(sizes)]
-        P = self._columns(pair, max(counts))
-        return [Head(P[:, :d]) for d in counts]
-
-
-class PrincipalDirections(ProjectedFeatures):
-    """PCA: P are the d leading eigenvectors of Xc'Xc, of those with any variance."""
-
-    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
-        "n_feature_components": COUNTS,
-        "solver": ROUTES,
-    }
-
-    def __init__(
-        self, n_feature_components: int | float | str = "auto", solver: str = "auto"
-    ) -> None:
-        self.n_feature_components = n_feature_components
-        self.solver = solver
-
-    def _columns(self, pair: Pair, d: int) -> Array:
-        P = pair.principal_directions(d, np.empty((pair.n_left, 0)), fill=False)[0]
-        return P if P.shape[1] else pair.some_direction()
-
-
 class RandomDirections(ProjectedFeatures):
     """P is the Q of a QR decomposition of d Gaussian columns: a uniformly random subspace."""
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
-        "n_feature_components": COUNTS,
-        "solver": ROUTES,
+        **SIZED,
         "random_state": (Seed(),),
     }
 
@@ -140,10 +73,10 @@ class RandomDirections(ProjectedFeatures):
         self.solver = solver
         self.random_state = random_state
 
-    def _columns(self, pair: Pair, d: int) -> Array:
+    def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
         # Drawn column by column, so that a larger d begins with the columns of a smaller one.
         columns = seeded(self.random_state).standard_normal((d, pair.n_left)).T
-        return np.linalg.qr(columns)[0]
+        return np.linalg.qr(columns)[0], np.empty(0)
 
 
 class MDDMThenCodes(CMLL):

@@ -125,7 +125,15 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "kept_ratio": Setting(0.05, (Real(0, 1),)),
         "min_weight": Setting(0.01, (Real(0),)),
         "validation_fraction": Setting(0.2, (Real(0, 1, open_low=True, open_high=True),)),
-        "loss": Setting(None, (Nothing(), Choice("logistic", "hinge")), quiet=True),
+        "base_loss": Setting(None, (Nothing(), Choice("logistic", "hinge")), quiet=True),
+        # those of the related work; None is the protocol's
+        "measurement": Setting(None, (Nothing(), Choice("hadamard", "gaussian"))),
+        "recovery": Setting(None, (Nothing(), Choice("omp", "cosamp"))),
+        "tau": Setting(None, (Nothing(), Real(0, 1, open_low=True))),
+        "n_similar": Setting(None, (Nothing(), Integer(1))),
+        "n_neighbors": Setting(15, (Integer(1),)),
+        "levels": Setting((4,), (Integer(1),), listed=True),
+        "loss": Setting("squared", (Choice("squared", "logistic"),)),
         # those of rivals, and of the estimator that chooses by itself
         "solver": Setting(None, (Nothing(), Choice("liblinear", "lbfgs")), quiet=True),
         "trees": Setting(500, (Integer(1),)),
@@ -147,6 +155,7 @@ AXES: Mapping[str, str] = MappingProxyType(
         "Cs": "C",
         "neighbours": "k",
         "latent": "latent",
+        "levels": "n_levels",
         "balances": "alpha",
     }
 )

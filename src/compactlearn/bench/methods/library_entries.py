@@ -22,7 +22,6 @@ from sklearn.svm import LinearSVC
 
 from compactlearn.bench.methods.controls import (
     MDDMThenCodes,
-    PrincipalDirections,
     RandomDirections,
     one_vs_rest,
     reduced_rank,
@@ -31,6 +30,7 @@ from compactlearn.bench.methods.engine_entry import EngineEntry
 from compactlearn.bench.methods.entry import Entry
 from compactlearn.bench.methods.single_fits import SingleFits
 from compactlearn.embeddings.base import Embedding
+from compactlearn.embeddings.related import PCA
 from compactlearn.estimators import ShortlistClassifier, ThresholdTuner, method
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.model_size import numbers_of
@@ -94,7 +94,7 @@ def _by_name(name: str, settings: Settings, seed: int, **more: Any) -> CompactCl
 def _classifier(row: MethodRow, settings: Settings, configuration: Settings, seed: int) -> Any:
     """A method that is no embedding; a setting that is None is the protocol's."""
     given = {name: settings[name] for name in row.options if name in settings}
-    if given.pop("loss", None) == "hinge":  # LIBLINEAR's -s 3 -c 0.1 -B -1
+    if given.pop("base_loss", None) == "hinge":  # LIBLINEAR's -s 3 -c 0.1 -B -1
         given["estimator"] = LinearSVC(loss="hinge", C=0.1, fit_intercept=False)
     given |= {"n_components" if k == "latent" else k: v for k, v in configuration.items()}
     params = {name: value for name, value in given.items() if value is not None}
@@ -196,9 +196,7 @@ def principal_directions(row: MethodRow) -> Entry:
     """Ridge on few features."""
     return _engine(
         row,
-        lambda settings, seed: CompactClassifier(
-            PrincipalDirections(), threshold=settings["threshold"]
-        ),
+        lambda settings, seed: CompactClassifier(PCA(), threshold=settings["threshold"]),
     )
 
 

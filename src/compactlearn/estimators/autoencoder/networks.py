@@ -62,6 +62,16 @@ class Layout:
         return self.features, self.labels, self.decoder
 
     @property
+    def n_inputs(self) -> int:
+        """Columns of what the first network reads."""
+        return self.features[0]
+
+    @property
+    def n_labels(self) -> int:
+        """Columns of the labels, wherever a network meets them."""
+        return self.labels[0] if self.labels else self.decoder[-1]
+
+    @property
     def sizes(self) -> list[int]:
         """Entries of each part of the flat vector: weights, then biases, layer by layer."""
         every = (pair for widths in self._networks for pair in pairwise(widths))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -34,20 +35,29 @@ _RESIDENT = 0.25  # share of a device's free memory that dense rows may take to 
 _WARM_UP = 3  # steps before a CUDA graph may be captured
 
 
-def torch_module() -> ModuleType:
+def torch_module(owner: str = "C2AEClassifier") -> ModuleType:
     """PyTorch, or the sentence that says how to get it."""
-    return require("torch", extra="deep", purpose="training a C2AEClassifier")
+    return require("torch", extra="deep", purpose=f"training a {owner}")
 
 
-def choose_device(asked: str) -> str:
+def choose_device(asked: str, owner: str = "C2AEClassifier") -> str:
     """ "cpu" or "cuda"; "auto" is the latter where there is one."""
-    available = torch_module().cuda.is_available()
+    available = torch_module(owner).cuda.is_available()
     if asked == "cuda" and not available:
         raise ValueError(
             "device='cuda' was asked for, but PyTorch finds no CUDA device here; use "
             "device='auto' or 'cpu'."
         )
     return "cpu" if asked == "cpu" or not available else "cuda"
+
+
+@contextmanager
+def undisturbed(device: str) -> Iterator[None]:
+    """Whatever the caller is within: there are gradients, and numbers are of the type asked for."""
+    torch = torch_module()
+    own_types = torch.autocast(device, enabled=False)
+    with torch.inference_mode(False), torch.enable_grad(), own_types:
+        yield
 
 
 # ---- the objective ----------------------------------------------------------------------------
@@ -81,6 +91,11 @@ class Objective:
         A, E = output(fx, X) - CENTRE, output(fe, given) - CENTRE
         loss = label_loss(output(fd, E), Y, known, self.rate)
         return alignment(A, E, self.lam) + self.weight * loss
+
+    def answers(self, networks: tuple[Layers, Layers, Layers], X: Any) -> Any:
+        """Fd(Fx(X))."""
+        fx, _, fd = networks
+        return output(fd, output(fx, X) - CENTRE)
 
 
 def output(layers: Layers, X: Any) -> Any:
@@ -174,7 +189,7 @@ class Trainer:
     def __init__(
         self,
         layout: Layout,
-        objective: Objective,
+        objective: Any,  # what has the methods value and answers of an Objective
         descent: Descent,
         *,
         batch_size: int,
@@ -189,10 +204,10 @@ class Trainer:
         self.squares, self.velocity = self._zeros(layout.total), self._zeros(layout.total)
         self.previous = self._zeros(layout.total)  # parameters before the epoch
         self.penalty = torch.from_numpy(2.0 * descent.l2 * layout.weights()).to(device, self.dtype)
-        self.X = self._zeros(batch_size, layout.features[0])
-        self.Y = self._zeros(batch_size, layout.labels[0])
-        self.unknown = self._zeros(batch_size, layout.labels[0]) if masked else None
-        self.filling = self._zeros(layout.labels[0]) if masked else None
+        self.X = self._zeros(batch_size, layout.n_inputs)
+        self.Y = self._zeros(batch_size, layout.n_labels)
+        self.unknown = self._zeros(batch_size, layout.n_labels) if masked else None
+        self.filling = self._zeros(layout.n_labels) if masked else None
         # Numbers that change between steps are tensors: a captured step reads them anew.
         self.rate, self.fresh, self.total = self._zeros(), self._zeros(), self._zeros()
         self.graph: Any = None
@@ -294,8 +309,8 @@ class Trainer:
 
     def _answers(self, batch: Any) -> Any:
         with torch_module().no_grad():
-            fx, _, fd = self.layout.networks(self.parameters.split(self.layout.sizes))
-            return output(fd, output(fx, batch) - CENTRE)
+            networks = self.layout.networks(self.parameters.split(self.layout.sizes))
+            return self.objective.answers(networks, batch)
 
     def scores(self, X: Rows) -> NDArray[np.float64]:
         """Fd(Fx(X)), on the device, a batch at a time."""

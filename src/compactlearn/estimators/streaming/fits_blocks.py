@@ -11,6 +11,7 @@ from compactlearn.core.validation import unchanged_on_error
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.decisions import Decided, given_threshold
 from compactlearn.estimators.label_output import LabelSpace
+from compactlearn.estimators.noisy_labels import refuse_corrected
 from compactlearn.estimators.preparation import Training
 from compactlearn.estimators.streaming.fit_local import local_source, take_columns
 from compactlearn.estimators.streaming.fitting import prepare
@@ -75,6 +76,7 @@ class FitsBlocks(ABC):
         return self
 
     def _fit_source(self, source: RowSource, labels: LabelSpace) -> Decided:
+        refuse_corrected(self, "A fit of blocks or of Dask collections")
         embedding = self.make_embedding()
         threshold = given_threshold(self.threshold, self.decoder, labels)
         training = prepare(self, embedding, source)

@@ -49,6 +49,10 @@ MOMENTS_UP_TO = 5_000
 # block before, the model's and that of the model of the other rows.
 MOMENTS_HELD = 8
 
+# Codes of all rows, and of those that are not held out, are sought in the same passes up to so many
+# bytes for both searches; beyond, one after the other: more passes in place of more memory.
+TOGETHER_BYTES = 1 << 30
+
 
 def prepare(classifier: Any, embedding: Embedding, source: RowSource) -> Training:
     """Everything that a classifier of these parameters has to know of the rows.
@@ -198,7 +202,8 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
     _take_what_fits(embedding, source, models=2 if most else 1)
     size = embedding.sizes(source.n_features, source.n_labels, source.n_features)[1]
     order = source.n_features + source.n_labels
-    passes = few_passes.most_products(order, size or 0) + 2
+    searches = 1 if _together(order, size or 0, 2 if most else 1) else 2
+    passes = searches * few_passes.most_products(order, size or 0) + 2
     if classifier.verbose:
         owner, at_most = type(classifier).__name__, f"at most {passes} passes over the blocks"
         print(f"{owner}: {at_most}: means, products, learner.", file=sys.stderr, flush=True)
@@ -229,9 +234,14 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
 def _find_all(
     classifier: Any, embedding: CMLL, pair: PassesPair, others: PassesPair | None
 ) -> None:
-    """Codes and products for the learner of both models in the same passes."""
+    """Codes and products for the learner of both models, in the same passes where memory allows."""
     pairs = [pair] if others is None else [pair, others]
-    find_codes([(one, AskedCodes(*embedding.asked_codes(one))) for one in pairs])
+    asked = [(one, AskedCodes(*embedding.asked_codes(one))) for one in pairs]
+    if _together(pair.n_left + pair.n_right, max(want.size for _, want in asked), len(pairs)):
+        find_codes(asked)
+    else:
+        for one in asked:
+            find_codes([one])
     if embedding.completion == "krylov":  # the projections take passes of their own
         return
     with quiet():
@@ -245,6 +255,17 @@ def _find_all(
     find_grams([(one, P) for one, P in wanted if P is not None])
 
 
+def _search_bytes(order: int, size: int) -> int:
+    """What finding codes takes, with the sums of blocks that threads make meanwhile."""
+    shares = 8 * order * few_passes.block_width(size) * (own_cores() + 3)
+    return few_passes.needed_bytes(order, size) + shares
+
+
+def _together(order: int, size: int, models: int) -> bool:
+    """Whether codes of so many models are sought in the same passes."""
+    return models * few_passes.needed_bytes(order, size) <= TOGETHER_BYTES
+
+
 def _take_what_fits(embedding: CMLL, source: RowSource, models: int) -> None:
     """Where "auto" label components would not fit in the memory, ask for fewer, and say so."""
     order, D, M = source.n_features + source.n_labels, source.n_features, source.n_labels
@@ -252,8 +273,9 @@ def _take_what_fits(embedding: CMLL, source: RowSource, models: int) -> None:
 
     def needed() -> int:
         size = embedding.sizes(D, M, D)[1] or 0
-        shares = 8 * order * few_passes.block_width(size) * (own_cores() + 3)
-        return models * (few_passes.needed_bytes(order, size) + shares)
+        searches = models if _together(order, size, models) else 1
+        codes = 8 * order * 4 * size  # that are found already, with their weights
+        return searches * _search_bytes(order, size) + (models - searches) * codes
 
     if embedding.n_label_components == "auto" and free is not None and needed() > free:
         size = whole = default_label_size(M)

@@ -69,18 +69,27 @@ class Blend:
         return total + self.intercept
 
 
-def read_scores(scores: NDArray[Any], Y: Any, weights: Array | None, seed: int) -> Reading:
-    """How scores of rows (N, M) are to be read, Y (N, M) a sparse matrix of their labels."""
-    pairs = _drawn(scores.shape, seed)
+def read_scores(
+    scores: NDArray[Any], Y: Any, weights: Array | None, seed: int, unknown: Any = None
+) -> Reading:
+    """How scores of rows (N, M) are to be read, Y (N, M) a sparse matrix of their labels.
+
+    Pairs that are ``unknown``, a sparse matrix of ones, have no part in it.
+    """
+    pairs = _known(_drawn(scores.shape, seed), unknown)
     slope, intercept = _regression([scores.ravel()[pairs]], *_truth(Y, weights, pairs))
     return Reading(float(slope[0]), intercept)
 
 
 def join(
-    log_odds: Sequence[NDArray[Any]], Y: Any, weights: Array | None, seed: int
+    log_odds: Sequence[NDArray[Any]],
+    Y: Any,
+    weights: Array | None,
+    seed: int,
+    unknown: Any = None,
 ) -> tuple[Array, float]:
     """Weights of several log-odds of the same rows, and what is added."""
-    pairs = _drawn(log_odds[0].shape, seed)
+    pairs = _known(_drawn(log_odds[0].shape, seed), unknown)
     return _regression([part.ravel()[pairs] for part in log_odds], *_truth(Y, weights, pairs))
 
 
@@ -91,17 +100,24 @@ def _drawn(shape: tuple[int, int], seed: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(seed).choice(size, PAIRS, replace=False))
 
 
+def _known(pairs: NDArray[np.intp], unknown: Any) -> NDArray[np.intp]:
+    return pairs if unknown is None else pairs[~_marked(unknown, pairs)]
+
+
 def _truth(Y: Any, weights: Array | None, pairs: NDArray[np.intp]) -> tuple[Array, Array]:
-    n_labels = Y.shape[1]
-    rows, labels = np.divmod(pairs, n_labels)
-    row = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
-    present = np.zeros(pairs.size)
-    keys = np.sort(row * np.int64(n_labels) + Y.indices)
-    if keys.size:
-        asked = rows * np.int64(n_labels) + labels
-        at = np.minimum(np.searchsorted(keys, asked), keys.size - 1)
-        present = (keys[at] == asked).astype(np.float64)
+    present = _marked(Y, pairs).astype(np.float64)
+    rows = pairs // Y.shape[1]
     return present, np.ones(pairs.size) if weights is None else weights[rows]
+
+
+def _marked(matrix: Any, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether a sparse matrix has an entry at each of the pairs."""
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    keys = np.sort(row * np.int64(matrix.shape[1]) + matrix.indices)
+    if not keys.size:
+        return np.zeros(pairs.size, dtype=bool)
+    at = np.minimum(np.searchsorted(keys, pairs), keys.size - 1)
+    return keys[at] == pairs
 
 
 def _regression(columns: Sequence[NDArray[Any]], t: Array, w: Array) -> tuple[Array, float]:

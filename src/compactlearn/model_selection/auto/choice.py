@@ -57,7 +57,8 @@ def best_choice(problem: Problem, tried: Sequence[Tried], most_numbers: float = 
     choices = [single(order[0])]
     sets = [order[:count] for count in sorted({2, 3, len(order)}) if 2 <= count <= len(order)]
     for members in sets:
-        if sum(one.numbers for one in members) <= most_numbers:
+        small_enough = sum(one.numbers for one in members) <= most_numbers
+        if small_enough and _shared_rows(members).size:
             choices.append(_blended(problem, members, equal=False))
             if len(members) <= 3:
                 choices.append(_blended(problem, members, equal=True))
@@ -65,7 +66,7 @@ def best_choice(problem: Problem, tried: Sequence[Tried], most_numbers: float = 
 
 
 def _blended(problem: Problem, members: Sequence[Tried], *, equal: bool) -> Choice:
-    rows = reduce(np.intersect1d, [one.rows for one in members])
+    rows = _shared_rows(members)
     parts = [one.log_odds[np.searchsorted(one.rows, rows)] for one in members]
     weights, added = _weights(problem, rows, parts, equal)
     if not equal and (weights < SMALLEST_SHARE * weights.sum()).any():
@@ -93,14 +94,20 @@ def _blended(problem: Problem, members: Sequence[Tried], *, equal: bool) -> Choi
     return Choice(figures, name, blend, rows, _sum(parts, weights, added), numbers)
 
 
+def _shared_rows(members: Sequence[Tried]) -> Rows:
+    """Those that all of them have honest scores of."""
+    return reduce(np.intersect1d, [one.rows for one in members])
+
+
 def _weights(
     problem: Problem, rows: Rows, parts: Sequence[NDArray[Any]], equal: bool
 ) -> tuple[Array, float]:
     weights = None if problem.weights is None else problem.weights[rows]
+    unknown = problem.unknown_of(rows)
     if not equal:
-        return join(parts, problem.Y[rows], weights, problem.seed)
+        return join(parts, problem.Y[rows], weights, problem.seed, unknown)
     mean = sum(parts[1:], parts[0]) / np.float32(len(parts))
-    slope, added = join([mean], problem.Y[rows], weights, problem.seed)
+    slope, added = join([mean], problem.Y[rows], weights, problem.seed, unknown)
     return np.full(len(parts), slope[0] / len(parts)), added
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import scipy.sparse
 
 from compactlearn.embeddings.base import Embedding
@@ -64,23 +65,30 @@ class Findings:
     """What earlier trials have found out for later ones."""
 
     linear: list[Found]  # the best settings of the ways to prepare rows, best first
+    folds: list[int] = field(default_factory=list)  # those that have judged a model already
 
 
 def ideas(problem: Problem) -> Iterator[Idea]:
-    """One after the other, in order of promise for a second; the first ends in any case."""
-    sparse_rows = scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS
-    shortlist = Idea("shortlist", _shortlist_seconds(problem), lambda: _shortlist(problem))
+    """One after the other, in order of promise for a second; the first ends in any case.
+
+    Trees and regressions on few labels of a row have no place for labels that are not known.
+    """
+    known = problem.unknown is None
+    sparse_rows = scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS and known
+    findings = Findings([])
+    shortlist = Idea(
+        "shortlist", _shortlist_seconds(problem), lambda: _shortlist(problem, findings)
+    )
     if sparse_rows and problem.n_labels > MANY_LABELS:
         yield shortlist
         return
-    findings = Findings([])
     yield Idea(
         "compact model, logistic decoder",
         linear_seconds(problem),
         lambda: _linear(problem, findings),
     )
     yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.linear[0]))
-    if problem.density >= DENSE:
+    if problem.density >= DENSE and known:
         for best_splits, dearer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
             seconds = dearer * _tree_seconds(problem)
             trees = max(FEW_TREES, min(MANY_TREES, int(TREES_SECONDS / seconds)))
@@ -131,9 +139,11 @@ def _linear(problem: Problem, findings: Findings) -> Tried:
     else:
         name = "CMLL"
         embedding = CMLL(None, size) if keep else CMLL(n_label_components=size, completion="krylov")
-    return try_compact(
+    one = try_compact(
         problem, named(name, best), best.way, decoded(embedding, best.params["alpha"])
     )
+    findings.folds = np.unique(problem.fold[one.rows]).tolist()
+    return one
 
 
 def _kernel(problem: Problem, linear: Found) -> Tried:
@@ -162,9 +172,15 @@ def decoded(embedding: Embedding, alpha: float, feature_map: Any = None) -> Comp
     )
 
 
-def _shortlist(problem: Problem) -> Tried:
+def _shortlist(problem: Problem, findings: Findings) -> Tried:
     model = ShortlistClassifier(threshold=0.5, n_jobs=problem.n_jobs, random_state=problem.seed)
-    return try_by_folds(problem, "shortlist, ranked again", model, most_folds=SHORTLIST_FOLDS)
+    return try_by_folds(
+        problem,
+        "shortlist, ranked again",
+        model,
+        most_folds=SHORTLIST_FOLDS,
+        first=findings.folds,
+    )
 
 
 def named(kind: str, found: Found) -> str:

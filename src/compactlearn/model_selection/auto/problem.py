@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from compactlearn.core.validation import Targets
+from compactlearn.decoding.held_out import known_alone
 from compactlearn.decoding.thresholds import tune
 from compactlearn.metrics.judges import Judge
 from compactlearn.metrics.scoring import Scorer
@@ -72,6 +73,15 @@ class Problem:
     def n_labels(self) -> int:
         return self.Y.shape[1]
 
+    @property
+    def unknown(self) -> Any:
+        """A one for each label that is not known, or None."""
+        return self.targets.unknown
+
+    def unknown_of(self, rows: Rows) -> Any:
+        """The same for some of the rows."""
+        return None if self.unknown is None else self.unknown[rows]
+
     @cached_property
     def density(self) -> float:
         """The share of the features that are not zero."""
@@ -93,6 +103,8 @@ class Problem:
             digest.update(np.asarray(part, dtype=np.int64).tobytes())
         if self.weights is not None:
             digest.update(self.weights.tobytes())
+        if self.unknown is not None:
+            digest.update(np.asarray(self.unknown.indices, dtype=np.int64).tobytes())
         return digest.hexdigest()
 
     def some(self, n_rows: int) -> Problem:
@@ -120,7 +132,9 @@ class Problem:
         """The same labels with features that were prepared, for a search by the engine."""
         scoring = self.by_rankings().scoring
         targets = replace(self.targets, kind="multilabel", classes=np.arange(self.n_labels))
-        return SearchData(X, self.Y, Data(X, self.Y, self.weights), targets, splits, scoring)
+        labels = self.Y if self.unknown is None else targets
+        data = Data(X, self.Y, self.weights, self.unknown)
+        return SearchData(X, labels, data, targets, splits, scoring)
 
     def judged(self, rows: Rows) -> Rows:
         """Of rows that have honest scores those that are kept, so that all fit in the memory."""
@@ -145,7 +159,7 @@ class Problem:
         inside = self.fold[rows] == k
         if not inside.any():
             return np.nan
-        Y = self.Y[rows[inside]]
+        Y = self.targets.take(rows[inside]).truth
         weights = None if self.weights is None else self.weights[rows[inside]]
         own = np.asarray(scores[inside], dtype=np.float64)
         if self.scoring.needs == "probabilities":
@@ -181,9 +195,7 @@ class Problem:
             return 0.0  # nothing shows where it might lie
         weights = None if self.weights is None else self.weights[rows]
         strategy = "f1" if self.threshold == "auto" else self.threshold
-        return tune(
-            strategy,
-            lambda labels: np.asarray(scores[:, labels], dtype=np.float64),
-            self.Y[rows],
-            weights,
+        columns = known_alone(
+            lambda labels: np.asarray(scores[:, labels], dtype=np.float64), self.unknown_of(rows)
         )
+        return tune(strategy, columns, self.Y[rows], weights)

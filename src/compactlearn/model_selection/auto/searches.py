@@ -23,6 +23,7 @@ from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.estimators.kernels import centre
 from compactlearn.estimators.penalty import penalty_of_rows
 from compactlearn.linalg.dense import solve_definite
+from compactlearn.linalg.filling import column_means
 from compactlearn.linalg.held_out import held_out_predictions
 from compactlearn.model_selection.auto.problem import Judged, Problem
 from compactlearn.model_selection.auto.ways import WAYS, Prepared, Way
@@ -69,7 +70,7 @@ def search_kernel(problem: Problem, *, exact: bool = True) -> Found:
     which few rows are near a landmark, lose by that.
     """
     part = _looked_at(problem)
-    truth = part.Y.toarray().astype(np.float64)
+    truth = _targets(part)
     looks = [_KernelLook(part, truth, way.fit(part.X, part.weights), exact) for way in WAYS]
     best, look = max(((look.at(1.0), look) for look in looks), key=lambda one: one[0].score)
     tried, width = {0}, 0  # powers of the step from one width to the next
@@ -89,7 +90,7 @@ def search_kernel(problem: Problem, *, exact: bool = True) -> Found:
 def best_way(problem: Problem) -> Way:
     """The preparation that suits plain ridge best, by held-out predictions of some rows."""
     part = _looked_at(problem)
-    truth = part.Y.toarray().astype(np.float64)
+    truth = _targets(part)
 
     def reached(way: Way) -> float:
         X = way.fit(part.X, part.weights).X
@@ -104,6 +105,15 @@ def _looked_at(problem: Problem) -> Problem:
     """Enough rows to tell ways and widths apart; what judges them are rankings."""
     fewest, most = LOOK_ROWS
     return problem.some(min(most, max(fewest, problem.n_rows // 4))).by_rankings()
+
+
+def _targets(part: Problem) -> Array:
+    """Labels for a look; those that are not known are as frequent as among the known ones."""
+    Y = part.Y.toarray().astype(np.float64)
+    if part.unknown is None:
+        return Y
+    means = column_means(part.Y, part.unknown, part.weights)
+    return np.where(part.unknown.toarray() > 0, means, Y)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,7 +50,13 @@ def try_compact(problem: Problem, name: str, way: Way, classifier: CompactClassi
     start = time.perf_counter()
     prepared = way.fit(problem.X, problem.weights)
     with quiet():
-        honest = classifier.fit_scored(prepared.X, problem.Y, problem.weights, groups=problem.fold)
+        honest = classifier.fit_scored(
+            prepared.X,
+            problem.Y,
+            problem.weights,
+            groups=problem.fold,
+            unknown=problem.unknown,
+        )
     rows = problem.judged(honest.rows)
     places = np.searchsorted(honest.rows, rows)
     scores = np.empty((rows.size, problem.n_labels), dtype=np.float32)
@@ -85,10 +91,17 @@ def try_by_folds(
     most_folds: int = 100,
     way: Way = AS_THEY_ARE,
     scores_of: Callable[[Any, Any], Any] = scores_to_rank,
+    first: Sequence[int] = (),
 ) -> Tried:
-    """Any classifier: fitted without each fold, as many as give enough rows, and to all rows."""
+    """Any classifier: fitted without each fold, as many as give enough rows, and to all rows.
+
+    Where some of the folds are enough, those named ``first`` come before others: what judged a
+    model judges its rivals, and blends need rows that all of their members have scores of.
+    """
     start = time.perf_counter()
-    splits, count = problem.splits, folds_that_judge(problem, most_folds)
+    count = folds_that_judge(problem, most_folds)
+    order = [*first, *(k for k in range(len(problem.splits)) if k not in first)]
+    splits = [problem.splits[k] for k in order]
     prepared = way.fit(problem.X, problem.weights)
     problem = replace(problem, X=prepared.X)
     parts: list[tuple[Rows, Any]] = []
@@ -115,7 +128,8 @@ def _judged(
     problem: Problem, name: str, model: Any, rows: Rows, scores: NDArray[Any], start: float
 ) -> Tried:
     weights = None if problem.weights is None else problem.weights[rows]
-    reading = read_scores(scores, problem.Y[rows], weights, problem.seed)
+    unknown = problem.unknown_of(rows)
+    reading = read_scores(scores, problem.Y[rows], weights, problem.seed, unknown)
     log_odds = reading(scores).astype(np.float32)
     return Tried(
         problem.figures(rows, log_odds),

@@ -1,0 +1,183 @@
+"""MLC-BMaD: the greedy decomposition against a literal one and against all others."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlearn import load_model, method
+from compactlearn.estimators.related.boolean_factors import (
+    boolean_factors,
+    boolean_product,
+    candidate_rows,
+)
+from compactlearn.related import BooleanClassifier
+from tests.makers import literal_ridge, maker, modest
+from tests.related.sklearn_checks import every_check
+
+make_data = maker(60, 7, 6, dtype=int)
+X, Y = make_data()
+X_new = make_data(15, seed=1)[0]
+
+
+def union(V, W):
+    """The Boolean product, entry by entry."""
+    return (V.astype(bool)[:, :, None] & W.astype(bool)[None, :, :]).any(axis=1)
+
+
+def literal_candidates(Y, tau):
+    M = Y.shape[1]
+    found = np.zeros((M, M), dtype=bool)
+    for i, j in product(range(M), range(M)):
+        if Y[:, i].any():
+            found[i, j] = Y[Y[:, i] > 0, j].mean() >= tau - 1e-9
+    return found
+
+
+def literal_asso(Y, m, tau, cost):
+    candidates, covered = literal_candidates(Y, tau), np.zeros(Y.shape, dtype=bool)
+    basis, gains = [], []
+    for _ in range(m):
+        value = np.where(Y > 0, 1.0, -cost) * ~covered
+        own = value @ candidates.T
+        totals = np.maximum(own, 0).sum(axis=0)
+        best = int(np.argmax(totals >= totals.max() - 1e-9))
+        if totals[best] <= 1e-9:
+            break
+        covered |= (own[:, best] > 1e-9)[:, None] & candidates[best]
+        basis.append(candidates[best])
+        gains.append(totals[best])
+    return np.array(basis).reshape(-1, Y.shape[1]), np.array(gains), covered
+
+
+def labels(seed, n, n_labels):
+    return (np.random.default_rng(seed).random((n, n_labels)) < 0.45).astype(float)
+
+
+@modest
+@given(
+    n=st.integers(1, 12),
+    n_labels=st.integers(1, 7),
+    m=st.integers(1, 7),
+    tau=st.sampled_from([0.2, 0.5, 0.8, 1.0]),
+    cost=st.sampled_from([0.5, 1.0, 2.0]),
+    seed=st.integers(0, 999),
+)
+def test_the_decomposition_is_the_literal_one(n, n_labels, m, tau, cost, seed):
+    T = labels(seed, n, n_labels)
+    found = boolean_factors(sp.csr_array(T), m, tau, cost)
+    basis, gains, covered = literal_asso(T, m, tau, cost)
+    np.testing.assert_array_equal(candidate_rows(sp.csr_array(T), tau).toarray() > 0,
+                                  literal_candidates(T, tau))  # fmt: skip
+    np.testing.assert_array_equal(found.basis.toarray() > 0, basis)
+    np.testing.assert_allclose(found.gains, gains)
+    product_ = boolean_product(found.usage, found.basis).toarray() > 0
+    np.testing.assert_array_equal(product_, covered)
+    np.testing.assert_array_equal(product_, union(found.usage.toarray(), found.basis.toarray()))
+    # The gains are what the product is better than nothing, in ones less zeros.
+    value = np.where(T > 0, 1.0, -cost)
+    assert np.sum(found.gains) == pytest.approx(np.sum(value * product_))
+
+
+def best_error(T, m):
+    """The fewest wrong entries of a Boolean product with m factors, by trying all bases."""
+    rows = [np.array(bits) for bits in product([0, 1], repeat=T.shape[1])]
+    usages = np.array(list(product([0, 1], repeat=m)))
+    best = T.size
+    for basis in combinations(rows, m):
+        unions = union(usages, np.array(basis))
+        wrong = (unions[None, :, :] != (T > 0)[:, None, :]).sum(axis=2)
+        best = min(best, int(wrong.min(axis=1).sum()))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_product_is_better_than_the_best_and_the_greedy_one_is_not_far(seed):
+    T = labels(seed, 7, 4)
+    for m in (1, 2):
+        found = boolean_factors(sp.csr_array(T), m, 0.5)
+        wrong = int(np.sum((boolean_product(found.usage, found.basis).toarray() > 0) != (T > 0)))
+        best = best_error(T, m)
+        assert best <= wrong <= best + 4
+        assert wrong == T.sum() - found.gains.sum()
+
+
+def test_blocks_of_labels_are_found_exactly():
+    V = np.array([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]])
+    W = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]])
+    T = union(V, W).astype(float)
+    found = boolean_factors(sp.csr_array(T), 4, 0.9)
+    assert found.gains.size == 2
+    np.testing.assert_array_equal(boolean_product(found.usage, found.basis).toarray(), T)
+
+
+def test_coverage_grows_with_the_sets_and_they_are_nested():
+    T = sp.csr_array(Y.astype(float))
+    many = boolean_factors(T, 6, 0.5)
+    totals = []
+    for m in range(1, 7):
+        few = boolean_factors(T, m, 0.5)
+        np.testing.assert_array_equal(few.basis.toarray(), many.basis.toarray()[: few.gains.size])
+        totals.append(few.gains.sum())
+    assert np.all(np.diff(totals) >= 0)
+    assert totals[-1] > totals[0]
+
+
+def test_weights_are_rows_repeated():
+    T, weights = sp.csr_array(Y.astype(float)), 1.0 + np.arange(60) % 3
+    rows = np.repeat(np.arange(60), weights.astype(int))
+    here, there = boolean_factors(T, 4, 0.4, 1.0, weights), boolean_factors(T[rows], 4, 0.4)
+    np.testing.assert_array_equal(here.basis.toarray(), there.basis.toarray())
+    np.testing.assert_allclose(here.gains, there.gains)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5])
+def test_labels_are_the_boolean_product_of_the_predicted_sets(threshold):
+    model = BooleanClassifier(4, alpha=2.0, threshold=threshold).fit(X, Y)
+    W = model.basis_.toarray()
+    found = boolean_factors(sp.csr_array(Y.astype(float)), 4, 0.5)
+    coef, intercept = literal_ridge(X, found.usage.toarray(), 2.0)
+    used = X_new @ coef + intercept > threshold
+    expected = union(used, W)
+    np.testing.assert_array_equal(model.predict(X_new), expected)
+    binary = BooleanClassifier(4, alpha=2.0, threshold=threshold, scores="binary").fit(X, Y)
+    np.testing.assert_array_equal(binary.predict(X_new), expected)
+    np.testing.assert_array_equal(binary.decision_function(X_new), expected)
+
+
+def test_sparse_rows_and_files(tmp_path):
+    for scores in ("largest", "binary"):
+        model = BooleanClassifier(4, scores=scores).fit(X, Y)
+        expected = model.decision_function(X_new)
+        other = BooleanClassifier(4, scores=scores).fit(sp.csr_array(X), sp.csr_matrix(Y))
+        np.testing.assert_allclose(other.decision_function(X_new), expected, atol=1e-8)
+        model.save(tmp_path / "one.model")
+        loaded = load_model(tmp_path / "one.model").compress("float64")
+        np.testing.assert_array_equal(loaded.decision_function(X_new), expected)
+    assert model.numbers_ == 4 * 8 + model.basis_.nnz
+
+
+def test_rows_without_labels_and_labels_in_no_set():
+    nothing = np.zeros((60, 3), dtype=int)
+    assert not BooleanClassifier().fit(X, nothing).predict(X).any()
+    rare = np.column_stack([Y[:, 0], Y[:, 1], np.arange(60) == 0]).astype(int)
+    model = BooleanClassifier(2).fit(X, rare)
+    assert not model.predict(X_new)[:, 2].any()
+    assert np.isfinite(model.decision_function(X_new)).all()
+
+
+def test_refusals_and_the_name():
+    with pytest.raises(ValueError, match="'tau' of BooleanClassifier must be a finite number > 0"):
+        BooleanClassifier(tau=0.0).fit(X, Y)
+    model = method("MLC-BMaD", n_label_components=2, random_state=0).fit(X, Y)
+    assert set(np.unique(model.decision_function(X))) <= {0.0, 1.0}
+    with pytest.raises(ValueError, match="decodes them in a way of its own"):
+        model.to_onnx()
+
+
+@every_check(BooleanClassifier())
+def test_sklearn_contract(estimator, check):
+    check(estimator)

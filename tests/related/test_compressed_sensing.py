@@ -1,0 +1,179 @@
+"""CS: what pursuits recover, against literal versions, scikit-learn's, and a theorem."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import orthogonal_mp
+
+from compactlearn import load_model, method
+from compactlearn.embeddings.related.random_codes import hadamard_rows
+from compactlearn.estimators.related.recovery import cosamp, omp, recovered
+from compactlearn.related import CompressedSensingClassifier
+from tests.makers import maker, modest, ridge_scores
+from tests.related.sklearn_checks import every_check
+
+make_data = maker(60, 7, 8, dtype=int, share=0.7)
+X, Y = make_data()
+X_new = make_data(15, seed=1)[0]
+WAYS = ["omp", "cosamp"]
+
+
+def graded(values):
+    """Equal but for rounding is equal."""
+    return np.round(np.abs(values) / np.abs(values).max(), 9)
+
+
+def literal_omp(A, z, k):
+    y, support, rest = np.zeros(A.shape[1]), [], z
+    for _ in range(k):
+        if np.linalg.norm(rest) <= 1e-10 * np.linalg.norm(z):
+            break
+        fit = graded((A.T @ rest) / np.linalg.norm(A, axis=0))
+        fit[support] = -1
+        support.append(int(np.argmax(fit)))
+        y = np.zeros(A.shape[1])
+        y[support] = np.linalg.pinv(A[:, support]) @ z
+        rest = z - A @ y
+    return y
+
+
+def literal_cosamp(A, z, k):
+    y, rest = np.zeros(A.shape[1]), z
+    for _ in range(k):
+        if np.linalg.norm(rest) < 1e-12 * np.linalg.norm(z):
+            break  # nothing is left to compare
+        fit = graded((A.T @ rest) / np.linalg.norm(A, axis=0))
+        best = np.argsort(-fit, kind="stable")[: min(2 * k, A.shape[1])]
+        support = np.union1d(best, np.flatnonzero(y)).astype(int)
+        found = np.linalg.pinv(A[:, support]) @ z
+        kept = np.argsort(-graded(found), kind="stable")[:k]
+        y = np.zeros(A.shape[1])
+        y[support[kept]] = found[kept]
+        rest = z - A @ y
+    return y
+
+
+@modest
+@given(
+    m=st.integers(1, 14),
+    n_labels=st.integers(1, 14),
+    k=st.integers(1, 5),
+    n=st.integers(1, 6),
+    seed=st.integers(0, 999),
+)
+def test_rows_together_are_literal_rows(m, n_labels, k, n, seed):
+    rng = np.random.default_rng(seed)
+    A, Z = rng.normal(size=(m, n_labels)), rng.normal(size=(n, m))
+    k = min(k, m, n_labels)
+    for fast, slow in ((omp, literal_omp), (cosamp, literal_cosamp)):
+        expected = np.array([slow(A, z, k) for z in Z])
+        np.testing.assert_allclose(fast(A, Z, k), expected, atol=1e-7)
+
+
+def test_omp_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(12, 20))
+    A /= np.linalg.norm(A, axis=0)
+    Z = rng.normal(size=(9, 12))
+    np.testing.assert_allclose(omp(A, Z, 4), orthogonal_mp(A, Z.T, n_nonzero_coefs=4).T, atol=1e-10)
+
+
+def coherence(A):
+    unit = A / np.linalg.norm(A, axis=0)
+    return np.max(np.abs(unit.T @ unit - np.eye(A.shape[1])))
+
+
+@pytest.mark.parametrize(("k", "m"), [(1, 20), (2, 120), (3, 400)])
+def test_omp_recovers_every_sparse_vector_where_coherence_is_low(k, m):
+    """Below 1 / (2k - 1) that is a theorem (Tropp 2004)."""
+    rng = np.random.default_rng(k)
+    A = rng.normal(size=(m, 12))
+    assert coherence(A) < 1 / (2 * k - 1)
+    labels = np.zeros((100, 12))
+    for row in labels:
+        row[rng.choice(12, size=rng.integers(0, k + 1), replace=False)] = 1.0
+    np.testing.assert_allclose(omp(A, labels @ A.T, k), labels, atol=1e-9)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_whole_hadamard_matrix_recovers_everything(way):
+    A = hadamard_rows(8, 8, np.random.RandomState(0))
+    np.testing.assert_allclose(A.T @ A, 8 * np.eye(8))
+    labels = (np.random.default_rng(1).random((30, 8)) < 0.3).astype(float)
+    k = int(labels.sum(axis=1).max())
+    np.testing.assert_allclose(recovered(A, labels @ A.T, k, way), labels, atol=1e-9)
+
+
+def test_measurements_are_columns_of_the_hadamard_matrix():
+    A = hadamard_rows(6, 5, np.random.RandomState(3))
+    columns = scipy.linalg.hadamard(8)[:6].T.tolist()
+    assert all(row in columns for row in A.tolist())
+    assert len({tuple(row) for row in hadamard_rows(6, 8, np.random.RandomState(0))}) == 8
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("measurement", ["hadamard", "gaussian"])
+@pytest.mark.parametrize("bias", ["free", "penalised"])
+def test_scores_are_those_of_the_formula(way, measurement, bias):
+    model = CompressedSensingClassifier(
+        6, measurement=measurement, recovery=way, sparsity=2, alpha=3.0, bias=bias, random_state=0
+    ).fit(X, Y)
+    A = model.measurements_
+    codes = ridge_scores(X, Y @ A.T, 3.0, X_new, bias=bias)
+    literal = {"omp": literal_omp, "cosamp": literal_cosamp}[way]
+    expected = np.array([literal(A, z, 2) for z in codes])
+    np.testing.assert_allclose(model.decision_function(X_new), expected, atol=1e-8)
+    np.testing.assert_array_equal(model.predict(X_new), expected > 0.5)
+    np.testing.assert_allclose(model.encode(Y), Y @ A.T)
+
+
+def test_sparse_rows_weights_and_files(tmp_path):
+    model = CompressedSensingClassifier(5, random_state=0)
+    expected = model.fit(X, Y).decision_function(X_new)
+    found = model.fit(sp.csr_array(X), sp.csr_matrix(Y)).decision_function(sp.csr_array(X_new))
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    model.save(tmp_path / "one.model")
+    loaded = load_model(tmp_path / "one.model").compress("float64")
+    np.testing.assert_array_equal(loaded.decision_function(X_new), model.decision_function(X_new))
+    assert model.numbers_ == 5 * (7 + 1) + 5 * 8
+    weights = np.arange(60) % 3
+    rows = np.repeat(np.arange(60), weights)
+    for sparsity in ("mean", "max"):
+        model.set_params(sparsity=sparsity)
+        there = model.fit(X[rows], Y[rows])
+        expected, k = there.decision_function(X_new), there.sparsity_
+        here = model.fit(X, Y, weights)
+        np.testing.assert_allclose(here.decision_function(X_new), expected, atol=1e-8)
+        assert here.sparsity_ == k
+
+
+def test_the_sparsity_is_that_of_the_labels():
+    counts = Y.sum(axis=1)
+    for sparsity, expected in (("max", counts.max()), ("mean", np.ceil(counts.mean())), (3, 3)):
+        model = CompressedSensingClassifier(1.0, sparsity=sparsity, random_state=0).fit(X, Y)
+        assert model.sparsity_ == expected
+        assert np.count_nonzero(model.decision_function(X), axis=1).max() <= expected
+    assert CompressedSensingClassifier(2, random_state=0).fit(X, Y).sparsity_ == 2
+
+
+def test_refusals_in_words():
+    model = CompressedSensingClassifier(4, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="recover needs codes with 4 columns"):
+        model.recover(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="decodes them in a way of its own"):
+        model.to_onnx()
+    with pytest.raises(ValueError, match="'recovery' of CompressedSensingClassifier must be"):
+        CompressedSensingClassifier(recovery="lasso").fit(X, Y)
+
+
+def test_it_is_a_method_by_its_name():
+    model = method("CS", n_label_components=3, random_state=0)
+    assert model.fit(X, Y).predict(X).shape == Y.shape
+
+
+@every_check(CompressedSensingClassifier(random_state=0))
+def test_sklearn_contract(estimator, check):
+    check(estimator)

@@ -1,0 +1,310 @@
+"""CCA, OPLS, MLSI and PCA against the problems that they are written as."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.cross_decomposition import CCA as SklearnCCA
+from sklearn.decomposition import PCA as SklearnPCA
+
+from compactlearn import CompactClassifier, KernelMap, Original, load_model, method, to_onnx
+from compactlearn.core import memory
+from compactlearn.datasets import load
+from compactlearn.linalg.moments import Moments
+from compactlearn.linalg.moments_pair import MomentsPair
+from compactlearn.model_selection import GridSearchMoments
+from compactlearn.related import CCA, MLSI, OPLS, PCA
+from tests.export.running import BOUNDS, assert_same
+from tests.makers import labelled, maker, modest
+from tests.related.checks import sklearn_checks
+
+make_data = maker(40, 7, 5, share=(0.6, 0.5, 0.7, 0.8, 0.6))
+REGIMES = ["moments", "dual", "krylov"]
+every_regime = pytest.mark.parametrize("solver", REGIMES)
+SHAPES = [(40, 7, 5), (18, 30, 6), (50, 4, 9)]
+every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
+SUPERVISED = {"CCA": CCA(3), "OPLS": OPLS(3), "MLSI": MLSI(3)}
+ALL = {**SUPERVISED, "PCA": PCA(3)}
+every_method = pytest.mark.parametrize("embedding", ALL.values(), ids=ALL.keys())
+every_supervised = pytest.mark.parametrize("embedding", SUPERVISED.values(), ids=SUPERVISED.keys())
+
+
+def centred(A):
+    return A - A.mean(axis=0)
+
+
+def matrix_of(embedding, X, Y):
+    """The matrix on the left of the generalised problem, multiplied out."""
+    Sxx, Sxy, Syy = X.T @ X, X.T @ Y, Y.T @ Y
+    if isinstance(embedding, CCA):
+        return Sxy @ np.linalg.pinv(Syy, hermitian=True) @ Sxy.T
+    if isinstance(embedding, OPLS):
+        return Sxy @ Sxy.T
+    t = embedding.mixing
+    return (1 - t) * Sxx @ Sxx + t * Sxy @ Sxy.T
+
+
+def literal(embedding, X, Y, ridge):
+    X, Y = centred(X), centred(Y)
+    A = matrix_of(embedding, X, Y)
+    values, P = scipy.linalg.eigh(A, X.T @ X + ridge * np.eye(X.shape[1]))
+    return values[::-1], P[:, ::-1] * np.sqrt(len(X))
+
+
+def signed(P, reference):
+    return P * np.sign(np.sum(P * reference, axis=0))
+
+
+def angles(A, B):
+    return scipy.linalg.subspace_angles(A, B).max()
+
+
+# --- the literal problems ------------------------------------------------------------------------
+
+
+@every_supervised
+@every_regime
+@every_shape
+@pytest.mark.parametrize("as_matrix", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_directions_solve_the_generalised_problem(embedding, solver, shape, as_matrix):
+    X, Y = labelled(*shape, seed=1)
+    model = clone(embedding).set_params(solver=solver, ridge=0.7).fit(as_matrix(X), sp.csr_array(Y))
+    values, P = literal(embedding, X, Y, 0.7)
+    np.testing.assert_allclose(model.eigenvalues_, values[:3], rtol=1e-9)
+    np.testing.assert_allclose(signed(P[:, :3], model.projection_), model.projection_, atol=1e-8)
+    assert model.ridge_ == 0.7
+    assert model.objective_ == pytest.approx(values[:3].sum())
+
+
+@given(st.integers(2, 12), st.integers(1, 6), st.integers(2, 4), st.integers(0, 50), st.booleans())
+@modest
+def test_any_shape_has_the_constraint_and_the_objective(n, n_features, n_labels, seed, unit):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features)) * rng.integers(0, 2, n_features)
+    Y = rng.integers(0, 2, (n, n_labels))
+    Xc, Yc, ridge = centred(X), centred(Y), 0.3
+    B = Xc.T @ Xc + ridge * np.eye(n_features)
+    for embedding in (CCA(), OPLS(), MLSI(mixing=0.4)):
+        model = embedding.set_params(ridge=ridge, unit_columns=unit).fit(X, Y)
+        P = model.projection_
+        if not model.eigenvalues_.size:
+            assert P.shape == (n_features, 1)
+            continue
+        if unit:
+            np.testing.assert_allclose(np.linalg.norm(P, axis=0), 1)
+            P = P / np.sqrt(np.diag(P.T @ B @ P)) * np.sqrt(n)
+        np.testing.assert_allclose(P.T @ B @ P, n * np.eye(P.shape[1]), atol=1e-8 * n)
+        found = np.trace(P.T @ matrix_of(embedding, Xc, Yc) @ P) / n
+        assert found == pytest.approx(model.objective_)
+        assert found == pytest.approx(literal(embedding, X, Y, ridge)[0][: P.shape[1]].sum())
+
+
+@every_regime
+@every_shape
+def test_principal_components_are_those_of_scikit_learn(solver, shape):
+    X, Y = labelled(*shape, seed=2)
+    size = min(3, shape[1])
+    for given_rows in (X, sp.csr_array(X)):
+        model = PCA(size, solver=solver).fit(given_rows, Y)
+        other = SklearnPCA(size).fit(X)
+        assert angles(model.projection_, other.components_.T) < 1e-7
+        np.testing.assert_allclose(
+            model.eigenvalues_, other.explained_variance_ * (len(X) - 1), rtol=1e-9
+        )
+        np.testing.assert_allclose(
+            model.projection_.T @ model.projection_, np.eye(size), atol=1e-10
+        )
+
+
+@every_regime
+def test_without_ridge_canonical_directions_are_those_of_scikit_learn(solver):
+    """Its iteration stops at a tolerance, so only some six digits are the same."""
+    X, Y = make_data(200)
+    model = CCA(3, ridge=0.0, solver=solver).fit(X, Y)
+    other = SklearnCCA(3, scale=False, tol=1e-14, max_iter=100_000).fit(X, Y)
+    mine, theirs = model.transform(X), other.transform(X)
+    correlations = [np.corrcoef(mine[:, k], theirs[:, k])[0, 1] for k in range(3)]
+    np.testing.assert_allclose(np.abs(correlations), 1, atol=1e-5)
+    np.testing.assert_allclose(np.cov(mine.T, bias=True), np.eye(3), atol=1e-9)
+    Yc, U = centred(Y), centred(mine)
+    best = [np.corrcoef(U[:, k], Yc @ np.linalg.lstsq(Yc, U[:, k])[0])[0, 1] for k in range(3)]
+    np.testing.assert_allclose(np.square(best), model.eigenvalues_, atol=1e-9)
+
+
+# --- what the methods are of each other, and in the limit ----------------------------------------
+
+
+def test_mixing_goes_from_principal_components_to_orthonormalised_least_squares():
+    X, Y = make_data()
+    np.testing.assert_allclose(
+        MLSI(3, mixing=1.0, ridge=2.0).fit(X, Y).projection_,
+        OPLS(3, ridge=2.0).fit(X, Y).projection_,
+        atol=1e-9,
+    )
+    features = MLSI(3, mixing=0.0, ridge=0.0).fit(X, Y)
+    assert angles(features.projection_, PCA(3).fit(X, Y).projection_) < 1e-7
+
+
+def test_labels_of_equal_variance_without_correlation_count_alike():
+    """Then (Yc'Yc)^-1 is a factor, and both methods have the same directions."""
+    X, _ = make_data(32)
+    Y = np.array([[i >> k & 1 for k in range(4)] for i in range(32)])
+    one, other = (cls(3, ridge=0.5).fit(X, Y).projection_ for cls in (CCA, OPLS))
+    np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+def test_with_all_directions_the_two_score_alike():
+    """They span the same space with the same inner products, which is all that a ridge sees."""
+    X, Y = make_data(60)
+    one, other = (CompactClassifier(cls(), alpha=2.0).fit(X, Y) for cls in (CCA, OPLS))
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
+
+
+def test_dependent_and_constant_labels_change_nothing():
+    """Rows with one label each: the scatter of the labels is singular."""
+    X, _ = make_data(40)
+    Y = np.eye(4)[np.argmax(X[:, :4] + 0.1 * X[:, 3:7], axis=1)]
+    wide = np.hstack([Y, Y[:, :1], np.zeros((40, 1)), np.ones((40, 1))])
+    found = [CCA(3, ridge=0.2).fit(X, labels).projection_ for labels in (Y[:, :3], Y, wide)]
+    np.testing.assert_allclose(np.abs(found[0]), np.abs(found[1]), atol=1e-8)
+    np.testing.assert_allclose(np.abs(found[0]), np.abs(found[2]), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["CCA", "OPLS", "MLSI", "PCA"])
+def test_with_all_directions_scores_are_those_of_plain_regression(name):
+    X, Y = make_data(60)
+    new = make_data(30, seed=5)[0]
+    embedding = {"CCA": CCA(1.0), "OPLS": OPLS(1.0), "MLSI": MLSI(1.0), "PCA": PCA(1.0)}[name]
+    for alpha in (0.0,) if name != "PCA" else (0.0, 1.0, 10.0):
+        if name != "PCA":
+            embedding.set_params(ridge=0.0)
+        found = CompactClassifier(embedding, alpha=alpha).fit(X, Y).decision_function(new)
+        plain = CompactClassifier(Original(), alpha=alpha).fit(X, Y).decision_function(new)
+        np.testing.assert_allclose(found, plain, atol=1e-8)
+
+
+# --- the library's regimes, searches and shells --------------------------------------------------
+
+
+@every_method
+def test_sizes_are_nested_and_signs_point_to_a_label(embedding):
+    X, Y = make_data()
+    large = clone(embedding).set_params(n_feature_components=4).fit(X, Y).projection_
+    small = clone(embedding).set_params(n_feature_components=2).fit(X, Y).projection_
+    np.testing.assert_allclose(large[:, :2], small, atol=1e-9)
+    products = large.T @ centred(X).T @ Y
+    assert (products[np.arange(4), np.abs(products).argmax(axis=1)] > 0).all()
+
+
+@every_method
+@pytest.mark.parametrize("shape", SHAPES[:2], ids=str)
+def test_weights_are_repeated_rows(embedding, shape):
+    X, Y = labelled(*shape, seed=3)
+    weights = np.random.default_rng(0).integers(1, 4, len(X))
+    model = CompactClassifier(clone(embedding), alpha=0.5)
+    for solver in REGIMES:
+        model.embedding.set_params(solver=solver)
+        weighted = clone(model).fit(X, Y, sample_weight=weights).decision_function(X)
+        repeated = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+        np.testing.assert_allclose(weighted, repeated.decision_function(X), atol=1e-8)
+
+
+@every_method
+@pytest.mark.parametrize("shape", SHAPES[:2], ids=str)
+def test_a_linear_kernel_changes_nothing(embedding, shape):
+    X, Y = labelled(*shape, seed=4)
+    plain = CompactClassifier(clone(embedding), alpha=0.5).fit(X, Y)
+    kernel = CompactClassifier(clone(embedding), alpha=0.5, feature_map=KernelMap("linear"))
+    np.testing.assert_allclose(
+        kernel.fit(X, Y).decision_function(X), plain.decision_function(X), atol=1e-8
+    )
+    assert method(type(embedding).__name__, feature_map=KernelMap()).fit(X, Y).predict(X).any()
+
+
+@every_method
+def test_a_search_scores_as_single_fits_do(embedding):
+    X, Y = make_data(60)
+    grid = {"embedding__n_feature_components": [1, 2, 4], "alpha": [0.1, 10.0]}
+    search = GridSearchMoments(CompactClassifier(clone(embedding)), grid, cv=3).fit(X, Y)
+    for place in (0, 3, 5):
+        params = search.cv_results_["params"][place]
+        single = GridSearchMoments(
+            CompactClassifier(clone(embedding)), {k: [v] for k, v in params.items()}, cv=3
+        ).fit(X, Y)
+        found = search.cv_results_["mean_test_score"][place]
+        assert single.best_score_ == pytest.approx(found, abs=1e-9)
+
+
+@every_supervised
+def test_a_shared_ridge_is_the_learners(embedding):
+    X, Y = make_data()
+    shared = CompactClassifier(clone(embedding), alpha=3.0).fit(X, Y)
+    given_ = CompactClassifier(clone(embedding).set_params(ridge=3.0), alpha=3.0).fit(X, Y)
+    assert shared.embedding_.ridge_ == 3.0
+    np.testing.assert_array_equal(shared.decision_function(X), given_.decision_function(X))
+    assert clone(embedding).fit(X, Y).ridge_ == 1.0
+
+
+@every_method
+def test_sums_of_blocks_are_enough(embedding):
+    X, Y = make_data(60)
+    model = CompactClassifier(clone(embedding), alpha=1.0)
+    parts = clone(model)
+    for start in range(0, 60, 20):
+        parts.partial_fit(X[start : start + 20], Y[start : start + 20])
+    np.testing.assert_allclose(
+        parts.decision_function(X), model.fit(X, Y).decision_function(X), atol=1e-8
+    )
+
+
+@every_method
+def test_rows_without_variance_are_no_error(embedding):
+    X, Y = np.ones((8, 3)), make_data(8)[1]
+    model = CompactClassifier(clone(embedding), alpha=1.0).fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(X), np.tile(Y.mean(axis=0), (8, 1)))
+
+
+@every_method
+def test_models_are_stored_and_exported(embedding, tmp_path):
+    X, Y = make_data()
+    model = CompactClassifier(clone(embedding), alpha=1.0).fit(X, Y)
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert_same(model, to_onnx(model, dtype="float64"), X, BOUNDS["float64"])
+
+
+def test_sizes_beyond_the_features_are_refused():
+    X, Y = make_data()
+    with pytest.raises(ValueError, match=r"n_feature_components=8 asks for more .* features \(7\)"):
+        CCA(8).fit(X, Y)
+    with pytest.raises(ValueError, match="parameter 'mixing' of MLSI must be"):
+        MLSI(mixing=1.5).fit(X, Y)
+
+
+def test_more_labels_than_memory_are_refused(monkeypatch):
+    X, Y = make_data()
+    pair = MomentsPair(Moments.from_arrays(X, sp.csr_array(Y)))
+    monkeypatch.setattr(memory, "available_bytes", lambda: 100)
+    with pytest.raises(MemoryError, match=r"inverse of a matrix of 5 labels by 5 .* Use OPLS"):
+        CCA().solve(pair)
+
+
+def test_enron_stays_sparse_and_is_ranked_well():
+    data = load("enron")
+    for name in ("CCA", "OPLS"):
+        model = method(name, protocol="recommended", alpha=100.0)
+        model.fit(data.X[:1000], data.Y[:1000])
+        assert model.evaluate(data.X[1000:], data.Y[1000:])["average_precision"] > 0.6
+
+
+class Canonical(CCA):
+    """scikit-learn hands its own targets, which are no labels, to every class of the name CCA."""
+
+
+@sklearn_checks(Canonical(), OPLS(), MLSI(), PCA())
+def test_sklearn_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,210 @@
+"""SLEEC: codes keep inner products of near label vectors; neighbours of codes vote."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.neighbors import NearestNeighbors
+
+from compactlearn.estimators.related import sleec, sleec_codes
+from compactlearn.related import SLEECClassifier
+from tests.makers import labelled, modest
+
+
+def csr(matrix):
+    return scipy.sparse.csr_array(np.asarray(matrix, dtype=float))
+
+
+def normalised(Y):
+    lengths = np.linalg.norm(Y, axis=1, keepdims=True)
+    return Y / np.where(lengths > 0, lengths, 1.0)
+
+
+def literal_omega(S, count):
+    """A pair is kept where either row is among the other's nearest; equals go by their place."""
+    n = len(S)
+    kept = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        nearest = sorted(range(n), key=lambda j: (-S[i, j], j))[:count]
+        kept[i, nearest] = True
+    return kept | kept.T
+
+
+def literal_projection(S, kept, Z, rounds):
+    """Singular value projection with everything formed."""
+    m = Z.shape[1]
+    losses = [np.sum((kept * (S - Z @ Z.T)) ** 2)]
+    for _ in range(rounds):
+        values, vectors = np.linalg.eigh(Z @ Z.T + kept * (S - Z @ Z.T))
+        values, vectors = values[::-1][:m], vectors[:, ::-1][:, :m]
+        Z = vectors[:, values > 0] * np.sqrt(values[values > 0])
+        losses.append(np.sum((kept * (S - Z @ Z.T)) ** 2))
+    return Z, losses
+
+
+@pytest.mark.parametrize("solver", ["projection", "alternating"])
+@pytest.mark.parametrize("n_similar", [None, 30, 40])
+def test_with_all_neighbours_codes_are_the_truncated_eigendecomposition(solver, n_similar):
+    Y = labelled(30, 5, 6, 0)[1]
+    unit = normalised(Y)
+    values, vectors = np.linalg.eigh(unit @ unit.T)
+    best = (vectors[:, -3:] * values[-3:]) @ vectors[:, -3:].T
+    model = SLEECClassifier(3, n_similar=n_similar, solver=solver)
+    Z = model._codes(csr(Y), 3).Z
+    np.testing.assert_allclose(Z @ Z.T, best, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "find", [sleec_codes.codes_by_projection, sleec_codes.codes_by_alternation]
+)
+def test_the_truncated_eigendecomposition_stays_where_all_pairs_count(find):
+    """Both searches begin there, and have nothing to gain."""
+    Y = csr(normalised(labelled(25, 5, 6, 0)[1]))
+    start = sleec_codes.eigen_codes(Y, 3)
+    pairs = sleec_codes.near_pairs(Y, 25)
+    assert pairs.nnz == 25 * 25
+    found = find(pairs, start, max_iter=5, tol=0.0)
+    np.testing.assert_allclose(found.Z @ found.Z.T, start @ start.T, atol=1e-8)
+
+
+@modest
+@given(
+    n=st.integers(3, 20),
+    n_labels=st.integers(1, 7),
+    count=st.integers(1, 20),
+    seed=st.integers(0, 1000),
+)
+def test_near_pairs_are_the_literal_ones(n, n_labels, count, seed):
+    Y = normalised((np.random.default_rng(seed).random((n, n_labels)) < 0.4).astype(float))
+    S = Y @ Y.T
+    exact = csr(Y) @ csr(Y).T  # the sums that are compared, to the last digit
+    kept = literal_omega(exact.toarray(), count)
+    pairs = sleec_codes.near_pairs(csr(Y), count)
+    found = np.zeros((n, n), dtype=bool)
+    found[np.repeat(np.arange(n), np.diff(pairs.indptr)), pairs.indices] = True
+    np.testing.assert_array_equal(found, kept)
+    np.testing.assert_allclose(pairs.toarray(), kept * S, atol=1e-12)
+
+
+def test_projection_is_the_literal_one_and_never_rises():
+    Y = normalised(labelled(30, 5, 8, 1)[1])
+    S = Y @ Y.T
+    kept = literal_omega((csr(Y) @ csr(Y).T).toarray(), 6)
+    start = sleec_codes.eigen_codes(csr(Y), 3)
+    pairs = sleec_codes.near_pairs(csr(Y), 6)
+    found = sleec_codes.codes_by_projection(pairs, start, max_iter=15, tol=0.0)
+    Z, losses = literal_projection(S, kept, start, 15)
+    np.testing.assert_allclose(found.losses, losses, rtol=1e-8)
+    np.testing.assert_allclose(found.Z @ found.Z.T, Z @ Z.T, atol=1e-8)
+    assert (np.diff(found.losses) <= 1e-12).all()
+    assert found.losses[-1] < 0.9 * found.losses[0]
+
+
+def test_alternation_solves_each_row_and_never_rises():
+    Y = normalised(labelled(30, 5, 8, 1)[1])
+    kept = literal_omega((csr(Y) @ csr(Y).T).toarray(), 8)
+    start = sleec_codes.eigen_codes(csr(Y), 3)
+    pairs = sleec_codes.near_pairs(csr(Y), 8)
+    U = sleec_codes.codes_by_alternation(pairs, start, max_iter=1, tol=0.0).Z
+    for i in range(30):
+        literal = np.linalg.lstsq(start[kept[i]], (Y @ Y.T)[i, kept[i]], rcond=None)[0]
+        np.testing.assert_allclose(U[i], literal, atol=1e-6)
+    losses = sleec_codes.codes_by_alternation(pairs, start, max_iter=10, tol=0.0).losses
+    assert (np.diff(losses) <= 0).all()
+    assert losses[-1] < losses[0]
+
+
+def test_regression_and_votes_are_the_literal_ones():
+    X, Y = labelled(40, 5, 6, 0)
+    model = SLEECClassifier(3, n_neighbors=4, alpha=0.7).fit(X, Y)
+    Z = model._codes(csr(Y), 3).Z
+    Xc, Zc = X - X.mean(axis=0), Z - Z.mean(axis=0)
+    B = np.linalg.solve(Xc.T @ Xc + 0.7 * np.eye(5), Xc.T @ Zc)
+    embedded = Xc @ B
+    new = labelled(15, 5, 6, 3)[0]
+    near = (
+        NearestNeighbors(n_neighbors=4)
+        .fit(embedded)
+        .kneighbors((new - X.mean(axis=0)) @ B, return_distance=False)
+    )
+    literal = np.array([Y[rows].mean(axis=0) for rows in near])
+    np.testing.assert_allclose(model.decision_function(new), literal, atol=1e-12)
+
+
+def test_clusters_are_models_of_their_rows_and_learners_are_averaged():
+    X, Y = labelled(60, 4, 5, 0)
+    X[:30] += 50.0
+    own = {"n_components": 3, "n_neighbors": 5}
+    both = SLEECClassifier(n_clusters=2, n_learners=3, random_state=0, **own).fit(X, Y)
+    assert both.n_clusters_ == 2
+    assert len(both.learners_) == 3
+    parts = [SLEECClassifier(**own).fit(X[rows], Y[rows]) for rows in (slice(30), slice(30, 60))]
+    alone = np.vstack([parts[0].decision_function(X[:30]), parts[1].decision_function(X[30:])])
+    np.testing.assert_allclose(both.decision_function(X), alone, atol=1e-12)
+
+
+def test_several_divisions_differ_and_are_averaged():
+    X, Y = labelled(80, 4, 5, 0)
+    model = SLEECClassifier(3, n_clusters=4, n_learners=3, random_state=0).fit(X, Y)
+    scores = []
+    for learner in model.learners_:
+        one = SLEECClassifier(3).fit(X, Y)
+        one.learners_ = (learner,)
+        scores.append(one.decision_function(X))
+    assert np.abs(scores[0] - scores[1]).max() > 0
+    np.testing.assert_allclose(model.decision_function(X), np.mean(scores, axis=0))
+    assert len(SLEECClassifier(3, n_learners=3).fit(X, Y).learners_) == 1
+
+
+def test_the_programs_settings_make_it_sparse():
+    X, Y = labelled(40, 10, 6, 0)
+    (cluster,) = SLEECClassifier(3, weight_quantile=0.7).fit(X, Y).learners_[0].clusters
+    assert np.mean(cluster.coef == 0) == pytest.approx(0.7, abs=0.05)
+    (cluster,) = SLEECClassifier(3, point_quantile=0.5).fit(X, Y).learners_[0].clusters
+    np.testing.assert_allclose(np.mean(cluster.points == 0, axis=0), 0.5, atol=0.05)
+
+
+def test_the_l1_term_begins_the_splitting_as_stated():
+    X, Y = labelled(40, 5, 6, 0)
+    Z = SLEECClassifier(3)._codes(csr(Y), 3).Z
+    w, l1, alpha = 1e-3, 1e-4, 0.5
+    plain = sleec.regression(X, csr(Y), Z, alpha, 0.0)
+    found = sleec.regression(X, csr(Y), Z, alpha, l1)
+
+    def ridge(targets, penalty):
+        Xc = X - X.mean(axis=0)
+        B = np.linalg.solve(Xc.T @ Xc + penalty * np.eye(5), Xc.T @ targets)
+        return B, targets.mean(axis=0) - X.mean(axis=0) @ B
+
+    B, b = ridge(Z, alpha)
+    np.testing.assert_allclose(plain[0], B, atol=1e-10)
+    U = np.zeros_like(Z)
+    for _ in range(2):
+        F = X @ B + b
+        A = np.sign(F + U) * np.maximum(np.abs(F + U) - l1 / w, 0)
+        U = U + F - A
+        B, b = ridge((Z + w / 2 * (A - U)) / (1 + w / 2), alpha / (1 + w / 2))
+    np.testing.assert_allclose(found[0], B, atol=1e-10)
+    np.testing.assert_allclose(found[1], b, atol=1e-10)
+    assert np.abs(found[0] - plain[0]).max() > 1e-9
+
+
+def test_sparse_rows_are_dense_rows():
+    X, Y = labelled(50, 12, 6, 0, density=0.4)
+    own = {"n_components": 3, "n_similar": 10}
+    dense = SLEECClassifier(**own).fit(X, Y)
+    sparse = SLEECClassifier(**own).fit(csr(X), csr(Y))
+    np.testing.assert_allclose(sparse.decision_function(csr(X)), dense.decision_function(X))
+
+
+def test_rows_without_labels_are_rows():
+    X = labelled(20, 4, 3, 0)[0]
+    model = SLEECClassifier().fit(X, np.zeros((20, 3), dtype=int))
+    assert not model.decision_function(X).any()
+
+
+def test_more_clusters_than_rows_are_refused():
+    X, Y = labelled(20, 4, 5, 0)
+    with pytest.raises(ValueError, match=r"more clusters than there are rows \(20\)"):
+        SLEECClassifier(n_clusters=21).fit(X, Y)

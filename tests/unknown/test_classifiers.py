@@ -1,0 +1,342 @@
+"""Classifiers with unknown labels: what they learn, and that nothing else is read."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import Ridge
+from sklearn.metrics import roc_auc_score
+
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    AutoCompactClassifier,
+    CMLLClassifier,
+    CMLLClassifierCV,
+    CompactClassifier,
+    FaIE,
+    KernelMap,
+    Original,
+    ThresholdTuner,
+    load_model,
+)
+from compactlearn.estimators import completing
+from compactlearn.estimators.completing import Completion
+from compactlearn.metrics import average_precision
+from compactlearn.model_selection import GridSearchMoments, IterativeStratification
+from tests.unknown.problems import problem, sparse, with_nan
+
+EMBEDDINGS = [CMLL(n_label_components=3), Original(), PLST(3), CPLST(3), MDDM(), FaIE(3), DMLR(3)]
+DECODERS = ["linear", "learned", "logistic"]
+
+
+@pytest.fixture
+def fixed_completion(monkeypatch):
+    """Strengths that no label takes part in choosing."""
+    chosen = Completion(2.0, share=0.5)
+    monkeypatch.setattr(completing, "choose_completion", lambda pair, unknown: chosen)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_labels_kept_are_ridges_of_the_rows_that_know_them(weighted):
+    X, Y, unknown = problem()
+    w = np.random.default_rng(3).uniform(0.5, 2.0, len(X)) if weighted else None
+    model = CompactClassifier(Original(), alpha=1.7, threshold=0.5)
+    scores = model.fit(X, with_nan(Y, unknown), w).decision_function(X)
+    for j in range(Y.shape[1]):
+        known = ~unknown[:, j]
+        ridge = Ridge(alpha=1.7).fit(X[known], Y[known, j], None if w is None else w[known])
+        np.testing.assert_allclose(scores[:, j], ridge.predict(X), atol=1e-9)
+
+
+def test_so_are_they_by_a_kernel():
+    X, Y, unknown = problem(40, 4, 3)
+    kernel = KernelMap("linear")
+    model = CompactClassifier(Original(), feature_map=kernel, alpha=1.7, threshold=0.5)
+    plain = CompactClassifier(Original(), alpha=1.7, threshold=0.5)
+    Y = with_nan(Y, unknown)
+    np.testing.assert_allclose(
+        model.fit(X, Y).decision_function(X), plain.fit(X, Y).decision_function(X), atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_labels_all_known_are_fitted_as_ever_to_the_bit(decoder):
+    X, Y, unknown = problem()
+    model = CMLLClassifier(n_label_components=3, decoder=decoder)
+    ordinary = model.fit(X, Y)
+    expected, threshold = ordinary.decision_function(X), ordinary.threshold_
+    marked = model.fit(X, Y, unknown=np.zeros_like(unknown))
+    np.testing.assert_array_equal(marked.decision_function(X), expected)
+    assert marked.threshold_ == threshold
+
+
+def test_all_forms_of_unknown_labels_are_one():
+    X, Y, unknown = problem()
+    given = with_nan(Y, unknown)
+    frame = pd.DataFrame(given, columns=list("abcde"))
+    model = CMLLClassifier(n_label_components=3)
+    expected = model.fit(X, given).decision_function(X)
+    forms = [
+        (frame, None),
+        (frame.astype("Int64"), None),
+        (frame.astype("boolean"), None),
+        (given.tolist(), None),
+        (sparse(Y), scipy.sparse.csr_matrix(unknown)),
+        (sparse(Y), unknown),
+        (scipy.sparse.csc_matrix(sparse(Y)), scipy.sparse.coo_array(unknown)),
+        (Y, unknown),
+        (Y.astype(int), sparse(unknown)),
+        (np.where(unknown, -1.0, Y), unknown),
+    ]
+    for labels, marks in forms:
+        own = model.fit(X, labels, unknown=marks)
+        np.testing.assert_array_equal(own.decision_function(X), expected)
+    assert model.fit(X, frame.astype("Int64")).label_names_ == list("abcde")
+
+
+@pytest.mark.parametrize(
+    ("embedding", "decoder"),
+    [
+        *((one, "linear") for one in EMBEDDINGS),
+        *((one, decoder) for one in EMBEDDINGS[:2] for decoder in DECODERS[1:]),
+    ],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
+)
+def test_what_stands_under_the_marks_is_not_read(embedding, decoder):
+    X, Y, unknown = problem()
+    rng = np.random.default_rng(5)
+    other = np.where(unknown, rng.integers(0, 2, Y.shape), Y)
+    model = CompactClassifier(embedding, decoder=decoder, threshold="per-label")
+    first = model.fit(X, with_nan(Y, unknown))
+    scores, threshold = first.decision_function(X), first.threshold_
+    again = model.fit(sparse(X) if decoder == "linear" else X, other, unknown=unknown)
+    np.testing.assert_allclose(again.decision_function(X), scores, atol=1e-7)
+    np.testing.assert_allclose(again.threshold_, threshold, atol=1e-7)
+
+
+def test_completed_labels_serve_better_than_zeros():
+    X, Y, unknown = problem(600, 10, 8, hidden=0.5, seed=1)
+    train, test = slice(0, 300), slice(300, 600)
+    model = CMLLClassifier(n_label_components=8)
+    figures = {
+        name: average_precision(Y[test], model.fit(X[train], labels).decision_function(X[test]))
+        for name, labels in {
+            "all": Y[train],
+            "known": with_nan(Y, unknown)[train],
+            "zeros": np.where(unknown, 0.0, Y)[train],
+        }.items()
+    }
+    lost = figures["all"] - figures["zeros"]
+    assert lost > 0
+    assert figures["all"] - figures["known"] < 0.5 * lost
+
+
+# ---- unknown labels are no absent ones ----
+
+
+class Scored(ClassifierMixin, BaseEstimator):
+    """Scores that are its features, whatever it is fitted to."""
+
+    def fit(self, X, Y):
+        assert np.isnan(Y).any()
+        self.classes_ = np.arange(Y.shape[1])
+        return self
+
+    def decision_function(self, X):
+        return X
+
+
+def best_figure(scores, Y, known):
+    """The largest micro-F1 that a threshold reaches on the known labels, and what one reaches."""
+
+    def reached(threshold):
+        predicted, truth = (scores > threshold)[known], Y[known] > 0
+        return 2 * (predicted & truth).sum() / (predicted.sum() + truth.sum())
+
+    return max(reached(candidate) for candidate in scores[known]), reached
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_thresholds_are_the_best_for_the_known_labels(decoder):
+    X, Y, unknown = problem(120, 5, 4, hidden=0.6)
+    model = CMLLClassifier(n_label_components=3, decoder=decoder, threshold="f1")
+    honest = model.fit_scored(X, with_nan(Y, unknown))
+    scores, rows = honest.columns(slice(0, 4)), honest.rows
+    best, reached = best_figure(scores, Y[rows], ~unknown[rows])
+    assert reached(model.threshold_) == pytest.approx(best)
+
+
+def test_so_are_those_of_a_tuner():
+    scores, Y, unknown = problem(100, 4, 4, hidden=0.6)
+    tuner = ThresholdTuner(Scored(), random_state=0).fit(scores, with_nan(Y, unknown))
+    best, reached = best_figure(scores, Y, ~unknown)
+    assert reached(tuner.threshold_) == pytest.approx(best)
+    counted = ThresholdTuner(Scored(), strategy="top-k").fit(scores, with_nan(Y, unknown))
+    assert counted.k_ == round(4 * Y[~unknown].mean())
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_scores_are_as_large_as_the_known_labels_say(decoder):
+    X, Y, unknown = problem(300, 5, 4, hidden=0.6)
+    model = CMLLClassifier(n_label_components=4, decoder=decoder, threshold=0.5)
+    model.fit(X, with_nan(Y, unknown))
+    shown = model.predict_proba(X) if decoder == "logistic" else model.decision_function(X)
+    known = np.nanmean(with_nan(Y, unknown), axis=0)
+    np.testing.assert_allclose(shown.mean(axis=0), known, atol=0.05)
+
+
+@pytest.mark.slow
+def test_so_are_those_of_auto():
+    X, Y, unknown = problem(200, 5, 4, hidden=0.6)
+    model = AutoCompactClassifier(random_state=0).fit(X, with_nan(Y, unknown))
+    assert model.predict_proba(X).mean() == pytest.approx(Y[~unknown].mean(), abs=0.05)
+
+
+# ---- honest scores ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("embedding", [Original(), CMLL(n_label_components=3), PLST(3)])
+@pytest.mark.usefixtures("fixed_completion")
+def test_the_labels_of_a_fold_do_not_take_part_in_its_scores(embedding):
+    """Nor does what is filled into rows of other folds."""
+    X, Y, unknown = problem(80, 6, 5, hidden=0.5)
+    groups = np.arange(80) % 5
+    fold = groups == 2
+    model = CompactClassifier(embedding, threshold="f1")
+    first = model.fit_scored(X, with_nan(Y, unknown), groups=groups)
+    Y[fold] = 1.0 - Y[fold]
+    second = model.fit_scored(X, with_nan(Y, unknown), groups=groups)
+    own = fold[first.rows]
+    every = slice(0, 5)
+    np.testing.assert_allclose(first.columns(every)[own], second.columns(every)[own], atol=1e-10)
+    assert np.abs(first.columns(every) - second.columns(every)).max() > 1e-3
+
+
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
+def test_scores_of_labels_that_are_noise_are_noise(decoder):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(100, 40)), (rng.random((100, 30)) < 0.4).astype(float)
+    unknown = rng.random(Y.shape) < 0.4
+    model = CMLLClassifier(decoder=decoder, threshold="f1")
+    honest = model.fit_scored(X, with_nan(Y, unknown))
+    scores = honest.columns(slice(0, 30))
+    known = ~unknown[honest.rows]
+    areas = [roc_auc_score(Y[honest.rows][k, j], scores[k, j]) for j, k in enumerate(known.T)]
+    assert np.mean(areas) < 0.52  # a row that is left out leaves others that lean the other way
+
+
+# ---- what stands on classifiers -----------------------------------------------------------------
+
+
+def test_a_search_finds_the_scores_of_separate_fits():
+    X, Y, unknown = problem(80, 6, 5)
+    given = with_nan(Y, unknown)
+    splits = list(IterativeStratification(3).split(X, np.nan_to_num(given)))
+    for model, grid in (
+        (CMLLClassifier(threshold=0.5), {"alpha": [0.5, 20.0], "n_label_components": [2, 4]}),
+        (CompactClassifier(Original(), threshold=0.5), {"alpha": [0.5, 20.0]}),
+    ):
+        search = GridSearchMoments(model, grid, cv=splits).fit(X, given)
+        for place, params in enumerate(search.cv_results_["params"]):
+            for number, (train, test) in enumerate(splits):
+                own = type(model)(**{**model.get_params(deep=False), **params})
+                own.fit(X[train], given[train])
+                expected = average_precision(given[test], own.decision_function(X[test]))
+                found = search.cv_results_[f"split{number}_test_score"][place]
+                assert found == pytest.approx(expected, abs=1e-8)
+
+
+def test_searches_and_tuners_read_nothing_under_the_marks():
+    X, Y, unknown = problem(80, 6, 5)
+    given, other = with_nan(Y, unknown), np.where(unknown, 1.0 - Y, Y)
+    makers = (
+        lambda: CMLLClassifierCV(alphas=[1.0, 10.0], n_label_components=[3], cv=3),
+        lambda: ThresholdTuner(CMLLClassifier(threshold=0.5), strategy="per-label", random_state=0),
+        lambda: ThresholdTuner(CMLLClassifier(threshold=0.5), strategy="top-k", random_state=0),
+    )
+    for make in makers:
+        first = make().fit(X, given)
+        second = make().fit(X, sparse(other), unknown=scipy.sparse.csr_matrix(unknown))
+        np.testing.assert_array_equal(first.predict(X), second.predict(X))
+        assert first.evaluate(X, given)["micro_f1"] == second.evaluate(X, given)["micro_f1"]
+
+
+@pytest.mark.slow
+def test_auto_reads_nothing_under_the_marks_and_tries_no_trees():
+    X, Y, unknown = problem(90, 6, 4)
+    first = AutoCompactClassifier(random_state=0).fit(X, with_nan(Y, unknown))
+    other = np.where(unknown, 1.0 - Y, Y)
+    second = AutoCompactClassifier(random_state=0).fit(X, other, unknown=unknown)
+    np.testing.assert_allclose(first.decision_function(X), second.decision_function(X), atol=1e-9)
+    assert not any("tree" in name or "forest" in name for name in first.weights_)
+
+
+def test_such_models_are_stored_and_loaded(tmp_path):
+    X, Y, unknown = problem()
+    model = CMLLClassifier(n_label_components=3, decoder="logistic").fit(X, with_nan(Y, unknown))
+    model.save(tmp_path / "a.model")
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "a.model").predict_proba(X), model.predict_proba(X)
+    )
+
+
+def test_weights_of_rows_go_along_and_rows_of_none_are_left_out():
+    X, Y, unknown = problem(50, 5, 4)
+    given = with_nan(Y, unknown)
+    given[0] = np.nan  # nothing is known of it, but it does not count
+    w = np.where(np.arange(50) % 4 == 1, 2.0, 1.0)
+    w[0] = 0.0
+    model = CMLLClassifier(n_label_components=3, threshold=0.5)
+    weighted = model.fit(X, given, w).decision_function(X)
+    twice = np.repeat(np.arange(50), w.astype(int))
+    repeated = model.fit(X[twice], given[twice]).decision_function(X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-3)
+
+
+# ---- refusals -----------------------------------------------------------------------------------
+
+
+def test_refusals_leave_the_model_as_it_was():
+    X, Y, unknown = problem()
+    model = CMLLClassifier(n_label_components=3).fit(X, Y)
+    expected = model.decision_function(X)
+    for labels, marks, message in (
+        (with_nan(Y, np.arange(5) == [[2]] * 60), None, "label 2 is unknown in all 60 rows; leave"),
+        (with_nan(Y, (np.arange(60) == 7)[:, None]), None, "of row 7 all 5 are unknown"),
+        (Y, unknown[:, :3], "unknown must have the shape of Y, \\(60, 5\\)"),
+        (Y, 0.5 * unknown, "unknown must be Boolean, True where a label is not known"),
+        (Y, "none", "unknown must have the shape of Y"),
+        (Y[:, 0], unknown, "unknown says which labels of a matrix are known, and y is a vector"),
+        (np.where(unknown, np.inf, Y), None, "Y contains infinity"),
+        (np.where(unknown[:, 0], np.nan, Y[:, 0]), None, "contains NaN or infinity"),
+        (np.where(unknown, np.nan, 2 * Y), None, "Every label must be 0 or 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, labels, unknown=marks)
+        np.testing.assert_array_equal(model.decision_function(X), expected)
+
+
+def test_a_label_without_any_known_row_is_told_by_its_name():
+    X, Y, _ = problem()
+    frame = pd.DataFrame(Y, columns=list("abcde"))
+    frame["c"] = np.nan
+    with pytest.raises(ValueError, match="label 2 \\('c'\\) is unknown"):
+        CMLLClassifier().fit(X, frame)
+
+
+def test_ways_that_need_all_labels_say_so():
+    X, Y, unknown = problem()
+    given = with_nan(Y, unknown)
+    with pytest.raises(ValueError, match="use CompactClassifier, CMLLClassifier or C2AEClassifier"):
+        CMLLClassifier().partial_fit(X, given)
+    with pytest.raises(ValueError, match="small models need labels that are all known"):
+        AutoCompactClassifier(size_budget=100).fit(X, given)
+    blocks = [(X, Y)]
+    with pytest.raises(ValueError, match="NaN, which would mean an unknown label"):
+        CMLLClassifier().fit_blocks([(X, given)])
+    CMLLClassifier().fit_blocks(blocks)

@@ -1,0 +1,228 @@
+"""Missing positives and flipped labels: what corrected labels are on average, and who sees them."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+
+from compactlearn import PLST, CMLLClassifier, CompactClassifier, Original, load_model
+from compactlearn.core.label_correction import Correction, check_rates
+from compactlearn.decoding.corrected_thresholds import tune_corrected
+from compactlearn.decoding.held_out import known_alone
+from compactlearn.decoding.logistic import fit_logistic
+from compactlearn.decoding.thresholds import STRATEGIES, tune
+from compactlearn.estimators.noisy_labels import estimated_noise
+from compactlearn.metrics import micro_f1, propensities
+from compactlearn.model_selection import GridSearchMoments
+from tests.unknown.problems import problem, sparse, with_nan
+
+
+def every_outcome(Y, correction):
+    """Every way in which labels of few cells can be seen, and its chance."""
+    n = Y.size
+    for flips in range(2**n):
+        flipped = np.array([flips >> k & 1 for k in range(n)], bool).reshape(Y.shape)
+        rate = np.where(Y > 0, correction.false_negative, correction.false_positive)
+        chance = np.where(flipped, rate, 1 - rate).prod()
+        yield np.where(flipped, 1 - Y, Y), chance
+
+
+@pytest.mark.parametrize(
+    "correction",
+    [
+        Correction(np.zeros(3), np.array([0.5, 0.2, 0.0])),  # missing positives
+        Correction(np.array([0.1, 0.0, 0.3]), np.array([0.2, 0.4, 0.3])),
+    ],
+    ids=["missing", "flipped"],
+)
+def test_sufficient_statistics_are_those_of_the_true_labels_on_average(correction):
+    """Exactly: the mean over all outcomes, each with its chance."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(3, 2)), np.array([[1.0, 0, 1], [0, 0, 1], [1, 1, 0]])
+    sums, cross, gram, chances = np.zeros(3), np.zeros((2, 3)), np.zeros((3, 3)), 0.0
+    squares = np.zeros(3)
+    for seen, chance in every_outcome(Y, correction):
+        corrected = correction.corrected(sparse(seen)).toarray()
+        sums += chance * corrected.sum(axis=0)
+        cross += chance * X.T @ corrected
+        gram += chance * corrected.T @ corrected
+        squares += chance * (corrected**2).sum(axis=0)
+        chances += chance
+    assert chances == pytest.approx(1.0)
+    np.testing.assert_allclose(sums, Y.sum(axis=0), atol=1e-12)
+    np.testing.assert_allclose(cross, X.T @ Y, atol=1e-12)
+    apart = ~np.eye(3, dtype=bool)
+    np.testing.assert_allclose(gram[apart], (Y.T @ Y)[apart], atol=1e-12)
+    f, m, left = correction.false_positive, correction.false_negative, correction.left
+    variance = (Y * m * (1 - m) + (1 - Y) * f * (1 - f)).sum(axis=0) / left**2
+    np.testing.assert_allclose(squares, Y.sum(axis=0) + variance, atol=1e-12)
+
+
+def test_scores_of_labels_kept_are_those_of_the_true_labels_on_average():
+    """A ridge is linear in its labels, so that its scores are right on average, too."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4, 2))
+    Y = np.array([[1.0, 0], [0, 1], [1, 1], [0, 0]])
+    p = np.array([0.5, 0.8])
+    model = CompactClassifier(Original(), threshold=0.5)
+    expected = model.fit(X, Y).decision_function(X)
+    unlabelled = clone(model).set_params(positive_unlabelled=True, propensities=p)
+    noisy = clone(model).set_params(label_noise=([0.2, 0.0], [0.3, 0.2]))
+    for own, correction in (
+        (unlabelled, Correction(np.zeros(2), 1 - p)),
+        (noisy, check_rates(([0.2, 0.0], [0.3, 0.2]), 2)),
+    ):
+        total = np.zeros_like(expected)
+        for seen, chance in every_outcome(Y, correction):
+            if chance:
+                total += chance * own.fit(X, sparse(seen)).decision_function(X)
+        np.testing.assert_allclose(total, expected, atol=1e-9)
+
+
+def test_no_noise_changes_nothing_but_rounding():
+    X, Y, unknown = problem()
+    given = with_nan(Y, unknown)
+    for decoder in ("linear", "learned", "logistic"):
+        model = CMLLClassifier(n_label_components=3, decoder=decoder, threshold="f1")
+        expected = model.fit(X, given).decision_function(X)
+        threshold = model.threshold_
+        for own in (
+            clone(model).set_params(label_noise=(0, 0)),
+            clone(model).set_params(positive_unlabelled=True, propensities=np.ones(5)),
+        ):
+            own.fit(X, given)
+            np.testing.assert_allclose(own.decision_function(X), expected, atol=1e-9)
+            assert own.threshold_ == pytest.approx(threshold, abs=1e-9)
+    assert not hasattr(model, "label_noise_")
+
+
+def test_missing_positives_are_noise_of_one_kind():
+    X, Y, unknown = problem()
+    p = np.linspace(0.4, 0.9, 5)
+    one = CMLLClassifier(n_label_components=3, positive_unlabelled=True, propensities=p)
+    other = CMLLClassifier(n_label_components=3, label_noise=(0.0, 1 - p))
+    given = with_nan(Y, unknown)
+    np.testing.assert_array_equal(
+        one.fit(X, given).decision_function(X), other.fit(X, given).decision_function(X)
+    )
+    np.testing.assert_allclose(one.label_noise_[1], 1 - p)
+    usual = CMLLClassifier(n_label_components=3, positive_unlabelled=True).fit(X, Y)
+    np.testing.assert_allclose(1 - usual.label_noise_[1], propensities(Y))
+
+
+def test_corrected_labels_of_missing_positives_stay_sparse():
+    Y = scipy.sparse.random_array((200, 100), density=0.02, rng=0, format="csr")
+    Y.data[:] = 1.0
+    assert Correction(np.zeros(100), np.full(100, 0.5)).corrected(Y).nnz == Y.nnz
+
+
+def test_flipped_labels_are_decided_better_when_they_are_corrected_for():
+    X, Y, _ = problem(1500, 8, 6)
+    train, test = slice(0, 750), slice(750, 1500)
+    rng = np.random.default_rng(0)
+    flipped = rng.random(Y[train].shape) < np.where(Y[train] > 0, 0.25, 0.2)
+    seen = np.where(flipped, 1 - Y[train], Y[train])
+    for decoder in ("linear", "logistic"):
+        reached = {}
+        for noise in (None, (0.2, 0.25), "auto"):
+            model = CMLLClassifier(n_label_components=6, decoder=decoder, label_noise=noise)
+            model.fit(X[train], seen)
+            reached[noise] = micro_f1(Y[test], model.predict(X[test]))
+        assert reached[0.2, 0.25] > reached[None] + 0.01
+        assert reached["auto"] > reached[None]
+    f, m = (rate[0] for rate in model.label_noise_)
+    assert 0.15 < f < 0.3
+    assert 0.2 < m < 0.4
+
+
+def test_rates_are_read_where_labels_are_certain():
+    rng = np.random.default_rng(0)
+    truth = (np.arange(2000)[:, None] % [2, 3, 4] == 0).astype(float)
+    scores = truth + 0.1 * rng.random(truth.shape)
+    scores[:, 2] = rng.random(2000)  # this one is not told at all
+    flipped = rng.random(truth.shape) < np.where(truth > 0, 0.3, 0.1)
+    seen = np.where(flipped, 1 - truth, truth)
+    unknown = rng.random(truth.shape) < 0.3
+    found = estimated_noise(
+        lambda j: scores[:, j], sparse(np.where(unknown, 0, seen)), sparse(unknown)
+    )
+    np.testing.assert_allclose(found.false_positive, 0.1, atol=0.04)
+    np.testing.assert_allclose(found.false_negative, 0.3, atol=0.06)
+    nothing = estimated_noise(lambda j: scores[:5, j], sparse(seen[:5]))
+    assert not nothing.false_positive.any()  # too few rows to read anything from
+    assert not nothing.false_negative.any()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_thresholds_of_labels_that_need_no_correction_are_the_ordinary_ones(strategy):
+    scores, Y, unknown = problem(90, 4, 4)
+    w = np.random.default_rng(0).uniform(0.5, 2.0, 90)
+    columns = known_alone(lambda j: scores[:, j], sparse(unknown))
+    labels = sparse(np.where(unknown, 0.0, Y))
+    np.testing.assert_allclose(
+        tune_corrected(strategy, columns, labels, w), tune(strategy, columns, labels, w), atol=1e-12
+    )
+
+
+def test_the_gradient_of_the_logistic_loss_of_corrected_labels_is_0():
+    """It is linear in the labels at any coefficients, and so that of true labels on average."""
+    rng = np.random.default_rng(0)
+    Z, Y = rng.normal(size=(4, 2)), np.array([[1.0, 0], [0, 1], [1, 1], [0, 0]])
+    correction = check_rates((0.1, 0.2), 2)
+    corrected = correction.corrected(sparse(Y)).toarray()
+    B = fit_logistic(Z, corrected, 3.0, tol=1e-12).coefficients
+    P = 1 / (1 + np.exp(-(Z @ B[:-1] + B[-1])))
+    np.testing.assert_allclose(Z.T @ (P - corrected) + 3.0 * B[:-1], 0.0, atol=1e-8)
+    np.testing.assert_allclose((P - corrected).sum(axis=0), 0.0, atol=1e-8)
+
+
+def test_searches_fit_such_settings_one_by_one():
+    X, Y, _ = problem(80, 6, 5)
+    model = CompactClassifier(PLST(3), threshold=0.5)
+    grid = {"label_noise": [None, (0.1, 0.1)], "alpha": [1.0, 10.0]}
+    search = GridSearchMoments(model, grid, cv=3, random_state=0).fit(X, Y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    own = clone(model).set_params(**search.best_params_).fit(X, Y)
+    np.testing.assert_allclose(search.decision_function(X), own.decision_function(X))
+
+
+def test_such_models_are_stored_and_loaded(tmp_path):
+    X, Y, _ = problem()
+    for options in ({"label_noise": (0.1, 0.2)}, {"positive_unlabelled": True}):
+        model = CMLLClassifier(n_label_components=3, **options).fit(X, Y)
+        model.save(tmp_path / "a.model")
+        loaded = load_model(tmp_path / "a.model")
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+        assert loaded.get_params() == model.get_params()
+        np.testing.assert_array_equal(loaded.label_noise_, model.label_noise_)
+
+
+def test_refusals():
+    X, Y, _ = problem()
+    for options, message in (
+        ({"label_noise": 0.1}, "label_noise must be None, 'auto' or a pair of rates"),
+        ({"label_noise": (0.1, [0.1, 0.2])}, "one for each of the 5 labels"),
+        ({"label_noise": "much"}, "label_noise must be None, 'auto' or a pair of rates"),
+        ({"label_noise": (0.6, 0.5)}, "together at most 0.95"),
+        ({"label_noise": (-0.1, 0.5)}, "must be at least 0"),
+        ({"propensities": np.ones(5)}, "positive_unlabelled is False; set it to True"),
+        ({"positive_unlabelled": True, "propensities": [1.0]}, "one number for each of the 5"),
+        ({"positive_unlabelled": True, "propensities": np.zeros(5)}, "between 0.05 and 1"),
+        ({"positive_unlabelled": True, "label_noise": "auto"}, "give one: missing positives"),
+        (
+            {"positive_unlabelled": 3},
+            "'positive_unlabelled' of CMLLClassifier must be True or False",
+        ),
+    ):
+        model = CMLLClassifier(n_label_components=3).fit(X, Y)
+        expected = model.decision_function(X)
+        with pytest.raises(ValueError, match=message):
+            model.set_params(**options).fit(X, Y)
+        np.testing.assert_array_equal(model.decision_function(X), expected)
+    noisy = CMLLClassifier(label_noise=(0.1, 0.1))
+    with pytest.raises(ValueError, match="y is a vector of classes; pass a 0/1 matrix"):
+        noisy.fit(X, Y[:, 0])
+    with pytest.raises(AttributeError, match="takes labels as they are"):
+        noisy.partial_fit(X, Y)
+    with pytest.raises(ValueError, match="A fit of blocks or of Dask collections takes labels"):
+        noisy.fit_blocks([(X, Y)])
