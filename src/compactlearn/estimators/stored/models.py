@@ -47,7 +47,7 @@ from compactlearn.storing.sparse import SPARSE, checked_parts
 
 _KINDS = ("multilabel", "binary", "multiclass")
 # What files from before there were such parameters mean.
-_NO_GRAPH = {"label_graph": None, "graph_weight": 1.0}
+_NO_GRAPH = {"label_graph": None, "graph_weight": 0.1}
 _NO_CORRECTION = {"positive_unlabelled": False, "propensities": None, "label_noise": None}
 
 
@@ -270,9 +270,6 @@ def _check_kept_weights(model: KeptWeights) -> None:
         return
     require(is_sparse(model.weights_), "the weights are not sparse")
     numbers(model.intercept_, model.weights_.shape[:1], "the intercepts")
-
-
-# Parameters of compact classifiers that the first files do not have.
 
 
 def _check_tuner(tuner: ThresholdTuner) -> None:
