@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
-from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, Original
+from compactlearn import CMLLClassifier, CompactClassifier, Original
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, micro_f1
 
@@ -30,7 +30,6 @@ DEFAULT = ("enron", "yeast", "corel5k")
 MODELS = {
     "CMLLClassifier()": CMLLClassifier,
     "CMLLClassifier(decoder='logistic')": lambda: CMLLClassifier(decoder="logistic"),
-    "CMLLClassifierCV(decoders=['linear'])": lambda: CMLLClassifierCV(decoders=["linear"]),
     "CompactClassifier(Original())": lambda: CompactClassifier(Original()),
 }
 WAYS = ("all", "known", "zeros")

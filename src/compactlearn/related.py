@@ -6,13 +6,27 @@ what each is good for.
 
 from __future__ import annotations
 
-from compactlearn.embeddings.related import CCA, CSSP, LPP, MLSI, NPE, OPLS, PCA, GroPLE, Rembrandt
+from compactlearn.embeddings.related import (
+    CCA,
+    CSSP,
+    LPP,
+    MIFS,
+    MLSI,
+    NPE,
+    OPLS,
+    PCA,
+    GroPLE,
+    Rembrandt,
+)
 from compactlearn.estimators.related import (
+    LEML,
+    SLRM,
     BooleanClassifier,
     CompressedSensingClassifier,
     DeepCMLLClassifier,
     ManiacClassifier,
     OutputCodesClassifier,
+    ProjectionForestClassifier,
     SLEECClassifier,
     TopicClassifier,
 )
@@ -20,17 +34,21 @@ from compactlearn.estimators.related import (
 __all__ = [
     "CCA",
     "CSSP",
+    "LEML",
     "LPP",
+    "MIFS",
     "MLSI",
     "NPE",
     "OPLS",
     "PCA",
+    "SLRM",
     "BooleanClassifier",
     "CompressedSensingClassifier",
     "DeepCMLLClassifier",
     "GroPLE",
     "ManiacClassifier",
     "OutputCodesClassifier",
+    "ProjectionForestClassifier",
     "Rembrandt",
     "SLEECClassifier",
     "TopicClassifier",

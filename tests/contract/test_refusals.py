@@ -126,8 +126,10 @@ def test_new_rows_must_be_finite(model, value, word):
 @pytest.mark.parametrize("bad", ["X", "Y"])
 def test_partial_fit_refuses_the_same(model, how, bad):
     model = clone(model).partial_fit(X, Y)
-    pair = (spoilt(X, NAN), Y) if bad == "X" else (X, spoilt(Y, NAN))
-    refused(model, FINITE.format("NaN") if bad == "X" else UNKNOWN, *pair, method=how)
+    value = NAN if bad == "X" or how == "partial_fit" else INF  # fit takes unknown labels
+    pair = (spoilt(X, value), Y) if bad == "X" else (X, spoilt(Y, value))
+    said = FINITE.format("NaN") if bad == "X" else UNKNOWN if how == "partial_fit" else INFINITE
+    refused(model, said, *pair, method=how)
     # and what was summed up before is still summed up: going on equals never having failed
     model.partial_fit(X[:9], Y[:9])
     clean = clone(model).partial_fit(X, Y).partial_fit(X[:9], Y[:9])

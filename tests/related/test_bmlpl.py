@@ -7,7 +7,7 @@ import scipy.special
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.estimators.related import bmlpl
+from compactlearn.estimators.related import topic_model
 from compactlearn.related import TopicClassifier
 from tests.makers import labelled, modest
 
@@ -15,14 +15,14 @@ from tests.makers import labelled, modest
 def some_model(X, Y, K, seed=0, rounds=0, weights=None):
     rng = np.random.default_rng(seed)
     w = np.ones(len(X)) if weights is None else weights
-    rows = bmlpl.Rows(X, scipy.sparse.csr_array(Y.astype(float)), w)
-    model = bmlpl.begun(rows, rng.dirichlet(np.ones(Y.shape[1]), size=K).T)
+    rows = topic_model.Rows(X, scipy.sparse.csr_array(Y.astype(float)), w)
+    model = topic_model.begun(rows, rng.dirichlet(np.ones(Y.shape[1]), size=K).T)
     for _ in range(rounds):
-        model = bmlpl.round_of_em(rows, model, PRIOR)
+        model = topic_model.round_of_em(rows, model, PRIOR)
     return rows, model
 
 
-PRIOR = bmlpl.Prior(alpha=0.7, eta=1.3)
+PRIOR = topic_model.Prior(alpha=0.7, eta=1.3)
 
 
 def integral(function, r, scale):
@@ -34,7 +34,7 @@ def integral(function, r, scale):
 def test_probabilities_are_those_of_the_model():
     rng = np.random.default_rng(0)
     T, r, s = rng.dirichlet(np.ones(3), size=2).T, np.array([0.8, 2.5]), np.array([[0.3, -1.0]])
-    found = bmlpl.probabilities(s, T, r)[0]
+    found = topic_model.probabilities(s, T, r)[0]
     for label in range(3):
         absent = 1.0
         for k in range(2):
@@ -59,7 +59,7 @@ def test_the_bound_is_below_the_log_posterior_and_near_it(rounds):
         exact += np.log(integral(row, model.r[0], np.exp(s[n, 0])))
     exact += (PRIOR.eta - 1) * np.log(model.T).sum() - PRIOR.alpha / 2 * np.sum(model.w**2)
     exact += np.sum(np.log(model.r) - model.r)
-    found = bmlpl.bound(rows, model, PRIOR)
+    found = topic_model.bound(rows, model, PRIOR)
     assert found <= exact + 1e-7
     if rounds == 5:
         assert found > exact - 0.1 * len(X)
@@ -86,7 +86,7 @@ def test_counts_are_the_literal_ones():
     weights = np.random.default_rng(0).uniform(0.5, 2, 15)
     rows, model = some_model(X, Y, 3, rounds=2, weights=weights)
     for found, literal in zip(
-        bmlpl.expected_counts(rows, model), literal_counts(Y, model, weights), strict=True
+        topic_model.expected_counts(rows, model), literal_counts(Y, model, weights), strict=True
     ):
         np.testing.assert_allclose(found, literal, rtol=1e-10)
 
@@ -107,11 +107,11 @@ def test_the_bound_never_falls(n, n_features, n_labels, K, eta, alpha, scale, se
     X = scale * rng.normal(size=(n, n_features)) + scale
     Y = (rng.random((n, n_labels)) < 0.4).astype(float)
     rows, model = some_model(X, Y, K, seed, weights=rng.uniform(0.5, 3, n))
-    prior = bmlpl.Prior(alpha, eta)
-    last = bmlpl.bound(rows, model, prior)
+    prior = topic_model.Prior(alpha, eta)
+    last = topic_model.bound(rows, model, prior)
     for _ in range(8):
-        model = bmlpl.round_of_em(rows, model, prior)
-        reached = bmlpl.bound(rows, model, prior)
+        model = topic_model.round_of_em(rows, model, prior)
+        reached = topic_model.bound(rows, model, prior)
         assert reached >= last - 1e-9 * abs(last)
         last = reached
     np.testing.assert_allclose(model.T.sum(axis=0), 1.0)
@@ -121,16 +121,16 @@ def test_each_step_ends_where_its_slope_is_zero():
     X, Y = labelled(40, 4, 6, 0)
     rows, model = some_model(X, Y, 2, rounds=600)
     h = 1e-4
-    at = bmlpl.bound(rows, model, PRIOR)
+    at = topic_model.bound(rows, model, PRIOR)
     rng = np.random.default_rng(0)
     for name in ("w", "b", "r", "a", "z"):
         step = h * rng.normal(size=getattr(model, name).shape)
         for sign in (1, -1):
-            other = bmlpl.replace(model, **{name: getattr(model, name) + sign * step})
-            assert bmlpl.bound(rows, other, PRIOR) < at + 1e-7, name
+            other = topic_model.replace(model, **{name: getattr(model, name) + sign * step})
+            assert topic_model.bound(rows, other, PRIOR) < at + 1e-7, name
     moved = model.T * np.exp(h * rng.normal(size=model.T.shape))
-    other = bmlpl.replace(model, T=moved / moved.sum(axis=0))
-    assert bmlpl.bound(rows, other, PRIOR) < at + 1e-7
+    other = topic_model.replace(model, T=moved / moved.sum(axis=0))
+    assert topic_model.bound(rows, other, PRIOR) < at + 1e-7
 
 
 def test_it_learns_the_topics_of_planted_data():
@@ -143,7 +143,7 @@ def test_it_learns_the_topics_of_planted_data():
     order = np.argsort(-model.topics_[0])
     np.testing.assert_allclose(model.topics_[:, order], T, atol=0.1)
     chances = model.predict_proba(X)
-    literal = bmlpl.probabilities(
+    literal = topic_model.probabilities(
         np.column_stack([2 * X[:, 0], -2 * X[:, 0]]) - np.log(2), T, np.full(2, 2.0)
     )
     assert np.abs(chances - literal).mean() < 0.05
@@ -176,11 +176,11 @@ def test_labels_that_are_absent_cost_nothing():
     Y.sum_duplicates()
     Y.data[:] = 1.0
     X = rng.normal(size=(n, 4))
-    rows = bmlpl.Rows(X, Y, np.ones(n))
-    model = bmlpl.begun(rows, rng.dirichlet(np.ones(n_labels), size=3).T)
+    rows = topic_model.Rows(X, Y, np.ones(n))
+    model = topic_model.begun(rows, rng.dirichlet(np.ones(n_labels), size=3).T)
     for _ in range(3):
-        model = bmlpl.round_of_em(rows, model, PRIOR)
-    assert bmlpl.rates(Y, np.exp(model.mean_log), model.T).shape == (Y.nnz,)
+        model = topic_model.round_of_em(rows, model, PRIOR)
+    assert topic_model.rates(Y, np.exp(model.mean_log), model.T).shape == (Y.nnz,)
 
 
 def test_a_label_of_no_row_is_improbable():

@@ -123,9 +123,7 @@ class Encoder(Embedding):
         return bare(beside(codes, held(self.decoder_)))
 
 
-def check_labels_to_encode(
-    Y: Any, n_labels: int, classes: list[Any] | None, names: list[str] | None
-) -> Any:
+def check_labels_to_encode(Y: Any, n_labels: int, classes: Any, names: list[str] | None) -> Any:
     """Labels of the width known from fit, as a sparse matrix of ones."""
     n_rows = n_rows_of(Y) if isinstance(Y, Sized) or scipy.sparse.issparse(Y) else 0
     known = names or ()

@@ -53,8 +53,6 @@ from compactlearn.core.validation import (
     labels_given,
     unchanged_on_error,
 )
-from compactlearn.core.warn import quiet
-from compactlearn.decoding.held_out import Columns
 from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
@@ -63,7 +61,7 @@ from compactlearn.estimators.completing import completed
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
 from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
-from compactlearn.estimators.inputs import TrainingData, check_folds, check_training
+from compactlearn.estimators.inputs import check_folds, check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.estimators.noisy_labels import correction_of, is_corrected, rates_of
@@ -373,7 +371,7 @@ default="auto"
             )
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, self.decoder, labels)
-            correction = correction_of(self, data.targets, lambda: self._honest(data))
+            correction = correction_of(self, data)
             Y = data.targets.matrix
             if correction is not None:
                 Y = correction.corrected(Y, data.targets.unknown)
@@ -383,15 +381,6 @@ default="auto"
                 asked = self.alpha, self.bias, self.regressor
                 training = completed(training, embedding, data.targets.unknown, *asked)
             return self._learn(embedding, training, labels, threshold)
-
-    def _honest(self, data: TrainingData) -> tuple[Any, Columns]:
-        """Rows and scores of theirs by models that have not met them, of labels as they are."""
-        other = clone(self).set_params(
-            label_noise=None, decoder="linear", threshold="f1", verbose=0
-        )
-        with quiet():
-            found = other.fit_scored(data.X, data.targets, data.weights, groups=data.groups)
-        return found.rows, found.columns
 
     @available_if(fits_in_parts)
     def partial_fit(

@@ -35,7 +35,7 @@ from compactlearn.linalg.filling import column_means, complete, fill_by_codes, f
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import Pair
-from compactlearn.linalg.rowwise_pair import RowwisePair
+from compactlearn.linalg.rowwise_pair import RowwisePair, with_right
 
 Array = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ def _loss_of(
     Y = pair.right.toarray()
     mask = hidden | judges
     marks = scipy.sparse.csr_array(mask.astype(np.float64))
-    scale = noise(pair.with_right(scipy.sparse.csr_array(np.where(mask, 0.0, Y))), marks)
+    scale = noise(with_right(pair, scipy.sparse.csr_array(np.where(mask, 0.0, Y))), marks)
     means = column_means(scipy.sparse.csr_array(np.where(mask, 0.0, Y)), marks, pair.weights)
     w = np.ones(len(Y)) if pair.weights is None else pair.weights
 
@@ -166,7 +166,7 @@ def with_completed(
         moments = Moments.from_arrays(training.blocks[0], right, training.weights)
         pair = MomentsPair(moments, given_left=training.pair.given_left)
     else:
-        pair = rows.with_right(right)
+        pair = with_right(rows, right)
     blocks = None if training.blocks is None else (training.blocks[0], right)
     return replace(
         training, pair=pair, blocks=blocks, moments=None, unknown=unknown, completion=completion

@@ -43,7 +43,7 @@ from compactlearn.linalg.moments import Moments, row_blocks, without_each
 from compactlearn.linalg.moments_pair import MomentsPair
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.rows_ridge import RowsRidge
-from compactlearn.linalg.rowwise_pair import RowwisePair
+from compactlearn.linalg.rowwise_pair import RowwisePair, with_right
 
 Array = NDArray[np.float64]
 Folds = NDArray[np.intp]
@@ -353,20 +353,15 @@ class CrossFit:
     def _part(self, left_out: tuple[int, ...], held: Folds, rest: Folds) -> tuple[Pair, Any]:
         """The folds that are kept as a pair, and the rows of the others as it knows them."""
         if self.unknown is not None:
-            return self._completed_part(held, rest)
+            known, rows = self.pair.part(rest, held)
+            part = _completed(known, self.labels[rest], self.unknown[rest], self.completion)
+            if self._from_moments:
+                moments = Moments.from_arrays(part.left, part.right, part.weights)
+                return MomentsPair(moments, given_left=self.pair.given_left), rows
+            return part, rows
         if self._from_moments:
             return self._sums_without(left_out), self.pair.left[held]
         return self.pair.part(rest, held)
-
-    def _completed_part(self, held: Folds, rest: Folds) -> tuple[Pair, Any]:
-        """The same with unknown labels completed from the folds that are kept alone."""
-        part, rows = self.pair.part(rest, held)
-        known = part.with_right(self.labels[rest])
-        right = self.completion.fill(known, self.unknown[rest])
-        if self._from_moments:
-            moments = Moments.from_arrays(part.left, right, part.weights)
-            return MomentsPair(moments, given_left=self.pair.given_left), rows
-        return known.with_right(right), rows
 
     def _sums_without(self, left_out: tuple[int, ...]) -> MomentsPair:
         if not self._fold_moments:
@@ -389,11 +384,8 @@ class CrossFit:
             self._weights,
             _dense(self.result.decoder, self.pair),
             self._when_asked(self.scores),
-            unknown=self._unknown(slice(None)),
+            unknown=self.unknown,
         )
-
-    def _unknown(self, rows: Any) -> Any:
-        return None if self.unknown is None else self.unknown[rows]
 
     def _when_asked(self, scores: Callable[[], OutOfFold]) -> Columns:
         """Scores by models that are fitted when they are first asked for."""
@@ -440,9 +432,10 @@ class CrossFit:
             _dense(decoder, self.pair),
             scores,
             others,
-            self._unknown(rest),
+            None if self.unknown is None else self.unknown[rest],
         )
-        return HeldOutFold(train, held, new_codes, right[held], weights[held], self._unknown(held))
+        new_unknown = None if self.unknown is None else self.unknown[held]
+        return HeldOutFold(train, held, new_codes, right[held], weights[held], new_unknown)
 
     def _scores_without(self, fold: int, rest: Folds) -> OutOfFold:
         """Scores of the rows of the other folds, by models that have not met this one either."""
@@ -461,6 +454,11 @@ class CrossFit:
     @property
     def _weights(self) -> Array:
         return np.ones(self.folds.size) if self.pair.weights is None else host(self.pair.weights)
+
+
+def _completed(part: RowwisePair, labels: Any, unknown: Any, completion: Any) -> RowwisePair:
+    """A part of the rows with unknown labels completed from these rows alone."""
+    return with_right(part, completion.fill(with_right(part, labels), unknown))
 
 
 def _dense(decoder: Any, pair: Pair) -> Array:

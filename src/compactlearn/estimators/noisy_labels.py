@@ -15,11 +15,11 @@ can be told with certainty, what cannot be told counts as noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from compactlearn.core.label_correction import (
     LEAST_LEFT,
@@ -27,8 +27,9 @@ from compactlearn.core.label_correction import (
     check_propensities,
     check_rates,
 )
-from compactlearn.core.validation import Targets
+from compactlearn.core.warn import quiet
 from compactlearn.decoding.held_out import Columns
+from compactlearn.estimators.inputs import TrainingData
 from compactlearn.metrics.propensity import inverse_propensities
 
 Array = NDArray[np.float64]
@@ -60,10 +61,9 @@ def rates_of(correction: Correction | None) -> tuple[Array, Array] | None:
     return correction.false_positive, correction.false_negative
 
 
-def correction_of(
-    classifier: Any, targets: Targets, honest: Callable[[], tuple[Any, Columns]]
-) -> Correction | None:
-    """What labels are to be corrected for; ``honest`` makes rows and their honest scores."""
+def correction_of(classifier: Any, data: TrainingData) -> Correction | None:
+    """What the labels of a classifier's rows are to be corrected for."""
+    targets = data.targets
     given, noise = classifier.propensities, classifier.label_noise
     if given is not None and not classifier.positive_unlabelled:
         raise ValueError(
@@ -86,15 +86,22 @@ def correction_of(
     n_rows, n_labels = targets.matrix.shape
     if noise is not None:
         if isinstance(noise, str) and noise == "auto":
-            rows, columns = honest()
-            unknown = None if targets.unknown is None else targets.unknown[rows]
-            return estimated_noise(columns, targets.matrix[rows], unknown)
+            honest = _honest_scores(classifier, data)
+            unknown = None if targets.unknown is None else targets.unknown[honest.rows]
+            return estimated_noise(honest.columns, targets.matrix[honest.rows], unknown)
         return check_rates(noise, n_labels)
     if given is not None:
         return check_propensities(given, n_labels)
     counts = np.asarray(targets.matrix.sum(axis=0), dtype=np.float64).ravel()
     p = 1.0 / inverse_propensities(counts, n_samples=n_rows)
     return Correction(np.zeros(n_labels), 1.0 - np.maximum(p, LEAST_LEFT))
+
+
+def _honest_scores(classifier: Any, data: TrainingData) -> Any:
+    """Scores of rows by models that have not met them, of labels as they are."""
+    other = clone(classifier).set_params(label_noise=None, decoder="linear", threshold="f1")
+    with quiet():
+        return other.fit_scored(data.X, data.targets, data.weights, groups=data.groups)
 
 
 def estimated_noise(columns: Columns, Y: Any, unknown: Any = None) -> Correction:

@@ -17,6 +17,8 @@ from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels
 from compactlearn.estimators.pop import POPClassifier
 from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
+from compactlearn.estimators.related.factored import FactoredClassifier
+from compactlearn.estimators.related.projection_forest import ProjectionForestClassifier
 from compactlearn.estimators.shortlist import ShortlistClassifier
 from compactlearn.estimators.threshold_tuner import ThresholdTuner
 from compactlearn.export.foreign import write_foreign
@@ -112,6 +114,12 @@ def _write_fitted(graph: Graph, model: FittedModel, x: str, n_columns: int) -> s
 def _write_pop(graph: Graph, classifier: POPClassifier, x: str) -> Scored:
     intercept = classifier.intercept_ - classifier.boundary_
     return _scored(classifier, graph.affine(x, [classifier.coef_.T], intercept))
+
+
+def _write_factored(graph: Graph, classifier: FactoredClassifier, x: str) -> Scored:
+    factors = [classifier.projection_, classifier.decoder_]
+    intercept = classifier.intercept_ - classifier.boundary_
+    return _scored(classifier, graph.affine(x, factors, intercept))
 
 
 def _write_c2ae(graph: Graph, classifier: C2AEClassifier, x: str) -> Scored:
@@ -210,11 +218,21 @@ def _refuse_shortlist(graph: Graph, classifier: ShortlistClassifier, x: str) -> 
     )
 
 
+def _refuse_projection_forest(graph: Graph, model: Any, x: str) -> Scored:
+    raise ValueError(
+        "to_onnx cannot write ProjectionForestClassifier: its scores are shares, and a graph has "
+        "log-odds. Export its trees, model.forest_, by skl2onnx, or serve the model by "
+        "compactlearn.load_model."
+    )
+
+
 _WRITERS: dict[type, Callable[[Graph, Any, str], Scored]] = {
     CompactClassifier: _write_compact,
     POPClassifier: _write_pop,
+    FactoredClassifier: _write_factored,
     C2AEClassifier: _write_c2ae,
     ThresholdTuner: _write_tuner,
     AutoCompactClassifier: _write_auto,
     ShortlistClassifier: _refuse_shortlist,
+    ProjectionForestClassifier: _refuse_projection_forest,
 }

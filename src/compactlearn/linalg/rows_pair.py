@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -48,6 +48,8 @@ class RowsPair(RowwisePair):
     few, and it is what cancellation has left of one that no row has.
     """
 
+    of_right = ("right_energy", "_cross", "_condensations")
+
     def __init__(
         self,
         left: Any,
@@ -63,12 +65,15 @@ class RowsPair(RowwisePair):
         self.regime, self.left, self._floor = regime, left, floor
         self.multiplies = regime in ("krylov", "randomized")
         self.enough = ENOUGH if regime == "randomized" else 1.0
-        self._condensations: dict[bool, tuple[Array, RowsPair]] = {}
         self.mean_left = weighted_sum(left, weights) / self.count
         if not scipy.sparse.issparse(left):
             self._rounded_mean = self.mean_left
             self._drift = _mean_of_centred(left, self.mean_left, weights, self.count)
             self.mean_left = self.mean_left + self._drift
+
+    @cached_property
+    def _condensations(self) -> dict[bool, tuple[Array, RowsPair]]:
+        return {}
 
     @property
     def ridge(self) -> RowsRidge:
@@ -177,12 +182,6 @@ class RowsPair(RowwisePair):
         if part.regime == "randomized":
             part.enough = ENOUGH_OF_PARTS
         return part, self.left[held]
-
-    def with_right(self, right: Any) -> Self:
-        twin = super().with_right(right)
-        vars(twin).pop("_cross", None)
-        twin._condensations = {}
-        return twin
 
     def condensed(self, *, centred: bool) -> tuple[Array, RowsPair]:
         if centred not in self._condensations:

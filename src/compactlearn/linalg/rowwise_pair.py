@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from copy import copy
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse
@@ -37,6 +37,7 @@ class RowwisePair(Pair):
     multiplies: bool = False  # whether the kernel is formed only where nothing else will do
     narrow: bool = False
     gram_system: GramSystem  # of a narrow block
+    of_right: ClassVar[tuple[str, ...]] = ("right_energy",)  # kept of the right block
     taken: float = 0.0  # off the squares of Xc by centring, where rows are multiplied before it
 
     def __init__(self, right: Any, weights: Array | None, n_left: int, given_left: int) -> None:
@@ -113,13 +114,6 @@ class RowwisePair(Pair):
     def cross_times(self, weights: Array) -> Array:
         return self.Xc.T @ (self.Y @ weights)
 
-    def with_right(self, right: Any) -> Self:
-        """The same left block, and all that is known of it, beside another right one."""
-        twin = copy(self)
-        vars(twin).pop("right_energy", None)
-        RowwisePair.__init__(twin, right, self.weights, self.n_left, self.given_left)
-        return twin
-
     @abstractmethod
     def part(self, rest: Any, held: Any) -> tuple[RowwisePair, Any]:
         """A pair of some rows, and other rows of the left block as that pair knows them."""
@@ -181,6 +175,18 @@ class RowwisePair(Pair):
         """Few rows of columns in very different units as coordinates of the space they span, see
         :mod:`compactlearn.linalg.condensed`: that space, and their pair."""
         return None
+
+
+AnyRows = TypeVar("AnyRows", bound=RowwisePair)
+
+
+def with_right(pair: AnyRows, right: Any) -> AnyRows:
+    """The same left block, and all that is known of it, beside another right one."""
+    twin = copy(pair)
+    for name in pair.of_right:
+        vars(twin).pop(name, None)
+    RowwisePair.__init__(twin, right, pair.weights, pair.n_left, pair.given_left)
+    return twin
 
 
 def weighted_square_sum(matrix: Any, weights: Array | None) -> float:

@@ -80,14 +80,20 @@ def _fill() -> None:
 
 
 def whole(
-    type_: type, check: Callable[[Any], None] | None = None, *, name: str | None = None
+    type_: type,
+    check: Callable[[Any], None] | None = None,
+    *,
+    name: str | None = None,
+    later: Mapping[str, Any] | None = None,
 ) -> Kind:
     """A type that is its attributes: those that it is pickled with, and no others.
 
     ``check`` sees the thing when it is put together, and raises where its parts do not fit.
+    ``later`` are parameters that files of older versions lack, and what they are for those.
     """
 
     def together(state: State) -> Any:
+        state = {**(later or {}), **state}
         refuse_foreign_attributes(type_, state)
         thing = object.__new__(type_)
         restore = getattr(thing, "__setstate__", None)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core.devices import host
+from compactlearn.linalg import dense
 from compactlearn.linalg.eigen import numerical_rank
 
 Array = NDArray[np.float64]
@@ -30,7 +31,7 @@ def leading_range(
     """
     block = rng.standard_normal((matrix.shape[0], width))
     for _ in range(n_power):
-        block = np.linalg.qr(np.asarray(host(matrix @ block)))[0]
+        block = dense.qr(np.asarray(host(matrix @ block)))[0]
     images = np.asarray(host(matrix @ block))
-    vectors, lengths, _ = np.linalg.svd(images, full_matrices=False)
+    vectors, lengths, _ = dense.svd(images)
     return vectors[:, : min(size, numerical_rank(lengths, matrix.shape[0]))]

@@ -57,7 +57,7 @@ class Start:
         """From a fitted CMLL in closed form."""
         V, values = embedding.codes_, embedding.eigenvalues_
         P, beta = embedding.projection_, embedding.beta_
-        assert P is not None
+        assert P is not None  # "auto" always projects
         n_rows = X.shape[0]
         mean = weighted_sum(X, None) / n_rows
         left = X.T @ V - np.outer(mean, V.sum(axis=0))

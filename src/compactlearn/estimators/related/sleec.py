@@ -306,8 +306,8 @@ def without_smallest(matrix: Array, share: float, axis: int | None) -> Array:
     """The matrix with its smallest entries, by size, set to zero; of all, or of each column.
 
     >>> without_smallest(np.array([[3.0, -1.0], [2.0, 5.0]]), 0.5, axis=0)
-    array([[ 3.,  0.],
-           [ 0.,  5.]])
+    array([[3., 0.],
+           [0., 5.]])
     """
     if not share:
         return matrix

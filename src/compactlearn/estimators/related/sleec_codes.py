@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.linalg import dense
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.operators import Gram, Plain, Sum
 
@@ -138,5 +139,5 @@ def _least_squares(pairs: Any, V: Array) -> Array:
     right, U = pairs @ V, np.zeros((n, m))
     for i in range(n):
         own = V[pairs.indices[pairs.indptr[i] : pairs.indptr[i + 1]]]
-        U[i] = np.linalg.solve(own.T @ own + ridge, right[i])
+        U[i] = dense.solve(own.T @ own + ridge, right[i])
     return U

@@ -46,6 +46,9 @@ from compactlearn.storing.kinds import Kind, State, allow, attributes, whole
 from compactlearn.storing.sparse import SPARSE, checked_parts
 
 _KINDS = ("multilabel", "binary", "multiclass")
+# What files from before there were such parameters mean.
+_NO_GRAPH = {"label_graph": None, "graph_weight": 0.1}
+_NO_CORRECTION = {"positive_unlabelled": False, "propensities": None, "label_noise": None}
 
 
 # ---- labels -----------------------------------------------------------------------------------
@@ -281,14 +284,15 @@ def _check_tuner(tuner: ThresholdTuner) -> None:
 
 
 allow(
-    whole(CompactClassifier, _check_compact),
-    whole(CMLLClassifier, _check_compact),
+    whole(CompactClassifier, _check_compact, later=_NO_CORRECTION),
+    whole(CMLLClassifier, _check_compact, later=_NO_CORRECTION | _NO_GRAPH),
     whole(C2AEClassifier, _check_c2ae),
     whole(POPClassifier, _check_pop),
     whole(KeptFeatures, _check_kept_features),
     whole(KeptWeights, _check_kept_weights),
     whole(ThresholdTuner, _check_tuner),
-    *(whole(method) for method in (CMLL, CPLST, DMLR, FaIE, MDDM, Original, PLST)),
+    whole(CMLL, later=_NO_GRAPH),
+    *(whole(method) for method in (CPLST, DMLR, FaIE, MDDM, Original, PLST)),
     *(whole(method) for method in (CSSP, GroPLE, RandomCodes, Rembrandt)),
     whole(KernelMap, _check_kernel_map),
     whole(Kernel, _check_kernel),

@@ -1,0 +1,122 @@
+"""Classifiers whose scores are a product of two thin matrices: X P W + b."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core.params import Constraint, check_parameters
+from compactlearn.core.threads import blas_threads
+from compactlearn.core.validation import (
+    check_features,
+    check_partial_targets,
+    check_weights,
+    unchanged_on_error,
+)
+from compactlearn.estimators.explaining.inside import LinearInside
+from compactlearn.estimators.inputs import without_zero_weights
+from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.metrics.checks import row_blocks
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is learnt from: checked, and without rows that have no weight."""
+
+    X: Any  # (N, D), sparse or dense
+    Y: Any  # (N, M) csr_array of ones; an unknown label is absent
+    weights: Array | None
+    unknown: Any | None  # (N, M) csr_array of ones where a label is not known
+
+
+class FactoredClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+    """Base: checks on the way in, scores on the way out. A subclass has ``_learn``."""
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
+
+    projection_: Array  # (D, k) P
+    decoder_: Array  # (k, M) W
+    intercept_: Array  # (M,) b
+    threshold: Any
+
+    @abstractmethod
+    def _learn(self, rows: Rows) -> None:
+        """Set the three, and what else the model shows."""
+
+    def _boundary_of(self, threshold: float | Array) -> float | Array:
+        """The threshold in the units of scores."""
+        return threshold
+
+    def _fitted(self, X: Any, given: Any, sample_weight: Any, sep: str | None, mask: Any) -> Self:
+        with unchanged_on_error(self), blas_threads():
+            check_parameters(self, self._constraints)
+            X = check_features(self, X, reset=True)
+            owner = f"{type(self).__name__}.fit"
+            targets, unknown = check_partial_targets(
+                given, X.shape[0], mask=mask, sep=sep, owner=owner, features=X
+            )
+            weights = check_weights(sample_weight, X.shape[0])
+            if unknown is not None and weights is not None:
+                unknown = unknown[np.flatnonzero(weights)]
+            X, targets, weights = without_zero_weights(X, targets, weights)
+            labels = LabelSpace.of(targets)
+            describe(self, labels)
+            threshold = labels.checked_threshold(self.threshold)
+            self.threshold_, self._boundary = labels.placed(self._boundary_of(threshold))
+            X = X.astype(np.float64, copy=False)
+            self._learn(Rows(X, targets.matrix.astype(np.float64), weights, unknown))
+        return self
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict: both matrices and the intercepts."""
+        check_is_fitted(self, "projection_")
+        return int(self.projection_.size + self.decoder_.size + self.intercept_.size)
+
+    def _prepare(self, X: Any) -> Any:
+        check_is_fitted(self, "projection_")
+        return check_features(self, X, reset=False)
+
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        for rows in row_blocks((X.shape[0], self.n_labels_)):
+            scores = (X[rows] @ self.projection_) @ self.decoder_ + self.intercept_
+            yield rows, scores - self._boundary if self._boundary else scores
+
+    def _margins(self, X: Any) -> Array:
+        margins = np.empty((X.shape[0], self.n_labels_))
+        for rows, block in self._score_blocks(X):
+            margins[rows] = block
+        return margins
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        margins = self._margins(self._prepare(X))
+        return margins[:, 0] if self._labels.kind == "binary" else margins
+
+    def _inside(self) -> LinearInside:
+        check_is_fitted(self, "projection_")
+        coefficients = (self.projection_ @ self.decoder_).T
+        return LinearInside(self, coefficients, self.intercept_ - self._boundary)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        return tags

@@ -1,0 +1,270 @@
+"""LEML and SLRM: their objectives fall, and end where theory says."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import NearestNeighbors
+
+from compactlearn import load_model, method, to_onnx
+from compactlearn.bench.methods.controls import reduced_rank
+from compactlearn.estimators.related import leml_steps
+from compactlearn.related import LEML, SLRM
+from tests.export.running import BOUNDS, assert_same
+from tests.makers import labelled
+from tests.related.checks import sklearn_checks
+
+SHAPES = [(40, 7, 5), (18, 30, 6)]
+every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
+every_loss = pytest.mark.parametrize("loss", ["squared", "logistic"])
+CLOSE = {"tol": 1e-12, "max_iter": 3000, "random_state": 0}
+
+
+def holes(Y, seed=0, share=0.3):
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(Y.shape) < share, np.nan, Y)
+
+
+def leml_objective(model, X, Y):
+    Z = X @ model.projection_ @ model.decoder_ + model.intercept_
+    loss = (Z - Y) ** 2 / 2 if model.loss == "squared" else np.logaddexp(0, Z) - Y * Z
+    norms = np.sum(model.projection_**2) + np.sum(model.decoder_**2)
+    return np.nansum(loss) + model.alpha / 2 * norms
+
+
+# --- LEML ----------------------------------------------------------------------------------------
+
+
+@every_shape
+@every_loss
+@pytest.mark.parametrize("partly", [False, True], ids=["known", "partly"])
+def test_the_objective_is_what_it_says_and_never_rises(shape, loss, partly):
+    X, Y = labelled(*shape, seed=0)
+    Y = holes(Y) if partly else Y
+    model = LEML(3, alpha=0.5, loss=loss, max_iter=20, tol=0.0, random_state=1)
+    with pytest.warns(ConvergenceWarning, match="max_iter=20"):
+        model.fit(X, Y)
+    assert model.objective_ == pytest.approx(leml_objective(model, X, Y))
+    assert (np.diff(model.objective_path_) <= 1e-9 * model.objective_).all()
+    assert model.objective_path_[-1] < model.objective_path_[1]
+
+
+@every_shape
+@every_loss
+@pytest.mark.parametrize("partly", [False, True], ids=["known", "partly"])
+def test_it_ends_where_no_direction_leads_down(shape, loss, partly):
+    X, Y = labelled(*shape, seed=2)
+    Y = holes(Y) if partly else Y
+    few = {"tol": 1e-10, "max_iter": 2000, "random_state": 0}
+    model = LEML(2, alpha=2.0, loss=loss, **few).fit(X, Y)
+    shapes = [part.shape for part in (model.projection_, model.decoder_, model.intercept_)]
+    sizes = np.cumsum([int(np.prod(s)) for s in shapes])[:-1]
+
+    def value(flat):
+        trial = clone(model)
+        parts = zip(np.split(flat, sizes), shapes, strict=True)
+        trial.projection_, trial.decoder_, trial.intercept_ = (p.reshape(s) for p, s in parts)
+        return leml_objective(trial, X, Y)
+
+    at = np.concatenate([model.projection_.ravel(), model.decoder_.ravel(), model.intercept_])
+    slope = scipy.optimize.approx_fprime(at, value, 1e-7)
+    assert np.abs(slope).max() < 2e-3 * max(1.0, model.objective_)
+
+
+@every_shape
+def test_a_small_penalty_is_reduced_rank_regression(shape):
+    X, Y = labelled(*shape, seed=3)
+    new = labelled(*shape, seed=4)[0]
+    model = LEML(2, alpha=1e-9, **CLOSE).fit(X, Y)
+    closed = reduced_rank(n_label_components=2, alpha=1e-12).fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(X), closed.decision_function(X), atol=1e-4)
+    if shape[0] > shape[1]:
+        np.testing.assert_allclose(
+            model.decision_function(new), closed.decision_function(new), atol=1e-3
+        )
+
+
+def test_with_rank_enough_it_is_the_nuclear_norm():
+    """Both norms of the best factors are that of their product."""
+    X, Y = labelled(40, 7, 5, seed=5)
+    factored = LEML(5, alpha=2.0, **CLOSE).fit(X, Y)
+    convex = SLRM(2.0, smoothness=0.0, tol=1e-10).fit(X, Y)
+    assert factored.objective_ == pytest.approx(convex.objective_, rel=1e-6)
+    np.testing.assert_allclose(
+        factored.decision_function(X), convex.decision_function(X), atol=1e-3
+    )
+
+
+@every_loss
+def test_known_labels_are_the_same_by_both_routes(loss):
+    """Nothing unknown, said by a mask, and rows whose labels are all unknown change nothing."""
+    X, Y = labelled(40, 7, 5, seed=6)
+    few = {"tol": 1e-10, "max_iter": 2000, "random_state": 0}
+    plain = LEML(2, alpha=1.0, loss=loss, **few).fit(X, Y)
+    far = np.vstack([X, 10 + X[:5]])
+    more = np.vstack([Y, np.full((5, 5), np.nan)])
+    masked = LEML(2, alpha=1.0, loss=loss, **few).fit(far, more)
+    assert masked.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+    np.testing.assert_allclose(masked.decision_function(X), plain.decision_function(X), atol=2e-3)
+    by_mask = LEML(2, alpha=1.0, loss=loss, **few)
+    by_mask.fit(far, np.nan_to_num(more), mask=~np.isnan(more))
+    np.testing.assert_array_equal(by_mask.decoder_, masked.decoder_)
+
+
+@every_shape
+def test_products_and_decompositions_find_the_same(shape, monkeypatch):
+    X, Y = labelled(*shape, seed=7)
+    exact = LEML(2, alpha=1.0, **CLOSE).fit(X, Y)
+    monkeypatch.setattr(leml_steps, "DENSE_SIDE", 0)
+    sparse = LEML(2, alpha=1.0, **CLOSE).fit(sp.csr_array(X), sp.csr_array(Y))
+    assert sparse.objective_ == pytest.approx(exact.objective_, rel=1e-9)
+    np.testing.assert_allclose(sparse.decision_function(X), exact.decision_function(X), atol=1e-5)
+
+
+@every_loss
+@pytest.mark.parametrize("partly", [False, True], ids=["known", "partly"])
+def test_weights_are_repeated_rows(loss, partly):
+    X, Y = labelled(30, 5, 4, seed=8)
+    Y = holes(Y) if partly else Y
+    weights = np.random.default_rng(0).integers(0, 3, 30)
+    model = LEML(2, alpha=1.0, loss=loss, random_state=0)
+    full = {"tol": 1e-9, "max_iter": 1000}
+    one = clone(model).set_params(**full).fit(X, Y, sample_weight=weights)
+    two = clone(model).set_params(**full)
+    two.fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+    assert one.objective_ == pytest.approx(two.objective_, rel=1e-5)
+
+
+def test_probabilities_are_those_of_logistic_regression_where_the_rank_is_full():
+    """One label and k = 1: the penalty of p w is twice its length at the best balance."""
+    X, Y = labelled(60, 3, 1, seed=9)
+    model = LEML(1, alpha=1e-6, loss="logistic", tol=1e-9, max_iter=300, random_state=0)
+    with pytest.warns(UserWarning, match="one class per row"):
+        model.fit(X, Y)
+    plain = LogisticRegression(C=1e6, tol=1e-10, max_iter=5000).fit(X, Y.ravel())
+    np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-3)
+    with pytest.raises(AttributeError, match="fit with loss='logistic'"):
+        LEML().fit(X, Y.ravel()).predict_proba(X)
+
+
+def test_a_threshold_is_a_probability_for_the_logistic_loss():
+    X, Y = labelled(40, 5, 4, seed=1)
+    model = LEML(2, loss="logistic", threshold=0.8, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > 0.8)
+    with pytest.raises(ValueError, match=r"strictly between 0 and 1, and 1\.0 was given"):
+        LEML(2, loss="logistic", threshold=1.0).fit(X, Y)
+
+
+# --- SLRM ----------------------------------------------------------------------------------------
+
+
+def smooth_part(X, Y, smoothness, k=5):
+    """A and C of the smooth part, by dense matrices."""
+    graph = NearestNeighbors(n_neighbors=k).fit(X)
+    squares = graph.kneighbors()[0] ** 2
+    near = graph.kneighbors_graph().toarray()
+    distances = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    W = np.maximum(near, near.T) * np.exp(-distances / squares.mean())
+    L = np.diag(W.sum(axis=1)) - W
+    known = ~np.isnan(Y).any(axis=1)
+    Xc, Yc = (M[known] - M[known].mean(axis=0) for M in (X, Y))
+    return Xc.T @ Xc + 2 * smoothness * X.T @ L @ X, Xc.T @ Yc
+
+
+@every_shape
+@pytest.mark.parametrize("smoothness", [0.0, 0.2])
+@pytest.mark.parametrize("partly", [False, True], ids=["known", "unlabelled"])
+def test_no_subgradient_leads_down(shape, smoothness, partly):
+    """-slope / alpha = U V' + R with R orthogonal to both, of a norm of 1 at most."""
+    X, Y = labelled(*shape, seed=0)
+    if partly:
+        Y[-6:] = np.nan
+    model = SLRM(2.0, smoothness=smoothness, tol=1e-10).fit(X, Y)
+    A, C = smooth_part(X, Y, smoothness)
+    B = model.projection_ @ model.decoder_
+    slope = (C - A @ B) / model.alpha
+    U = model.projection_
+    V = model.decoder_.T / np.linalg.norm(model.decoder_, axis=1)
+    np.testing.assert_allclose(U.T @ U, np.eye(model.rank_), atol=1e-8)
+    np.testing.assert_allclose(U.T @ slope, V.T, atol=1e-6)
+    np.testing.assert_allclose(slope @ V, U, atol=1e-6)
+    assert np.linalg.norm(slope - U @ V.T, 2) <= 1 + 1e-6
+    assert 0 < model.rank_
+
+
+@every_shape
+def test_without_a_graph_it_is_what_proximal_gradients_find(shape):
+    X, Y = labelled(*shape, seed=1)
+    model = SLRM(4.0, smoothness=0.0, tol=1e-10).fit(sp.csr_array(X), Y)
+    A, C = smooth_part(X, Y, 0.0)
+    step, B, ahead = 1 / np.linalg.norm(A, 2), np.zeros_like(C), np.zeros_like(C)
+    for k in range(3000):  # accelerated by Nesterov's steps
+        U, s, Vt = np.linalg.svd(ahead - step * (A @ ahead - C), full_matrices=False)
+        before, B = B, (U * np.maximum(s - 4.0 * step, 0)) @ Vt
+        ahead = B + k / (k + 3) * (B - before)
+    np.testing.assert_allclose(model.projection_ @ model.decoder_, B, atol=1e-5)
+
+
+def test_a_strong_penalty_leaves_the_frequencies_and_none_is_plain_regression():
+    X, Y = labelled(40, 7, 5, seed=2)
+    none = SLRM(1e6).fit(X, Y)
+    assert none.rank_ == 0
+    np.testing.assert_allclose(none.decision_function(X), np.tile(Y.mean(axis=0), (40, 1)))
+    free = SLRM(0.0, smoothness=0.0, tol=1e-12, max_iter=20_000).fit(X, Y).decision_function(X)
+    plain = method("ORI", alpha=0.0).fit(X, Y).decision_function(X)
+    np.testing.assert_allclose(free, plain, atol=1e-6)
+
+
+def test_the_graph_pulls_scores_of_neighbours_together():
+    X, Y = labelled(40, 7, 5, seed=3)
+    L = None
+    roughness = []
+    for smoothness in (0.0, 1.0, 10.0):
+        scores = SLRM(1.0, smoothness=smoothness).fit(X, Y).decision_function(X)
+        if L is None:
+            W = NearestNeighbors(n_neighbors=5).fit(X).kneighbors_graph().toarray()
+            W = np.maximum(W, W.T)
+            L = np.diag(W.sum(axis=1)) - W
+        roughness.append(np.trace(scores.T @ L @ scores))
+    assert roughness[0] > roughness[1] > roughness[2]
+
+
+def test_refusals_and_warnings():
+    X, Y = labelled(30, 5, 4, seed=4)
+    with pytest.raises(ValueError, match=r"all known or all unknown, and in \d+ rows some"):
+        SLRM().fit(X, holes(Y))
+    with pytest.raises(ValueError, match="none has any"):
+        SLRM().fit(X, np.full(Y.shape, np.nan))
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 steps of ADMM"):
+        SLRM(max_iter=2).fit(X, Y)
+    with pytest.raises(ValueError, match="n_label_components=9 asks for more components"):
+        LEML(9).fit(X, Y)
+
+
+# --- both ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model", [LEML(2, random_state=0), LEML(2, loss="logistic", random_state=0), SLRM()], ids=repr
+)
+def test_models_are_stored_exported_and_explained(model, tmp_path):
+    X, Y = labelled(40, 5, 4, seed=5)
+    model = clone(model).fit(X, Y)
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert_same(model, to_onnx(model, dtype="float64"), X, BOUNDS["float64"])
+    assert model.numbers_ == sum(
+        part.size for part in (model.projection_, model.decoder_, model.intercept_)
+    )
+    assert model.predict_topk(X, 2)[0].shape == (40, 2)
+    assert model.explain(X[:1]) is not None
+
+
+@sklearn_checks(LEML(max_iter=20, tol=1e-3), SLRM(max_iter=100, tol=1e-3))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_sklearn_checks(estimator, check):
+    check(estimator)
