@@ -96,7 +96,7 @@ class BooleanClassifier(WeightedClassifier):
     >>> data = load("emotions")
     >>> model = BooleanClassifier(4).fit(data.X, data.Y)
     >>> model.basis_.toarray().astype(int)[0], model.predict(data.X).shape
-    (array([0, 0, 1, 0, 0, 0]), (593, 6))
+    (array([0, 0, 1, 1, 1, 0]), (593, 6))
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
