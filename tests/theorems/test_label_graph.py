@@ -164,7 +164,7 @@ def test_a_narrow_projection_climbs_the_smoothed_objective(d):
     ]
     assert all((np.diff(path) >= -1e-9).all() for path in paths)
     assert paths[0][-1] >= paths[1][-1] - 1e-7
-    above = literal_codes(X, Y, graph, 1.0, 0.5, 4)[0].sum()
+    above = literal_codes(X, Y, graph, 0.1, 0.5, 4)[0].sum()
     assert paths[0][-1] < above
 
 

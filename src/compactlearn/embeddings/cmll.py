@@ -137,8 +137,9 @@ default="auto"
         decoders: the edges of a hierarchy, for example. What is on the diagonal does not count. The
         sparse matrix I + ``graph_weight`` L of its Laplacian L is factored once, which costs almost
         nothing for a tree and much for thousands of labels with random edges.
-    graph_weight : float, default=1.0
-        Weight of the decoder's smoothness over that graph; 0 is as no graph.
+    graph_weight : float, default=0.1
+        Weight of the decoder's smoothness over that graph; 0 is as no graph. Where a graph helped
+        at all it was by a small weight (benchmarks/accuracy/label_graph.py).
 
     Attributes
     ----------
@@ -209,7 +210,7 @@ default="auto"
         tol: float = 1e-5,
         random_state: Any = None,
         label_graph: Any = None,
-        graph_weight: float = 1.0,
+        graph_weight: float = 0.1,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.n_label_components = n_label_components

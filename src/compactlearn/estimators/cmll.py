@@ -69,7 +69,7 @@ default="auto"
         1 shows a progress bar and says beforehand how long a long fit will take.
     label_graph : sparse matrix of shape (n_labels, n_labels) or None, default=None
         Symmetric weights of edges between labels that should have similar decoders.
-    graph_weight : float, default=1.0
+    graph_weight : float, default=0.1
         Weight of the decoder's smoothness over that graph; 0 is as no graph.
 
     Attributes
@@ -125,7 +125,7 @@ n_features_in_, feature_names_in_
         random_state: Any = None,
         verbose: int = 0,
         label_graph: Any = None,
-        graph_weight: float = 1.0,
+        graph_weight: float = 0.1,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.n_label_components = n_label_components
