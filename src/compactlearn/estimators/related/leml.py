@@ -104,7 +104,7 @@ class LEML(FactoredClassifier):
     >>> from compactlearn.datasets import load
     >>> from compactlearn.related import LEML
     >>> data = load("emotions")
-    >>> Y = data.Y.toarray().astype(float)
+    >>> Y = data.Y.astype(float)
     >>> Y[::3, 0] = np.nan  # not known
     >>> LEML(3, random_state=0).fit(data.X, Y).predict(data.X[:2]).shape
     (2, 6)
