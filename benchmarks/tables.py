@@ -24,6 +24,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import scaling
+from printed import (
+    printed_by_method,
+    printed_by_set,
+    printed_conventions,
+    printed_unexplained,
+)
 
 from compactlearn.bench import Spec, cells_of, read_spec
 from compactlearn.core.memory import human_bytes
@@ -1114,6 +1120,10 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
         auto_sizes,
         conventions,
         choices,
+        printed_by_method,
+        printed_by_set,
+        printed_unexplained,
+        printed_conventions,
         equal_size,
         results,
     ),

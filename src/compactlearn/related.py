@@ -26,6 +26,7 @@ from compactlearn.estimators.related import (
     DeepCMLLClassifier,
     ManiacClassifier,
     OutputCodesClassifier,
+    ProjectionForestClassifier,
     SLEECClassifier,
     TopicClassifier,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "GroPLE",
     "ManiacClassifier",
     "OutputCodesClassifier",
+    "ProjectionForestClassifier",
     "Rembrandt",
     "SLEECClassifier",
     "TopicClassifier",

@@ -36,7 +36,7 @@ KERNEL = ["k-ORI", "k-CPLST", "k-DMLR", "k-FaIE", "k-CMLL_y", "k-MDDM", "k-CMLL"
 # Those of the related work have tests of their own, and C2AE has a file of its own.
 AVAILABLE = [name for name in METHODS[:17] if name != "C2AE"]
 COMPACT = [name for name in AVAILABLE if name != "POP"]
-PROTOCOLS = ["paper", "recommended"]
+PROTOCOLS = ["paper", "as printed", "recommended"]
 every_name = pytest.mark.parametrize("name", AVAILABLE)
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
@@ -120,6 +120,45 @@ def test_the_protocol_of_the_paper(name):
     ]
     assert outer[0] == outer[1]
     assert ours.threshold == "auto"
+
+
+@pytest.mark.parametrize("name", COMPACT)
+def test_the_protocol_as_printed(name):
+    """The paper's, without an intercept, with a penalty of 0.1, and with FaIE's small one."""
+    paper, printed = method(name), method(name, protocol="as printed")
+    assert (printed.bias, printed.alpha) == ("none", 0.1)
+    given, known = (embedding_of(model).get_params() for model in (printed, paper))
+    if base(name) == "FaIE":
+        assert given.pop("ridge") == 1e-6
+        known.pop("ridge")
+    assert given == known
+    outer = [
+        {
+            key: repr(value)
+            for key, value in model.get_params(deep=False).items()
+            if key not in ("embedding", "bias", "alpha")
+        }
+        for model in (printed, paper)
+    ]
+    assert outer[0] == outer[1]
+    assert method(name, protocol="as printed", alpha=3.0, bias="free").alpha == 3.0
+
+
+@pytest.mark.parametrize("name", [name for name in COMPACT if name not in KERNEL])
+def test_as_printed_a_row_of_zeros_has_no_more_than_the_decoder_adds(name):
+    """No intercept: what is left is the mean that PLST and CPLST took off the labels."""
+    X, Y = make_data()
+    model = method(name, protocol="as printed").fit(X + 1.0, Y)
+    mean = Y.mean(axis=0) if name in ("PLST", "CPLST") else np.zeros(Y.shape[1])
+    scores = model.decision_function(np.zeros((1, X.shape[1])))
+    np.testing.assert_allclose(scores[0], mean, atol=1e-12)
+    free = method(name).fit(X + 1.0, Y).decision_function(np.zeros((1, X.shape[1])))
+    assert np.abs(free[0] - mean).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["POP", "C2AE"])
+def test_as_printed_is_the_papers_protocol_where_there_is_no_ridge(name):
+    assert repr(method(name, protocol="as printed")) == repr(method(name))
 
 
 @pytest.mark.parametrize("name", COMPACT)
@@ -240,7 +279,9 @@ def test_names_that_are_nothing_like_one(name):
 def test_unknown_protocols(name, typed, meant):
     with pytest.raises(ValueError, match=rf"protocol must be .* '{typed}'.*'{meant}'\?"):
         method(name, protocol=typed)
-    with pytest.raises(ValueError, match="protocol must be 'paper' or 'recommended', and is None"):
+    with pytest.raises(
+        ValueError, match="protocol must be 'paper', 'as printed' or 'recommended', and is None"
+    ):
         method(name, protocol=None)
 
 

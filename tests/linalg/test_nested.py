@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from compactlearn.linalg.build import build_pair
-from compactlearn.linalg.learning import learn_path
+from compactlearn.linalg.learning import constant_left_over, learn_path
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.linalg.regimes import Demand
 from tests.makers import ridge_scores
@@ -106,3 +106,31 @@ def test_rows_on_a_path(regime, alpha):
     np.testing.assert_allclose(rows.codes(alpha) @ W, expected, atol=1e-9)
     decoded = rows.with_inside(path.inside @ W)
     np.testing.assert_allclose(decoded.codes(alpha), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 0.3, 50.0])
+@pytest.mark.parametrize("regime", REGIMES)
+def test_what_a_ridge_without_an_intercept_leaves_over_of_the_constant(regime, alpha):
+    """By a literal ridge of ones; and by so much it is short of the free one's intercept."""
+    X, Y, new = make()
+    pair = held(X, Y, regime, 3)
+    head = pair.leading_range(pair.leading_codes(3, 0.2).left)[0]
+    rows = NestedRows.of(pair, head, 4, new)
+    counts = [0, 2, 4]
+    more = pair.principal_directions(4, head, fill=False)[0]
+    for count, found in zip(counts, rows.constant_left_over(alpha, counts), strict=True):
+        P = np.hstack([head, more[:, :count]])
+        np.testing.assert_allclose(found, literal_left_over(X @ P, alpha, new @ P), atol=1e-7)
+        again = constant_left_over(pair, P, alpha, new)
+        np.testing.assert_allclose(again, found, atol=1e-7)
+    left = constant_left_over(pair, None, alpha, new)
+    np.testing.assert_allclose(left, literal_left_over(X, alpha, new), atol=1e-7)
+    plain = np.linalg.solve(X.T @ X + alpha * np.eye(X.shape[1]), X.T @ Y)
+    origin = ridge_scores(X, Y, alpha, np.zeros((1, X.shape[1])))
+    free = ridge_scores(X, Y, alpha, new)
+    np.testing.assert_allclose(free - left * origin, new @ plain, atol=1e-7)
+
+
+def literal_left_over(U, alpha, U_new):
+    ones = np.ones((len(U), 1))
+    return 1 - U_new @ np.linalg.solve(U.T @ U + alpha * np.eye(U.shape[1]), U.T @ ones)

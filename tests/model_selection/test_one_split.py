@@ -13,9 +13,10 @@ from .helpers import make_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
+# Thresholds in numbers: "auto" would be tuned, by a fit of its own for every candidate.
 CASES = {
     "CMLL": (
-        CMLLClassifier(completion="variance", offset="none"),
+        CMLLClassifier(threshold=0.5, completion="variance", offset="none"),
         {
             "beta": [0.1, 5.0],
             "n_label_components": [0.5, 1.0],
@@ -24,24 +25,62 @@ CASES = {
         },
     ),
     "CPLST": (
-        CompactClassifier(CPLST(ridge="shared")),
+        CompactClassifier(CPLST(ridge="shared"), threshold=0.5),
         {"embedding__n_label_components": [2, 4], "alpha": [0.1, 10.0]},
     ),
     "MDDM": (
-        CompactClassifier(MDDM(completion="random", random_state=0), scale=True),
+        CompactClassifier(MDDM(completion="random", random_state=0), scale=True, threshold=0.5),
         {"embedding__n_feature_components": [2, 7], "alpha": [0.1, 10.0]},
     ),
     "kernel": (
-        CompactClassifier(Original(), feature_map=KernelMap()),
+        CompactClassifier(Original(), feature_map=KernelMap(), threshold=0.5),
         {"feature_map__gamma": [0.01, 0.1], "alpha": [0.1, 1.0]},
     ),
     "nystroem": (
-        CMLLClassifier(feature_map=KernelMap(method="nystroem", n_components=15, random_state=1)),
+        CMLLClassifier(
+            threshold=0.5, feature_map=KernelMap(method="nystroem", n_components=15, random_state=1)
+        ),
+        {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
+    ),
+    "no intercept": (
+        CMLLClassifier(threshold=0.5, completion="variance", bias="none"),
+        {
+            "n_label_components": [0.5, 1.0],
+            "n_feature_components": [2, 0.6, 1.0, None],
+            "alpha": [1e-5, 10.0],
+            "label_ridge": [0.0, 0.5],
+        },
+    ),
+    "no intercept, no offset": (
+        CMLLClassifier(threshold=0.5, offset="none", bias="none", solver="dual"),
+        {"n_feature_components": [2, None], "alpha": [0.1, 10.0], "label_ridge": [0.0, 0.5]},
+    ),
+    "no intercept, MDDM": (
+        CompactClassifier(
+            MDDM(completion="random", random_state=0), scale=True, bias="none", threshold=0.5
+        ),
+        {"embedding__n_feature_components": [2, 7], "alpha": [0.1, 10.0]},
+    ),
+    "no intercept, kernel": (
+        CompactClassifier(
+            MDDM(completion="variance"), feature_map=KernelMap(), bias="none", threshold=0.5
+        ),
+        {"embedding__n_feature_components": [2, 7, 30], "alpha": [0.1, 1.0]},
+    ),
+    "no intercept, nystroem": (
+        CMLLClassifier(
+            threshold=0.5,
+            feature_map=KernelMap(method="nystroem", n_components=15, random_state=1),
+            bias="none",
+        ),
         {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
     ),
     "tuned": (CMLLClassifier(threshold="f1"), {"alpha": [0.1, 10.0]}),
     "logistic": (CMLLClassifier(decoder="logistic"), {"n_feature_components": [3, None]}),
-    "a regime": (CMLLClassifier(solver="dual"), {"alpha": [0.1, 10.0], "beta": [0.5, 1.0]}),
+    "a regime": (
+        CMLLClassifier(threshold=0.5, solver="dual"),
+        {"alpha": [0.1, 10.0], "beta": [0.5, 1.0]},
+    ),
 }
 
 

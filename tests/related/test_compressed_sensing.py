@@ -81,6 +81,11 @@ def test_omp_is_that_of_scikit_learn():
     np.testing.assert_allclose(omp(A, Z, 4), orthogonal_mp(A, Z.T, n_nonzero_coefs=4).T, atol=1e-10)
 
 
+def test_a_column_is_taken_once_even_where_none_goes_with_what_is_left():
+    A = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_allclose(omp(A, np.array([[1.0, 0.0, 1.0]]), 2), [[1.0, 0.0]], atol=1e-12)
+
+
 def coherence(A):
     unit = A / np.linalg.norm(A, axis=0)
     return np.max(np.abs(unit.T @ unit - np.eye(A.shape[1])))
@@ -163,7 +168,7 @@ def test_refusals_in_words():
     model = CompressedSensingClassifier(4, random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="recover needs codes with 4 columns"):
         model.recover(np.ones((2, 3)))
-    with pytest.raises(ValueError, match="decodes them in a way of its own"):
+    with pytest.raises(ValueError, match="is none of them"):
         model.to_onnx()
     with pytest.raises(ValueError, match="'recovery' of CompressedSensingClassifier must be"):
         CompressedSensingClassifier(recovery="lasso").fit(X, Y)

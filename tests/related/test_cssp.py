@@ -150,5 +150,5 @@ def test_other_choices_are_refused_in_words():
 
 
 def test_landmarks_by_group_sparsity_are_refused_in_words():
-    with pytest.raises(ValueError, match=r"MOPLMS .* is not in the library: how the number of"):
+    with pytest.raises(ValueError, match=r"MOPLMS .* is not in the library: how the number"):
         method("MOPLMS")

@@ -52,6 +52,10 @@ def literal_alternation(Z, m, groups, l1, l2, max_iter, tol):
                     part = step[k, groups == g]
                     size = np.linalg.norm(part)
                     T[k, groups == g] = part * max(0.0, 1 - l2 / L / size)
+        for k in range(m):
+            parts = sum(np.linalg.norm(T[k, groups == g]) for g in np.unique(groups))
+            if l1 * l2 * parts > 0:
+                T[k] /= (l2 * parts / (2 * l1 * np.sum(U[:, k] ** 2))) ** (1 / 3)
         path.append(objective(Z, codes(T), T, groups, l1, l2))
         if path[-2] - path[-1] <= tol * path[-2]:
             break
@@ -82,6 +86,21 @@ def test_the_alternation_is_the_literal_one(l1, l2):
     np.testing.assert_allclose(Z @ problem.encoder(T), U, atol=1e-8)
     np.testing.assert_allclose(path, values, rtol=1e-9)
     assert np.all(np.diff(path) <= 1e-9 * path[0])
+
+
+def test_a_balanced_decoder_has_the_best_factor_for_every_code():
+    Z = np.sign(np.random.default_rng(0).normal(size=(30, 9)))
+    problem = GroupProblem(Z.T @ Z, GROUPS, 0.7, 3.0)
+    T = np.random.default_rng(1).normal(size=(3, 9))
+    R = problem.encoder(T)
+    balanced = problem.balanced(R, T)
+    factors = T[:, 0] / balanced[:, 0]
+    best = problem.value(R * factors, balanced)
+    for k in range(3):
+        for wrong in (0.9, 1.1):
+            other = np.where(np.arange(3) == k, wrong, 1.0) * factors
+            assert problem.value(R * other, T / other[:, None]) > best
+    assert best < problem.value(R, T)
 
 
 @modest

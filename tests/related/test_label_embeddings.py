@@ -7,7 +7,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from compactlearn import CompactClassifier, fit_path, load_model, method
+from compactlearn import CompactClassifier, KernelMap, fit_path, load_model, method
 from compactlearn.core.devices import host
 from compactlearn.embeddings.related.random_codes import RandomCodes
 from compactlearn.metrics import average_precision
@@ -81,6 +81,13 @@ def test_codes_of_the_training_labels_are_encoded_labels(embedding):
     np.testing.assert_allclose(
         fitted.decode(codes), codes @ fitted.decoder_ + fitted.offset_, atol=1e-10
     )
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "Rembrandt"])
+def test_a_linear_kernel_is_the_features(name):
+    """Rembrandt's hat matrix without intercept needs the features themselves, and refuses."""
+    found = scores(METHODS[name], feature_map=KernelMap("linear"))
+    np.testing.assert_allclose(found, scores(METHODS[name]), atol=1e-7)
 
 
 @every_method

@@ -172,7 +172,11 @@ def test_thresholds_are_the_best_for_the_known_labels(decoder):
 
 
 def test_so_are_those_of_a_tuner():
-    scores, Y, unknown = problem(100, 4, 4, hidden=0.6)
+    """Most labels with middling scores are unknown: counted as absent, they would not pay."""
+    rng = np.random.default_rng(0)
+    scores = rng.random((100, 4))
+    Y = (scores > 0.5).astype(float)
+    unknown = (scores > 0.5) & (scores < 0.75) & (rng.random(Y.shape) < 0.8)
     tuner = ThresholdTuner(Scored(), random_state=0).fit(scores, with_nan(Y, unknown))
     best, reached = best_figure(scores, Y, ~unknown)
     assert reached(tuner.threshold_) == pytest.approx(best)
@@ -215,6 +219,16 @@ def test_the_labels_of_a_fold_do_not_take_part_in_its_scores(embedding):
     every = slice(0, 5)
     np.testing.assert_allclose(first.columns(every)[own], second.columns(every)[own], atol=1e-10)
     assert np.abs(first.columns(every) - second.columns(every)).max() > 1e-3
+
+
+def test_nor_does_a_row_in_its_own_score_without_groups():
+    X, Y, unknown = problem(40, 6, 5, hidden=0.6)
+    model = CompactClassifier(Original(), threshold="f1")
+    first = model.fit_scored(X, with_nan(Y, unknown)).columns(slice(0, 5))
+    Y[7] = 1.0 - Y[7]
+    second = model.fit_scored(X, with_nan(Y, unknown)).columns(slice(0, 5))
+    np.testing.assert_allclose(first[7], second[7], atol=1e-9)
+    assert np.abs(first - second).max() > 1e-3
 
 
 @pytest.mark.parametrize("decoder", ["linear", "logistic"])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
 
 from compactlearn import PLST, CMLLClassifier, CompactClassifier, Original, load_model
 from compactlearn.core.label_correction import Correction, check_rates
@@ -114,6 +115,20 @@ def test_corrected_labels_of_missing_positives_stay_sparse():
     Y = scipy.sparse.random_array((200, 100), density=0.02, rng=0, format="csr")
     Y.data[:] = 1.0
     assert Correction(np.zeros(100), np.full(100, 0.5)).corrected(Y).nnz == Y.nnz
+
+
+def test_labels_that_are_unknown_stay_so_and_are_completed_as_corrected_ones():
+    X, Y, unknown = problem()
+    rates = check_rates((0.2, 0.1), 5)
+    corrected = rates.corrected(sparse(np.where(unknown, 0, Y)), sparse(unknown)).toarray()
+    np.testing.assert_array_equal(corrected[unknown], 0.0)
+    np.testing.assert_allclose(corrected[~unknown], ((Y - 0.2) / 0.7)[~unknown])
+    model = CompactClassifier(Original(), label_noise=(0.2, 0.1), threshold=0.5)
+    scores = model.fit(X, with_nan(Y, unknown)).decision_function(X)
+    for j in range(5):
+        k = ~unknown[:, j]
+        ridge = Ridge(alpha=1.0).fit(X[k], ((Y - 0.2) / 0.7)[k, j])
+        np.testing.assert_allclose(scores[:, j], ridge.predict(X), atol=1e-9)
 
 
 def test_flipped_labels_are_decided_better_when_they_are_corrected_for():

@@ -55,9 +55,11 @@ def test_the_logistic_problem_gives_unknown_cells_no_weight(cells):
 @pytest.mark.parametrize("share", [1e-3, 1.0, 100.0])
 def test_the_ridge_decoder_is_that_of_the_known_rows(cells, share, monkeypatch):
     codes, Y, unknown, w, W0 = cells
+    usual = learn_from_known_cells(data_of(codes, Y, unknown, w, W0), share)
     monkeypatch.setattr("compactlearn.decoding.learned_known.TOLERANCE", 1e-13)
     monkeypatch.setattr("compactlearn.decoding.learned_known.MOST_ROUNDS", 2000)
     found = learn_from_known_cells(data_of(codes, Y, unknown, w, W0), share)
+    np.testing.assert_allclose(usual.coefficients, found.coefficients, atol=1e-3)
     for j in range(3):
         k = ~unknown[:, j]
         A = np.hstack([codes[k], np.ones((k.sum(), 1))]) * np.sqrt(w[k])[:, None]

@@ -168,6 +168,19 @@ class Flag:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A text that is not empty."""
+
+    def accepts(self, value: Any) -> bool:
+        """Whether the value satisfies the constraint."""
+        return isinstance(value, str) and bool(value)
+
+    def describe(self) -> str:
+        """In words, for the error message."""
+        return "a text"
+
+
+@dataclass(frozen=True)
 class Seed:
     """What may feed a random generator: None, an integer >= 0, RandomState or Generator.
 

@@ -7,10 +7,8 @@ for labels that are completed by a ridge and by codes of what it does not explai
 (:func:`~compactlearn.linalg.filling.fill_by_codes`). The two strengths of that are those by which
 known cells, a tenth of them held out, are best told from the others.
 
-The methods' own reconstructions do not serve as well. Codes of a row are made of its labels, filled
-ones among them, and with as many codes as is usual they give back what was filled in: on enron,
-with three labels in ten hidden, completing by CMLL's own codes loses as much average precision as
-counting the hidden labels as absent does.
+The methods' own reconstructions do not serve as well: codes of a row are made of its labels, filled
+ones among them, and with as many codes as are usual they give back what was filled in.
 
 Nothing that has met a row's labels may take part in its honest score, and cells filled from all
 rows have. So models of some of the folds complete the labels of these folds by themselves.

@@ -18,6 +18,7 @@ from compactlearn.estimators.label_output import LabelSpace, RanksLabels
 from compactlearn.estimators.pop import POPClassifier
 from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from compactlearn.estimators.related.factored import FactoredClassifier
+from compactlearn.estimators.related.projection_forest import ProjectionForestClassifier
 from compactlearn.estimators.shortlist import ShortlistClassifier
 from compactlearn.estimators.threshold_tuner import ThresholdTuner
 from compactlearn.export.foreign import write_foreign
@@ -217,6 +218,14 @@ def _refuse_shortlist(graph: Graph, classifier: ShortlistClassifier, x: str) -> 
     )
 
 
+def _refuse_projection_forest(graph: Graph, model: Any, x: str) -> Scored:
+    raise ValueError(
+        "to_onnx cannot write ProjectionForestClassifier: its scores are shares, and a graph has "
+        "log-odds. Export its trees, model.forest_, by skl2onnx, or serve the model by "
+        "compactlearn.load_model."
+    )
+
+
 _WRITERS: dict[type, Callable[[Graph, Any, str], Scored]] = {
     CompactClassifier: _write_compact,
     POPClassifier: _write_pop,
@@ -225,4 +234,5 @@ _WRITERS: dict[type, Callable[[Graph, Any, str], Scored]] = {
     ThresholdTuner: _write_tuner,
     AutoCompactClassifier: _write_auto,
     ShortlistClassifier: _refuse_shortlist,
+    ProjectionForestClassifier: _refuse_projection_forest,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,6 +61,27 @@ def learn_path(pair: Pair, projection: Array | None, codes: Codes) -> LearnedPat
     if turn is not None:
         outside = turn if outside is None else turn @ outside
     return LearnedPath(path, outside, inside, centre, codes.total / pair.count)
+
+
+def constant_left_over(pair: Pair, projection: Array | None, alpha: float, rows: Any) -> Array:
+    """(n, 1) what is left of the constant 1 by its own ridge without an intercept, for ``rows`` as
+    the pair knows them.
+
+    By this much a learner without an intercept is short of the intercept b of the free one, with
+    the same penalty: v^(x) = v^_free(x) - left_over(x) b. (Profile the intercept out: the equations
+    of the two differ by the rank-one matrix that belongs to the mean of the rows.)
+    """
+    learned = learn(pair, projection, _constant(pair), alpha, "none")
+    seen = rows if projection is None else rows @ pair.expressed(projection)
+    return 1.0 - np.asarray(seen @ learned.coefficients)
+
+
+def _constant(pair: Pair) -> Codes:
+    """The constant 1 as a code."""
+    if isinstance(pair, RowwisePair):
+        return pair.codes_of(np.ones((pair.shape[0], 1)))
+    right = pair.count * pair.mean_right[:, None]
+    return Codes(np.zeros((pair.n_left, 1)), right, np.array([float(pair.count)]))
 
 
 def fitted_codes(pair: RowwisePair, codes: Codes, alpha: float, bias: str = "free") -> Array:

@@ -11,6 +11,11 @@ principal directions of what H leaves over, Q'Xc'V = 0 and Q'Xc'XcQ = diag(s). T
 
 then need, for every k and every penalty a, one system of the order of H:
 (A + aI - C_k (s_k + a)^-1 C_k') B1 = R and B2 = -(s_k + a)^-1 C_k' B1.
+
+Without an intercept the mean c of the rows takes part, as a rank-one term of the matrix, and
+Q'c is not 0. With g = (S + aI)^-1 c for the S of the centred rows, what such a ridge leaves over of
+the constant 1 is (1 - n (u - c)'g) / (1 + n c'g) for a row u; the same elimination finds g, with a
+right side of two parts.
 """
 
 from __future__ import annotations
@@ -65,6 +70,8 @@ class NestedRows:
     variances: Array  # (K,) s
     head: Array  # (n, r) coordinates of the rows, less the training mean
     tail: Array  # (n, K)
+    means: tuple[Array, Array]  # (r,) and (K,) coordinates of that mean
+    total: float  # n, the weight of all training rows
 
     @classmethod
     def of(cls, pair: Pair, head: Array, extra: int, rows: Any) -> NestedRows:
@@ -72,14 +79,28 @@ class NestedRows:
         Q, variances = pair.principal_directions(extra, head, fill=False)
         images = pair.left_gram() @ head
         parts = [pair.expressed(part) for part in (head, Q)]
-        inside = [np.asarray(rows @ part) - pair.mean_left @ part for part in parts]
-        gram = pair.inner(head, images)
-        return cls((gram + gram.T) / 2, pair.inner(images, Q), variances, inside[0], inside[1])
+        means = (pair.mean_left @ parts[0], pair.mean_left @ parts[1])
+        inside = [np.asarray(rows @ part) - mean for part, mean in zip(parts, means, strict=True)]
+        gram, cross = pair.inner(head, images), pair.inner(images, Q)
+        gram = (gram + gram.T) / 2
+        return cls(gram, cross, variances, inside[0], inside[1], means, pair.count)
 
-    def scores(self, target: Array, alpha: float, counts: Sequence[int]) -> Iterator[Array]:
+    def constant_left_over(self, alpha: float, counts: Sequence[int]) -> Iterator[Array]:
+        """(n, 1) what a ridge without an intercept leaves over of the constant 1."""
+        c, e = (mean[:, None] for mean in self.means)
+        origin = replace(self, head=-c.T, tail=-e.T)
+        for seen, none in zip(
+            self.scores(c, alpha, counts, e), origin.scores(c, alpha, counts, e), strict=True
+        ):
+            yield (1.0 - self.total * seen) / (1.0 - self.total * none)
+
+    def scores(
+        self, target: Array, alpha: float, counts: Sequence[int], beside: Array | None = None
+    ) -> Iterator[Array]:
         """(n, k) predictions, less their mean in training, for each number of extra directions.
 
-        ``target`` is R (r, k); ``counts`` ascend.
+        ``target`` is R (r, k), and ``beside`` (K, k) what stands below it where that is not 0;
+        ``counts`` ascend.
         """
         r = self.gram.shape[0]
         inverse = 1.0 / (self.variances + alpha)
@@ -92,11 +113,15 @@ class NestedRows:
                 schur -= scaled @ C.T
                 coordinates -= self.tail[:, block] @ scaled.T
                 done = count
+            right, tail = target, 0.0
+            if beside is not None:
+                shrunk = inverse[:done, None] * beside[:done]
+                right, tail = target - self.cross[:, :done] @ shrunk, self.tail[:, :done] @ shrunk
             if alpha > 0:
-                B = solve(schur + alpha * np.eye(r), target)
+                B = solve(schur + alpha * np.eye(r), right)
             else:
-                B = solve_ridge((schur + schur.T) / 2, target, 0.0, float(np.trace(self.gram)))
-            yield coordinates @ B
+                B = solve_ridge((schur + schur.T) / 2, right, 0.0, float(np.trace(self.gram)))
+            yield coordinates @ B + tail
 
 
 def _dense(rows: Any) -> Array:

@@ -117,7 +117,7 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
     tunes = isinstance(model.threshold, str) and not (vector and model.threshold == "auto")
     return (
         model.regressor is None
-        and model.bias == "free"
+        and model.bias in ("free", "none")
         and model.decoder == "linear"
         and not is_corrected(model)
         and not (needs_labels and tunes)

@@ -291,7 +291,7 @@ def _score_group(
                 falls.note(indices, float(value))
         waiting.clear()
 
-    for scored in scores_of(group.embedding, fold, group.wanted, falls.skip):
+    for scored in scores_of(group.embedding, fold, group.wanted, falls.skip, group.model.bias):
         waiting.append((scored.indices, scored.scores))
         if sum(scores.size for _, scores in waiting) >= TOGETHER:
             flush()

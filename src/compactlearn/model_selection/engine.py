@@ -4,6 +4,10 @@ One eigenproblem serves all numbers of label components (codes are nested); one 
 numbers of feature components, with nested completions; one decomposition of the learner's Gram
 matrix, or the Schur complement of :mod:`compactlearn.linalg.nested`, all penalties; the decoder's
 ridge divides scores and costs nothing.
+
+A learner without an intercept needs none of this anew: its scores are those of the one with a free
+intercept, less the intercept's share of them times what its own ridge leaves over of the constant 1
+(:func:`compactlearn.linalg.learning.constant_left_over`).
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -20,7 +25,7 @@ from sklearn.base import clone
 from compactlearn.embeddings.base import Embedded, Embedding, Head
 from compactlearn.embeddings.components import component_count, default_label_size
 from compactlearn.estimators.penalty import resolved_penalty
-from compactlearn.linalg.learning import learn_path
+from compactlearn.linalg.learning import constant_left_over, learn_path
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.model_selection.folds import Fold
 
@@ -49,14 +54,19 @@ class Scored:
 
 
 def scores_of(
-    embedding: Embedding, fold: Fold, wanted: list[Wanted], skip: Container[int] = ()
+    embedding: Embedding,
+    fold: Fold,
+    wanted: list[Wanted],
+    skip: Container[int] = (),
+    bias: str = "free",
 ) -> Iterator[Scored]:
     """The scores for every setting, those of large penalties first; equal ones are given once.
 
-    ``skip`` may grow on the way: settings in it are left out from then on.
+    ``skip`` may grow on the way: settings in it are left out from then on. ``bias`` is "free" or
+    "none".
     """
     wanted = [replace(w, alpha=resolved_penalty(w.alpha, fold.pair)) for w in wanted]
-    solved = _Solved(embedding, fold, wanted, skip)
+    solved = _Solved(embedding, fold, wanted, skip, bias)
     for label_size, group in _grouped(wanted, solved.components):
         yield from solved.for_label_size(label_size, group)
 
@@ -65,9 +75,15 @@ class _Solved:
     """One method on one fold."""
 
     def __init__(
-        self, embedding: Embedding, fold: Fold, wanted: list[Wanted], skip: Container[int]
+        self,
+        embedding: Embedding,
+        fold: Fold,
+        wanted: list[Wanted],
+        skip: Container[int],
+        bias: str,
     ) -> None:
-        self.fold, self.pair, self.skip = fold, fold.pair, skip
+        self.free = bias == "free"
+        self.fold, self.pair, self.skip = fold if self.free else fold.with_origin, fold.pair, skip
         self.embedding = _with(embedding, label_ridge=0.0)
         found = (self.components(w) for w in wanted)
         sizes = [size for size in found if size is not None]
@@ -136,7 +152,9 @@ class _Solved:
                     self.kept_codes[alpha] = codes
             W = result.decoder
             codes = codes[:, : result.codes.size]
-            yield from self._finished(codes if W is None else codes @ W, None, result, group)
+            left_over = None if self.free else self.fold.constant_left_over(alpha)
+            scores = codes if W is None else codes @ W
+            yield from self._finished(scores, None, result, group, left_over)
 
     def _projected(
         self, result: Embedded, members: list[tuple[Head, list[Wanted]]]
@@ -163,9 +181,11 @@ class _Solved:
             by_extra.setdefault(count, []).extend(group)
         extras = sorted(by_extra)
         for alpha, _ in self._by_penalty([w for group in by_extra.values() for w in group]):
-            for count, scores in zip(extras, rows.scores(target, alpha, extras), strict=True):
+            left_over = repeat(None) if self.free else rows.constant_left_over(alpha, extras)
+            found = zip(extras, rows.scores(target, alpha, extras), left_over, strict=False)
+            for count, scores, left in found:
                 group = [w for w in by_extra[count] if w.alpha == alpha]
-                yield from self._finished(scores, P.shape[1] + count, result, group)
+                yield from self._finished(scores, P.shape[1] + count, result, group, left)
 
     def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
         learned = learn_path(self.pair, P, result.codes)
@@ -173,7 +193,10 @@ class _Solved:
         if result.decoder is not None:
             rows = rows.with_inside(learned.inside @ result.decoder)
         for alpha, group in self._by_penalty(wanted):
-            yield from self._finished(rows.codes(alpha), P.shape[1], result, group)
+            left_over = None
+            if not self.free:
+                left_over = constant_left_over(self.pair, P, alpha, self.fold.rows)
+            yield from self._finished(rows.codes(alpha), P.shape[1], result, group, left_over)
 
     def _alone(
         self, label_size: int | None, feature_size: Any, wanted: list[Wanted]
@@ -188,12 +211,21 @@ class _Solved:
         yield from self._on_path(result.projection, result, wanted)
 
     def _finished(
-        self, deviations: Array, n_features: int | None, result: Embedded, wanted: list[Wanted]
+        self,
+        deviations: Array,
+        n_features: int | None,
+        result: Embedded,
+        wanted: list[Wanted],
+        left_over: Array | None,
     ) -> Iterator[Scored]:
         """Add what does not depend on the row, for each ridge of the decoder."""
         mean = result.codes.total / self.pair.count
         W = result.decoder
-        constant = (mean if W is None else mean @ W) + result.offset
+        mean = mean if W is None else mean @ W
+        constant = mean + result.offset
+        if left_over is not None:  # the last row is the origin, where a free learner says b
+            intercept = deviations[-1] + mean
+            deviations = deviations[:-1] - left_over[:-1] * intercept
         for label_ridge, group in _grouped(wanted, lambda w: w.label_ridge):
             shrunk = 1.0 if W is None else 1.0 / (1.0 + label_ridge)
             added = constant if self.embedding.traits.keeps_offset else constant * shrunk

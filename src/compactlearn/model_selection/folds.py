@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 
 from compactlearn.core import memory
@@ -21,6 +23,7 @@ from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.completing import completed
 from compactlearn.estimators.preparation import Preparation, Training
 from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.learning import constant_left_over
 from compactlearn.linalg.moments import Moments, without_each
 from compactlearn.linalg.nested import RowsOnPath
 from compactlearn.linalg.pairs import Pair
@@ -77,6 +80,25 @@ class Fold:
     def __init__(self, number: int, pair: Pair, rows: Any) -> None:
         self.number, self.pair, self.rows = number, pair, rows
         self._coordinates: Array | None = None
+        self._left_over: dict[float, Array] = {}
+
+    @cached_property
+    def with_origin(self) -> Fold:
+        """The same with one row more, the last, whose features are 0: its score is what does not
+        depend on the row."""
+        origin = np.zeros((1, self.rows.shape[1]))
+        if sparse.issparse(self.rows):
+            rows = sparse.vstack([self.rows, sparse.csr_array(origin)], format="csr")
+        else:
+            rows = np.concatenate([self.rows, origin])
+        return Fold(self.number, self.pair, rows)
+
+    def constant_left_over(self, alpha: float) -> Array:
+        """What a ridge on all the features leaves over of the constant 1 without an intercept; the
+        same for every method of the fold."""
+        if alpha not in self._left_over:
+            self._left_over[alpha] = constant_left_over(self.pair, None, alpha, self.rows)
+        return self._left_over[alpha]
 
     def on_path(self, path: LearnedPath) -> RowsOnPath:
         """The validation rows on a path over all the features, whose coordinates are shared by

@@ -107,7 +107,7 @@ def _scores(
         largest = largest_of(members, train.Y.shape[1])
         fold = hold_split(members[0].model, largest, train, rows, len(members))
         for group in members:
-            for part in scores_of(group.embedding, fold, group.wanted):
+            for part in scores_of(group.embedding, fold, group.wanted, (), group.model.bias):
                 threshold = group.model.threshold
                 yield SplitScores(
                     part.indices, part.scores, threshold, part.n_features, part.n_codes

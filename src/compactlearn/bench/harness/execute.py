@@ -36,6 +36,7 @@ from compactlearn.bench.harness.host import (
 from compactlearn.bench.harness.job import Job
 from compactlearn.bench.methods.entry import Answer, Task
 from compactlearn.bench.methods.finding import entry_of
+from compactlearn.bench.methods.rows import drawn, kept_labels, with_empty_rows
 from compactlearn.bench.methods.scaling import scaled
 from compactlearn.bench.spec.datasets import OwnFile, load_data
 from compactlearn.core.optional import NotInstalled
@@ -61,6 +62,7 @@ def execute(job: Job, begun: Callable[[], None] = lambda: None) -> Record:
         started = time.perf_counter()
         with _alone(cell.method_seed) as said:
             answer = _checked(entry.answer(task), task)
+            answer = _with_empty_rows(answer, task)
     except MemoryError as error:
         reason = f"There was not enough memory: {error}" if str(error) else "Memory ran out."
         return unanswered(cell, "memory", reason, started, peak_bytes())
@@ -133,16 +135,19 @@ def fold_rows(
 @lru_cache(maxsize=1)
 def _loaded(
     name: str, data_home: str | None, file: OwnFile | None, content: str | None
-) -> tuple[Any, sparse.csr_array]:
+) -> tuple[Any, sparse.csr_array, Any]:
     data = load_data(name, data_home, file, content)
     X = data.X.tocsr() if sparse.issparse(data.X) else data.X
-    return X, sparse.csr_array(data.Y)
+    return X, sparse.csr_array(data.Y), data.label_names
 
 
 def _task(cell: Cell, data_home: str | None, file: OwnFile | None) -> Task:
-    X, Y = _loaded(cell.dataset, data_home, file, cell.settings.get("data_sha256"))
+    X, Y, names = _loaded(cell.dataset, data_home, file, cell.settings.get("data_sha256"))
+    labels = kept_labels(names, cell.settings.get("left_out_labels"), cell.dataset)
+    Y = Y if labels is None else Y[:, labels]
     used, train, test = fold_rows(cell, X.shape[0])
     train, test = used[train], used[test]
+    train = drawn(train, cell.settings.get("train_rows"), cell.split_seed)
     rows, new_rows = scaled(X[train], X[test], cell.settings.get("scaling"))
     return Task(
         rows,
@@ -204,6 +209,14 @@ def _checked(answer: Answer, task: Task) -> Answer:
             "Correct the entry."
         ) from error
     return replace(answer, values=values, sizes=[int(size) for size in answer.sizes])
+
+
+def _with_empty_rows(answer: Answer, task: Task) -> Answer:
+    """The answer, with the test rows that have no labels counted where the cell asks for that."""
+    if task.settings.get("empty_rows") != "counted":
+        return answer
+    share = float(np.mean(np.diff(task.Y_test.indptr) == 0))
+    return replace(answer, values=with_empty_rows(answer.values, task.metrics, share))
 
 
 def _check_counts(answer: Answer, task: Task) -> None:

@@ -12,7 +12,15 @@ from sklearn.model_selection import KFold
 
 from compactlearn.bench.methods.entry import Answer, Task
 from compactlearn.bench.methods.frequency import by_frequency
-from compactlearn.bench.methods.grids import AXES, SETTINGS, complete_settings, configurations
+from compactlearn.bench.methods.grids import (
+    AXES,
+    OF_THE_ROWS,
+    PRINTED_HAT_RIDGE,
+    PRINTED_RIDGES,
+    SETTINGS,
+    complete_settings,
+    configurations,
+)
 from compactlearn.bench.methods.judging import Clock, JudgedGrid, pickled_bytes
 from compactlearn.bench.methods.model_numbers import TaskShape, landmark_numbers, within
 from compactlearn.bench.methods.trace import traced
@@ -71,9 +79,12 @@ class EngineEntry:
 
     def settings(self, given: Settings) -> dict[str, Any]:
         """See ``Entry``."""
-        names = ("protocol", "threshold", "inner_folds", "n_numbers", "scaling")
+        names = ("protocol", "threshold", "inner_folds", "n_numbers", *OF_THE_ROWS)
         names += self.axes + self.options
         defaults = dict(self.defaults)
+        if given.get("protocol") == "as printed":
+            defaults |= {"alphas": PRINTED_RIDGES, "hat_ridge": PRINTED_HAT_RIDGE}
+            given = {name: value for name, value in given.items() if name != "ridge"}
         if given.get("trace") and "trace" in names:  # the paper's figure: half of everything
             defaults |= {"label_ratios": (0.5,), "feature_ratios": (0.5,), "label_ridges": (0.0,)}
         found = complete_settings(self.name, given, names, defaults)

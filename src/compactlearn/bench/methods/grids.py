@@ -15,10 +15,21 @@ from compactlearn.core.params import (
     Integer,
     Nothing,
     Real,
+    Text,
     nearest,
 )
 
-__all__ = ["AXES", "RIDGES", "SETTINGS", "Setting", "complete_settings", "configurations"]
+__all__ = [
+    "AXES",
+    "OF_THE_ROWS",
+    "PRINTED_HAT_RIDGE",
+    "PRINTED_RIDGES",
+    "RIDGES",
+    "SETTINGS",
+    "Setting",
+    "complete_settings",
+    "configurations",
+]
 
 DECILES = tuple(round(0.1 * k, 1) for k in range(1, 11))
 RIDGES: Mapping[str, tuple[float, ...]] = MappingProxyType(
@@ -29,6 +40,14 @@ RIDGES: Mapping[str, tuple[float, ...]] = MappingProxyType(
         "wide": tuple(10.0**k for k in range(-5, 5)),
     }
 )
+
+#: The penalty of "as printed", which is that of the public program of PLST and CPLST.
+PRINTED_RIDGES = (0.1,)
+#: And of FaIE's hat matrix, in the first version of its public program.
+PRINTED_HAT_RIDGE = 1e-6
+
+#: Settings about the rows of a fold, which every entry of the library's own takes.
+OF_THE_ROWS = ("scaling", "train_rows", "left_out_labels", "empty_rows")
 
 _RATIO = (Real(0, 1, open_low=True), Integer(1))
 
@@ -59,7 +78,7 @@ class Setting:
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType(
     {
-        "protocol": Setting("paper", (Choice("paper", "recommended"),)),
+        "protocol": Setting("paper", (Choice("paper", "as printed", "recommended"),)),
         "threshold": Setting(0.5, (Real(), Choice("f1", "per-label", "cardinality"))),
         "inner_folds": Setting(3, (Integer(2),)),
         # grids
@@ -80,6 +99,10 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "finalists": Setting(3, (Integer(1),)),
         # of the rows, whatever the method: `scaling.py`
         "scaling": Setting(None, (Nothing(), Choice("standard")), quiet=True),
+        # likewise: `rows.py`
+        "train_rows": Setting(None, (Nothing(), Integer(1)), quiet=True),
+        "left_out_labels": Setting(None, (Text(),), listed=True, quiet=True),
+        "empty_rows": Setting(None, (Nothing(), Choice("counted")), quiet=True),
         # parameters
         "completion": Setting("variance", (Choice("variance", "random", "none", "krylov"),)),
         # Of CMLL where d < m. Its alternation stops at a millionth of this, so that 1.0 still is
@@ -102,6 +125,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "kept_ratio": Setting(0.05, (Real(0, 1),)),
         "min_weight": Setting(0.01, (Real(0),)),
         "validation_fraction": Setting(0.2, (Real(0, 1, open_low=True, open_high=True),)),
+        "base_loss": Setting(None, (Nothing(), Choice("logistic", "hinge")), quiet=True),
         # those of the related work; None is the protocol's
         "measurement": Setting(None, (Nothing(), Choice("hadamard", "gaussian"))),
         "recovery": Setting(None, (Nothing(), Choice("omp", "cosamp"))),
@@ -109,6 +133,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "n_similar": Setting(None, (Nothing(), Integer(1))),
         "n_neighbors": Setting(15, (Integer(1),)),
         "levels": Setting((4,), (Integer(1),), listed=True),
+        "n_trees": Setting(100, (Integer(1),)),
         "loss": Setting("squared", (Choice("squared", "logistic"),)),
         # those of rivals, and of the estimator that chooses by itself
         "solver": Setting(None, (Nothing(), Choice("liblinear", "lbfgs")), quiet=True),

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
 
 from compactlearn.bench.methods.controls import (
     MDDMThenCodes,
@@ -92,7 +93,9 @@ def _by_name(name: str, settings: Settings, seed: int, **more: Any) -> CompactCl
 
 def _classifier(row: MethodRow, settings: Settings, configuration: Settings, seed: int) -> Any:
     """A method that is no embedding; a setting that is None is the protocol's."""
-    given = {name: settings[name] for name in row.options}
+    given = {name: settings[name] for name in row.options if name in settings}
+    if given.pop("base_loss", None) == "hinge":  # LIBLINEAR's -s 3 -c 0.1 -B -1
+        given["estimator"] = LinearSVC(loss="hinge", C=0.1, fit_intercept=False)
     given |= {"n_components" if k == "latent" else k: v for k, v in configuration.items()}
     params = {name: value for name, value in given.items() if value is not None}
     return method(row.name, random_state=seed, **params)

@@ -10,7 +10,12 @@ import numpy as np
 
 from compactlearn.bench.methods.entry import Answer, Task
 from compactlearn.bench.methods.frequency import by_frequency
-from compactlearn.bench.methods.grids import SETTINGS, complete_settings, configurations
+from compactlearn.bench.methods.grids import (
+    OF_THE_ROWS,
+    SETTINGS,
+    complete_settings,
+    configurations,
+)
 from compactlearn.bench.methods.judging import (
     Clock,
     best_place,
@@ -70,7 +75,7 @@ class SingleFits:
 
     def settings(self, given: Settings) -> dict[str, Any]:
         """See ``Entry``."""
-        names = ("inner_folds", "scaling", *self.axes, *self.options)
+        names = ("inner_folds", *OF_THE_ROWS, *self.axes, *self.options)
         return complete_settings(self.name, given, names, self.defaults)
 
     def answer(self, task: Task) -> Answer:

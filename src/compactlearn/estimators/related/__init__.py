@@ -7,6 +7,7 @@ from compactlearn.estimators.related.deep_cmll import DeepCMLLClassifier
 from compactlearn.estimators.related.leml import LEML
 from compactlearn.estimators.related.maniac import ManiacClassifier
 from compactlearn.estimators.related.output_codes import OutputCodesClassifier
+from compactlearn.estimators.related.projection_forest import ProjectionForestClassifier
 from compactlearn.estimators.related.sleec import SLEECClassifier
 from compactlearn.estimators.related.slrm import SLRM
 
@@ -18,6 +19,7 @@ __all__ = [
     "DeepCMLLClassifier",
     "ManiacClassifier",
     "OutputCodesClassifier",
+    "ProjectionForestClassifier",
     "SLEECClassifier",
     "TopicClassifier",
 ]

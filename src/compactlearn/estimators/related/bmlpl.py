@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Constraint, Integer, Numbers, Real, Seed
 from compactlearn.core.seeds import seeded
-from compactlearn.core.validation import labels_given
 from compactlearn.core.warn import warn_user
 from compactlearn.embeddings.components import COUNTS, component_count, default_label_size
 from compactlearn.estimators.inputs import TrainingData
-from compactlearn.estimators.related.scored import ScoredClassifier
+from compactlearn.estimators.related.scored import WeightedClassifier
 from compactlearn.estimators.related.topic_model import (
     Prior,
     Rows,
@@ -29,7 +28,7 @@ from compactlearn.estimators.related.topic_model import (
 Array = NDArray[np.float64]
 
 
-class TopicClassifier(ScoredClassifier):
+class TopicClassifier(WeightedClassifier):
     """Bayesian multi-label learning by topics of labels (BMLPL).
 
     Labels are to a row what words are to a document: each of K topics is a distribution over the
@@ -136,30 +135,6 @@ class TopicClassifier(ScoredClassifier):
         self.tol = tol
         self.threshold = threshold
         self.random_state = random_state
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        Y: Any = None,
-        sep: str | None = None,
-    ) -> Self:
-        """Learn topics, and how they depend on the features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight two counts as that row twice.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, such as "jazz;blues".
-        """
-        return self._fitted(X, labels_given(y, Y), sample_weight, sep)
 
     def _learn(self, data: TrainingData) -> None:
         Y = scipy.sparse.csr_array(data.targets.matrix, dtype=np.float64)

@@ -20,8 +20,10 @@ from compactlearn.embeddings.components import COUNTS, label_count
 from compactlearn.embeddings.original import Original
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.inputs import TrainingData
+from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.related.boolean_factors import boolean_factors, boolean_product
-from compactlearn.estimators.related.from_codes import DecodesCodes, predicted_codes
+from compactlearn.estimators.related.from_codes import predicted_codes
+from compactlearn.estimators.related.scored import WeightedClassifier
 from compactlearn.linalg.ridge import BIASES
 
 Array = NDArray[np.float64]
@@ -31,7 +33,7 @@ Array = NDArray[np.float64]
 _NEVER = -1e6
 
 
-class BooleanClassifier(DecodesCodes):
+class BooleanClassifier(WeightedClassifier):
     """Labels as unions of a few label sets, found by Boolean matrix decomposition (MLC-BMaD).
 
     The sets are patterns of labels that occur together, and can be read. A row's score for a label
@@ -94,7 +96,7 @@ class BooleanClassifier(DecodesCodes):
     >>> data = load("emotions")
     >>> model = BooleanClassifier(4).fit(data.X, data.Y)
     >>> model.basis_.toarray().astype(int)[0], model.predict(data.X).shape
-    (array([0, 0, 1, 0, 0, 0]), (593, 6))
+    (array([0, 0, 1, 1, 1, 0]), (593, 6))
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
@@ -129,7 +131,7 @@ class BooleanClassifier(DecodesCodes):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _level(self) -> float:
+    def _level(self, labels: LabelSpace) -> float:
         # A binary score is 1 or 0, whatever was asked of the sets' predictions.
         return 0.5 if self.scores == "binary" else float(self.threshold)
 

@@ -20,17 +20,17 @@ from compactlearn.embeddings.encoders import check_labels_to_encode
 from compactlearn.embeddings.related.random_codes import MEASUREMENTS, RandomCodes
 from compactlearn.estimators.inputs import TrainingData
 from compactlearn.estimators.related.from_codes import (
-    DecodesCodes,
     predicted_codes,
     ridge_on_codes,
 )
 from compactlearn.estimators.related.recovery import recovered
+from compactlearn.estimators.related.scored import WeightedClassifier
 from compactlearn.linalg.ridge import BIASES
 
 Array = NDArray[np.float64]
 
 
-class CompressedSensingClassifier(DecodesCodes):
+class CompressedSensingClassifier(WeightedClassifier):
     """Labels as a sparse vector that is recovered from a few predicted measurements (CS).
 
     Encoding needs no training at all. Decoding is a search for every row, so predicting is slow,
@@ -165,7 +165,7 @@ class CompressedSensingClassifier(DecodesCodes):
             names, lists of these if you like.
         """
         check_is_fitted(self, "measurements_")
-        known = self._labels
+        known: Any = self._labels
         labels = check_labels_to_encode(Y, known.n_labels, known.vector_classes, known.names)
         return labels @ self.measurements_.T
 

@@ -1,131 +1,17 @@
-"""What classifiers share that predict codes of labels and decode them in a way of their own."""
+"""What classifiers share that predict codes of labels by a ridge."""
 
 from __future__ import annotations
 
-import os
-from abc import abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core.params import Constraint, check_parameters
-from compactlearn.core.threads import blas_threads
-from compactlearn.core.validation import check_features, labels_given, unchanged_on_error
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.estimators.inputs import TrainingData, check_training
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
-from compactlearn.metrics.checks import row_blocks
+from compactlearn.estimators.inputs import TrainingData
 
 Array = NDArray[np.float64]
-
-
-class DecodesCodes(RanksLabels, ClassifierMixin, BaseEstimator):
-    """Base of classifiers that learn from checked rows (``_learn``) and decode codes (``_scored``).
-
-    Labels are those whose score is strictly above ``threshold``.
-    """
-
-    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
-    threshold: Any
-
-    @abstractmethod
-    def _learn(self, data: TrainingData) -> None:
-        """Learn; labels are a CSR matrix of ones, with one column for two classes."""
-
-    @abstractmethod
-    def _scored(self, X: Any) -> Array:
-        """Scores (n, M) of some checked rows."""
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        Y: Any = None,
-        sep: str | None = None,
-    ) -> Self:
-        """Learn from rows and their labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight 2 is a row twice, and one of weight 0 is absent.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, such as "jazz;blues".
-        """
-        with unchanged_on_error(self), blas_threads():
-            check_parameters(self, self._constraints)
-            data = check_training(self, X, labels_given(y, Y), sample_weight, sep=sep)
-            labels = LabelSpace.of(data.targets)
-            describe(self, labels)
-            self.threshold_, self._boundary = labels.placed(self._level())
-            self._learn(data)
-        return self
-
-    def _level(self) -> float:
-        """The threshold in the units of the scores."""
-        return float(self.threshold)
-
-    def _prepare(self, X: Any) -> Any:
-        check_is_fitted(self, "threshold_")
-        return check_features(self, X, reset=False)
-
-    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        for rows in row_blocks((X.shape[0], self.n_labels_)):
-            yield rows, self._scored(X[rows]) - self._boundary
-
-    def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        X = self._prepare(X)
-        scores = np.empty((X.shape[0], 1 if self._labels.kind == "binary" else self.n_labels_))
-        for rows, block in self._score_blocks(X):
-            scores[rows] = block
-        return scores[:, 0] if self._labels.kind == "binary" else scores
-
-    def to_onnx(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        topk: int | None = None,
-        dtype: str = "float32",
-        check: Any = None,
-    ) -> Any:
-        """Refuse: there is no graph of this model.
-
-        Parameters
-        ----------
-        path, topk, dtype, check
-            As in :func:`compactlearn.to_onnx`.
-        """
-        raise ValueError(
-            f"to_onnx writes models that decode codes by a matrix or a network, and "
-            f"{type(self).__name__} decodes them in a way of its own; save it with "
-            "model.save(path), or export a CMLLClassifier."
-        )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 def ridge_on_codes(

@@ -21,9 +21,11 @@ from compactlearn.core.params import Choice, Constraint, Real, Seed
 from compactlearn.embeddings.base import Plan
 from compactlearn.embeddings.components import COUNTS, label_count
 from compactlearn.estimators.inputs import TrainingData
+from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.related.canonical import Variates, canonical_variates
-from compactlearn.estimators.related.from_codes import DecodesCodes, predicted_codes
+from compactlearn.estimators.related.from_codes import predicted_codes
 from compactlearn.estimators.related.mean_field import mean_field
+from compactlearn.estimators.related.scored import WeightedClassifier
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair
 
@@ -35,7 +37,7 @@ _CERTAIN = 1e6
 _SMALLEST_NOISE = 1e-6  # of the variance of a variate, which is 1
 
 
-class OutputCodesClassifier(DecodesCodes):
+class OutputCodesClassifier(WeightedClassifier):
     """Label classifiers that a few predicted combinations of the labels correct (CCA-OC).
 
     The code of a row is redundant: all its labels, and m canonical variates of them. Both are
@@ -133,7 +135,7 @@ class OutputCodesClassifier(DecodesCodes):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _level(self) -> float:
+    def _level(self, labels: LabelSpace) -> float:
         return float(logit(self.threshold))
 
     def _learn(self, data: TrainingData) -> None:

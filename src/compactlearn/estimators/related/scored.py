@@ -60,10 +60,13 @@ class ScoredClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             data = check_training(self, X, y, sample_weight, sep=sep)
             labels = LabelSpace.of(data.targets)
             describe(self, labels)
-            threshold = labels.checked_threshold(self.threshold)
-            self.threshold_, self._boundary = labels.placed(threshold)
+            self.threshold_, self._boundary = labels.placed(self._level(labels))
             self._learn(data)
         return self
+
+    def _level(self, labels: LabelSpace) -> float | Array:
+        """The threshold in the units of the scores."""
+        return labels.checked_threshold(self.threshold)
 
     def _prepare(self, X: Any) -> Any:
         check_is_fitted(self, "threshold_")
@@ -118,3 +121,31 @@ class ScoredClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
+
+
+class WeightedClassifier(ScoredClassifier):
+    """Base of those whose formula has a place for weights."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+        sep: str | None = None,
+    ) -> Self:
+        """Learn from rows and their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 2 is a row twice, and one of weight 0 is absent.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
+        """
+        return self._fitted(X, labels_given(y, Y), sample_weight, sep)

@@ -1,13 +1,16 @@
-"""What model files may hold of the related work that is linear: embeddings that project the
-features, and classifiers of low rank."""
+"""What model files may hold of the related work: embeddings that project the features, classifiers
+of low rank, forests on projected labels."""
 
 from __future__ import annotations
+
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from compactlearn.embeddings.related import CCA, LPP, MIFS, MLSI, NPE, OPLS, PCA
 from compactlearn.estimators.related.factored import FactoredClassifier
 from compactlearn.estimators.related.leml import LEML
+from compactlearn.estimators.related.projection_forest import ProjectionForestClassifier
 from compactlearn.estimators.related.slrm import SLRM
-from compactlearn.estimators.stored.checks import numbers
+from compactlearn.estimators.stored.checks import numbers, require
 from compactlearn.estimators.stored.models import check_labels
 from compactlearn.storing.kinds import allow, whole
 
@@ -23,8 +26,20 @@ def _check_factored(classifier: FactoredClassifier) -> None:
     numbers(classifier.intercept_, (n_labels,), "the intercepts")
 
 
+def _check_forest(classifier: ProjectionForestClassifier) -> None:
+    if not hasattr(classifier, "forest_"):
+        return
+    n_labels, forest = check_labels(classifier), classifier.forest_
+    known = isinstance(forest, RandomForestRegressor | ExtraTreesRegressor)
+    require(known and hasattr(forest, "estimators_"), "the forest is none")
+    numbers(classifier.frequency_, (n_labels,), "the frequencies")
+    require(forest.n_outputs_ == n_labels, "the forest has other labels")
+    require(forest.n_features_in_ == classifier.n_features_in_, "the forest has other features")
+
+
 allow(
     *(whole(method) for method in (CCA, LPP, MIFS, MLSI, NPE, OPLS, PCA)),
     whole(LEML, _check_factored),
     whole(SLRM, _check_factored),
+    whole(ProjectionForestClassifier, _check_forest),
 )
