@@ -418,7 +418,7 @@ def blocks(record: Record) -> str:
         "defaults": "text of wordnet, 500 codes",
     }
     for group, what in groups.items():
-        for run in record[group]["runs"]:
+        for run in record.get(group, {"runs": ()})["runs"]:
             rate = run["rows"] * run["passes"] / run["seconds"]
             cells = [f"{run['passes']}", f"{run['seconds']:.0f} s", f"{rate:,.0f}"]
             lines.append([f"{run['rows']:,}, {what}", *cells, human_bytes(run["peak_bytes"])])
