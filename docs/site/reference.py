@@ -15,6 +15,7 @@ PACKAGES = (
     "compactlearn",
     "compactlearn.metrics",
     "compactlearn.model_selection",
+    "compactlearn.related",
     "compactlearn.datasets",
     "compactlearn.records",
     "compactlearn.report",
