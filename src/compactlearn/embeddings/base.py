@@ -145,7 +145,8 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
-    _classes: list[Any] | None = None  # where the labels were a vector
+    # Where the labels were a vector. On the host in any case, so no attribute that is an array.
+    _classes: tuple[NDArray[Any]] | None = None
     _names: list[str] | None = None  # where the labels had names
 
     # ---- the protocol -------------------------------------------------------------------------
@@ -318,7 +319,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         names : list of str or None, default=None
             The names of labels, where they have such.
         """
-        self._classes, self._names = None if classes is None else classes.tolist(), names
+        self._classes, self._names = None if classes is None else (classes,), names
         n_labels = result.offset.size
         self.projection_ = None if result.projection is None else bare(owned(result.projection))
         self.decoder_ = (

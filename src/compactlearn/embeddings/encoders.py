@@ -127,7 +127,7 @@ def check_labels_to_encode(Y: Any, n_labels: int, classes: Any, names: list[str]
     """Labels of the width known from fit, as a sparse matrix of ones."""
     n_rows = n_rows_of(Y) if isinstance(Y, Sized) or scipy.sparse.issparse(Y) else 0
     known = names or ()
-    given = None if classes is None else np.asarray(classes)
+    given = classes[0] if isinstance(classes, tuple) else classes
     matrix = check_targets(Y, n_rows, classes=given, names=known, owner="encode").matrix
     if matrix.shape[1] != n_labels:
         raise ValueError(

@@ -59,7 +59,7 @@ class DeepCMLLClassifier(ScoredClassifier):
     """Compact learning with non-linear encoders, which begins as the linear one.
 
     CMLL's projection of the features and its codes of features and labels each get a network
-    beside them, and all are trained on CMLL's own objective, dependence plus recovery:
+    beside them, and all are trained on CMLL's own objective, dependence plus recovery::
 
         maximise  beta |U'V|^2 + |Y'V|^2,   U = XcP + Fx(X),  V = XcA + YB + Fx(X) + Fe(Y),
 

@@ -64,7 +64,7 @@ class SLEECClassifier(ScoredClassifier):
 
     Label vectors of many labels are not of low rank, but near ones may be. Rows are divided into
     clusters by their features; in each, codes Z keep the inner products of the label vectors of
-    neighbours,
+    neighbours::
 
         minimise  || P_Omega(S - ZZ') ||^2,   S_ij = y_i'y_j / (|y_i| |y_j|),
 
