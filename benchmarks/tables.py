@@ -428,8 +428,8 @@ def blocks(record: Record) -> str:
         "a plain `A.T @ A` of all 400 columns (median of the pairs). wordnet has "
         f"{record['wordnet']['runs'][0]['label_components']} codes here, of a share of "
         f"{record['wordnet']['runs'][0]['objective_share']:.6f} of the objective, or the 500 that "
-        "are the default (a run on a busy machine, for its memory), and is parsed from text in every "
-        "pass. All runs tune their threshold."
+        "are the default (a run on a busy machine, for its memory), and is parsed from text in "
+        "every pass. All runs tune their threshold."
     )
     return f"{_markdown(lines)}\n\n{told} {_class_of(record)}"
 
