@@ -470,8 +470,8 @@ default="auto"
         """
         pair, d = problem.pair, P.shape[1]
         # Without columns of P the problem is of the order of the labels, whatever the regime.
-        own = replace(problem, beta=0.0).leading_codes(m, P[:, :0])
-        labels_only = pair.leading_range(own.left)[0][:, :d]
+        of_labels = replace(problem, beta=0.0)
+        labels_only = pair.leading_range(of_labels.leading_codes(m, P[:, :0]).left)[0][:, :d]
         drawn = np.random.default_rng(0).standard_normal((pair.n_left, d))
         random = pair.orthonormal(beside(drawn, P))
         starts = [

@@ -133,7 +133,7 @@ def _krylov(
         T[:size, active], T[active, :size] = H, H.T
         block, R = next_block(W, basis, float(np.abs(H).max(initial=0.0)), rng)
         del W
-        theta, S = small_pairs(T[:size, :size])
+        theta, S = small_pairs(T[:size, :size], in_place=True)
         coupling = R @ S[active]
         bound = largest_sum(theta, coupling, count, 0.0)
         reached = min(1.0, float(theta[:count].sum() / bound)) if bound > 0 else 1.0

@@ -331,11 +331,14 @@ def _at_most(values: Array, coupling: Array) -> float:
     return float(values[0] + _lengths(coupling)[0])
 
 
-def small_pairs(matrix: Array) -> tuple[Array, Array]:
-    """All pairs of a small matrix, symmetric but for rounding; largest first."""
+def small_pairs(matrix: Array, *, in_place: bool = False) -> tuple[Array, Array]:
+    """All pairs of a small matrix, symmetric but for rounding; largest first.
+
+    ``in_place`` holds fewer matrices of that order at once.
+    """
     symmetric = matrix + matrix.T
     symmetric /= 2
-    values, vectors = dense.all_pairs(symmetric, overwrite=True)
+    values, vectors = dense.all_pairs(symmetric, overwrite=in_place)
     return values[::-1], vectors[:, ::-1]
 
 
