@@ -168,7 +168,7 @@ def test_bad_rows(asked, change, match):
     ("labels", "match"),
     [
         (torch.asarray(2 * Y), "Every label must be 0 or 1, and Y contains 2"),
-        (torch.asarray(Y) * torch.nan, "Every label must be 0 or 1, and Y contains NaN"),
+        (torch.asarray(Y) * torch.nan, "takes unknown labels with NumPy and SciPy arrays alone"),
         (torch.asarray(Y[:5]), "X and Y must have as many rows as each other"),
         (torch.asarray(Y).to("meta"), "Y is a tensor on the device 'meta'"),
     ],

@@ -194,6 +194,16 @@ EXCEPTIONS = {
         ("core/device_functions.py", name): "the library's own, on its device"
         for name in ("eigh", "eigvalsh", "svd", "qr", "cholesky", "inv", "solve")
     },
+    ("embeddings/related/npe.py", "rest.T @ rest"): "sparse",
+    ("embeddings/related/random_codes.py", "pinv"): "as wide as there are codes",
+    ("estimators/related/deep_objective.py", "V.T @ V"): "PyTorch, of the order of the code",
+    ("estimators/related/deep_objective.py", "solve_triangular"): "PyTorch, the same",
+    **{
+        ("estimators/related/recovery.py", name): "many at once, of the order of a row's labels"
+        for name in ("cholesky", "pinv", "solve")
+    },
+    ("estimators/related/slrm.py", "rows @ rows.T"): "sparse",
+    ("linalg/row_graphs.py", "solve"): "many at once, of the order of a row's neighbours",
     ("model_selection/auto/blend.py", "solve"): "of order 6 at most, one for each model of a blend",
 }
 

@@ -28,6 +28,7 @@ from compactlearn.embeddings.related.coded_labels import CODINGS, CodedLabels, l
 from compactlearn.embeddings.related.label_groups import label_groups
 from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.codes import peak_signs
+from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.eigen import all_eigenpairs, leading_eigenpairs
 from compactlearn.linalg.pairs import Pair
 
@@ -200,7 +201,7 @@ class GroupProblem:
 
     def encoder(self, T: Array) -> Array:
         """R (M, m): the best codes are Z R."""
-        return least_squares(T @ T.T + self.l1 * np.eye(T.shape[0]), T).T
+        return least_squares(self_product(T) + self.l1 * np.eye(T.shape[0]), T).T
 
     def value(self, R: Array, T: Array) -> float:
         """The objective of codes Z R and decoder T."""

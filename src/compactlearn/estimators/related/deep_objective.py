@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.estimators.autoencoder.networks import SLOPE, Layers, Layout
 from compactlearn.estimators.autoencoder.training import torch_module
+from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.eigen import symmetric_roots
 from compactlearn.linalg.moments import column_moments, weighted_sum
 from compactlearn.metrics.checks import row_blocks
@@ -186,7 +187,7 @@ def encoded(start: Start, layout: Layout, flat: NDArray[Any], X: Any, Y: Any) ->
         U[rows] = X[rows] @ start.P - start.mean @ start.P + start.unit_u * out[:, :d]
         linear = X[rows] @ start.A - start.mean @ start.A + Y[rows] @ start.B
         V[rows] = linear + start.unit_v * (out[:, d:] + answered(fe, Y[rows]))
-    Q = V @ symmetric_roots(V.T @ V)[1]
+    Q = V @ symmetric_roots(self_product(V.T))[1]
     size = float(np.sum((U - U.mean(axis=0)) ** 2))
     factor = float(np.sqrt(start.energy / size)) if size > 0 else 1.0
     U *= factor

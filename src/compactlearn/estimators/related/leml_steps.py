@@ -86,7 +86,7 @@ class SquaredSteps:
     def objective(self, found: Factors) -> float:
         U = self.X @ found.P
         inner = np.vdot(self.Y.T @ U, found.W.T)
-        fitted = np.vdot(U.T @ U, found.W @ found.W.T)
+        fitted = np.vdot(dense.self_product(U.T), dense.self_product(found.W))
         return 0.5 * float(self.energy - 2 * inner + fitted) + found.penalty(self.alpha)
 
     def round(self, found: Factors) -> Factors:
@@ -94,7 +94,7 @@ class SquaredSteps:
 
     def _features(self, found: Factors) -> Factors:
         """The best P for this W."""
-        s, Q = all_eigenpairs(found.W @ found.W.T)
+        s, Q = all_eigenpairs(dense.self_product(found.W))
         s = np.maximum(s, 0.0)
         T = self.Y @ (found.W.T @ Q)
         if self.spectrum is None:
@@ -117,7 +117,7 @@ class SquaredSteps:
     def _labels(self, found: Factors) -> Factors:
         """The best W for this P."""
         U = self.X @ found.P
-        gram = U.T @ U + self.alpha * np.eye(U.shape[1])
+        gram = dense.self_product(U.T) + self.alpha * np.eye(U.shape[1])
         W = dense.solve(gram, (self.Y.T @ U).T)
         return Factors(found.P, W, self._intercept(found.P, W))
 

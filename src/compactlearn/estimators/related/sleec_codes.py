@@ -139,5 +139,5 @@ def _least_squares(pairs: Any, V: Array) -> Array:
     right, U = pairs @ V, np.zeros((n, m))
     for i in range(n):
         own = V[pairs.indices[pairs.indptr[i] : pairs.indptr[i + 1]]]
-        U[i] = dense.solve(own.T @ own + ridge, right[i])
+        U[i] = dense.solve(dense.self_product(own.T) + ridge, right[i])
     return U

@@ -36,6 +36,7 @@ from compactlearn.core.params import (
 from compactlearn.core.validation import labels_given
 from compactlearn.core.warn import warn_user
 from compactlearn.estimators.related.factored import FactoredClassifier, Rows
+from compactlearn.linalg import dense
 from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg.row_graphs import Neighbours, RowProducts, affinities, laplacian
 
@@ -191,7 +192,7 @@ class SLRM(FactoredClassifier):
         mean = mean_left if span is None else mean_left @ span
         own = Z[known]
         count = own.shape[0]
-        gram = _dense(own.T @ own) - count * np.outer(mean, mean)
+        gram = _gram(own.T) - count * np.outer(mean, mean)
         cross = _dense((Y.T @ own).T) - count * np.outer(mean, mean_right)
         if self.smoothness > 0:
             products = RowProducts.of_rows(rows.X)
@@ -215,7 +216,7 @@ class Problem:
     def objective(self, found: Found) -> float:
         B = found.left @ found.right
         smooth = 0.5 * np.vdot(B, self.A @ B) - np.vdot(B, self.C) + 0.5 * self.energy
-        return float(smooth + self.alpha * np.linalg.svd(found.right, compute_uv=False).sum())
+        return float(smooth + self.alpha * dense.svd(found.right)[1].sum())
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,7 @@ def minimised(problem: Problem, max_iter: int, tol: float) -> Found:
 
 def shrunk(B: Array, by: float) -> tuple[Array, Array]:
     """Singular values less ``by``, where that leaves any: left vectors, and the rest."""
-    left, singular, right = np.linalg.svd(B, full_matrices=False)
+    left, singular, right = dense.svd(B)
     rank = int(np.count_nonzero(singular > by))
     return left[:, :rank], (singular[:rank] - by)[:, None] * right[:rank]
 
@@ -281,10 +282,15 @@ def _known_rows(rows: Rows) -> Any:
 
 def _span(X: Any) -> Array:
     """An orthonormal basis (D, r) of what the rows span, from their inner products."""
-    gram = _dense(X @ X.T)
+    gram = _gram(X)
     squares, vectors = all_eigenpairs(gram)
     rank = numerical_rank(squares, squares.size)
-    return np.linalg.qr(X.T @ (vectors[:, :rank] / np.sqrt(squares[:rank])))[0]
+    return dense.qr(X.T @ (vectors[:, :rank] / np.sqrt(squares[:rank])))[0]
+
+
+def _gram(rows: Any) -> Array:
+    """The inner products of rows, as a dense matrix."""
+    return (rows @ rows.T).toarray() if scipy.sparse.issparse(rows) else dense.self_product(rows)
 
 
 def _dense(matrix: Any) -> Array:
