@@ -19,6 +19,7 @@ from compactlearn.model_selection.auto import ideas as portfolio
 from compactlearn.model_selection.auto.blend import Member, Reading, join, read_scores
 from compactlearn.model_selection.auto.choice import best_choice
 from compactlearn.model_selection.auto.forest import LabelForest
+from compactlearn.model_selection.auto.ideas import ideas
 from compactlearn.model_selection.auto.problem import Problem
 from compactlearn.model_selection.auto.trials import Tried, try_by_folds, try_compact, try_forest
 from compactlearn.model_selection.auto.ways import AS_THEY_ARE, WAYS
@@ -324,6 +325,24 @@ def test_folds_that_judged_others_judge_first(monkeypatch):
     model = CMLLClassifier(alpha=5.0, threshold=0.5)
     assert set(problem.fold[try_by_folds(problem, "one", model).rows]) == {0}
     assert set(problem.fold[try_by_folds(problem, "one", model, first=[3]).rows]) == {3}
+
+
+def test_the_shortlist_is_judged_where_the_linear_model_was(monkeypatch):
+    module, asked = "compactlearn.model_selection.auto.ideas", {}
+    data = load("enron")
+    problem = problem_of(sp.csr_array(data.X[:300]), data.Y[:300])
+
+    def in_fold_three(problem, name, way, model):
+        rows = np.flatnonzero(problem.fold == 3)
+        return replace(tried_of(problem, name, np.zeros((300, 53))), rows=rows)
+
+    monkeypatch.setattr(f"{module}.SHORTLIST_ROWS", 1)
+    monkeypatch.setattr(f"{module}.try_compact", in_fold_three)
+    monkeypatch.setattr(f"{module}.try_by_folds", lambda *given, **more: asked.update(more))
+    for idea in ideas(problem):
+        if idea.name in ("compact model, logistic decoder", "shortlist"):
+            idea.run()
+    assert asked["first"] == [3]
 
 
 # ---- reading and blending ------------------------------------------------------------------------
