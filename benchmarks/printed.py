@@ -121,14 +121,14 @@ def printed_by_set() -> str:
 def counted(
     cells: Iterable[PublishedCell],
     key: Callable[[PublishedCell], str],
-    order: Callable[[str], object],
+    order: Callable[[str], tuple[int, str]],
 ) -> str:
     """A line for each method or set, and one for all."""
     groups: dict[str, list[PublishedCell]] = {}
     for cell in cells:
         groups.setdefault(key(cell), []).append(cell)
     lines = [["", "published cells", "paper's protocol", "as printed", "one configuration"]]
-    names = sorted(groups, key=order)  # type: ignore[arg-type]
+    names = sorted(groups, key=order)
     lines += [[name.replace("_", "\\_"), *_counts(groups[name])] for name in names]
     lines.append(["all", *_counts([cell for group in groups.values() for cell in group])])
     return _markdown(lines)

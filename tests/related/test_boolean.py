@@ -16,7 +16,7 @@ from compactlearn.estimators.related.boolean_factors import (
 )
 from compactlearn.related import BooleanClassifier
 from tests.makers import literal_ridge, maker, modest
-from tests.related.sklearn_checks import every_check
+from tests.related.checks import sklearn_checks
 
 make_data = maker(60, 7, 6, dtype=int)
 X, Y = make_data()
@@ -178,6 +178,6 @@ def test_refusals_and_the_name():
         model.to_onnx()
 
 
-@every_check(BooleanClassifier())
+@sklearn_checks(BooleanClassifier())
 def test_sklearn_contract(estimator, check):
     check(estimator)

@@ -13,7 +13,7 @@ from compactlearn.embeddings.related.random_codes import hadamard_rows
 from compactlearn.estimators.related.recovery import cosamp, omp, recovered
 from compactlearn.related import CompressedSensingClassifier
 from tests.makers import maker, modest, ridge_scores
-from tests.related.sklearn_checks import every_check
+from tests.related.checks import sklearn_checks
 
 make_data = maker(60, 7, 8, dtype=int, share=0.7)
 X, Y = make_data()
@@ -179,6 +179,6 @@ def test_it_is_a_method_by_its_name():
     assert model.fit(X, Y).predict(X).shape == Y.shape
 
 
-@every_check(CompressedSensingClassifier(random_state=0))
+@sklearn_checks(CompressedSensingClassifier(random_state=0))
 def test_sklearn_contract(estimator, check):
     check(estimator)

@@ -15,7 +15,7 @@ from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CSSP, GroPLE, Rembrandt
 from tests.devices.places import PLACES
 from tests.makers import maker
-from tests.related.sklearn_checks import every_check
+from tests.related.checks import sklearn_checks
 
 make_data = maker(60, 7, 6, dtype=int)
 X, Y = make_data()
@@ -150,7 +150,7 @@ def switched_on(monkeypatch):
         yield
 
 
-@every_check(CSSP(), GroPLE(tol=1e-3), Rembrandt(random_state=0))
+@sklearn_checks(CSSP(), GroPLE(tol=1e-3), Rembrandt(random_state=0))
 @pytest.mark.filterwarnings("ignore:.*label components were asked for")
 def test_sklearn_contract(estimator, check):
     check(estimator)

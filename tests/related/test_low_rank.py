@@ -100,7 +100,7 @@ def test_with_rank_enough_it_is_the_nuclear_norm():
 
 @every_loss
 def test_known_labels_are_the_same_by_both_routes(loss):
-    """Nothing unknown, said by a mask, and rows whose labels are all unknown change nothing."""
+    """Nothing unknown, said by marks, and rows whose labels are all unknown change nothing."""
     X, Y = labelled(40, 7, 5, seed=6)
     few = {"tol": 1e-10, "max_iter": 2000, "random_state": 0}
     plain = LEML(2, alpha=1.0, loss=loss, **few).fit(X, Y)
@@ -110,7 +110,7 @@ def test_known_labels_are_the_same_by_both_routes(loss):
     assert masked.objective_ == pytest.approx(plain.objective_, rel=1e-6)
     np.testing.assert_allclose(masked.decision_function(X), plain.decision_function(X), atol=2e-3)
     by_mask = LEML(2, alpha=1.0, loss=loss, **few)
-    by_mask.fit(far, np.nan_to_num(more), mask=~np.isnan(more))
+    by_mask.fit(far, np.nan_to_num(more), unknown=np.isnan(more))
     np.testing.assert_array_equal(by_mask.decoder_, masked.decoder_)
 
 

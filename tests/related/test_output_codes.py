@@ -14,7 +14,7 @@ from compactlearn import load_model, method
 from compactlearn.estimators.related.mean_field import mean_field
 from compactlearn.related import OutputCodesClassifier
 from tests.makers import literal_ridge, maker, modest
-from tests.related.sklearn_checks import every_check
+from tests.related.checks import sklearn_checks
 
 make_data = maker(60, 7, 5, dtype=int)
 X, Y = make_data()
@@ -202,6 +202,6 @@ def test_refusals_and_the_name():
     assert model.numbers_ == 5 * 8 + 2 * 8 + 5 * 2 + 2
 
 
-@every_check(OutputCodesClassifier())
+@sklearn_checks(OutputCodesClassifier())
 def test_sklearn_contract(estimator, check):
     check(estimator)

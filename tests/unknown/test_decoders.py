@@ -115,5 +115,5 @@ def test_thresholds_are_tuned_on_known_cells(strategy, weighted):
 
 
 def test_scores_are_left_alone_where_all_is_known():
-    columns = lambda j: np.zeros((2, 2))[:, j]  # noqa: E731
+    columns = np.zeros((2, 2)).__getitem__
     assert known_alone(columns, None) is columns

@@ -25,8 +25,8 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
     Parameters
     ----------
     name : str
-        One of ``METHODS``: the linear methods, and with "k-" in front the kernel versions, which
-        put ``KernelMap()`` (RBF, exact) before the same method.
+        One of ``METHODS``: the linear methods, with "k-" in front the kernel versions, which put
+        ``KernelMap()`` (RBF, exact) before the same method, and those of the related work.
     protocol : {"paper", "as printed", "recommended"}, default="paper"
         "paper": no offset in the decoder, a balance of 1.0, threshold 0.5, the linear decoder;
         for C2AE the settings of its authors' program.

@@ -15,12 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Constraint, check_parameters
 from compactlearn.core.threads import blas_threads
-from compactlearn.core.validation import (
-    check_features,
-    check_partial_targets,
-    check_weights,
-    unchanged_on_error,
-)
+from compactlearn.core.unknown_labels import check_labels
+from compactlearn.core.validation import check_features, check_weights, unchanged_on_error
 from compactlearn.estimators.explaining.inside import LinearInside
 from compactlearn.estimators.inputs import without_zero_weights
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
@@ -57,24 +53,24 @@ class FactoredClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         """The threshold in the units of scores."""
         return threshold
 
-    def _fitted(self, X: Any, given: Any, sample_weight: Any, sep: str | None, mask: Any) -> Self:
+    def _fitted(
+        self, X: Any, given: Any, sample_weight: Any, sep: str | None, unknown: Any
+    ) -> Self:
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
-            targets, unknown = check_partial_targets(
-                given, X.shape[0], mask=mask, sep=sep, owner=owner, features=X
+            targets = check_labels(
+                given, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X
             )
             weights = check_weights(sample_weight, X.shape[0])
-            if unknown is not None and weights is not None:
-                unknown = unknown[np.flatnonzero(weights)]
             X, targets, weights = without_zero_weights(X, targets, weights)
             labels = LabelSpace.of(targets)
             describe(self, labels)
             threshold = labels.checked_threshold(self.threshold)
             self.threshold_, self._boundary = labels.placed(self._boundary_of(threshold))
             X = X.astype(np.float64, copy=False)
-            self._learn(Rows(X, targets.matrix.astype(np.float64), weights, unknown))
+            self._learn(Rows(X, targets.matrix.astype(np.float64), weights, targets.unknown))
         return self
 
     @property

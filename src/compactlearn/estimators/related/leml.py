@@ -145,7 +145,7 @@ class LEML(FactoredClassifier):
         y: Any = None,
         sample_weight: Any = None,
         *,
-        mask: Any = None,
+        unknown: Any = None,
         Y: Any = None,
         sep: str | None = None,
     ) -> Self:
@@ -159,12 +159,12 @@ class LEML(FactoredClassifier):
             vector is read as one class per row. Either name will do.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight two counts as that row twice.
-        mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
-            True where the label is known.
+        unknown : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
+            True where a label is not known, in place of NaN.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, labels_given(y, Y), sample_weight, sep, mask)
+        return self._fitted(X, labels_given(y, Y), sample_weight, sep, unknown)
 
     def _boundary_of(self, threshold: float | Array) -> float | Array:
         if self.loss == "squared":

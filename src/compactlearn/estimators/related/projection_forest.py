@@ -9,17 +9,14 @@ samples as one that is grown at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree._tree import Tree
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import (
@@ -31,27 +28,20 @@ from compactlearn.core.params import (
     Numbers,
     Real,
     Seed,
-    check_parameters,
 )
 from compactlearn.core.seeds import seeded
-from compactlearn.core.validation import (
-    check_features,
-    check_targets,
-    labels_given,
-    unchanged_on_error,
-)
 from compactlearn.embeddings.components import COUNTS, component_count
 from compactlearn.estimators.explaining.inside import Inside, Places
 from compactlearn.estimators.explaining.parts import Parts, Terms
 from compactlearn.estimators.explaining.trees import way_terms
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.estimators.inputs import TrainingData
 from compactlearn.estimators.related.label_projections import PROJECTIONS, label_projection
-from compactlearn.metrics.checks import row_blocks
+from compactlearn.estimators.related.scored import ScoredClassifier
 
 Array = NDArray[np.float64]
 
 
-class ProjectionForestClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+class ProjectionForestClassifier(ScoredClassifier):
     """Random forest whose trees see random projections of the labels.
 
     Leaves hold the shares of the labels themselves, and the forest is the mean of its trees, so
@@ -156,31 +146,8 @@ default="gaussian"
         self.threshold = threshold
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, Y: Any = None, sep: str | None = None) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, such as "jazz;blues".
-        """
-        with unchanged_on_error(self):
-            check_parameters(self, self._constraints)
-            X = check_features(self, X, reset=True)
-            owner = f"{type(self).__name__}.fit"
-            targets = check_targets(
-                labels_given(y, Y), X.shape[0], sep=sep, owner=owner, features=X
-            )
-            labels = LabelSpace.of(targets)
-            describe(self, labels)
-            threshold = labels.checked_threshold(self.threshold)
-            self.threshold_, self._boundary = labels.placed(threshold)
-            self._grow(_for_trees(X), targets.matrix.astype(np.float64))
-        return self
+    def _learn(self, data: TrainingData) -> None:
+        self._grow(_for_trees(data.X), data.targets.matrix.astype(np.float64))
 
     def _grow(self, X: Any, Y: Any) -> None:
         n_labels = Y.shape[1]
@@ -229,31 +196,8 @@ default="gaussian"
 
     # ---- predicting ---------------------------------------------------------------------------
 
-    def _prepare(self, X: Any) -> Any:
-        check_is_fitted(self, "forest_")
-        return check_features(self, X, reset=False)
-
-    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        for rows in row_blocks((X.shape[0], self.n_labels_)):
-            shares = self.forest_.predict(_for_trees(X[rows])).reshape(-1, self.n_labels_)
-            yield rows, shares - self._boundary if self._boundary else shares
-
-    def _margins(self, X: Any) -> Array:
-        margins = np.empty((X.shape[0], self.n_labels_))
-        for rows, block in self._score_blocks(X):
-            margins[rows] = block
-        return margins
-
-    def decision_function(self, X: Any) -> Array:
-        """Return shares of shape (n_samples, n_labels); (n_samples,) for two classes, less 0.5.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        margins = self._margins(self._prepare(X))
-        return margins[:, 0] if self._labels.kind == "binary" else margins
+    def _scored(self, X: Any) -> Array:
+        return self.forest_.predict(_for_trees(X)).reshape(-1, self.n_labels_)
 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
@@ -266,7 +210,7 @@ default="gaussian"
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        shares = self._margins(self._prepare(X)) + self._boundary
+        shares = self._scores(self._prepare(X)) + self._boundary
         shares = (self.n_trees * shares + self.frequency_) / (self.n_trees + 1.0)
         if self._labels.kind == "binary":
             return np.hstack([1.0 - shares, shares])
@@ -277,13 +221,6 @@ default="gaussian"
     def _inside(self) -> ForestInside:
         check_is_fitted(self, "forest_")
         return ForestInside(self)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ class SLRM(FactoredClassifier):
         X: Any,
         y: Any = None,
         *,
-        mask: Any = None,
+        unknown: Any = None,
         Y: Any = None,
         sep: str | None = None,
     ) -> Self:
@@ -159,12 +159,12 @@ class SLRM(FactoredClassifier):
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1, and NaN in all of a row
             whose labels are unknown; a vector is read as one class per row. Either name will do.
-        mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
-            True where the label is known.
+        unknown : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
+            True where a label is not known, in place of NaN.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, labels_given(y, Y), None, sep, mask)
+        return self._fitted(X, labels_given(y, Y), None, sep, unknown)
 
     def _learn(self, rows: Rows) -> None:
         known = _known_rows(rows)
