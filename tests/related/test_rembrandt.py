@@ -110,18 +110,14 @@ def test_all_directions_are_plain_ridge():
     np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-8)
 
 
-def test_a_linear_kernel_is_the_features():
+@pytest.mark.parametrize("hat", HATS)
+@pytest.mark.parametrize("ridge", [2.0, None])
+def test_a_linear_kernel_is_the_features(hat, ridge):
     X, Y = make_data(40, 6, 5)
-    embedding = Rembrandt(3, hat="intercept", ridge=2.0, random_state=0)
+    embedding = Rembrandt(3, hat=hat, ridge=ridge, random_state=0)
     here = CompactClassifier(embedding, alpha=1.0).fit(X, Y).decision_function(X)
     kernel = CompactClassifier(embedding, alpha=1.0, feature_map=KernelMap("linear"))
     np.testing.assert_allclose(kernel.fit(X, Y).decision_function(X), here, atol=1e-7)
-
-
-def test_an_exact_kernel_without_intercept_is_refused_in_words():
-    X, Y = make_data()
-    with pytest.raises(ValueError, match="hat='raw' needs the features themselves"):
-        CompactClassifier(Rembrandt(2), feature_map=KernelMap()).fit(X, Y)
 
 
 def test_the_block_is_drawn_from_the_seed():

@@ -137,15 +137,23 @@ def original(Y):
     return Fitted(Y, np.eye(n_labels), np.zeros(n_labels), np.empty(0))
 
 
-def cplst(Y, Hat, m):
+def cplst(Y, Hat, m, *, center=True, offset="mean"):
     mean = Y.mean(axis=0)
-    Yc = Y - mean
-    values, O = leading(Yc.T @ Hat @ Yc, m)
-    return Fitted(Yc @ O, O.T, mean, values, O.shape[1])
+    L = Y - mean if center else Y
+    values, O = leading(L.T @ Hat @ L, m)
+    b = added(mean, L @ O, O.T, center, offset)
+    return Fitted(L @ O, O.T, b, values, O.shape[1])
 
 
-def plst(Y, m):
-    return cplst(Y, np.eye(len(Y)), m)
+def plst(Y, m, **options):
+    return cplst(Y, np.eye(len(Y)), m, **options)
+
+
+def added(mean, V, W, center, offset):
+    """What the decoder adds to VW."""
+    if center:
+        return mean
+    return mean - V.mean(axis=0) @ W if offset == "mean" else np.zeros_like(mean)
 
 
 def dmlr(Y, K, m, beta="auto", *, center=False, offset="mean"):
@@ -156,16 +164,10 @@ def dmlr(Y, K, m, beta="auto", *, center=False, offset="mean"):
         beta = 0.1 * np.trace(own) / np.trace(dependent)
     values, O = leading(beta * dependent + own, m)
     V = L @ O
-    if center:
-        b = mean
-    elif offset == "mean":
-        b = mean - V.mean(axis=0) @ O.T
-    else:
-        b = np.zeros_like(mean)
     return Fitted(
         V,
         O.T,
-        b,
+        added(mean, V, O.T, center, offset),
         values,
         O.shape[1],
         beta=beta,

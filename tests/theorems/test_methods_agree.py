@@ -99,6 +99,7 @@ def awkward(draw):
 sizes = st.sampled_from([1, 2, 0.4, 1.0])
 containers = st.sampled_from([np.asarray, sp.csr_array, sp.csc_matrix])
 biases = st.sampled_from(literal.BIASES)
+offsets = st.sampled_from(["mean", "none"])
 ridges = st.sampled_from([0.0, 0.05, 2.0])
 solvers = st.sampled_from(SOLVERS)
 
@@ -173,24 +174,37 @@ def assert_same_decoding(model, expected):
 
 
 @every_solver
+@pytest.mark.parametrize("center", [False, True])
 @modest
-@given(data=awkward(), size=sizes, container=containers, bias=biases)
-def test_plst(solver, data, size, container, bias):
+@given(data=awkward(), size=sizes, container=containers, bias=biases, offset=offsets)
+def test_plst(solver, center, data, size, container, bias, offset):
     X, Y = data
-    embedding = PLST(fits_by_size(size, Y), solver=solver)
-    expected = literal.plst(Y, count(size, Y.shape[1]))
+    options = {"center": center, "offset": offset}
+    embedding = PLST(fits_by_size(size, Y), solver=solver, **options)
+    expected = literal.plst(Y, count(size, Y.shape[1]), **options)
     assert_agrees(embedding, expected, X, Y, container=container, bias=bias)
     assert_orthonormal(embedding.decoder_.T)
 
 
 @pytest.mark.parametrize("hat", literal.HATS)
+@pytest.mark.parametrize("center", [False, True])
 @modest
-@given(data=awkward(), size=sizes, container=containers, bias=biases, ridge=ridges, solver=solvers)
-def test_cplst(hat, data, size, container, bias, ridge, solver):
+@given(
+    data=awkward(),
+    size=sizes,
+    container=containers,
+    bias=biases,
+    ridge=ridges,
+    solver=solvers,
+    offset=offsets,
+)
+def test_cplst(hat, center, data, size, container, bias, ridge, solver, offset):
     X, Y = data
     assume_clear_projector(X, ridge, hat)
-    embedding = CPLST(fits_by_size(size, Y), ridge=ridge, hat=hat, solver=solver)
-    expected = literal.cplst(Y, literal.hat_matrix(X, ridge, hat), count(size, Y.shape[1]))
+    options = {"center": center, "offset": offset}
+    embedding = CPLST(fits_by_size(size, Y), ridge=ridge, hat=hat, solver=solver, **options)
+    Hat = literal.hat_matrix(X, ridge, hat)
+    expected = literal.cplst(Y, Hat, count(size, Y.shape[1]), **options)
     assert_agrees(embedding, expected, X, Y, container=container, bias=bias)
     assert embedding.ridge_ == ridge
     assert_orthonormal(embedding.decoder_.T)
@@ -207,7 +221,7 @@ def test_cplst(hat, data, size, container, bias, ridge, solver):
     ridge=ridges,
     solver=solvers,
     beta=st.sampled_from([0.0, 0.3, 8.0, "auto"]),
-    offset=st.sampled_from(["mean", "none"]),
+    offset=offsets,
 )
 def test_faie(hat, coding, data, size, container, bias, ridge, solver, beta, offset):
     X, Y = data
@@ -237,7 +251,7 @@ def test_faie(hat, coding, data, size, container, bias, ridge, solver, beta, off
     container=containers,
     bias=biases,
     beta=st.sampled_from([0.0, 0.02, 1.0, "auto"]),
-    offset=st.sampled_from(["mean", "none"]),
+    offset=offsets,
 )
 def test_dmlr(solver, center, data, size, container, bias, beta, offset):
     X, Y = data

@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from compactlearn.core.params import Choice, Constraint, Real
-from compactlearn.embeddings.base import Plan, Traits, shared_ridge
+from compactlearn.core.params import Choice, Constraint, Flag, Real
+from compactlearn.embeddings.base import Embedded, Plan, Traits, shared_ridge
 from compactlearn.embeddings.components import COUNTS
-from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem
+from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem, uncentred_offset
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import HATS
 
@@ -38,6 +38,11 @@ class CPLST(Encoder):
         public code, and 1.0 when the embedding is fitted by itself.
     hat : {"intercept", "centred", "raw", "penalised"}, default="intercept"
         Which hat matrix, see Notes.
+    center : bool, default=True
+        Whether labels are centred first; then the decoder adds their mean back.
+    offset : {"mean", "none"}, default="mean"
+        For ``center=False``: "mean" adds to the scores what the decoded codes lack of the labels'
+        mean, "none" adds nothing. Both are the same for m = M.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
         How the data are held; the answer is the same.
 
@@ -48,7 +53,7 @@ class CPLST(Encoder):
     offset_ : ndarray of shape (n_labels,)
         The labels' mean.
     eigenvalues_ : ndarray of shape (n_label_components_,)
-        Leading eigenvalues of Yc' Hat Yc.
+        Leading eigenvalues of Yc' Hat Yc, or of Y' Hat Y.
     ridge_ : float
         The penalty that was used.
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
@@ -85,6 +90,8 @@ solver_, n_features_in_, feature_names_in_
         "n_label_components": COUNTS,
         "ridge": (Real(0), Choice("shared")),
         "hat": (Choice(*HATS),),
+        "center": (Flag(),),
+        "offset": (Choice("mean", "none"),),
         "solver": ROUTES,
     }
 
@@ -93,11 +100,15 @@ solver_, n_features_in_, feature_names_in_
         n_label_components: int | float | str = "auto",
         ridge: float | str = "shared",
         hat: str = "intercept",
+        center: bool = True,
+        offset: str = "mean",
         solver: str = "auto",
     ) -> None:
         self.n_label_components = n_label_components
         self.ridge = ridge
         self.hat = hat
+        self.center = center
+        self.offset = offset
         self.solver = solver
 
     @property
@@ -109,5 +120,13 @@ solver_, n_features_in_, feature_names_in_
 
     def _matrix(self, pair: Pair) -> Problem:
         ridge = shared_ridge(self.ridge)
-        matrix = pair.ridge.hat_gram(self.hat, ridge)
-        return Problem(matrix, min(pair.n_left, pair.n_right), -pair.mean_right, ridge=ridge)
+        matrix = pair.ridge.hat_gram(self.hat, ridge, centre=bool(self.center))
+        if self.center:
+            return Problem(matrix, min(pair.n_left, pair.n_right), -pair.mean_right, ridge=ridge)
+        # A hat matrix with a column of ones has one dimension more.
+        return Problem(matrix, min(pair.n_left + 1, pair.n_right), None, ridge=ridge)
+
+    def _finish(self, pair: Pair, found: Embedded) -> Embedded:
+        if self.center:
+            return found
+        return replace(found, offset=uncentred_offset(pair, found, self.offset))

@@ -18,7 +18,7 @@ from compactlearn.core.devices import is_array
 from compactlearn.core.params import Choice, Constraint, Flag, Real
 from compactlearn.embeddings.base import Embedded, automatic_balance
 from compactlearn.embeddings.components import COUNTS
-from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem
+from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem, uncentred_offset
 from compactlearn.linalg.operators import Sum
 from compactlearn.linalg.pairs import Pair
 
@@ -122,8 +122,7 @@ solver_, n_features_in_, feature_names_in_
         assert O is not None
         offset = found.offset
         if not self.center:
-            lost = pair.mean_right - O @ (codes.total / pair.count)
-            offset = lost if self.offset == "mean" else np.zeros(pair.n_right)
+            offset = uncentred_offset(pair, found, self.offset)
         recovery = float(np.vdot(O, pair.right_gram(centre=bool(self.center)) @ O))
         return replace(
             found,

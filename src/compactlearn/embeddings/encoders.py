@@ -123,6 +123,14 @@ class Encoder(Embedding):
         return bare(beside(codes, held(self.decoder_)))
 
 
+def uncentred_offset(pair: Pair, found: Embedded, kind: str) -> Array:
+    """What is added to scores where labels were not centred: what their mean lacks, or nothing."""
+    O = found.codes.right_weights
+    assert O is not None
+    lost = pair.mean_right - O @ (found.codes.total / pair.count)
+    return lost if kind == "mean" else np.zeros(pair.n_right)
+
+
 def check_labels_to_encode(Y: Any, n_labels: int, classes: Any, names: list[str] | None) -> Any:
     """Labels of the width known from fit, as a sparse matrix of ones."""
     n_rows = n_rows_of(Y) if isinstance(Y, Sized) or scipy.sparse.issparse(Y) else 0

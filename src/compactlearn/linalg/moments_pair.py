@@ -54,10 +54,14 @@ class MomentsRidge(KeptRidge):
             constants = constants + root[0]
         return HatFactor(moments, columns, constants, squares)
 
-    def hat_gram(self, kind: str, ridge: float) -> Array:
+    def hat_gram(self, kind: str, ridge: float, *, centre: bool = True) -> Array:
         Sxy = self.moments.left_right
-        S = Sxy.T @ self.system.solve(Sxy, ridge, kind)
-        return (S + S.T) / 2
+        if centre:
+            S = Sxy.T @ self.system.solve(Sxy, ridge, kind)
+            return (S + S.T) / 2
+        hat = self.hat(kind, ridge)
+        constant = self.moments.count * np.outer(hat.constants, self.moments.mean_right)
+        return self_product((hat.columns.T @ Sxy + constant).T)
 
 
 class MomentsPair(Pair):

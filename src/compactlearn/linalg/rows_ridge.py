@@ -185,7 +185,9 @@ class RowsRidge(KeptRidge):
             return HatMatrix(pair, hat.matrix + np.outer(unit, unit), hat.trace + 1.0)
         return HatMatrix(pair, Updated(hat.matrix, unit, unit), hat.trace + 1.0)
 
-    def hat_gram(self, kind: str, ridge: float) -> Operator:
+    def hat_gram(self, kind: str, ridge: float, *, centre: bool = True) -> Operator:
+        if not centre:
+            return Sandwich(self.pair.Y, self.hat(kind, ridge).operator)
         hat = self.hat("centred" if kind == "intercept" else kind, ridge)
         return Sandwich(self.pair.centred_right, hat.operator)
 

@@ -6,9 +6,7 @@
     O (M, m) directions, V = Y O (N, m) codes; decoded scores are v O', plus what they lack of the
     labels' mean.
 
-This is CPLST's problem without centring the labels. With Y = Yc + 1 ybar' the matrix is
-Yc'Hat Yc + ybar u' + u ybar' + h ybar ybar', u = Yc'Hat 1, h = 1'Hat 1: two corrections of rank one
-to what every regime has.
+This is CPLST's problem without centring the labels.
 """
 
 from __future__ import annotations
@@ -19,16 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core.devices import host, is_array
 from compactlearn.core.params import Choice, Constraint, Flag, Integer, Nothing, Real, Seed
 from compactlearn.core.seeds import seeded
 from compactlearn.embeddings.base import Embedded, Plan, Traits, note_shortfall, shared_ridge
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem
+from compactlearn.embeddings.encoders import ROUTES, Encoder, Problem, uncentred_offset
 from compactlearn.embeddings.related.range_finder import leading_range
-from compactlearn.linalg.arrays import beside, zeros_beside
-from compactlearn.linalg.codes import Codes, peak_signs
-from compactlearn.linalg.operators import Updated
+from compactlearn.linalg.arrays import beside
+from compactlearn.linalg.codes import peak_signs
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import HATS
 
@@ -95,8 +91,6 @@ solver_, n_features_in_, feature_names_in_
     products and a constant feature (``lam=1e-4, n_power=2, hat="penalised"``). After that it
     learns the codes with a penalty of 1e-6 times this one and the labels by logistic regressions
     on random features, for which here are ``alpha``, ``decoder="logistic"`` and ``KernelMap``.
-
-    Exact kernels are for ``hat="intercept"`` and ``hat="centred"``.
 
     References
     ----------
@@ -180,54 +174,18 @@ solver_, n_features_in_, feature_names_in_
     def _matrix(self, pair: Pair) -> Problem:
         ridge = self._penalty(pair)
         rank = min(pair.n_left + 1, pair.n_right)
-        matrix = pair.ridge.hat_gram(self.hat, ridge)
-        if self.centre:
-            return Problem(matrix, rank, -pair.mean_right, ridge=ridge)
-        u, h = _of_ones(pair, self.hat, ridge)
-        return Problem(_uncentred(matrix, pair.mean_right, u, h), rank, None, ridge=ridge)
+        matrix = pair.ridge.hat_gram(self.hat, ridge, centre=bool(self.centre))
+        return Problem(matrix, rank, -pair.mean_right if self.centre else None, ridge=ridge)
 
     def _penalty(self, pair: Pair) -> float:
         if self.ridge is not None:
             return shared_ridge(self.ridge)
         trace = pair.left_energy
-        if self.hat in ("raw", "penalised") and pair.regime != "kernel":
-            trace += pair.count * float(pair.mean_left @ pair.mean_left)
+        if self.hat in ("raw", "penalised"):
+            trace += pair.count * pair.mean_square
         return self.lam * trace / pair.given_left
 
     def _finish(self, pair: Pair, found: Embedded) -> Embedded:
         if self.centre:
             return found
-        O, mean_code = found.codes.right_weights, found.codes.total / pair.count
-        assert O is not None
-        lost = pair.mean_right - O @ mean_code
-        return replace(found, offset=lost if self.offset == "mean" else np.zeros(pair.n_right))
-
-
-def _uncentred(matrix: Any, mean: Array, u: Array, h: float) -> Any:
-    """``Y'Hat Y`` from that of the centred labels."""
-    if is_array(matrix):
-        return matrix + np.outer(mean, u + h * mean) + np.outer(u, mean)
-    return Updated(Updated(matrix, mean, u + h * mean), u, mean)
-
-
-def _of_ones(pair: Pair, hat: str, ridge: float) -> tuple[Array, float]:
-    """``Yc'Hat 1`` and ``1'Hat 1``."""
-    if hat in ("centred", "intercept"):
-        return zeros_beside((pair.n_right,), pair.mean_right), pair.count * (hat == "intercept")
-    if pair.regime == "kernel":
-        raise ValueError(
-            f"Rembrandt with hat={hat!r} needs the features themselves, and an exact kernel has "
-            "none; set hat='intercept', or KernelMap(method='nystroem')."
-        )
-    ones = Codes(
-        left=zeros_beside((pair.n_left, 1), pair.mean_left),
-        right=None,
-        total=beside(np.array([pair.count]), pair.mean_left),
-        right_weights=zeros_beside((pair.n_right, 1), pair.mean_right),
-        constant=beside(np.ones(1), pair.mean_right),
-    )
-    b, _ = pair.ridge.solve(ones, ridge, "none" if hat == "raw" else hat)
-    u = pair.inner(b, pair.right_codes(dense=False).left)[0]
-    inside = float(host(pair.mean_left @ b)[0])
-    intercept = (1.0 - inside) * pair.count / (pair.count + ridge) if hat == "penalised" else 0.0
-    return u, pair.count * (inside + intercept)
+        return replace(found, offset=uncentred_offset(pair, found, self.offset))
