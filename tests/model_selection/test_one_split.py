@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
@@ -86,13 +87,16 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("sparse", [False, True])
-def test_scores_of_separate_fits(case, sparse):
+@pytest.mark.parametrize("device", [None, "cpu"])
+def test_scores_of_separate_fits(case, sparse, device):
+    """With a device, of PyTorch, none but rows and scores pass between it and NumPy: an array on a
+    device refuses to be read."""
     estimator, grid = CASES[case]
     X, Y = make_data(60, 9, 6, density=0.5 if sparse else None)
     X = sp.csr_array(X) if sparse else X
     candidates = list(ParameterGrid(grid))
     seen = []
-    for part in scores_on_split(estimator, candidates, X[:40], Y[:40], X[40:]):
+    for part in scores_on_split(estimator, candidates, X[:40], Y[:40], X[40:], device):
         seen += part.indices
         for index in part.indices:
             model = clone(estimator).set_params(**candidates[index]).fit(X[:40], Y[:40])
@@ -125,3 +129,8 @@ def test_refusals():
         scores_on_split(CMLLClassifier(), [{}], X, Y, X[:, :3])
     with pytest.raises(ValueError, match="alpha"):
         scores_on_split(CMLLClassifier(), [{"alpha": -1.0}], X, Y, X)
+    with pytest.raises(ValueError, match="what PyTorch calls one, such as"):
+        list(scores_on_split(CMLLClassifier(threshold=0.5), [{}], X, Y, X, "gpu"))
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="'cuda' was asked for, but PyTorch finds no CUDA"):
+            list(scores_on_split(CMLLClassifier(threshold=0.5), [{}], X, Y, X, "cuda"))

@@ -77,6 +77,10 @@ def bench(
     scheduler: Annotated[
         str | None, typer.Option(help="The address of a Dask scheduler to run the cells on.")
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(help="Where PyTorch solves the grids of selection 'paper', e.g. cuda."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what there is to do.")
     ] = False,
@@ -116,6 +120,7 @@ def bench(
                 retry_failed=retry_failed,
                 on_event=note,
                 data_home=data_home,
+                device=device,
             )
     except KeyboardInterrupt:
         _say(

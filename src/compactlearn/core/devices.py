@@ -17,6 +17,7 @@ from sklearn import get_config
 
 from compactlearn.core import device_functions, memory
 from compactlearn.core.device_array import DeviceArray
+from compactlearn.core.optional import require
 
 __all__ = ["DeviceArray", "bare", "held", "host", "is_array", "library_of"]
 
@@ -109,6 +110,32 @@ def _with_numbers(array: Any, name: str) -> DeviceArray:
             f"pass {name} with its numbers, on a device such as 'cpu' or 'cuda'."
         )
     return DeviceArray(array.detach() if getattr(array, "requires_grad", False) else array)
+
+
+def sent(rows: Any, device: str) -> DeviceArray:
+    """Rows of the host as a dense PyTorch tensor of float64 on a device.
+
+    Parameters
+    ----------
+    rows : ndarray or sparse matrix
+        Checked; zeros travel, since tensors are dense.
+    device : str
+        As PyTorch has it: "cuda", "cuda:1", "cpu".
+    """
+    torch = require("torch", extra="deep", purpose="computing on a device")
+    try:
+        place = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f"device must be what PyTorch calls one, such as 'cuda' or 'cpu'; got {device!r}."
+        ) from error
+    if place.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device={device!r} was asked for, but PyTorch finds no CUDA device here; use 'cpu', "
+            "or leave the device out."
+        )
+    dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
+    return taken(torch.asarray(np.ascontiguousarray(dense), device=place), "X")
 
 
 def refuse_without_switch(array: Any, name: str) -> None:

@@ -73,7 +73,7 @@ def constant_left_over(pair: Pair, projection: Array | None, alpha: float, rows:
     """
     learned = learn(pair, projection, _constant(pair), alpha, "none")
     seen = rows if projection is None else rows @ pair.expressed(projection)
-    return 1.0 - np.asarray(seen @ learned.coefficients)
+    return 1.0 - seen @ learned.coefficients
 
 
 def _constant(pair: Pair) -> Codes:

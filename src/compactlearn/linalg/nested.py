@@ -49,7 +49,7 @@ class RowsOnPath:
         if path.outside is None:
             coordinates = _dense(rows) - path.mean_left
         else:
-            coordinates = np.asarray(rows @ path.outside) - path.mean_left @ path.outside
+            coordinates = rows @ path.outside - path.mean_left @ path.outside
         return cls(path.spectrum, path.inside, coordinates)
 
     def codes(self, alpha: float) -> Array:
@@ -80,7 +80,7 @@ class NestedRows:
         images = pair.left_gram() @ head
         parts = [pair.expressed(part) for part in (head, Q)]
         means = (pair.mean_left @ parts[0], pair.mean_left @ parts[1])
-        inside = [np.asarray(rows @ part) - mean for part, mean in zip(parts, means, strict=True)]
+        inside = [rows @ part - mean for part, mean in zip(parts, means, strict=True)]
         gram, cross = pair.inner(head, images), pair.inner(images, Q)
         gram = (gram + gram.T) / 2
         return cls(gram, cross, variances, inside[0], inside[1], means, pair.count)

@@ -22,7 +22,7 @@ from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.completing import completed
 from compactlearn.estimators.preparation import Preparation, Training
-from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.arrays import working_form, zeros_beside
 from compactlearn.linalg.learning import constant_left_over
 from compactlearn.linalg.moments import Moments, without_each
 from compactlearn.linalg.nested import RowsOnPath
@@ -86,7 +86,7 @@ class Fold:
     def with_origin(self) -> Fold:
         """The same with one row more, the last, whose features are 0: its score is what does not
         depend on the row."""
-        origin = np.zeros((1, self.rows.shape[1]))
+        origin = zeros_beside((1, self.rows.shape[1]), self.rows)
         if sparse.issparse(self.rows):
             rows = sparse.vstack([self.rows, sparse.csr_array(origin)], format="csr")
         else:

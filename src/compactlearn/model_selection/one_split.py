@@ -7,13 +7,14 @@ each once for all settings that share them, and may take as many metrics of them
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from compactlearn.core.devices import host, sent
 from compactlearn.core.validation import check_features, check_targets
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.model_selection.candidates import Group, Single, sort_candidates
@@ -56,6 +57,7 @@ def scores_on_split(
     X_train: Any,
     Y_train: Any,
     X_test: Any,
+    device: str | None = None,
 ) -> Iterator[SplitScores]:
     """The scores of ``X_test`` for every candidate, as separate fits to the training rows give.
 
@@ -69,6 +71,10 @@ def scores_on_split(
         Features of the rows to learn from, and of those to score.
     Y_train : array-like or sparse matrix of shape (n_train, n_labels)
         0 and 1.
+    device : str, optional
+        Where PyTorch computes what settings share, "cuda" for instance; rows are dense there.
+        Settings that need a fit of their own are fitted on the host, and all scores come back to
+        it.
 
     Examples
     --------
@@ -94,23 +100,30 @@ def scores_on_split(
     shape = (*X.shape, targets.n_labels)
     # Tuned thresholds are only found by a fit of their own.
     groups, singles = sort_candidates(estimator, candidates, shape, needs_labels=True)
-    return _scores(groups, singles, train, rows)
+    return _scores(groups, singles, train, rows, device)
 
 
 def _scores(
-    groups: Sequence[Group], singles: Sequence[Single], train: Data, rows: Any
+    groups: Sequence[Group],
+    singles: Sequence[Single],
+    train: Data,
+    rows: Any,
+    device: str | None,
 ) -> Iterator[SplitScores]:
     together: dict[Any, list[Group]] = {}
     for group in groups:
         together.setdefault(group.holding, []).append(group)
+    held, seen = train, rows
+    if device is not None and groups:
+        held, seen = replace(train, X=sent(train.X, device)), sent(rows, device)
     for members in together.values():
         largest = largest_of(members, train.Y.shape[1])
-        fold = hold_split(members[0].model, largest, train, rows, len(members))
+        fold = hold_split(members[0].model, largest, held, seen, len(members))
         for group in members:
             for part in scores_of(group.embedding, fold, group.wanted, (), group.model.bias):
                 threshold = group.model.threshold
                 yield SplitScores(
-                    part.indices, part.scores, threshold, part.n_features, part.n_codes
+                    part.indices, host(part.scores), threshold, part.n_features, part.n_codes
                 )
     for single in singles:
         model = clone(single.model).fit(train.X, train.Y)

@@ -55,7 +55,7 @@ def execute(job: Job, begun: Callable[[], None] = lambda: None) -> Record:
     cell, started = job.cell, time.perf_counter()
     said: list[warnings.WarningMessage] = []
     try:
-        task = _task(cell, job.data_home, job.file)
+        task = _task(cell, job.data_home, job.file, job.device)
         entry = entry_of(cell.method, cell.settings, Path(job.folder) if job.folder else None)
         begun()
         forget_peak()
@@ -141,7 +141,9 @@ def _loaded(
     return X, sparse.csr_array(data.Y), data.label_names
 
 
-def _task(cell: Cell, data_home: str | None, file: OwnFile | None) -> Task:
+def _task(
+    cell: Cell, data_home: str | None, file: OwnFile | None, device: str | None = None
+) -> Task:
     X, Y, names = _loaded(cell.dataset, data_home, file, cell.settings.get("data_sha256"))
     labels = kept_labels(names, cell.settings.get("left_out_labels"), cell.dataset)
     Y = Y if labels is None else Y[:, labels]
@@ -159,6 +161,7 @@ def _task(cell: Cell, data_home: str | None, file: OwnFile | None) -> Task:
         copy.deepcopy(dict(cell.settings)),  # the cell must stay what it is, whatever an entry does
         cell.method_seed,
         cell.inner_seed,
+        device,
     )
 
 

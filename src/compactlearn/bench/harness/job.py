@@ -28,6 +28,9 @@ class Job:
     file : OwnFile or None
         Where the data set is read from, if not from where its name says. It is no part of the cell:
         the data are, wherever they lie.
+    device : str or None
+        Where grids are solved, by its name in PyTorch; None: on the CPU, by NumPy. It is no part of
+        the cell either: figures are the same but for rounding.
     """
 
     cell: Cell
@@ -36,6 +39,7 @@ class Job:
     store: str | None = None
     stale: str | None = None
     file: OwnFile | None = None
+    device: str | None = None
 
     def to_json(self) -> str:
         """As text, for a pipe."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from compactlearn.bench.harness.cluster import run_on_cluster
 from compactlearn.bench.harness.events import Event, OnEvent, Summary, Tally
@@ -12,6 +15,7 @@ from compactlearn.bench.harness.job import Job, written
 from compactlearn.bench.harness.pool import Pool
 from compactlearn.bench.spec.cells import cells_of
 from compactlearn.bench.spec.reading import Spec, SpecError
+from compactlearn.core.devices import sent
 from compactlearn.core.params import Integer
 from compactlearn.datasets import fetch, is_available
 from compactlearn.records import Cell, Store
@@ -28,6 +32,7 @@ def run(
     retry_failed: bool = False,
     on_event: OnEvent | None = None,
     data_home: Path | None = None,
+    device: str | None = None,
     launcher: Launch = launch,
 ) -> Summary:
     """Compute every cell of a benchmark that has no record, and record it.
@@ -49,6 +54,10 @@ def run(
         Receives each `Event`.
     data_home : path, optional
         The folder of the data sets.
+    device : str, optional
+        Where PyTorch solves the grids of the library's own methods for the selection "paper",
+        "cuda" for instance; by default NumPy does so on the CPU. The figures are the same but for
+        rounding.
     launcher : callable
         Starts a worker process.
 
@@ -75,6 +84,9 @@ def run(
     cells, tally = cells_of(spec), Tally(on_event)
     store.prepare()
     jobs = _jobs(cells, spec, store, retry_failed, data_home, tally)
+    if device is not None:
+        sent(np.zeros((1, 1)), device)  # a device that is not there is refused before any cell
+        jobs = [replace(job, device=device) for job in jobs]
     _fetch({job.cell.dataset: None for job in jobs if job.file is None}, data_home)
     if scheduler is not None:
         run_on_cluster(jobs, store, spec.budget, scheduler, tally)

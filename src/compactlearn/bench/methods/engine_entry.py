@@ -124,6 +124,7 @@ class EngineEntry:
                 task.X_train,
                 task.Y_train,
                 task.X_test,
+                task.device,
             )
         while True:
             with fitting:

@@ -27,6 +27,7 @@ class Task:
     settings: Mapping[str, Any]  # the cell's
     seed: int  # for what the method draws
     inner_seed: int = 0  # of inner folds: the same for all methods
+    device: str | None = None  # where grids may be solved; not part of the cell
 
 
 @dataclass(frozen=True, eq=False)
