@@ -13,6 +13,7 @@ from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.explaining.asking import explain, label_neighbours
 from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.kernel_regressor import KernelRegressor
 from compactlearn.estimators.methods import METHODS, method
 from compactlearn.estimators.path import fit_path
 from compactlearn.estimators.pop import POPClassifier
@@ -26,6 +27,7 @@ __all__ = [
     "CMLLClassifier",
     "CompactClassifier",
     "KernelMap",
+    "KernelRegressor",
     "POPClassifier",
     "ShortlistClassifier",
     "ThresholdTuner",

@@ -22,7 +22,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from compactlearn.core.devices import bare, held
+from compactlearn.core.devices import DeviceArray, bare, held, is_array
 from compactlearn.core.warn import warn_user
 from compactlearn.core.weight import owned
 from compactlearn.linalg.codes import Codes
@@ -175,8 +175,11 @@ def fit_foreign(
 
 def predict_foreign(model: Any, U: Any, n_codes: int, back: float | Array) -> Array:
     """(N, m) codes by a foreign regressor, whose answers times ``back`` they are."""
-    answers = np.asarray(model.predict(U), dtype=np.float64).reshape(-1, n_codes)
-    return answers @ back if isinstance(back, np.ndarray) else answers * back
+    answers = model.predict(U)
+    if not isinstance(answers, DeviceArray):
+        answers = np.asarray(answers, dtype=np.float64)
+    answers = answers.reshape((-1, n_codes))
+    return answers @ back if is_array(back) else answers * back
 
 
 def _takes_several_targets(model: Any) -> bool:

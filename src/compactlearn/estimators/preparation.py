@@ -21,6 +21,7 @@ from compactlearn.estimators.cross_fit import N_FOLDS
 from compactlearn.estimators.held_sample import HeldOut
 from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.kernel_regressor import KernelRegressor
 from compactlearn.linalg.arrays import beside, right_beside, scale_columns, working_form
 from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.kernel_pair import KernelPair
@@ -240,7 +241,9 @@ class Preparation:
         announce(f"{self.owner}: the embedding", takes, self.verbose)
 
     def _refuse_foreign(self, X: DeviceArray) -> None:
-        foreign = {"regressor": (self.regressor, "leave it out, for the built-in ridge")}
+        foreign = {}
+        if not isinstance(self.regressor, KernelRegressor):
+            foreign["regressor"] = self.regressor, "leave it out, for the built-in ridge"
         if not isinstance(self.feature_map, KernelMap):
             advice = "use KernelMap, or put it before the classifier in a Pipeline"
             foreign["feature_map"] = self.feature_map, advice

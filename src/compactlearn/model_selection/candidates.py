@@ -16,6 +16,8 @@ from sklearn.base import clone
 from compactlearn.core.params import check_own_parameters
 from compactlearn.embeddings.base import Embedding
 from compactlearn.estimators.compact import CompactClassifier
+from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.kernel_regressor import KernelRegressor
 from compactlearn.estimators.noisy_labels import is_corrected
 from compactlearn.model_selection.engine import Wanted
 
@@ -78,7 +80,7 @@ def sort_candidates(
             group = groups[key]
         _check(group, inner, shape, checked, key)
         takes = _engine_takes(group, needs_labels=needs_labels, vector=vector)
-        if takes and not (partial and _keeps_everything(group, inner, shape)):
+        if takes and not _needs_own_fit(group, inner, shape, partial):
             group.wanted.append(_wanted(group, inner, index))
         else:
             singles.append(Single(index, clone(estimator).set_params(**params)))
@@ -116,7 +118,7 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
     model = group.model
     tunes = isinstance(model.threshold, str) and not (vector and model.threshold == "auto")
     return (
-        model.regressor is None
+        (model.regressor is None or _learns_by_kernels(model))
         and model.bias in ("free", "none")
         and model.decoder == "linear"
         and not is_corrected(model)
@@ -126,11 +128,28 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
     )
 
 
-def _keeps_everything(group: Group, inner: Mapping[str, Any], shape: tuple[int, int, int]) -> bool:
-    """Whether a setting regresses the labels themselves on all the features."""
+def _learns_by_kernels(model: CompactClassifier) -> bool:
+    """Whether the learner is a kernel ridge, and the rows are known by an exact kernel."""
+    mapping = model.feature_map
+    exact = isinstance(mapping, KernelMap) and mapping.method == "exact" and not model.scale
+    return exact and mapping.n_components is None and type(model.regressor) is KernelRegressor
+
+
+def _needs_own_fit(
+    group: Group, inner: Mapping[str, Any], shape: tuple[int, int, int], partial: bool
+) -> bool:
+    """Whether sizes, beside the rest, make a setting one that the engine does not take.
+
+    That is where a ridge of the labels themselves on all the features completes them first, and
+    where another learner sees features that are not projected.
+    """
+    if not partial and group.model.regressor is None:
+        return False
     sizes = {name: value for name, value in inner.items() if name != "alpha"}
     plan = clone(group.embedding).set_params(**sizes).plan(shape[1], shape[2], shape[1])
-    return plan.components == 0 and plan.keeps_features
+    if not plan.keeps_features:
+        return partial and group.model.regressor is not None
+    return group.model.regressor is not None or plan.components == 0
 
 
 def _wanted(group: Group, inner: Mapping[str, Any], index: int) -> Wanted:

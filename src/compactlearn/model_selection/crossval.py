@@ -291,7 +291,8 @@ def _score_group(
                 falls.note(indices, float(value))
         waiting.clear()
 
-    for scored in scores_of(group.embedding, fold, group.wanted, falls.skip, group.model.bias):
+    asked = group.model.bias, group.model.regressor
+    for scored in scores_of(group.embedding, fold, group.wanted, falls.skip, *asked):
         waiting.append((scored.indices, scored.scores))
         if sum(scores.size for _, scores in waiting) >= TOGETHER:
             flush()

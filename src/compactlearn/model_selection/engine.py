@@ -24,6 +24,8 @@ from sklearn.base import clone
 
 from compactlearn.embeddings.base import Embedded, Embedding, Head
 from compactlearn.embeddings.components import component_count, default_label_size
+from compactlearn.estimators.kernel_regressor import KernelRegressor
+from compactlearn.estimators.learner import ForeignLearner, RidgeLearner
 from compactlearn.estimators.penalty import resolved_penalty
 from compactlearn.linalg.learning import constant_left_over, learn_path
 from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
@@ -59,14 +61,15 @@ def scores_of(
     wanted: list[Wanted],
     skip: Container[int] = (),
     bias: str = "free",
+    regressor: KernelRegressor | None = None,
 ) -> Iterator[Scored]:
     """The scores for every setting, those of large penalties first; equal ones are given once.
 
     ``skip`` may grow on the way: settings in it are left out from then on. ``bias`` is "free" or
-    "none".
+    "none". A ``regressor`` takes the ridge's place, on projected features.
     """
     wanted = [replace(w, alpha=resolved_penalty(w.alpha, fold.pair)) for w in wanted]
-    solved = _Solved(embedding, fold, wanted, skip, bias)
+    solved = _Solved(embedding, fold, wanted, skip, "free" if regressor else bias, regressor)
     for label_size, group in _grouped(wanted, solved.components):
         yield from solved.for_label_size(label_size, group)
 
@@ -81,8 +84,9 @@ class _Solved:
         wanted: list[Wanted],
         skip: Container[int],
         bias: str,
+        regressor: KernelRegressor | None,
     ) -> None:
-        self.free = bias == "free"
+        self.free, self.regressor = bias == "free", regressor
         self.fold, self.pair, self.skip = fold if self.free else fold.with_origin, fold.pair, skip
         self.embedding = _with(embedding, label_ridge=0.0)
         found = (self.components(w) for w in wanted)
@@ -126,7 +130,11 @@ class _Solved:
             else:
                 together.setdefault(head.columns.shape[1], []).append((head, group))
         for members in together.values():
-            yield from self._projected(result, members)
+            if self.regressor is None:
+                yield from self._projected(result, members)
+            else:
+                for P, group in self._projections(members):
+                    yield from self._on_path(P, result, group)
 
     def _by_penalty(self, wanted: list[Wanted]) -> Iterator[tuple[float, list[Wanted]]]:
         """Settings with the same penalty, from the largest on, less those skipped by then."""
@@ -168,9 +176,7 @@ class _Solved:
             yield from self._on_path(P, result, wanted)
             return
         if self.pair.graded:  # principal directions are uncorrelated but for rounding: too much
-            more = self.pair.principal_directions(extra, P, fill=False)[0]
-            for head, group in members:
-                own = np.hstack([P, more[:, : max(head.extra, 0)]])
+            for own, group in self._projections(members):
                 yield from self._on_path(own, result, group)
             return
         target = projected_target(self.pair, P, result.codes, result.decoder)
@@ -187,7 +193,22 @@ class _Solved:
                 group = [w for w in by_extra[count] if w.alpha == alpha]
                 yield from self._finished(scores, P.shape[1] + count, result, group, left)
 
+    def _projections(
+        self, members: list[tuple[Head, list[Wanted]]]
+    ) -> Iterator[tuple[Array, list[Wanted]]]:
+        """Projections with the same head, each as a whole."""
+        P = members[0][0].columns
+        assert P is not None
+        extra = max(head.extra for head, _ in members)
+        if extra > 0:
+            more = self.pair.principal_directions(extra, P, fill=False)[0]
+        for head, group in members:
+            yield np.hstack([P, more[:, : head.extra]]) if head.extra > 0 else P, group
+
     def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
+        if self.regressor is not None:
+            yield from self._regressed(P, result, wanted)
+            return
         learned = learn_path(self.pair, P, result.codes)
         rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.expressed(P))
         if result.decoder is not None:
@@ -197,6 +218,17 @@ class _Solved:
             if not self.free:
                 left_over = constant_left_over(self.pair, P, alpha, self.fold.rows)
             yield from self._finished(rows.codes(alpha), P.shape[1], result, group, left_over)
+
+    def _regressed(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
+        """The scores of a learner that is no ridge."""
+        group = [w for w in wanted if w.index not in self.skip]
+        if not group:
+            return
+        learner = ForeignLearner(self.regressor, None, RidgeLearner(1.0))
+        predict = learner.predictor(self.pair, P, result.codes, result.decoder)
+        deviations = predict(self.fold.rows) - result.codes.total / self.pair.count
+        scores = deviations if result.decoder is None else deviations @ result.decoder
+        yield from self._finished(scores, P.shape[1], result, group, None)
 
     def _alone(
         self, label_size: int | None, feature_size: Any, wanted: list[Wanted]

@@ -125,7 +125,8 @@ class DeepObjective:
         energy = (linear - linear.mean(dim=0)).square().sum()
         gram = V.T @ V
         ridge = _EPSILON * gram.diagonal().mean() + 1e-30
-        root = torch.linalg.cholesky_ex(gram + ridge * torch.eye(len(gram)).to(gram))[0]
+        one = torch.eye(len(gram), dtype=gram.dtype, device=gram.device)  # made where it is used
+        root = torch.linalg.cholesky_ex(gram + ridge * one)[0]
         Q = torch.linalg.solve_triangular(root, V.T, upper=False)
         share = energy / (U.square().sum() + 1e-30)
         return -(self.start.beta * share * (Q @ U).square().sum() + (Q @ Y).square().sum())
