@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.parallel import Parallel, delayed
@@ -43,7 +43,7 @@ from compactlearn.decoding import top_labels
 from compactlearn.estimators.compressing import stored_bytes
 from compactlearn.estimators.explaining.inside import LinearInside
 from compactlearn.estimators.inputs import without_zero_weights
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -71,7 +71,7 @@ def _has_probabilities(classifier: POPClassifier) -> bool:
     return True
 
 
-class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+class POPClassifier(DenseScores):
     """Binary relevance with most of its weights removed (POP).
 
     A linear classifier is trained for each label, ``S = X W' + b``. Most labels of a large
@@ -387,23 +387,6 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     def _shown(self, scores: Array) -> Array:
         return expit(scores) if self._logistic else scores
 
-    def _margins(self, X: Any) -> Array:
-        margins = np.empty((X.shape[0], self.n_labels_))
-        for rows, block in self._score_blocks(X):
-            margins[rows] = block
-        return margins
-
-    def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        margins = self._margins(self._prepare(X))
-        return margins[:, 0] if self._labels.kind == "binary" else margins
-
     def _inside(self) -> LinearInside:
         check_is_fitted(self, "coef_")
         return LinearInside(self, self.coef_, self.intercept_ - self._boundary)
@@ -420,7 +403,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        margins = self._margins(self._prepare(X)) + self._boundary
+        margins = self._scores(self._prepare(X)) + self._boundary
         if self._labels.kind == "binary":
             return expit(np.hstack([-margins, margins]))
         if self._labels.kind == "multiclass":
@@ -433,8 +416,6 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         # Whatever else estimator may be, fit refuses it in words; tags are asked for before.
         given = isinstance(self.estimator, BaseEstimator)
         tags.input_tags.sparse = not given or get_tags(self.estimator).input_tags.sparse
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
         return tags
 
 
