@@ -32,17 +32,11 @@ from compactlearn.core.params import (
 from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.threads import blas_threads
-from compactlearn.core.validation import (
-    check_features,
-    check_targets,
-    check_weights,
-    labels_given,
-    unchanged_on_error,
-)
+from compactlearn.core.validation import check_features, labels_given, unchanged_on_error
 from compactlearn.decoding import top_labels
 from compactlearn.estimators.compressing import stored_bytes
 from compactlearn.estimators.explaining.inside import LinearInside
-from compactlearn.estimators.inputs import without_zero_weights
+from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
 
@@ -258,18 +252,14 @@ class POPClassifier(DenseScores):
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
-            X = check_features(self, X, reset=True)
-            given = labels_given(y, Y)
-            owner = f"{type(self).__name__}.fit"
-            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
-            weights = check_weights(sample_weight, X.shape[0])
-            X, targets, weights = without_zero_weights(X, targets, weights)
-            labels = LabelSpace.of(targets)
+            data = check_training(self, X, labels_given(y, Y), sample_weight, sep=sep)
+            labels = LabelSpace.of(data.targets)
             describe(self, labels)
             self._logistic = _is_logistic(self.estimator)
             self.threshold_, self._boundary = labels.placed(float(logit(self.threshold)))
-            _refuse_vanishing(X)
-            self._fit_rows(_Rows(_training_form(X), targets.matrix.tocsc(), weights))
+            _refuse_vanishing(data.X)
+            Y = data.targets.matrix.tocsc()
+            self._fit_rows(_Rows(_training_form(data.X), Y, data.weights))
         return self
 
     def _fit_rows(self, rows: _Rows) -> None:
