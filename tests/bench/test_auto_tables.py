@@ -1,8 +1,7 @@
 """The tables of Auto beside its rivals, from records that are made up."""
 
-import importlib.util
+import importlib
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from compactlearn.bench import cells_of, read_spec
 from compactlearn.records import Record, Store
 from compactlearn.records.ranks import critical_difference
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "tables.py"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SPEC = """
 name = "auto"
 folds = 3
@@ -80,26 +79,23 @@ def record_of(cell):
 
 
 @pytest.fixture
-def tables(tmp_path, monkeypatch):
-    found = importlib.util.spec_from_file_location("tables_of_documents", SCRIPT)
-    module = importlib.util.module_from_spec(found)
-    monkeypatch.setitem(sys.modules, found.name, module)  # for its dataclasses
-    found.loader.exec_module(module)
+def page(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
     (tmp_path / "auto.toml").write_text(SPEC)
     (tmp_path / "sizes.toml").write_text(SIZES)
-    monkeypatch.setattr(module, "AUTO", tmp_path)
-    return module
+    monkeypatch.setattr(importlib.import_module("pages.auto_records"), "AUTO", tmp_path)
+    return importlib.import_module("pages.results").page
 
 
 @pytest.fixture
-def run(tables, tmp_path):
+def run(page, tmp_path):
     store = Store(tmp_path / "store")
     store.prepare()
     for name in ("auto", "sizes"):
         for cell in cells_of(read_spec(tmp_path / f"{name}.toml")):
             store.write(record_of(cell))
     store.pack(tmp_path / "records.jsonl.xz")
-    return tables
+    return page
 
 
 def rows_of(text):
@@ -108,7 +104,7 @@ def rows_of(text):
 
 
 def test_the_best_is_bold_gaps_have_their_reason_and_drawn_rows_are_told(run):
-    text = run.auto()
+    text = run.made("auto")
     head, flags, emotions, enron, ranks, seconds, size, model = rows_of(text)
     assert head == ["average precision", "Auto", "One-vs-rest", "LightGBM", "Ridge"]
     assert flags == ["flags (194 rows, 3 folds)", "**0.800**", "0.700", "0.600", "0.750"]
@@ -124,20 +120,20 @@ def test_the_best_is_bold_gaps_have_their_reason_and_drawn_rows_are_told(run):
     assert text.endswith("2 cores (slow).")
 
 
-def test_an_entry_that_is_not_run_on_every_set_is_left_out_and_named(tables, tmp_path):
+def test_an_entry_that_is_not_run_on_every_set_is_left_out_and_named(page, tmp_path):
     store = Store(tmp_path / "store")
     store.prepare()
     for cell in cells_of(read_spec(tmp_path / "auto.toml")):
         if (cell.dataset, cell.method) != ("emotions", "LightGBM") or cell.fold:
             store.write(record_of(cell))
     store.pack(tmp_path / "records.jsonl.xz")
-    text = tables.auto()
+    text = page.made("auto")
     assert rows_of(text)[0] == ["average precision", "Auto", "One-vs-rest", "Ridge"]
     assert "Not run on all of these sets yet, and left out: LightGBM." in text
 
 
 def test_ranks_of_every_metric_with_the_critical_distance(run):
-    head, precision, loss, chances = rows_of(run.auto_ranks())
+    head, precision, loss, chances = rows_of(run.made("auto_ranks"))
     assert head[1:] == [
         "Auto", "One-vs-rest", "LightGBM", "Ridge", "critical distance", "Friedman's p",
     ]  # fmt: skip
@@ -151,12 +147,7 @@ def test_ranks_of_every_metric_with_the_critical_distance(run):
 
 
 def test_sizes_beside_ridge(run):
-    text = run.auto_sizes()
+    text = run.made("auto_sizes")
     head, enron = rows_of(text)
     assert head[1:] == ["Ridge", "Auto, 2 %", "Auto, 5 %"]
     assert enron[1:] == ["0.600", "0.500 − (1.9%)", "0.660 + (5.0%)"]
-
-
-def test_before_a_run_the_tables_say_so(tables):
-    for maker in (tables.auto, tables.auto_ranks, tables.auto_sizes):
-        assert maker() == tables.NOT_YET

@@ -10,14 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from compactlearn.core.memory import require_memory
@@ -60,7 +54,7 @@ from compactlearn.estimators.autoencoder.training import (
 )
 from compactlearn.estimators.autoencoder.validation import Validation
 from compactlearn.estimators.inputs import inverse_deviations
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.moments import column_moments
 from compactlearn.metrics.table import get_metric_of_scores
@@ -71,13 +65,7 @@ _ALPHAS = {"code": 0.5, "paper": 10.0}  # measured, see docs/METHODS.md
 _ROWS = 4096  # predicted at a time
 
 
-class C2AEClassifier(
-    RanksLabels,
-    ClassNamePrefixFeaturesOutMixin,
-    ClassifierMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseScores):
     """Canonical correlated autoencoder (C2AE): a deep latent space of features and labels.
 
     Three networks are trained together: Fx takes features and Fe labels to codes in one latent
@@ -429,14 +417,14 @@ class C2AEClassifier(
             self.scoring,
             self._boundary if self._labels.kind == "binary" else self.threshold_,
             self._labels.kind,
-            single=examples.Y.shape[1] != self._n_columns,
+            single=examples.Y.shape[1] != self.n_labels_,
             learnt_labels=examples.Y[learnt],
         )
         return advanced(trainer, progress, learnt, course, validation.score)
 
     def _inside(self) -> NetworksInside:
         check_is_fitted(self, "networks_")
-        complement = self.networks_.layout.decoder[-1] != self._n_columns
+        complement = self.networks_.layout.decoder[-1] != self.n_labels_
         scale = getattr(self, "scale_", None)
         return NetworksInside(self, self.networks_, scale, self._boundary, complement)
 
@@ -464,17 +452,7 @@ class C2AEClassifier(
 
     def _of_labels(self, P: Array) -> Array:
         """Scores of labels from the networks': they differ where a label has a complement."""
-        return 0.5 * (1.0 + P[:, 1:] - P[:, :1]) if P.shape[1] != self._n_columns else P
-
-    @property
-    def _n_columns(self) -> int:
-        return 1 if self._labels.kind == "binary" else self.n_labels_
-
-    def _scores(self, X: Any) -> Array:
-        scores = np.empty((X.shape[0], self._n_columns))
-        for rows, block in self._score_blocks(X):
-            scores[rows] = block
-        return scores
+        return 0.5 * (1.0 + P[:, 1:] - P[:, :1]) if P.shape[1] != self.n_labels_ else P
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n_samples, n_labels), between 0 and 1; (n_samples,) for two
@@ -485,8 +463,7 @@ class C2AEClassifier(
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        scores = self._scores(self._prepare(X))
-        return scores[:, 0] if self._labels.kind == "binary" else scores
+        return super().decision_function(X)
 
     def transform(self, X: Any) -> Array:
         """Return the codes of features, Fx(X), of shape (n_samples, n_components).
@@ -518,9 +495,9 @@ class C2AEClassifier(
             if np.ndim(Y) == 2 and not scipy.sparse.issparse(Y):
                 Y = scipy.sparse.csr_array(np.asarray(Y))  # one column is a label, not classes
         matrix = check_targets(Y, n_rows_of(Y), classes=classes, owner="encode").matrix
-        if matrix.shape[1] != self._n_columns:
+        if matrix.shape[1] != self.n_labels_:
             raise ValueError(
-                f"encode needs the {self._n_columns} labels of fit, and Y has {matrix.shape[1]}; "
+                f"encode needs the {self.n_labels_} labels of fit, and Y has {matrix.shape[1]}; "
                 "pass a matrix with the same columns."
             )
         return self.networks_.codes_of_labels(with_complement(matrix))
@@ -551,13 +528,6 @@ class C2AEClassifier(
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 def _latent_size(asked: int | float, n_labels: int) -> int:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.devices import DeviceArray, answered, host
@@ -223,6 +225,36 @@ class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighe
     def _shown(self, scores: Array) -> Array:
         """What is told of scores: their probabilities, where there are such."""
         return scores
+
+
+class DenseScores(RanksLabels, ClassifierMixin, BaseEstimator):
+    """Base of classifiers of dense or sparse rows whose scores are an array."""
+
+    def _scores(self, X: Any) -> Array:
+        """Of checked rows, all at once; two classes have one column."""
+        scores = np.empty((X.shape[0], self.n_labels_))
+        for rows, block in self._score_blocks(X):
+            scores[rows] = block
+        return scores
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes, with 0 as
+        the boundary.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        scores = self._scores(self._prepare(X))
+        return scores[:, 0] if self._labels.kind == "binary" else scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        return tags
 
 
 def describe(classifier: RanksLabels, labels: LabelSpace) -> None:

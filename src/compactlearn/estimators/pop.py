@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.parallel import Parallel, delayed
@@ -32,18 +32,12 @@ from compactlearn.core.params import (
 from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.threads import blas_threads
-from compactlearn.core.validation import (
-    check_features,
-    check_targets,
-    check_weights,
-    labels_given,
-    unchanged_on_error,
-)
+from compactlearn.core.validation import check_features, labels_given, unchanged_on_error
 from compactlearn.decoding import top_labels
 from compactlearn.estimators.compressing import stored_bytes
 from compactlearn.estimators.explaining.inside import LinearInside
-from compactlearn.estimators.inputs import without_zero_weights
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.estimators.inputs import check_training
+from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -71,7 +65,7 @@ def _has_probabilities(classifier: POPClassifier) -> bool:
     return True
 
 
-class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+class POPClassifier(DenseScores):
     """Binary relevance with most of its weights removed (POP).
 
     A linear classifier is trained for each label, ``S = X W' + b``. Most labels of a large
@@ -258,18 +252,14 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
-            X = check_features(self, X, reset=True)
-            given = labels_given(y, Y)
-            owner = f"{type(self).__name__}.fit"
-            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
-            weights = check_weights(sample_weight, X.shape[0])
-            X, targets, weights = without_zero_weights(X, targets, weights)
-            labels = LabelSpace.of(targets)
+            data = check_training(self, X, labels_given(y, Y), sample_weight, sep=sep)
+            labels = LabelSpace.of(data.targets)
             describe(self, labels)
             self._logistic = _is_logistic(self.estimator)
             self.threshold_, self._boundary = labels.placed(float(logit(self.threshold)))
-            _refuse_vanishing(X)
-            self._fit_rows(_Rows(_training_form(X), targets.matrix.tocsc(), weights))
+            _refuse_vanishing(data.X)
+            Y = data.targets.matrix.tocsc()
+            self._fit_rows(_Rows(_training_form(data.X), Y, data.weights))
         return self
 
     def _fit_rows(self, rows: _Rows) -> None:
@@ -387,23 +377,6 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     def _shown(self, scores: Array) -> Array:
         return expit(scores) if self._logistic else scores
 
-    def _margins(self, X: Any) -> Array:
-        margins = np.empty((X.shape[0], self.n_labels_))
-        for rows, block in self._score_blocks(X):
-            margins[rows] = block
-        return margins
-
-    def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        margins = self._margins(self._prepare(X))
-        return margins[:, 0] if self._labels.kind == "binary" else margins
-
     def _inside(self) -> LinearInside:
         check_is_fitted(self, "coef_")
         return LinearInside(self, self.coef_, self.intercept_ - self._boundary)
@@ -420,7 +393,7 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        margins = self._margins(self._prepare(X)) + self._boundary
+        margins = self._scores(self._prepare(X)) + self._boundary
         if self._labels.kind == "binary":
             return expit(np.hstack([-margins, margins]))
         if self._labels.kind == "multiclass":
@@ -433,8 +406,6 @@ class POPClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         # Whatever else estimator may be, fit refuses it in words; tags are asked for before.
         given = isinstance(self.estimator, BaseEstimator)
         tags.input_tags.sparse = not given or get_tags(self.estimator).input_tags.sparse
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
         return tags
 
 

@@ -10,9 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import (
@@ -45,7 +43,7 @@ from compactlearn.estimators.compressing import compressed_parts, forget_compres
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.inputs import without_zero_weights
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.auto.blend import Blend
@@ -70,7 +68,7 @@ Array = NDArray[np.float64]
 USUAL_SECONDS = 300.0
 
 
-class AutoCompactClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+class AutoCompactClassifier(DenseScores):
     """The best model of this package for the data at hand, found without any argument.
 
     One kind of model after the other is fitted, those with the most promise for a second first:
@@ -361,12 +359,6 @@ feature_names_in_
     def _shown(self, scores: Array) -> Array:
         return expit(scores)
 
-    def _scores(self, X: Any) -> Array:
-        scores = np.empty((X.shape[0], self.n_labels_))
-        for rows, block in self._score_blocks(X):
-            scores[rows] = block
-        return scores
-
     def decision_function(self, X: Any) -> Array:
         """Return log-odds of shape (n_samples, n_labels); (n_samples,) for two classes.
 
@@ -375,8 +367,7 @@ feature_names_in_
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        scores = self._scores(self._prepare(X))
-        return scores[:, 0] if self._labels.kind == "binary" else scores
+        return super().decision_function(X)
 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
@@ -483,13 +474,6 @@ feature_names_in_
         """How many numbers must be kept to predict."""
         check_is_fitted(self, "best_estimator_")
         return self._numbers
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 def _run(idea: Idea, *, first: bool) -> Any:

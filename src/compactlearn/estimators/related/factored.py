@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Constraint, check_parameters
@@ -19,7 +17,7 @@ from compactlearn.core.unknown_labels import check_labels
 from compactlearn.core.validation import check_features, check_weights, unchanged_on_error
 from compactlearn.estimators.explaining.inside import LinearInside
 from compactlearn.estimators.inputs import without_zero_weights
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -35,7 +33,7 @@ class Rows:
     unknown: Any | None  # (N, M) csr_array of ones where a label is not known
 
 
-class FactoredClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+class FactoredClassifier(DenseScores):
     """Base: checks on the way in, scores on the way out. A subclass has ``_learn``."""
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
@@ -88,31 +86,7 @@ class FactoredClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             scores = (X[rows] @ self.projection_) @ self.decoder_ + self.intercept_
             yield rows, scores - self._boundary if self._boundary else scores
 
-    def _margins(self, X: Any) -> Array:
-        margins = np.empty((X.shape[0], self.n_labels_))
-        for rows, block in self._score_blocks(X):
-            margins[rows] = block
-        return margins
-
-    def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        margins = self._margins(self._prepare(X))
-        return margins[:, 0] if self._labels.kind == "binary" else margins
-
     def _inside(self) -> LinearInside:
         check_is_fitted(self, "projection_")
         coefficients = (self.projection_ @ self.decoder_).T
         return LinearInside(self, coefficients, self.intercept_ - self._boundary)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
-        return tags

@@ -217,7 +217,7 @@ class LEML(FactoredClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        margins = self._margins(self._prepare(X)) + self._boundary
+        margins = self._scores(self._prepare(X)) + self._boundary
         if self._labels.kind == "binary":
             return expit(np.hstack([-margins, margins]))
         if self._labels.kind == "multiclass":

@@ -9,21 +9,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Constraint, check_parameters
 from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import check_features, labels_given, unchanged_on_error
 from compactlearn.estimators.inputs import TrainingData, check_training
-from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
+from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
 
 
-class ScoredClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+class ScoredClassifier(DenseScores):
     """Base of classifiers that learn from checked rows (``_learn``) and give scores (``_scored``).
 
     Labels are read off the scores by ``threshold``.
@@ -76,24 +74,6 @@ class ScoredClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         for rows in row_blocks((X.shape[0], self.n_labels_)):
             yield rows, self._scored(X[rows]) - self._boundary
 
-    def _scores(self, X: Any) -> Array:
-        scores = np.empty((X.shape[0], 1 if self._labels.kind == "binary" else self.n_labels_))
-        for rows, block in self._score_blocks(X):
-            scores[rows] = block
-        return scores
-
-    def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes, with 0 as
-        the boundary.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        scores = self._scores(self._prepare(X))
-        return scores[:, 0] if self._labels.kind == "binary" else scores
-
     def to_onnx(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -114,13 +94,6 @@ class ScoredClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
             f"{type(self).__name__} is none of them; save it with model.save(path), or export a "
             "CMLLClassifier."
         )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 class WeightedClassifier(ScoredClassifier):

@@ -1,0 +1,112 @@
+"""The tables of docs/SELECTION.md."""
+
+from pages.shared import Page, Parts, Record, class_of, figures, measured
+
+page = Page("docs/SELECTION.md")
+
+
+@page.table
+def selection(record: Record) -> Parts:
+    """What a search without arguments finds, and what it takes."""
+    yield ["data", "the search", "tuned ridge", "larger grid", "loss", "single fits"]
+    for row in record["measurements"]:
+        scores = figures(row, "ours", "ridge", "larger_grid")
+        yield [row["data"], *scores, f"{row['loss']:+.3f}", f"{row['fits']:.0f}"]
+    yield class_of(record)
+
+
+@page.table
+def decoder_choice(record: Record) -> Parts:
+    """What a search gains by trying the logistic decoder, and by trying it more often."""
+    titles = {
+        "linear": "linear",
+        "logistic": "logistic",
+        "one_first": "the better on the first fold",
+        "one_all": "the better on all",
+        "two_first": "of two settings, on the first",
+        "three_all": "of three, on all",
+    }
+    rows = record["measurements"]
+    yield ["data", *titles.values()]
+    yield from ([row["data"], *figures(row, *titles)] for row in rows)
+    means = {key: sum(row[key] for row in rows) / len(rows) for key in titles}
+    yield ["mean", *figures(means, *titles, form=".4f")]
+
+
+@page.table
+def small_models(record: Record) -> Parts:
+    """Directions to keep where few numbers may be kept."""
+    titles = {
+        "reduced_rank": "CPLST",
+        "kept": "CMLL, features kept",
+        "krylov": 'CMLL, "krylov"',
+        "projected": "CMLL, projected",
+    }
+    head = ["data", "numbers, of a ridge's", "codes"]
+    yield [*head, *titles.values(), "ridge, all its numbers"]
+    for row in record["measurements"]:
+        for size in row["sizes"]:
+            line = [row["data"], f"{size['numbers']:,} ({size['share']:.0%})", f"{size['rank']}"]
+            yield [*line, *figures(size, *titles), *figures(row, "ridge")]
+
+
+PRUNED = {
+    "codes": "codes",
+    "features_0.1": "of 10 % of the features",
+    "features_0.2": "of 20 %",
+    "features_0.4": "of 40 %",
+    "features_0.7": "of 70 %",
+    "pruned": "weights",
+    "refitted": "learnt anew",
+    "refitted_less": "a third of the penalty",
+    "full_pruned": "logistic decoder's",
+    "both": "codes and weights",
+    "l1": "L1",
+}
+
+
+@page.table
+def pruned_models(record: Record) -> Parts:
+    """What to leave out where few numbers may be kept."""
+    yield ["data", "numbers, of a ridge's", *PRUNED.values()]
+    for row in record["measurements"]:
+        for size in row["sizes"]:
+            best = max(value for key, value in size.items() if key != "share")
+            shown = [f"{size[key]:.3f}" if key in size else "" for key in PRUNED]
+            cells = [
+                f"**{text}**" if size.get(key) == best else text
+                for key, text in zip(PRUNED, shown, strict=True)
+            ]
+            yield [row["data"], f"{size['share']:.0%}", *cells]
+        yield [row["data"], f"all: ridge {row['ridge']:.3f}", *[""] * len(PRUNED)]
+
+
+@page.table
+def sweeps() -> Parts:
+    """One sweep along each axis beside all pairs."""
+    yield ["data", "penalties", "chosen", "best of 100 pairs", "loss", "pairs tried"]
+    for row in measured("selection")["sweeps"]:
+        for key, title in (("one_penalty", "one"), ("five_penalties", "best of five")):
+            scores = figures(row[key], "chosen", "best", "loss", form=".4f")
+            yield [row["data"], title, *scores, f"{row[key]['pairs']}"]
+
+
+@page.table
+def balances() -> Parts:
+    """The balance that the curves suggest."""
+    yield ["data", "suggested", '"auto"', "best of 25", "dep' at the best"]
+    for row in measured("selection")["balances"]:
+        scores = figures(row, "suggested", "auto", "best", form=".4f")
+        yield [row["data"], *scores, f"{row['dependence_at_best']:.2f}"]
+
+
+@page.table
+def splits(record: Record) -> Parts:
+    """Stratified folds beside those of others."""
+    yield ["data", "against", "deviation of labels, ours / theirs", "of sizes, ours / theirs"]
+    for row in record["measurements"]:
+        if row["group"] == "balance":
+            labels = f"{1e3 * row['ours_ld']:.2f} / {1e3 * row['theirs_ld']:.2f}"
+            sizes = f"{row['ours_ed']:.2g} / {row['theirs_ed']:.2g}"
+            yield [row["data"], row["against"], labels, sizes]
+    yield class_of(record)

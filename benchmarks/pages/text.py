@@ -1,0 +1,84 @@
+"""The tables of docs/TEXT.md."""
+
+from pages.shared import Page, Parts, Record, class_of, figures, measured, times
+
+page = Page("docs/TEXT.md")
+
+
+@page.table
+def text(record: Record) -> Parts:
+    """Every program on every set of texts; below, why some have no figures."""
+    head = ["P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5", "macro R@5", "fit", "predict", "model"]
+    cores = record["machine"]["cores"]
+    for data in record["datasets"]:
+        yield (
+            f"**{data['data']}**: {data['train_rows']:,} training and {data['test_rows']:,} test "
+            f"rows, {data['features']:,} features, {data['labels']:,} labels, "
+            f"{data['cardinality']:.1f} of them in a row."
+        )
+        rows = [row for row in record["measurements"] if row["data"] == data["data"]]
+        yield ["", *head]
+        yield from ([row["entry"], *_text_figures(row, cores)] for row in rows if _done(row))
+        failed = [row for row in rows if not _done(row)]
+        yield from (f"Without figures: {row['entry']}. {row['reason']}" for row in failed)
+    busy = any(row["free_cores"] < cores for row in record["measurements"])
+    told = " Times with * are of a machine that was busy with other work as well." if busy else ""
+    yield class_of(record) + told
+
+
+def _done(row: Record) -> bool:
+    return row["status"] == "done"
+
+
+def _text_figures(row: Record, cores: int) -> list[str]:
+    keys = [f"{name}_at_{k}" for name in ("precision", "psp") for k in (1, 3, 5)]
+    mark = " *" if row["free_cores"] < cores else ""
+    taken = [time + mark for time in times(row, "fit_s", "predict_s")]
+    recall = figures(row["recall_at_5_of_labels"], "all")
+    return [*figures(row, *keys), *recall, *taken, f"{row['model_bytes'] / 2**20:,.1f} MiB"]
+
+
+@page.table
+def text_frequency() -> Parts:
+    """Recall of rare and of frequent labels, on the largest set."""
+    record = measured("text")
+    data = max(record["datasets"], key=lambda row: row["train_rows"])
+    groups = {name: count for name, count in data["judged_labels"].items() if name != "all"}
+    yield [data["data"], *(f"{name} rows ({n:,} labels)" for name, n in groups.items())]
+    for row in record["measurements"]:
+        if row["data"] == data["data"] and _done(row):
+            recalls = [row["recall_at_5_of_labels"][name] for name in groups]
+            yield [row["entry"], *("none" if r is None else f"{r:.3f}" for r in recalls)]
+
+
+@page.table
+def text_whole(record: Record) -> Parts:
+    """What text_classifier() comes to on all of WordNet."""
+    head = ["texts", "words", "labels", "P@1", "P@3", "P@5"]
+    yield [*head, "fit, processors", "predict, processors"]
+    for row in record["measurements"]:
+        sizes = figures(row, "rows", "features", "labels", form=",")
+        precisions = [f"{value:.3f}" for value in row["precision"]]
+        yield [*sizes, *precisions, *times(row, "fit_processor_s", "predict_processor_s")]
+    yield f"{class_of(record)} Seconds are those of both processors together."
+
+
+@page.table
+def vectorizer(record: Record) -> Parts:
+    """P@1 and P@5 of each setting of the words, beside the first, by the number of texts."""
+    rows = record["measurements"]
+    sizes = sorted({row["rows"] for row in rows})
+    yield ["setting", *(f"{size:,} texts: P@1, P@5, words" for size in sizes)]
+    for name in dict.fromkeys(row["setting"] for row in rows):
+        told = _precisions if name == rows[0]["setting"] else _differences
+        own = sorted((r for r in rows if r["setting"] == name), key=lambda row: row["rows"])
+        yield [name, *(f"{told(row)}, {row['features']:,.0f}" for row in own)]
+    yield class_of(record)
+
+
+def _precisions(row: Record) -> str:
+    return ", ".join(f"{row['precision'][k]:.3f}" for k in (0, 2))
+
+
+def _differences(row: Record) -> str:
+    return ", ".join(f"{row['difference'][k]:+.3f} ({row['error'][k]:.3f})" for k in (0, 2))
