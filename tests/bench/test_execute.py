@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from compactlearn.bench.harness.execute import execute, fold_rows
 from compactlearn.bench.harness.job import Job
 from compactlearn.bench.methods.entry import Answer
+from compactlearn.bench.methods.finding import entry_of
 from compactlearn.datasets import load
 from compactlearn.records import Cell, Record
 
@@ -153,3 +154,29 @@ def test_a_record_names_the_device_on_which_its_cell_held_memory(asked, seen, mo
 
     monkeypatch.setattr(plugged.method, "answer", answer, raising=False)
     assert execute(Job(asked())).circumstances["host"]["device"] == "Some Device"
+
+
+def test_a_grid_may_be_solved_on_a_device():
+    """The figures are the same, and the cell does not know."""
+    settings = {"alphas": [0.1, 1.0], "label_ratios": [0.5, 1.0], "metrics": ["average_precision"]}
+    entry = entry_of("k-CPLST", {"metrics": ["average_precision"]}, None)
+    given = {k: v for k, v in settings.items() if k != "metrics"}
+    cell = Cell(
+        "emotions",
+        "k-CPLST",
+        "paper",
+        0,
+        3,
+        settings=entry.settings(given) | {"metrics": settings["metrics"]},
+    )
+    here, there = (execute(Job(cell, device=device)) for device in (None, "cpu"))
+    assert here.cell == there.cell
+    np.testing.assert_allclose(here.values, there.values, atol=1e-9)
+    lost = execute(Job(cell, device="nowhere"))
+    assert (lost.status, "what PyTorch calls one" in lost.reason) == ("failed", True)
+
+
+def test_a_job_says_where_on_its_way_to_a_worker():
+    cell = Cell("emotions", "ORI", "paper", 0, 3, settings={})
+    assert Job.from_json(Job(cell, device="cuda").to_json()).device == "cuda"
+    assert Job.from_json(Job(cell).to_json()).device is None

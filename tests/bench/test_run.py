@@ -297,3 +297,10 @@ def test_cells_come_set_by_set_and_fold_by_fold(spec):
         ("enron", 0, "b"),
         ("enron", 1, "b"),
     ]
+
+
+def test_a_device_that_is_not_there_is_refused_before_anything(spec, store, log):
+    with pytest.raises(SpecError, match="what PyTorch calls one"):
+        compactlearn.bench.run(spec(), store, device="nowhere")
+    assert log() == []
+    assert not store.folder.exists()

@@ -233,7 +233,10 @@ def test_estimators_of_numpy_arrays_say_so(model, place):
 def test_foreign_parts(place):
     rows = place.make(X)
     for given, match in (
-        ({"regressor": Ridge()}, "fits parts of compactlearn alone, and regressor is Ridge; leave"),
+        (
+            {"regressor": Ridge()},
+            "built-in ridge and KernelMap alone, and regressor is Ridge; leave",
+        ),
         ({"feature_map": StandardScaler()}, "and feature_map is StandardScaler; use KernelMap, or"),
     ):
         model = CompactClassifier(CMLL(), **given)

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from compactlearn import CPLST, MDDM, CMLLClassifier, CompactClassifier, KernelMap, Original
+from compactlearn.estimators import KernelRegressor
 from compactlearn.model_selection import scores_on_split
 
 from .helpers import make_data
@@ -75,6 +76,35 @@ CASES = {
             bias="none",
         ),
         {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
+    ),
+    "kernel ridge, MDDM": (
+        CompactClassifier(
+            MDDM(completion="variance"),
+            feature_map=KernelMap(),
+            regressor=KernelRegressor(0.3),
+            threshold=0.5,
+        ),
+        {"embedding__n_feature_components": [2, 7, 30, 0.9]},
+    ),
+    "kernel ridge, CMLL": (
+        CMLLClassifier(
+            threshold=0.5,
+            completion="variance",
+            feature_map=KernelMap(),
+            regressor=KernelRegressor(0.3),
+            bias="none",
+            offset="none",
+        ),
+        {
+            "beta": [0.1, 5.0],
+            "n_label_components": [2, 6],
+            "n_feature_components": [2, 9, None],
+            "label_ridge": [0.0, 0.5],
+        },
+    ),
+    "kernel ridge of features": (
+        CompactClassifier(MDDM(), regressor=KernelRegressor(0.3), threshold=0.5),
+        {"embedding__n_feature_components": [2, 4]},
     ),
     "tuned": (CMLLClassifier(threshold="f1"), {"alpha": [0.1, 10.0]}),
     "logistic": (CMLLClassifier(decoder="logistic"), {"n_feature_components": [3, None]}),

@@ -179,6 +179,7 @@ def predict_foreign(model: Any, U: Any, n_codes: int, back: float | Array) -> Ar
     if not isinstance(answers, DeviceArray):
         answers = np.asarray(answers, dtype=np.float64)
     answers = answers.reshape((-1, n_codes))
+    back = held(back)
     return answers @ back if is_array(back) else answers * back
 
 

@@ -21,7 +21,6 @@ from compactlearn.estimators.cross_fit import N_FOLDS
 from compactlearn.estimators.held_sample import HeldOut
 from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.kernel_map import KernelMap
-from compactlearn.estimators.kernel_regressor import KernelRegressor
 from compactlearn.linalg.arrays import beside, right_beside, scale_columns, working_form
 from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.kernel_pair import KernelPair
@@ -241,17 +240,15 @@ class Preparation:
         announce(f"{self.owner}: the embedding", takes, self.verbose)
 
     def _refuse_foreign(self, X: DeviceArray) -> None:
-        foreign = {}
-        if not isinstance(self.regressor, KernelRegressor):
-            foreign["regressor"] = self.regressor, "leave it out, for the built-in ridge"
+        foreign = {"regressor": (self.regressor, "leave it out, for the built-in ridge")}
         if not isinstance(self.feature_map, KernelMap):
             advice = "use KernelMap, or put it before the classifier in a Pipeline"
             foreign["feature_map"] = self.feature_map, advice
         for name, (part, advice) in foreign.items():
             if part is not None:
                 raise ValueError(
-                    f"On {place_of(X)} {self.owner} fits parts of compactlearn alone, and {name} "
-                    f"is {type(part).__name__}; {advice}, or pass NumPy arrays."
+                    f"On {place_of(X)} {self.owner} has its built-in ridge and KernelMap alone, "
+                    f"and {name} is {type(part).__name__}; {advice}, or pass NumPy arrays."
                 )
 
     def _fresh_map(self) -> Any:

@@ -146,7 +146,9 @@ def _needs_own_fit(
     if not partial and group.model.regressor is None:
         return False
     sizes = {name: value for name, value in inner.items() if name != "alpha"}
-    plan = clone(group.embedding).set_params(**sizes).plan(shape[1], shape[2], shape[1])
+    n_rows, n_features, n_labels = shape
+    mapped = n_features if group.model.feature_map is None else n_rows  # at most
+    plan = clone(group.embedding).set_params(**sizes).plan(mapped, n_labels, n_features)
     if not plan.keeps_features:
         return partial and group.model.regressor is not None
     return group.model.regressor is not None or plan.components == 0

@@ -68,7 +68,8 @@ def run(
     Raises
     ------
     SpecError
-        If a method or its settings are wrong, or a data set is not here and cannot be fetched.
+        If a method or its settings are wrong, there is no such device, or a data set is not here
+        and cannot be fetched.
     StoreError
         If a record cannot be written.
     ClusterError
@@ -81,12 +82,12 @@ def run(
             f"The number of workers must be {Integer(1).describe()}; got {workers!r}. Leave it out "
             "to have as many as the spec says."
         )
+    if device is not None:
+        _try(device)
     cells, tally = cells_of(spec), Tally(on_event)
     store.prepare()
     jobs = _jobs(cells, spec, store, retry_failed, data_home, tally)
-    if device is not None:
-        sent(np.zeros((1, 1)), device)  # a device that is not there is refused before any cell
-        jobs = [replace(job, device=device) for job in jobs]
+    jobs = [replace(job, device=device) for job in jobs]
     _fetch({job.cell.dataset: None for job in jobs if job.file is None}, data_home)
     if scheduler is not None:
         run_on_cluster(jobs, store, spec.budget, scheduler, tally)
@@ -119,6 +120,14 @@ def _jobs(
             Job(cell, home, folder, str(store.folder.resolve()), stale, files[cell.dataset])
         )
     return jobs
+
+
+def _try(device: str) -> None:
+    """Refuse a device that is not there before any cell is begun."""
+    try:
+        sent(np.zeros((1, 1)), device)
+    except ValueError as error:
+        raise SpecError(str(error)) from error
 
 
 def _fetch(names: Iterable[str], data_home: Path | None) -> None:

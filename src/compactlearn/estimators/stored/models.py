@@ -24,6 +24,7 @@ from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.compressing import Half, HalfSparse
 from compactlearn.estimators.fitted import FittedModel
 from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.kernel_regressor import KernelRegressor
 from compactlearn.estimators.kernels import NAMED, Kernel
 from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.learner import CodeRidge
@@ -48,6 +49,7 @@ from compactlearn.storing.sparse import SPARSE, checked_parts
 _KINDS = ("multilabel", "binary", "multiclass")
 # What files from before there were such parameters mean.
 _NO_GRAPH = {"label_graph": None, "graph_weight": 0.1}
+_CENTRED = {"center": True, "offset": "mean"}
 _NO_CORRECTION = {"positive_unlabelled": False, "propensities": None, "label_noise": None}
 
 
@@ -183,6 +185,18 @@ def _check_kernel_map(mapping: KernelMap) -> None:
         numbers(state["_coefficients"], (n, None), "the features of a kernel")
 
 
+def _check_kernel_regressor(regressor: KernelRegressor) -> None:
+    state = vars(regressor)
+    if "kernel_map_" not in state:
+        return
+    mapping = regressor.kernel_map_
+    known = isinstance(mapping, KernelMap) and hasattr(mapping, "landmarks_")
+    require(known, "a kernel regression has no rows")
+    count = mapping.landmarks_.shape[0]
+    shape = (count,) if np.ndim(regressor.dual_coef_) == 1 else (count, None)
+    numbers(regressor.dual_coef_, shape, "the coefficients of a kernel regression")
+
+
 # ---- others -----------------------------------------------------------------------------------
 
 
@@ -292,9 +306,11 @@ allow(
     whole(KeptWeights, _check_kept_weights),
     whole(ThresholdTuner, _check_tuner),
     whole(CMLL, later=_NO_GRAPH),
-    *(whole(method) for method in (CPLST, DMLR, FaIE, MDDM, Original, PLST)),
+    *(whole(method, later=_CENTRED) for method in (CPLST, PLST)),
+    *(whole(method) for method in (DMLR, FaIE, MDDM, Original)),
     *(whole(method) for method in (CSSP, GroPLE, RandomCodes, Rembrandt)),
     whole(KernelMap, _check_kernel_map),
+    whole(KernelRegressor, _check_kernel_regressor),
     whole(Kernel, _check_kernel),
     whole(LabelSpace),
     whole(RowMap),
