@@ -259,6 +259,15 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         axes=("label_ratios", "alphas"),
         paper={"coding": "signed"},
     ),
+    MethodRow(
+        "KLST",
+        "related",
+        f"{_LABEL_SIDE}:KernelLabelSpace",
+        "Codes are non-linear functions of the label set that the features predict best, by kernel "
+        "canonical correlation.",
+        axes=("label_ratios", "alphas"),
+        paper={"joined": True},
+    ),
 )
 
 # As ML-FSDR and MLC_toolbox have them.
