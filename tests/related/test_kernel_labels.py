@@ -11,7 +11,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from compactlearn import CompactClassifier, KernelMap, fit_path, method
 from compactlearn.core import memory
-from compactlearn.embeddings.related.label_kernel import DistinctRows, LabelKernel
+from compactlearn.embeddings.related.label_kernel import (
+    DistinctRows,
+    LabelBasis,
+    LabelKernel,
+    label_basis,
+)
+from compactlearn.linalg import dense
+from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg.rowwise_pair import with_right
 from compactlearn.related import CCA, KernelLabelSpace
 from tests.makers import labelled, maker, modest, ridge_scores
 
@@ -99,7 +107,7 @@ def test_labels_that_were_not_met_are_encoded_by_their_kernel_values():
     same_up_to_signs(found, k @ b, atol=1e-7)
 
 
-@every_shape
+@pytest.mark.parametrize("shape", [*SHAPES, (16, 30, 20)], ids=str)
 def test_a_linear_kernel_has_the_label_side_of_linear_cca(shape):
     """Ridge coefficients of CCA's label codes are its directions, times correlations."""
     X, Y = labelled(*shape, seed=4)
@@ -237,6 +245,32 @@ def test_too_many_label_sets_are_refused(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 5_000_000)
     with pytest.raises(MemoryError, match=r"kernel between \d+ distinct label sets .* CPLST"):
         KernelLabelSpace(3).fit(X, Y)
+
+
+def test_so_many_label_sets_are_refused_in_words(monkeypatch):
+    X, Y = labelled(60, 4, 14, seed=11)
+    monkeypatch.setattr(dense, "EIGEN_LIMIT", 40)
+    with pytest.raises(ValueError, match=r"sets cannot be decomposed, as 40 is .* or CPLST"):
+        KernelLabelSpace(3).fit(X, Y)
+    KernelLabelSpace(3, "linear").fit(X, Y)  # of the order of the labels
+
+
+def test_the_label_sets_are_decomposed_once_for_all_penalties(monkeypatch):
+    X, Y = make_data(seed=14)
+    asked = []
+    known = LabelBasis.of.__func__
+    monkeypatch.setattr(
+        LabelBasis, "of", classmethod(lambda *given: asked.append(given) or known(*given))
+    )
+    model = CompactClassifier(KernelLabelSpace(3, joined=True), threshold=0.5)
+    for fitted in fit_path(model, X, Y, alphas=[0.5, 2.0, 20.0], n_label_components=[2, 3]):
+        assert fitted.embedding_.ridge_ == fitted.alpha
+    assert len(asked) == 2  # of each kernel
+    pair = RowsPair(X, sp.csr_array(Y))
+    first = label_basis(pair, DistinctRows.of_pair(pair), LabelKernel("rbf", 0.3))
+    twin = with_right(pair, sp.csr_array(Y[::-1, :3]))
+    other = label_basis(twin, DistinctRows.of_pair(twin), LabelKernel("rbf", 0.3))
+    assert other.vectors.shape[0] <= 8 < first.vectors.shape[0]  # those of its own labels
 
 
 def test_constant_labels_or_features_leave_the_mean():

@@ -38,6 +38,7 @@ from compactlearn.embeddings.related.label_kernel import (
     LabelKernel,
     SetCodes,
     canonical_codes,
+    label_basis,
 )
 from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.pairs import Pair
@@ -195,17 +196,17 @@ solver_, n_features_in_, feature_names_in_
 
     def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
-        rows = self._rows(pair)
+        rows, ridge = self._rows(pair), shared_ridge(self.ridge)
         distinct = DistinctRows.of_pair(rows)
-        ridge = shared_ridge(self.ridge)
         kernel = LabelKernel(self.label_kernel, self._gamma(distinct))
-        found = canonical_codes(
-            rows, distinct, kernel, m, ridge=ridge, penalty=float(self.label_penalty)
-        )
+
+        def codes(kernel: LabelKernel, penalty: float) -> SetCodes:
+            basis = label_basis(rows, distinct, kernel)
+            return canonical_codes(rows, basis, kernel, m, ridge=ridge, penalty=penalty)
+
+        found = codes(kernel, float(self.label_penalty))
         if self.joined:
-            linear = LabelKernel("linear", kernel.gamma)
-            others = canonical_codes(rows, distinct, linear, m, ridge=ridge, penalty=0.0)
-            found = others.alternating(found, m)
+            found = codes(LabelKernel("linear", kernel.gamma), 0.0).alternating(found, m)
         result = self._embedded(rows, distinct, kernel, found)
         note_shortfall(self, m, result.codes, pair)
         return result

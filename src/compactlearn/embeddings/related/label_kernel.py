@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core import memory
 from compactlearn.core.devices import DeviceArray, compressed, host
+from compactlearn.linalg import dense
 from compactlearn.linalg.arrays import beside, right_beside
 from compactlearn.linalg.codes import peak_signs
 from compactlearn.linalg.eigen import (
@@ -165,9 +166,66 @@ class SetCodes:
         return replace(self, **{name: change(part) for name, part in self._columns().items()})
 
 
+@dataclass(frozen=True)
+class LabelBasis:
+    """Eigenpairs of the rows' kernel Q, held in the distinct sets; no penalty enters them."""
+
+    distinct: DistinctRows
+    squares: Array  # (r,) s, largest first
+    vectors: Array  # (S, r) U
+    means: Array  # (S,) mean kernel values of the rows to each set
+
+    @classmethod
+    def of(cls, distinct: DistinctRows, kernel: LabelKernel) -> LabelBasis:
+        """From the kernel of the sets, or where that is linear from the labels' scatter if it is
+        of the smaller order."""
+        sets, n = distinct.sets, distinct.counts
+        share, root = n / n.sum(), np.sqrt(n)
+        if kernel.name == "linear" and sets.shape[1] < sets.shape[0]:
+            mean = sets.T @ share
+            scatter = ((sets * n[:, None]).T @ sets).toarray() - n.sum() * np.outer(mean, mean)
+            energy = float(n @ _lengths(sets))
+            s, O = _cut(*all_eigenpairs(scatter, overwrite=True), energy)
+            U = (root[:, None] * (sets @ O - mean @ O)) / np.sqrt(s)
+            return cls(distinct, s, U, sets @ mean)
+        _require_order(n.size)
+        K = kernel.between(sets, sets)
+        means, energy = K @ share, float(n @ np.diag(K))
+        K -= means
+        K -= (means - means @ share)[:, None]
+        K *= root
+        K *= root[:, None]
+        return cls(distinct, *_cut(*all_eigenpairs(K, overwrite=True), energy), means)
+
+
+def _cut(s: Array, U: Array, energy: float) -> tuple[Array, Array]:
+    """Eigenpairs that are more than the rounding of what was centred."""
+    rank = numerical_rank(s, s.size, scale=energy)
+    return s[:rank], U[:, :rank]
+
+
+def _require_order(n_sets: int) -> None:
+    """Refuse label sets of which there are too many."""
+    what = f"A kernel between {n_sets} distinct label sets"
+    remedy = "Use fewer rows, or CPLST, whose matrix is of the order of the labels."
+    if n_sets > dense.EIGEN_LIMIT:
+        raise ValueError(
+            f"{what} cannot be decomposed, as {dense.EIGEN_LIMIT} is the largest order. {remedy}"
+        )
+    memory.require_memory(8 * 5 * n_sets**2, what=what, remedy=remedy)
+
+
+def label_basis(pair: RowwisePair, distinct: DistinctRows, kernel: LabelKernel) -> LabelBasis:
+    """That of a pair's labels, found once for all penalties."""
+    known = pair.found_of_right
+    if kernel not in known:
+        known[kernel] = LabelBasis.of(distinct, kernel)
+    return known[kernel]
+
+
 def canonical_codes(
     pair: RowwisePair,
-    distinct: DistinctRows,
+    basis: LabelBasis,
     kernel: LabelKernel,
     size: int,
     *,
@@ -180,32 +238,21 @@ def canonical_codes(
     of T, and ``T' Hat T`` has the squared correlations as eigenvalues, Hat that of a ridge on the
     centred features. The order is that of the kernel's rank.
     """
-    n, count = distinct.counts, float(distinct.counts.sum())
-    memory.require_memory(
-        8 * 5 * n.size**2,
-        what=f"A kernel between {n.size} distinct label sets",
-        remedy="Use fewer rows, or CPLST, whose matrix is of the order of the labels.",
-    )
-    K = kernel.between(distinct.sets, distinct.sets)
-    means, energy, root = K @ (n / count), float(n @ np.diag(K)), np.sqrt(n)
-    K -= means
-    K -= (means - means @ (n / count))[:, None]
-    s, U = all_eigenpairs(root[:, None] * K * root, overwrite=True)
-    rank = numerical_rank(s, s.size, scale=energy)
-    s, U = s[:rank], U[:, :rank]
-    basis = (U / root[:, None]) * np.sqrt(s / (s + penalty))
-    T = Product(distinct.chosen(pair), Plain(beside(basis, pair.right)))
+    distinct, s, U = basis.distinct, basis.squares, basis.vectors
+    n, root = distinct.counts, np.sqrt(distinct.counts)[:, None]
+    columns = (U / root) * np.sqrt(s / (s + penalty))
+    T = Product(distinct.chosen(pair), Plain(beside(columns, pair.right)))
     hat: Any = pair.ridge.hat("centred", ridge)  # of rows: it multiplies
-    found = leading_eigenpairs(Sandwich(T, hat.operator), min(size, rank))
-    turn = np.sqrt(count) * host(found.vectors)
-    weights = (root[:, None] * U / np.sqrt(s * (s + penalty))) @ turn
+    found = leading_eigenpairs(Sandwich(T, hat.operator), min(size, s.size))
+    turn = np.sqrt(n.sum()) * host(found.vectors)
+    weights = (root * U / np.sqrt(s * (s + penalty))) @ turn
     linear = distinct.sets.T @ weights
     is_linear = kernel.name == "linear"
     codes = SetCodes(
-        codes=basis @ turn,
+        codes=columns @ turn,
         kernel_weights=np.zeros_like(weights) if is_linear else weights,
         linear_weights=linear if is_linear else np.zeros_like(linear),
-        constant=-(means @ weights),
+        constant=-(basis.means @ weights),
         values=host(found.values),
         status=found.status,
     )
