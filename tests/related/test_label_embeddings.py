@@ -3,17 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from compactlearn import CompactClassifier, KernelMap, fit_path, load_model, method
-from compactlearn.core.devices import host
 from compactlearn.embeddings.related.random_codes import RandomCodes
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CSSP, GroPLE, KernelLabelSpace, Rembrandt
-from tests.devices.places import PLACES
 from tests.makers import maker
 from tests.related.checks import sklearn_checks
 
@@ -141,23 +138,6 @@ def test_each_is_a_method_by_its_name(name):
     for protocol in ("paper", "recommended"):
         model = method(name, protocol=protocol, n_label_components=3, random_state=0)
         assert model.fit(X, Y).predict(X).shape == Y.shape
-
-
-@every_method
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
-@pytest.mark.usefixtures("switched_on")
-def test_a_fit_on_a_device_is_that_of_numpy(embedding, place):
-    there = CompactClassifier(clone(embedding), alpha=3.0).fit(place.make(X), place.make(Y))
-    found = there.decision_function(place.make(X_new))
-    assert place.has(found)
-    np.testing.assert_allclose(host(found), scores(embedding), atol=1e-8)
-
-
-@pytest.fixture
-def switched_on(monkeypatch):
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
-    with config_context(array_api_dispatch=True):
-        yield
 
 
 @sklearn_checks(CSSP(), GroPLE(tol=1e-3), KernelLabelSpace(), Rembrandt(random_state=0))

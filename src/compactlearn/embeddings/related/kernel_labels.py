@@ -30,7 +30,7 @@ from compactlearn.embeddings.base import (
     shared_ridge,
 )
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import check_labels_to_encode
+from compactlearn.embeddings.encoders import beside_decoder, check_labels_to_encode
 from compactlearn.embeddings.related.coded_labels import least_squares
 from compactlearn.embeddings.related.label_kernel import (
     LABEL_KERNELS,
@@ -265,10 +265,11 @@ solver_, n_features_in_, feature_names_in_
         found = result.set_codes
         self.label_gamma_ = result.kernel.gamma
         by_kernel = result.kernel.name != "linear"
-        # The sets, and what kernel values to them are multiplied by.
+        # Label sets, and what kernel values to them are multiplied by; what labels are multiplied
+        # by; the constant. On the host in any case, so no attributes that are arrays.
         self._by_kernel = (result.distinct.sets, found.kernel_weights) if by_kernel else None
-        self._linear_weights = found.linear_weights if self.joined or not by_kernel else None
-        self._constant = found.constant
+        self._by_labels = (found.linear_weights,) if self.joined or not by_kernel else None
+        self._constant = (found.constant,)
 
     def encode(self, Y: Any) -> Array:
         """Return the codes of labels, of shape (n_samples, n_label_components).
@@ -280,11 +281,11 @@ solver_, n_features_in_, feature_names_in_
             names, lists of these if you like.
         """
         check_is_fitted(self, "n_label_components_")
-        labels = check_labels_to_encode(Y, self.offset_.size, self._classes, self._names)
-        codes = np.tile(self._constant, (labels.shape[0], 1))
-        if self._linear_weights is not None:
-            codes += labels @ self._linear_weights
+        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
+        codes = np.tile(self._constant[0], (labels.shape[0], 1))
+        if self._by_labels is not None:
+            codes += labels @ self._by_labels[0]
         if self._by_kernel is not None:
             sets, weights = self._by_kernel
             codes += LabelKernel("rbf", self.label_gamma_).between(labels, sets) @ weights
-        return codes
+        return beside_decoder(codes, self)
