@@ -656,7 +656,7 @@ default="auto"
         tags.input_tags.sparse = True
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
-        own = self.embedding
+        own = vars(self).get("embedding")  # which CMLLClassifier makes by itself
         takes = not isinstance(own, Embedding) or get_tags(own).array_api_support
         # Other learners, and methods that need a graph of the rows, are given NumPy arrays alone.
         tags.array_api_support = self.regressor is None and takes
