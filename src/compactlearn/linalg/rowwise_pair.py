@@ -48,6 +48,8 @@ class RowwisePair(Pair):
         self.count = float(right.shape[0]) if weights is None else float(weights.sum())
         self.mean_right = weighted_sum(right, weights) / self.count
         self.Y: Operator = weighted(right, self.roots)
+        # What a method has found of the right block alone, for its other penalties.
+        self.found_of_right: dict[Any, Any] = {}
 
     @property
     def shape(self) -> tuple[int, int]:

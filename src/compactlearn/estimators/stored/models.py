@@ -15,7 +15,7 @@ from compactlearn.embeddings.faie import FaIE
 from compactlearn.embeddings.mddm import MDDM
 from compactlearn.embeddings.original import Original
 from compactlearn.embeddings.plst import PLST
-from compactlearn.embeddings.related import CSSP, GroPLE, Rembrandt
+from compactlearn.embeddings.related import CSSP, GroPLE, KernelLabelSpace, Rembrandt
 from compactlearn.embeddings.related.random_codes import RandomCodes
 from compactlearn.estimators.autoencoder.networks import Layout, Networks
 from compactlearn.estimators.c2ae import C2AEClassifier
@@ -308,7 +308,7 @@ allow(
     whole(CMLL, later=_NO_GRAPH),
     *(whole(method, later=_CENTRED) for method in (CPLST, PLST)),
     *(whole(method) for method in (DMLR, FaIE, MDDM, Original)),
-    *(whole(method) for method in (CSSP, GroPLE, RandomCodes, Rembrandt)),
+    *(whole(method) for method in (CSSP, GroPLE, KernelLabelSpace, RandomCodes, Rembrandt)),
     whole(KernelMap, _check_kernel_map),
     whole(KernelRegressor, _check_kernel_regressor),
     whole(Kernel, _check_kernel),
