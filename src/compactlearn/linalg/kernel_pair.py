@@ -222,6 +222,7 @@ class KernelPair(RowwisePair):
         weights = None if self.weights is None else self.weights[rest]
         own = self._uncentred(rest, rest)
         part = KernelPair(own, self.right[rest], weights, given_left=self.given_left)
+        part.places = self._places(rest)
         return part, self._uncentred(held, rest)
 
     def _uncentred(self, rows: Any, columns: Any) -> Array:

@@ -181,6 +181,7 @@ class RowsPair(RowwisePair):
         part = RowsPair(left, right, weights, regime=self.regime, given_left=self.given_left)
         if part.regime == "randomized":
             part.enough = ENOUGH_OF_PARTS
+        part.places = self._places(rest)
         return part, self.left[held]
 
     def condensed(self, *, centred: bool) -> tuple[Array, RowsPair]:

@@ -20,6 +20,7 @@ from compactlearn.linalg.moments import scale_rows, weighted_sum
 from compactlearn.linalg.operators import Gram, Operator, centred, weighted
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import GramSystem, RidgePath
+from compactlearn.linalg.row_graphs import Neighbours, RowProducts
 
 Array = NDArray[np.float64]
 
@@ -39,6 +40,7 @@ class RowwisePair(Pair):
     gram_system: GramSystem  # of a narrow block
     of_right: ClassVar[tuple[str, ...]] = ("right_energy",)  # kept of the right block
     taken: float = 0.0  # off the squares of Xc by centring, where rows are multiplied before it
+    places: NDArray[np.intp] | None = None  # of a part: where its rows are among those of the whole
 
     def __init__(self, right: Any, weights: Array | None, n_left: int, given_left: int) -> None:
         self.right, self.n_right = right, right.shape[1]
@@ -118,6 +120,10 @@ class RowwisePair(Pair):
     def part(self, rest: Any, held: Any) -> tuple[RowwisePair, Any]:
         """A pair of some rows, and other rows of the left block as that pair knows them."""
 
+    def _places(self, rest: Any) -> NDArray[np.intp]:
+        """Where rows of a part are among those of the whole."""
+        return np.asarray(rest) if self.places is None else self.places[rest]
+
     # ---- the left block -----------------------------------------------------------------------
 
     def projected_gram(self, projection: Array) -> Array:
@@ -138,6 +144,26 @@ class RowwisePair(Pair):
     @abstractmethod
     def combined_rows(self, c: Array, share: float) -> Array:
         """``Z'c`` of the rows ``Z = Xc + sqrt(share) 1 mean'``, as what rows that come multiply."""
+
+    def row_products(self) -> RowProducts:
+        """Inner products of rows, about any origin, whatever their weights: for distances."""
+        if self.left is None:
+            kernel = self.kernel
+            if self.roots is not None:
+                kernel = row_weighted(kernel.copy(), 1.0 / self.roots)
+            return RowProducts.of_kernel(kernel)
+        sparse = scipy.sparse.issparse(self.left)
+        return RowProducts.of_rows(self.left if sparse else self.left - self.mean_left)
+
+    @cached_property
+    def _nearest(self) -> dict[int, Neighbours]:
+        return {}
+
+    def nearest(self, k: int) -> Neighbours:
+        """The k nearest other rows of each; looked for once."""
+        if k not in self._nearest:
+            self._nearest[k] = Neighbours.of(self.row_products(), k)
+        return self._nearest[k]
 
     @cached_property
     def mean_products(self) -> tuple[Array, float]:

@@ -71,8 +71,7 @@ class NearRows(ScaledDirections):
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
         rows = self._rows(pair)
-        products = _products(rows)
-        smooth = self._smoothness(products, Neighbours.of(products, self.n_neighbors))
+        smooth = self._smoothness(rows.row_products(), rows.nearest(self.n_neighbors))
         E, scatter, rough = _in_features(rows, smooth) if rows.narrow else _in_span(rows, smooth)
         P, values = _leading(scatter - rough, scatter, ridge, d)
         return P if E is None else E @ P, values
@@ -100,14 +99,6 @@ class NearRows(ScaledDirections):
         tags = super().__sklearn_tags__()
         tags.array_api_support = False
         return tags
-
-
-def _products(rows: RowwisePair) -> RowProducts:
-    if rows.left is None:
-        return RowProducts.of_kernel(rows.kernel)
-    if scipy.sparse.issparse(rows.left):
-        return RowProducts.of_rows(rows.left)
-    return RowProducts.of_rows(rows.left - rows.mean_left)
 
 
 def _in_features(rows: RowwisePair, smooth: Smoothness) -> tuple[None, Array, Array]:
