@@ -9,7 +9,7 @@ from compactlearn.embeddings.base import Embedding
 from compactlearn.embeddings.graphs import checked_graph
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.row_graphs import Roughness, affinities
-from compactlearn.linalg.rowwise_pair import RowwisePair
+from compactlearn.linalg.rowwise_pair import RowwisePair, nearest_rows
 
 
 def refuse_sums(embedding: Embedding) -> None:
@@ -45,7 +45,7 @@ def roughness_of(graph: Any, weight: float, n_neighbors: int, pair: Pair) -> Rou
         return None
     rows = _rows(pair)
     if isinstance(graph, str):
-        own = affinities(rows.nearest(n_neighbors), "auto")
+        own = affinities(nearest_rows(rows, n_neighbors), "auto")
     else:
         own = _given(graph, rows)
     rough = Roughness.of(own, weight, rows.weights)

@@ -40,6 +40,7 @@ class RowwisePair(Pair):
     gram_system: GramSystem  # of a narrow block
     of_right: ClassVar[tuple[str, ...]] = ("right_energy",)  # kept of the right block
     taken: float = 0.0  # off the squares of Xc by centring, where rows are multiplied before it
+    near: dict[int, Neighbours]  # the nearest rows of each, for so many as were asked for
     places: NDArray[np.intp] | None = None  # of a part: where its rows are among those of the whole
 
     def __init__(self, right: Any, weights: Array | None, n_left: int, given_left: int) -> None:
@@ -120,10 +121,6 @@ class RowwisePair(Pair):
     def part(self, rest: Any, held: Any) -> tuple[RowwisePair, Any]:
         """A pair of some rows, and other rows of the left block as that pair knows them."""
 
-    def _places(self, rest: Any) -> NDArray[np.intp]:
-        """Where rows of a part are among those of the whole."""
-        return np.asarray(rest) if self.places is None else self.places[rest]
-
     # ---- the left block -----------------------------------------------------------------------
 
     def projected_gram(self, projection: Array) -> Array:
@@ -144,26 +141,6 @@ class RowwisePair(Pair):
     @abstractmethod
     def combined_rows(self, c: Array, share: float) -> Array:
         """``Z'c`` of the rows ``Z = Xc + sqrt(share) 1 mean'``, as what rows that come multiply."""
-
-    def row_products(self) -> RowProducts:
-        """Inner products of rows, about any origin, whatever their weights: for distances."""
-        if self.left is None:
-            kernel = self.kernel
-            if self.roots is not None:
-                kernel = row_weighted(kernel.copy(), 1.0 / self.roots)
-            return RowProducts.of_kernel(kernel)
-        sparse = scipy.sparse.issparse(self.left)
-        return RowProducts.of_rows(self.left if sparse else self.left - self.mean_left)
-
-    @cached_property
-    def _nearest(self) -> dict[int, Neighbours]:
-        return {}
-
-    def nearest(self, k: int) -> Neighbours:
-        """The k nearest other rows of each; looked for once."""
-        if k not in self._nearest:
-            self._nearest[k] = Neighbours.of(self.row_products(), k)
-        return self._nearest[k]
 
     @cached_property
     def mean_products(self) -> tuple[Array, float]:
@@ -201,6 +178,30 @@ class RowwisePair(Pair):
         """Few rows of columns in very different units as coordinates of the space they span, see
         :mod:`compactlearn.linalg.condensed`: that space, and their pair."""
         return None
+
+
+def places_of(pair: RowwisePair, rest: Any) -> NDArray[np.intp]:
+    """Where rows of a part are among those of the whole."""
+    return np.asarray(rest) if pair.places is None else pair.places[rest]
+
+
+def row_products(pair: RowwisePair) -> RowProducts:
+    """Inner products of rows, about any origin, whatever their weights: for distances."""
+    if pair.left is None:
+        kernel = pair.kernel
+        if pair.roots is not None:
+            kernel = row_weighted(kernel.copy(), 1.0 / pair.roots)
+        return RowProducts.of_kernel(kernel)
+    sparse = scipy.sparse.issparse(pair.left)
+    return RowProducts.of_rows(pair.left if sparse else pair.left - pair.mean_left)
+
+
+def nearest_rows(pair: RowwisePair, k: int) -> Neighbours:
+    """The k nearest other rows of each, looked for once."""
+    known = vars(pair).setdefault("near", {})
+    if k not in known:
+        known[k] = Neighbours.of(row_products(pair), k)
+    return known[k]
 
 
 AnyRows = TypeVar("AnyRows", bound=RowwisePair)

@@ -34,7 +34,7 @@ from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.row_graphs import Neighbours, RowProducts
-from compactlearn.linalg.rowwise_pair import RowwisePair
+from compactlearn.linalg.rowwise_pair import RowwisePair, nearest_rows, row_products
 
 Array = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class NearRows(ScaledDirections):
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
         rows = self._rows(pair)
-        smooth = self._smoothness(rows.row_products(), rows.nearest(self.n_neighbors))
+        smooth = self._smoothness(row_products(rows), nearest_rows(rows, self.n_neighbors))
         E, scatter, rough = _in_features(rows, smooth) if rows.narrow else _in_span(rows, smooth)
         P, values = _leading(scatter - rough, scatter, ridge, d)
         return P if E is None else E @ P, values
