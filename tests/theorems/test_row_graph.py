@@ -402,6 +402,17 @@ def test_permuted_rows_permute_the_codes():
         np.testing.assert_allclose(b.codes_, a.codes_[order], atol=1e-8)
 
 
+def test_there_are_smooth_codes_beyond_the_rank_of_both_blocks():
+    X, Y = labelled(40, 1, 1, 0)
+    Y = np.hstack([Y, Y, Y])
+    with pytest.warns(UserWarning, match="only 2 independent ones"):
+        plain = CMLL(None, 3).fit(X, Y)
+    model = CMLL(None, 3, row_graph="neighbors", row_graph_weight=1e-6).fit(X, Y)
+    assert (plain.n_label_components_, model.n_label_components_) == (2, 3)
+    third = model.codes_[:, 2]
+    np.testing.assert_allclose(third @ np.hstack([X - X.mean(axis=0), Y]), 0.0, atol=1e-4)
+
+
 def test_units_of_features_do_not_matter():
     X, Y = labelled(40, 6, 7, 0)
     one = CMLL(n_label_components=3, **NEAR).fit(X, Y)
