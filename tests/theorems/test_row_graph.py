@@ -1,6 +1,7 @@
 """A graph of rows: codes are smooth over it, and the closed form stays the optimum."""
 
 import tracemalloc
+import warnings
 from itertools import product
 
 import numpy as np
@@ -284,6 +285,15 @@ def test_a_narrow_projection_climbs(d, weight):
     assert found[0].objective_ >= found[1].objective_ - 1e-7
     above = leading(literal_matrix(X, Y, graph, weight, 0.5), 4)[0].sum()
     assert found[0].objective_ < above
+
+
+def test_an_objective_below_zero_settles():
+    X, Y = labelled(30, 8, 6, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = CMLL(2, 4, 0.5, row_graph=some_graph(30, 1), row_graph_weight=50.0).fit(X, Y)
+    assert model.objective_ < 0
+    assert model.n_iter_ < 500
 
 
 # ---- limits -------------------------------------------------------------------------------------
@@ -617,7 +627,7 @@ def test_what_has_no_rows_is_refused():
         lambda: near.fit_blocks([(X, Y)]),
         lambda: clone(near).set_params(solver="randomized").fit_blocks([(X, Y)]),
     ):
-        with pytest.raises(ValueError, match=r"row_graph needs all rows at once.*row_graph=None"):
+        with pytest.raises(ValueError, match=r"needs all rows at once.*to be made.*row_graph=None"):
             fit()
     assert not fits_in_blocks(near)
     assert fits_in_blocks(clone(near).set_params(row_graph_weight=0.0))
