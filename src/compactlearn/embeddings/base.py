@@ -83,6 +83,7 @@ class Plan:
     extra_directions: int = 0  # columns of P beyond those that the codes ask for
     problem: str = "joint"  # whose eigenproblem: see linalg.regimes.PROBLEMS
     hat: bool = False  # whether a hat matrix is formed
+    needs_rows: bool = False  # whether sums over rows are not enough
 
     def demand(self, *, learns: bool) -> Demand:
         """The same in the words of the regimes; a foreign learner solves nothing here."""
@@ -93,6 +94,7 @@ class Plan:
             self.extra_directions,
             self.problem,
             self.hat,
+            self.needs_rows,
         )
 
 
@@ -104,6 +106,7 @@ class Traits:
     shares_penalty: bool = False  # the learner's penalty is part of its problem
     keeps_offset: bool = True  # a ridge of the decoder leaves the offset as it is
     solved_alone: bool = False  # no solution serves another setting, as from a random start
+    needs_rows: bool = False  # all rows at once: sums over them are not enough
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,7 @@ class Embedded:
     share: float | None = None  # of the largest objective, at least
     dependence: float | None = None
     recovery: float | None = None
+    roughness: float | None = None  # of codes over a graph of the rows
     dependences: Array | None = None  # of each code, where a part of the codes may be asked for
     path: Array = field(default_factory=lambda: np.empty(0))
     n_iter: int = 1
@@ -342,6 +346,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             "objective_": result.objective,
             "dependence_": result.dependence,
             "recovery_": result.recovery,
+            "roughness_": result.roughness,
         }
         for name, value in found.items():
             self.__dict__.pop(name, None)

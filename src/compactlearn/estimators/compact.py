@@ -57,6 +57,7 @@ from compactlearn.decoding.linear import LinearScorer
 from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
+from compactlearn.embeddings.row_graph import refuse_sums
 from compactlearn.estimators.completing import completed
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
@@ -409,6 +410,7 @@ default="auto"
         """
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
+            refuse_sums(embedding)
             first = not hasattr(self, "embedding_")
             if not first and self._sums.moments is None:
                 refuse_to_go_on(self.embedding_)
@@ -438,6 +440,7 @@ default="auto"
         """
         with unchanged_on_error(self), blas_threads():
             embedding = self.make_embedding()
+            refuse_sums(embedding)
             folds, moments = check_folds(moments)
             if self.decoder == "learned" and len(folds) < 2:
                 raise ValueError(

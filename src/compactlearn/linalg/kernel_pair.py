@@ -29,7 +29,7 @@ from compactlearn.linalg.eigen import (
 )
 from compactlearn.linalg.operators import Gram, Operator, Plain, Sandwich, Sum
 from compactlearn.linalg.rows_ridge import RowsRidge
-from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted
+from compactlearn.linalg.rowwise_pair import RowwisePair, places_of, row_weighted
 from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
@@ -226,6 +226,7 @@ class KernelPair(RowwisePair):
         weights = None if self.weights is None else self.weights[rest]
         own = self._uncentred(rest, rest)
         part = KernelPair(own, self.right[rest], weights, given_left=self.given_left)
+        part.places = places_of(self, rest)
         return part, self._uncentred(held, rest)
 
     def _uncentred(self, rows: Any, columns: Any) -> Array:

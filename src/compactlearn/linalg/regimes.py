@@ -90,15 +90,18 @@ class Demand:
     extra_directions: int = 0  # principal directions of the left block beside the codes'
     problem: str = "joint"  # one of PROBLEMS
     hat: bool = False  # a hat matrix is formed, whatever the eigenproblem
+    needs_rows: bool = False  # codes are no combinations of columns: order N, and no moments
 
 
 def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     """Estimated time of a fit in each regime."""
     exact = _exact_seconds(shape, demand)
-    side, k = min(shape.n_rows, shape.n_left + shape.n_right), demand.components
+    if demand.needs_rows:
+        exact["moments"] = float("inf")
+    side, k = _side(shape, demand), demand.components
     if demand.problem != "joint" or side <= ENOUGH_ABOVE * k:
         return {**exact, "randomized": exact["krylov"]}  # it is the same
-    saved = _krylov_codes(shape, k, 3, 7) - _krylov_codes(shape, k, 2, 4)
+    saved = _krylov_codes(shape, side, k, 3, 7) - _krylov_codes(shape, side, k, 2, 4)
     return {**exact, "randomized": exact["krylov"] - saved}
 
 
@@ -119,10 +122,15 @@ def widening_seconds(shape: Shape, demand: Demand) -> float:
     )
 
 
-def _krylov_codes(shape: Shape, k: int, columns: float, passes: float) -> float:
+def _side(shape: Shape, demand: Demand) -> int:
+    """The order of the joint eigenproblem."""
+    both = shape.n_left + shape.n_right
+    return shape.n_rows if demand.needs_rows else min(shape.n_rows, both)
+
+
+def _krylov_codes(shape: Shape, side: int, k: int, columns: float, passes: float) -> float:
     """Leading codes by products, with so many columns of a basis for each code."""
     entry = _SPARSE if shape.left_sparse else _THIN
-    side = min(shape.n_rows, shape.n_left + shape.n_right)
     return (
         (columns * k + 40) * 2 * (shape.left_entries * entry + shape.right_entries * _SPARSE)
         + passes * _DENSE * side * (columns * k) ** 2
@@ -171,8 +179,8 @@ def _exact_seconds(shape: Shape, demand: Demand) -> dict[str, float]:
             + 12 * _DENSE * N * (3 * k) ** 2
             + left_only,
         }
-    side = min(N, D + M)
-    krylov = _OVERHEAD + _krylov_codes(shape, k, 3, 7)
+    side = _side(shape, demand)
+    krylov = _OVERHEAD + _krylov_codes(shape, side, k, 3, 7)
     if too_many_for_krylov(side, k):  # it goes dense, through products with the identity
         krylov += side * 2 * (shape.left_entries * entry + shape.right_entries * _SPARSE)
     return {
@@ -275,7 +283,7 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
         own_gram = 2 * square
     if extra and too_many_for_krylov(D, extra):  # they are sought in the whole matrix
         own_gram += 4 * 8 * D * D
-    order = {"joint": min(N, D + M), "right": M, "left": 0, "hat": N}[demand.problem]
+    order = {"joint": _side(shape, demand), "right": M, "left": 0, "hat": N}[demand.problem]
     basis = 8 * order * (4 * k + 64) + 8 * D * 4 * extra
     rows = 8 * N * 2 * codes
     if demand.hat or demand.problem == "hat":
@@ -288,12 +296,15 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
         if demand.problem == "right":  # multiplied out, some columns at a time
             cross += cross + 8 * 2 * N * min(M, 128) + 8 * 3 * M * M * too_many_for_krylov(M, k)
     products = basis + cross + centred_copy + model + rows + own_gram
-    return {
+    needs = {
         "moments": 8 * 4 * (D + M) ** 2 + model,
         "dual": 8 * int(kernel_copies(N, demand) * N * N) + cross + centred_copy + model + rows,
         "krylov": products,
         "randomized": products,
     }
+    if demand.needs_rows:
+        del needs["moments"]
+    return needs
 
 
 def kernel_copies(n_rows: int, demand: Demand) -> float:
@@ -352,7 +363,7 @@ def choose(shape: Shape, demand: Demand, available: int | None, *, exact_only: b
     """
     needs, costs = needed_bytes(shape, demand), seconds(shape, demand)
     orders = {"moments": shape.n_left + shape.n_right, "dual": shape.n_rows}
-    safe = [r for r in REGIMES if orders.get(r, 0) <= EIGEN_LIMIT]
+    safe = [r for r in REGIMES if r in needs and orders.get(r, 0) <= EIGEN_LIMIT]
     fitting = [r for r in safe if available is None or needs[r] <= available]
     exact = [r for r in fitting if r != "randomized"]
     if exact and (exact_only or min(costs[r] for r in exact) <= PATIENCE):

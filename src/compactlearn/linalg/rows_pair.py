@@ -35,7 +35,12 @@ from compactlearn.linalg.regimes import (
 )
 from compactlearn.linalg.ridge import SMALL_PENALTY, GramSystem
 from compactlearn.linalg.rows_ridge import RowsRidge
-from compactlearn.linalg.rowwise_pair import RowwisePair, row_weighted, weighted_square_sum
+from compactlearn.linalg.rowwise_pair import (
+    RowwisePair,
+    places_of,
+    row_weighted,
+    weighted_square_sum,
+)
 from compactlearn.linalg.smoothing import Smoothing
 
 Array = NDArray[np.float64]
@@ -181,6 +186,7 @@ class RowsPair(RowwisePair):
         part = RowsPair(left, right, weights, regime=self.regime, given_left=self.given_left)
         if part.regime == "randomized":
             part.enough = ENOUGH_OF_PARTS
+        part.places = places_of(self, rest)
         return part, self.left[held]
 
     def condensed(self, *, centred: bool) -> tuple[Array, RowsPair]:

@@ -100,7 +100,9 @@ def _group(
                 "asked for; leave it out of the grid."
             )
     maps = [(name, _mark(outer[name])) for name in sorted(outer) if name.startswith("feature_map")]
-    holding = (*maps, model.scale, repr(model.random_state), embedding.traits.regime)
+    traits = embedding.traits
+    way = (model.scale, repr(model.random_state), traits.regime, traits.needs_rows)
+    holding = (*maps, *way)
     own = {**embedding.get_params(), "alpha": model.alpha}
     return Group(model, embedding, holding, own, asked.traits.shares_penalty)
 

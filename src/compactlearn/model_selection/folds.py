@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from compactlearn.core import memory
 from compactlearn.embeddings.base import Embedding
+from compactlearn.embeddings.row_graph import refuse_sums
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.completing import completed
 from compactlearn.estimators.preparation import Preparation, Training
@@ -155,6 +156,7 @@ def _prepared(model: CompactClassifier) -> Preparation:
 
 def _refuse_without_rows(model: CompactClassifier, embedding: Embedding) -> None:
     """Refuse what cannot be learnt from sums of training rows."""
+    refuse_sums(embedding)
     if model.feature_map is not None:
         raise ValueError(
             f"A search on Dask learns from sums of rows as they are, and feature_map="
@@ -182,7 +184,8 @@ def _from_moments(
 
     Labels that are unknown are completed from rows, for each training part anew.
     """
-    if model.feature_map is not None or data.unknown is not None:
+    rows = model.feature_map is not None or data.unknown is not None
+    if rows or embedding.traits.needs_rows:
         return False
     asked = embedding.traits.regime
     if asked != "auto":

@@ -34,7 +34,7 @@ from compactlearn.linalg.eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg.moments import Moments
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.row_graphs import Neighbours, RowProducts
-from compactlearn.linalg.rowwise_pair import RowwisePair
+from compactlearn.linalg.rowwise_pair import RowwisePair, nearest_rows, row_products
 
 Array = NDArray[np.float64]
 
@@ -71,8 +71,7 @@ class NearRows(ScaledDirections):
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
         rows = self._rows(pair)
-        products = _products(rows)
-        smooth = self._smoothness(products, Neighbours.of(products, self.n_neighbors))
+        smooth = self._smoothness(row_products(rows), nearest_rows(rows, self.n_neighbors))
         E, scatter, rough = _in_features(rows, smooth) if rows.narrow else _in_span(rows, smooth)
         P, values = _leading(scatter - rough, scatter, ridge, d)
         return P if E is None else E @ P, values
@@ -100,14 +99,6 @@ class NearRows(ScaledDirections):
         tags = super().__sklearn_tags__()
         tags.array_api_support = False
         return tags
-
-
-def _products(rows: RowwisePair) -> RowProducts:
-    if rows.left is None:
-        return RowProducts.of_kernel(rows.kernel)
-    if scipy.sparse.issparse(rows.left):
-        return RowProducts.of_rows(rows.left)
-    return RowProducts.of_rows(rows.left - rows.mean_left)
 
 
 def _in_features(rows: RowwisePair, smooth: Smoothness) -> tuple[None, Array, Array]:

@@ -48,7 +48,13 @@ from compactlearn.storing.sparse import SPARSE, checked_parts
 
 _KINDS = ("multilabel", "binary", "multiclass")
 # What files from before there were such parameters mean.
-_NO_GRAPH = {"label_graph": None, "graph_weight": 0.1}
+_NO_GRAPH = {
+    "label_graph": None,
+    "graph_weight": 0.1,
+    "row_graph": None,
+    "row_graph_weight": 0.001,
+    "n_neighbors": 5,
+}
 _CENTRED = {"center": True, "offset": "mean"}
 _NO_CORRECTION = {"positive_unlabelled": False, "propensities": None, "label_noise": None}
 

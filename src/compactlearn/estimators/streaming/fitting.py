@@ -25,6 +25,7 @@ from compactlearn.core.warn import quiet, warn_user
 from compactlearn.embeddings.base import Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.embeddings.components import default_label_size
+from compactlearn.embeddings.row_graph import refuse_sums
 from compactlearn.estimators.held_sample import HeldOut
 from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.preparation import FEWEST_AUTO, Preparation, RowMap, Training
@@ -67,6 +68,7 @@ def prepare(classifier: Any, embedding: Embedding, source: RowSource) -> Trainin
         The rows.
     """
     refuse_foreign_parts(classifier)
+    refuse_sums(embedding)
     most = most_held(source.n_features, sparse=source.is_sparse) if _learns(classifier) else 0
     if by_passes(embedding, source):
         return _from_passes(classifier, embedding, source, most)
@@ -86,7 +88,8 @@ def refuse_foreign_parts(classifier: Any) -> None:
 
 def fits_in_blocks(classifier: Any) -> bool:
     """Whether sums are all that a classifier of these parameters needs."""
-    return classifier.regressor is None and classifier.feature_map is None
+    foreign = classifier.regressor is not None or classifier.feature_map is not None
+    return not foreign and not classifier.make_embedding().traits.needs_rows
 
 
 def _learns(classifier: Any) -> bool:
