@@ -188,6 +188,35 @@ def printed_conventions(record: dict[str, Any]) -> str:
     return _markdown(lines)
 
 
+def printed_methods(record: dict[str, Any]) -> str:
+    """Methods as printed, and with one thing of theirs changed: cells within two deviations."""
+    return changed_methods(_cells(), record["measurements"])
+
+
+def changed_methods(cells: Iterable[PublishedCell], rows: Iterable[dict[str, Any]]) -> str:
+    """A line for each method as printed, and one below it for what was changed; sets across."""
+    cells, rows = list(cells), list(rows)
+    sets = sorted({row["data"] for row in rows}, key=dataset_order)
+    lines = [["", *sets, "all"]]
+    for name in dict.fromkeys(row["method"] for row in rows):
+        own = [cell for cell in cells if cell.method == name and cell.dataset in sets]
+        lines.append([f"{name}, as printed", *_by_set(sets, [(c.dataset, c.after) for c in own])])
+        own = [row for row in rows if row["method"] == name]
+        far = [(row["mean"] - row["paper_mean"]) / row["paper_std"] for row in own]
+        places = [row["data"] for row in own]
+        title = own[0]["convention"]
+        lines.append([f"{name}, {title}", *_by_set(sets, zip(places, far, strict=True))])
+    return _markdown(lines)
+
+
+def _by_set(sets: list[str], distances: Iterable[tuple[str, float | None]]) -> list[str]:
+    """How many of each set's distances are near, and how many of all."""
+    hits: dict[str, list[bool]] = {name: [] for name in sets}
+    for place, distance in distances:
+        hits[place].append(near(distance))
+    return [*map(_share, hits.values()), _share([hit for own in hits.values() for hit in own])]
+
+
 def _share(hits: list[bool]) -> str:
     return f"{sum(hits)} of {len(hits)}"
 

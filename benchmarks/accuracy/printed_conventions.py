@@ -128,7 +128,7 @@ def rows_of(cell: Cell, convention: str, values: np.ndarray) -> list[dict[str, A
     """One for each published metric."""
     found = []
     for k, metric in enumerate(cell.settings["metrics"]):
-        printed = published(cell.dataset, "ORI", metric)
+        printed = published(cell.dataset, cell.method, metric)
         if printed is None:
             continue
         means = values[:, :, k].mean(axis=0)

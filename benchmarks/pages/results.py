@@ -26,6 +26,7 @@ page.table(printed.printed_by_method)
 page.table(printed.printed_by_set)
 page.table(printed.printed_unexplained)
 page.table(printed.printed_conventions)
+page.table(printed.printed_methods)
 
 
 # ---- Auto beside its rivals ---------------------------------------------------------------------
