@@ -472,19 +472,22 @@ def decoder_choice(record: Record) -> str:
 
 def unknown_labels(record: Record) -> str:
     """What unknown labels cost, completed and counted as absent."""
-    head = ["data", "model", "AP: all", "known", "absent", "lost"]
-    lines = [[*head, "micro-F1: all", "known", "absent", "lost"]]
+    head = ["all", "known", "absent", "fewer rows", "lost (of each mask)"]
+    lines = [["data", "model", *(f"AP: {head[0]}", *head[1:]), *(f"F1: {head[0]}", *head[1:])]]
     for row in record["measurements"]:
         line = [row["data"], f"`{row['model']}`"]
         for metric in ("average_precision", "micro_f1"):
             found = row[metric]
-            line += [f"{found[f'{way}_mean']:.3f}" for way in ("all", "known", "zeros")]
-            lost = found["share_lost"]
-            line.append("" if lost is None else f"{lost:.0%}")
+            line += [f"{found[way]:.3f}" for way in ("all", "known", "zeros", "rows")]
+            shares = [share for share in found["lost_by_mask"] if share is not None]
+            line.append(f"{found['lost']:.0%} ({min(shares):.0%} to {max(shares):.0%})")
         lines.append(line)
-    folds = {row["data"]: row["folds"] for row in record["measurements"]}
-    words = ", ".join(f"{count} of {data}" for data, count in folds.items())
-    return _markdown(lines) + f"\n\nMeans over folds: {words}."
+    folds = ", ".join(
+        f"{row['folds']} of {row['data']} for `{row['model']}`" for row in record["measurements"]
+    )
+    masks = sorted({row["masks"] for row in record["measurements"]})
+    count = " or ".join(map(str, masks))
+    return _markdown(lines) + f"\n\n{count} masks on each of the folds: {folds}."
 
 
 def noisy_labels(record: Record) -> str:
