@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from compactlearn.decoding.learned import SHARES
 from compactlearn.decoding.held_out import DecoderData, HeldOutFold, cell_weights, known_alone
+from compactlearn.decoding.learned import SHARES
 from compactlearn.decoding.learned_known import (
     choose_known_share,
     learn_from_known_cells,

@@ -121,7 +121,7 @@ def test_a_training_part_of_which_nothing_is_known_is_refused():
     unknown[:45] = True
     splits = [(np.arange(45), np.arange(45, 90)), (np.arange(45, 90), np.arange(45))]
     search = CMLLClassifierCV(cv=splits)
-    with pytest.raises(ValueError, match="no label is known.*use other splits"):
+    with pytest.raises(ValueError, match=r"no label is known.*use other splits"):
         search.fit(X, with_nan(Y, unknown))
 
 
