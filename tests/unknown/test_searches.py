@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, ThresholdTuner
 from compactlearn.core.unknown_labels import known_somewhere
-from compactlearn.embeddings import PLST
+from compactlearn.embeddings import PLST, Original
 from compactlearn.estimators import completing
 from compactlearn.linalg import filling
 from compactlearn.linalg.rows_pair import RowsPair
@@ -102,6 +102,17 @@ def test_a_label_that_one_fold_alone_knows_is_no_obstacle(model):
     assert np.isfinite(np.asarray(fitted.decision_function(X))).all()
     if hasattr(fitted, "cv_results_"):
         assert np.isfinite(fitted.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("embedding", [PLST(3), Original()], ids=lambda one: type(one).__name__)
+def test_honest_scores_of_that_fold_say_that_it_is_absent(embedding):
+    X, Y, unknown = problem(90, 6, 5)
+    groups = np.arange(90) % 3
+    unknown[:, 3] = groups > 0
+    model = CompactClassifier(embedding, decoder="logistic", threshold="f1")
+    honest = model.fit_scored(X, with_nan(Y, unknown), groups=groups)
+    scores = honest.columns(np.array([3]))[:, 0]
+    assert scores[groups[honest.rows] == 0].max() < -3.0  # half a row of sixty has it
 
 
 def test_marks_of_a_column_that_nobody_knows_go_and_the_others_stay():
