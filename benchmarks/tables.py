@@ -473,21 +473,18 @@ def decoder_choice(record: Record) -> str:
 def unknown_labels(record: Record) -> str:
     """What unknown labels cost, completed and counted as absent."""
     head = ["all", "known", "absent", "fewer rows", "lost (of each mask)"]
-    lines = [["data", "model", *(f"AP: {head[0]}", *head[1:]), *(f"F1: {head[0]}", *head[1:])]]
+    names = ["data", "model", "folds"]
+    lines = [[*names, f"AP: {head[0]}", *head[1:], f"F1: {head[0]}", *head[1:]]]
     for row in record["measurements"]:
-        line = [row["data"], f"`{row['model']}`"]
+        line = [row["data"], f"`{row['model']}`", f"{row['folds']}"]
         for metric in ("average_precision", "micro_f1"):
             found = row[metric]
             line += [f"{found[way]:.3f}" for way in ("all", "known", "zeros", "rows")]
             shares = [share for share in found["lost_by_mask"] if share is not None]
             line.append(f"{found['lost']:.0%} ({min(shares):.0%} to {max(shares):.0%})")
         lines.append(line)
-    folds = ", ".join(
-        f"{row['folds']} of {row['data']} for `{row['model']}`" for row in record["measurements"]
-    )
-    masks = sorted({row["masks"] for row in record["measurements"]})
-    count = " or ".join(map(str, masks))
-    return _markdown(lines) + f"\n\n{count} masks on each of the folds: {folds}."
+    masks = {row["masks"] for row in record["measurements"]}
+    return _markdown(lines) + f"\n\n{min(masks)} masks on each of the folds."
 
 
 def noisy_labels(record: Record) -> str:

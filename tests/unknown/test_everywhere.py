@@ -99,7 +99,14 @@ def classifiers():
 
 
 MADE = classifiers()
-ALL = [*MADE, pytest.param("AutoCompactClassifier", marks=pytest.mark.slow)]
+SLOW = (
+    *("CMLLClassifierCV, learned", "CMLLClassifierCV, by labels", "GridSearchMoments, logistic"),
+    *("RatioSearchCV", "wrong labels, rates estimated", "AutoCompactClassifier"),
+)
+ALL = [
+    pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name
+    for name in (*MADE, "AutoCompactClassifier")
+]
 
 
 def make(name):
