@@ -2,10 +2,13 @@
 
     python benchmarks/accuracy/unknown_labels.py [--data-home DIR] [--hidden SHARE] [NAME ...]
 
-Seeded 5-fold, in each of which a share of all cells of the training labels is hidden at random;
-test rows have all their labels. "all" is fitted to all labels, "known" to the known ones with NaN
-for the others, "zeros" with 0 for the others. A figure is the mean over the folds, and "share lost"
-what "known" loses beside "all", as a share of what "zeros" loses.
+Folds of a seeded 5-fold, in each of which a share of all cells of the training labels is hidden at
+random, by five masks one after the other; test rows have all their labels. "all" is fitted to all
+labels, "known" to the known ones with NaN for the others, "zeros" with 0 for the others, and "rows"
+to all labels of as many rows as make the same number of known labels. A figure is the mean over the
+folds and the masks. "lost" is what "known" loses beside "all" as a share of what "zeros" loses: of
+each mask by the means over its folds, and of all masks together. Where "zeros" loses next to
+nothing, that share says little.
 """
 
 import argparse
@@ -22,46 +25,64 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
-from compactlearn import CMLLClassifier, CompactClassifier, Original
+from compactlearn import (
+    AutoCompactClassifier,
+    CMLLClassifier,
+    CMLLClassifierCV,
+    CompactClassifier,
+    Original,
+)
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, micro_f1
 
-DEFAULT = ("enron", "yeast", "corel5k")
+METRICS = ("average_precision", "micro_f1")
+WAYS = ("all", "known", "zeros", "rows")
 MODELS = {
     "CMLLClassifier()": CMLLClassifier,
+    "CMLLClassifier(decoder='learned')": lambda: CMLLClassifier(decoder="learned"),
     "CMLLClassifier(decoder='logistic')": lambda: CMLLClassifier(decoder="logistic"),
     "CompactClassifier(Original())": lambda: CompactClassifier(Original()),
+    "CMLLClassifierCV()": CMLLClassifierCV,
+    "AutoCompactClassifier()": lambda: AutoCompactClassifier(random_state=0),
 }
-WAYS = ("all", "known", "zeros")
-SLOW = {("corel5k", "CMLLClassifier(decoder='logistic')")}  # minutes for each fit
+# On how many of the folds each is measured: more where a fit takes a second, none where all masks
+# take many minutes; --folds measures these, too.
+FOLDS = {
+    "yeast": dict(zip(MODELS, (5, 5, 5, 5, 2, 0), strict=True)),
+    "enron": dict(zip(MODELS, (3, 3, 3, 0, 0, 0), strict=True)),
+    "corel5k": dict(zip(MODELS, (1, 1, 0, 0, 0, 0), strict=True)),
+}
 
 
-def measure(name: str, models: list[str], options: Any) -> list[dict[str, Any]]:
-    """Both metrics of each model on each fold of one data set."""
+def measure(name: str, model: str, folds: int, options: Any) -> dict[str, Any]:
+    """Both metrics of a model on each fold of one data set, with each mask."""
     data = load(name, data_home=options.data_home)
     X, Y = data.X, common.dense(data.Y)
-    found: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    found = {way: np.zeros((options.masks, folds, 3)) for way in WAYS}
     splitter = KFold(n_splits=5, shuffle=True, random_state=options.seed)
-    for fold, (train, test) in enumerate(splitter.split(Y)):
-        if fold >= options.folds:
-            break
-        unknown = hidden(
-            Y[train].shape, options.hidden, np.random.default_rng([options.seed, fold])
-        )
-        labels = {
-            "all": Y[train],
-            "known": np.where(unknown, np.nan, Y[train]),
-            "zeros": np.where(unknown, 0.0, Y[train]),
-        }
-        for model in models:
-            for way in WAYS:
-                start = time.perf_counter()
-                fitted = MODELS[model]().fit(X[train], labels[way])
-                seconds = time.perf_counter() - start
-                precision = average_precision(Y[test], fitted.decision_function(X[test]))
-                f1 = micro_f1(Y[test], fitted.predict(X[test]))
-                found.setdefault((model, way), []).append((precision, f1, seconds))
-    return [summary(name, model, found) for model in models]
+    for fold, (train, test) in list(enumerate(splitter.split(Y)))[:folds]:
+        whole = fitted(model, X[train], Y[train], X[test], Y[test])
+        for mask in range(options.masks):
+            rng = np.random.default_rng([options.seed, mask, fold])
+            unknown = hidden(Y[train].shape, options.hidden, rng)
+            found["all"][mask, fold] = whole
+            for way, value in (("known", np.nan), ("zeros", 0.0)):
+                labels = np.where(unknown, value, Y[train])
+                found[way][mask, fold] = fitted(model, X[train], labels, X[test], Y[test])
+            some = train[drawn(train.size, options.hidden, rng)]
+            found["rows"][mask, fold] = fitted(model, X[some], Y[some], X[test], Y[test])
+    return summary(name, model, found)
+
+
+def fitted(
+    model: str, X: Any, labels: np.ndarray, new: Any, truth: np.ndarray
+) -> tuple[float, float, float]:
+    """Average precision, micro-F1, and the seconds of a core that the fit took."""
+    start = time.process_time()
+    classifier = MODELS[model]().fit(X, labels)
+    seconds = time.process_time() - start
+    precision = average_precision(truth, classifier.decision_function(new))
+    return precision, micro_f1(truth, classifier.predict(new)), seconds
 
 
 def hidden(shape: tuple[int, int], share: float, rng: np.random.Generator) -> np.ndarray:
@@ -72,21 +93,35 @@ def hidden(shape: tuple[int, int], share: float, rng: np.random.Generator) -> np
     return unknown
 
 
-def summary(name: str, model: str, found: dict[tuple[str, str], Any]) -> dict[str, Any]:
-    """The means over the folds, and the share that is lost."""
-    figures = {way: np.array(found[model, way]) for way in WAYS}
-    row: dict[str, Any] = {"data": name, "model": model, "folds": len(figures["all"])}
-    for place, metric in enumerate(("average_precision", "micro_f1")):
-        folds = {way: figures[way][:, place] for way in WAYS}
-        means = {way: float(folds[way].mean()) for way in WAYS}
-        lost = means["all"] - means["zeros"]
+def drawn(n_rows: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Rows, in their order, without a share of them."""
+    return np.sort(rng.permutation(n_rows)[: round((1.0 - share) * n_rows)])
+
+
+def summary(name: str, model: str, found: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The means of each mask and of all, and the share that is lost; ``found`` is of masks, folds
+    and figures."""
+    masks, folds, _ = found["all"].shape
+    row: dict[str, Any] = {"data": name, "model": model, "masks": masks, "folds": folds}
+    for place, metric in enumerate(METRICS):
+        means = {way: found[way][:, :, place].mean(axis=1) for way in WAYS}  # of each mask
+        every = {way: float(of_masks.mean()) for way, of_masks in means.items()}
         row[metric] = {
-            **{way: [round(float(value), 6) for value in folds[way]] for way in WAYS},
-            **{f"{way}_mean": round(means[way], 6) for way in WAYS},
-            "share_lost": round((means["all"] - means["known"]) / lost, 3) if lost > 0 else None,
+            **{way: round(every[way], 6) for way in WAYS},
+            **{f"{way}_by_mask": np.round(means[way], 6).tolist() for way in WAYS[1:]},
+            "lost": share_lost(every),
+            "lost_by_mask": [
+                share_lost({way: float(means[way][mask]) for way in WAYS}) for mask in range(masks)
+            ],
         }
-    row["seconds"] = {way: round(float(np.median(figures[way][:, 2])), 2) for way in WAYS}
+    row["core_seconds"] = {way: round(float(np.median(found[way][..., 2])), 2) for way in WAYS}
     return row
+
+
+def share_lost(figures: dict[str, float]) -> float | None:
+    """What the known labels lose, as a share of what zeros lose; None where these lose nothing."""
+    lost = figures["all"] - figures["zeros"]
+    return round((figures["all"] - figures["known"]) / lost, 3) if lost > 0 else None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -97,51 +132,68 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: three)")
     parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--hidden", type=float, default=0.3, help="share of cells (default: 0.3)")
-    parser.add_argument("--folds", type=int, default=5, help="how many of the five (default: all)")
+    parser.add_argument("--folds", type=int, help="how many of the five (default: by model)")
+    parser.add_argument("--masks", type=int, default=5, help="how many (default: 5)")
     parser.add_argument("--seed", type=int, default=0, help="of folds and of what is hidden")
     parser.add_argument("--only", nargs="*", metavar="MODEL", help="models (default: all)")
     parser.add_argument(
-        "--out", type=Path, help="the record (default: results/unknown_labels.json)"
+        "--out",
+        type=Path,
+        default=common.RESULTS / "unknown_labels.json",
+        help="the record (default: results/unknown_labels.json); what it has of others is kept",
     )
     options = parser.parse_args(arguments)
-    models = [name for name in MODELS if options.only is None or name in options.only]
-    rows: list[dict[str, Any]] = []
-    out = options.out
-    if out is None and not options.names and options.only is None:
-        out = common.RESULTS / "unknown_labels.json"
     record = {"date": common.today(), "machine": common.machine(), "seed": options.seed}
-    for name in options.names or DEFAULT:
-        here = [model for model in models if options.only or (name, model) not in SLOW]
-        rows += measure(name, here, options)
-        show(rows[-len(here) :])
-        if out is not None:
-            kept = [row for row in before(out) if row["data"] not in {r["data"] for r in rows}]
-            found = kept + rows
-            common.write_json(out, record | {"hidden": options.hidden, "measurements": found})
+    rows = before(options.out)
+    for name in options.names or FOLDS:
+        for model in MODELS if options.only is None else options.only:
+            folds = FOLDS.get(name, {}).get(model, 1) if options.folds is None else options.folds
+            if not folds:
+                continue
+            rows = [row for row in rows if (row["data"], row["model"]) != (name, model)]
+            rows.append(measure(name, model, folds, options))
+            show(rows[-1:])
+            rows.sort(key=order)
+            common.write_json(
+                options.out, record | {"hidden": options.hidden, "measurements": rows}
+            )
     return 0
 
 
 def before(out: Path) -> list[dict[str, Any]]:
-    """What a record has of other sets, where one is measured anew."""
+    """What a record has already."""
     return json.loads(out.read_text(encoding="utf-8"))["measurements"] if out.exists() else []
+
+
+def order(row: dict[str, Any]) -> tuple[int, int]:
+    """The place of a measurement: by data set, then by model."""
+    sets = list(FOLDS)
+    place = sets.index(row["data"]) if row["data"] in sets else len(sets)
+    return place, list(MODELS).index(row["model"])
 
 
 def show(rows: list[dict[str, Any]]) -> None:
     """A table of the means."""
-    header = ("data", "model", "metric", *WAYS, "share lost", "seconds")
+    header = ("data", "model", "metric", *WAYS, "lost", "of each mask", "core seconds")
     cells = [
         (
             row["data"],
             row["model"],
             metric,
-            *(f"{row[metric][f'{way}_mean']:.4f}" for way in WAYS),
-            "" if row[metric]["share_lost"] is None else f"{row[metric]['share_lost']:.2f}",
-            f"{row['seconds']['all']:.1f} / {row['seconds']['known']:.1f}",
+            *(f"{row[metric][way]:.4f}" for way in WAYS),
+            shown(row[metric]["lost"]),
+            " ".join(map(shown, row[metric]["lost_by_mask"])),
+            f"{row['core_seconds']['all']:.1f} / {row['core_seconds']['known']:.1f}",
         )
         for row in rows
-        for metric in ("average_precision", "micro_f1")
+        for metric in METRICS
     ]
     common.show_table("unknown labels", header, cells)
+
+
+def shown(share: float | None) -> str:
+    """A share that is lost, in two digits."""
+    return "-" if share is None else f"{share:.2f}"
 
 
 if __name__ == "__main__":

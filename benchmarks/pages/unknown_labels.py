@@ -16,17 +16,17 @@ FIT_TO = {
 @page.table
 def unknown_labels(record: Record) -> Parts:
     """What unknown labels cost, completed and counted as absent."""
-    ways = ["known", "absent", "lost"]
-    yield ["data", "model", "AP: all", *ways, "micro-F1: all", *ways]
+    head = ["all", "known", "absent", "fewer rows", "lost (of each mask)"]
+    columns = [f"{metric}: {head[0]}" for metric in ("AP", "F1")]
+    yield ["data", "model", "folds", columns[0], *head[1:], columns[1], *head[1:]]
     for row in record["measurements"]:
-        line = [row["data"], f"`{row['model']}`"]
+        line = [row["data"], f"`{row['model']}`", f"{row['folds']}"]
         for found in (row["average_precision"], row["micro_f1"]):
-            lost = found["share_lost"]
-            line += figures(found, "all_mean", "known_mean", "zeros_mean")
-            line.append("" if lost is None else f"{lost:.0%}")
+            shares = [share for share in found["lost_by_mask"] if share is not None]
+            line += figures(found, "all", "known", "zeros", "rows")
+            line.append(f"{found['lost']:.0%} ({min(shares):.0%} to {max(shares):.0%})")
         yield line
-    folds = {row["data"]: row["folds"] for row in record["measurements"]}
-    yield f"Means over folds: {', '.join(f'{count} of {data}' for data, count in folds.items())}."
+    yield f"{min(row['masks'] for row in record['measurements'])} masks on each of the folds."
 
 
 @page.table

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from compactlearn.decoding.held_out import DecoderData, HeldOutFold, cell_weights, known_alone
+from compactlearn.decoding.learned import SHARES
 from compactlearn.decoding.learned_known import (
     choose_known_share,
     learn_from_known_cells,
@@ -86,6 +87,22 @@ def test_its_share_is_judged_by_known_cells(cells):
     }
     chosen = learn_from_known_cells(train, choose_known_share([part]))
     assert squared_error(chosen, part) <= min(losses.values()) * (1 + 1e-3)
+
+
+def test_no_share_beside_the_chosen_one_is_better(cells):
+    """Nor one of those that are far away."""
+    codes, Y, unknown, w, W0 = cells
+    train = data_of(codes[:60], Y[:60], unknown[:60], w[:60], W0)
+    known = np.where(unknown, 0.0, Y)
+    part = HeldOutFold(
+        train, np.arange(60, 90), codes[60:], sparse(known[60:]), w[60:], sparse(unknown[60:])
+    )
+    losses = [squared_error(learn_from_known_cells(train, share), part) for share in SHARES]
+    chosen = int(np.argmin(np.abs(SHARES - choose_known_share([part]))))
+    assert 0 < chosen < SHARES.size - 1  # else nothing would be shown
+    others = [chosen - 1, chosen + 1, *range(0, SHARES.size, 5)]
+    assert losses[chosen] <= min(losses[place] for place in others) * (1 + 1e-4)
+    assert choose_known_share([]) == SHARES[0]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -17,6 +17,7 @@ from compactlearn.core.validation import (
     check_partial_targets,
     check_targets,
 )
+from compactlearn.core.warn import warn_user
 
 
 def check_labels(
@@ -61,31 +62,67 @@ def check_labels(
     return replace(targets, unknown=cells)
 
 
-def require_known(targets: Targets, weights: NDArray[np.float64] | None = None) -> Targets:
-    """Refuse labels of which a column, or a row that counts, is unknown altogether."""
-    unknown = targets.unknown
-    if unknown is None:
+def rows_that_count(
+    targets: Targets, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.intp] | None:
+    """The rows that a fit learns from, or None where these are all.
+
+    A row of weight 0 has no part in it, and neither has one of whose labels none is known.
+
+    >>> targets = check_labels([[0.0, 1.0], [np.nan, np.nan], [1.0, np.nan]], 3)
+    >>> rows_that_count(targets), rows_that_count(targets, np.array([0.0, 1.0, 1.0]))
+    (array([0, 2]), array([2]))
+    """
+    counts = np.ones(targets.matrix.shape[0], dtype=bool) if weights is None else weights > 0
+    if targets.unknown is not None:
+        counts &= np.diff(targets.unknown.indptr) < targets.unknown.shape[1]
+        if not counts.any():
+            raise ValueError(
+                "Every label of every row that counts is unknown, so that there is nothing to "
+                "learn from; pass rows with known labels."
+            )
+    return None if counts.all() else np.flatnonzero(counts)
+
+
+def with_absent(targets: Targets) -> Targets:
+    """Labels that no row knows become absent ones, with a warning: nothing shows what they are."""
+    if targets.unknown is None:
         return targets
-    places = np.arange(unknown.shape[0]) if weights is None else np.flatnonzero(weights)
-    unknown = unknown[places]
+    never = never_known(targets.unknown)
+    if not never.size:
+        return targets
+    first = int(never[0])
+    name = "" if targets.names is None else f" ({targets.names[first]!r})"
+    warn_user(
+        f"{never.size} of the {targets.n_labels} labels are unknown in every row, label "
+        f"{first}{name} the first of them: nothing is learnt about them, and they count as absent. "
+        "Leave out such columns."
+    )
+    return replace(targets, unknown=known_somewhere(targets.unknown))
+
+
+def never_known(unknown: Any) -> NDArray[np.intp]:
+    """The columns that are marked in every row."""
     n_rows, n_labels = unknown.shape
-    of_label = np.bincount(unknown.indices, minlength=n_labels)
-    if (of_label == n_rows).any():
-        label = int(np.argmax(of_label))
-        name = "" if targets.names is None else f" ({targets.names[label]!r})"
-        raise ValueError(
-            f"Every label needs a row in which it is known, and label {label}{name} is unknown in "
-            f"all {n_rows} rows; leave that column out."
-        )
-    of_row = np.diff(unknown.indptr)
-    if (of_row == n_labels).any():
-        row = int(places[np.argmax(of_row)])
-        count = int(np.sum(of_row == n_labels))
-        raise ValueError(
-            f"Every row needs a label that is known, and of row {row} all {n_labels} are unknown "
-            f"({count} such rows in all); leave out rows whose labels are all unknown."
-        )
-    return targets
+    return np.flatnonzero(np.bincount(unknown.indices, minlength=n_labels) == n_rows)
+
+
+def known_somewhere(unknown: Any) -> Any:
+    """The marks without those of columns that no row knows, which so are absent; None without any.
+
+    >>> marks = scipy.sparse.csr_array([[1.0, 1.0], [1.0, 0.0]])
+    >>> known_somewhere(marks).toarray()
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    never = never_known(unknown)
+    if not never.size:
+        return unknown
+    kept = np.ones(unknown.shape[1])
+    kept[never] = 0.0
+    marks = scipy.sparse.csr_array(unknown.multiply(kept))
+    marks.eliminate_zeros()
+    return marks if marks.nnz else None
 
 
 def read_unknown(unknown: Any, shape: tuple[int, int]) -> Any:

@@ -10,6 +10,7 @@ fill is by the linear decoder that the ridge pulls to.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from compactlearn.linalg.moments import row_blocks
 
 Array = NDArray[np.float64]
 
-TRIED = SHARES[::5]  # a factor of eighteen apart: each is solved by several rounds
+STEPS = (5, 2, 1)  # of the shares: each is solved by several rounds, so few are tried at first
 TOLERANCE = 1e-4  # of the largest change of a filled cell
 MOST_ROUNDS = 50
 
@@ -41,16 +42,27 @@ def learn_from_known_cells(data: DecoderData, share: float) -> CodeDecoder:
 
 
 def choose_known_share(folds: Sequence[HeldOutFold]) -> float:
-    """The share of least squared error on known labels of new rows, summed over folds."""
+    """The share of least squared error on known labels of new rows, summed over folds.
+
+    Shares far apart are tried first, then those about the best, nearer and nearer.
+    """
     if not folds:
-        return float(TRIED[0])
-    losses = np.zeros(TRIED.size)
-    for part in folds:
-        cells: Array | None = None
-        for place, share in enumerate(TRIED):
-            decoder, cells = _solved(part.train, float(share), cells)
-            losses[place] += squared_error(decoder, part)
-    return float(TRIED[int(np.argmin(losses))])
+        return float(SHARES[0])
+    cells: list[Array | None] = [None] * len(folds)  # each solution is the start of the next
+
+    @cache
+    def loss(place: int) -> float:
+        total = 0.0
+        for number, part in enumerate(folds):
+            decoder, cells[number] = _solved(part.train, float(SHARES[place]), cells[number])
+            total += squared_error(decoder, part)
+        return total
+
+    best = min(range(0, SHARES.size, STEPS[0]), key=loss)
+    for step in STEPS[1:]:
+        near = (best, best - step, best + step)
+        best = min((place for place in near if 0 <= place < SHARES.size), key=loss)
+    return float(SHARES[best])
 
 
 def squared_error(decoder: CodeDecoder, part: HeldOutFold) -> float:

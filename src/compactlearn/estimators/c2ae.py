@@ -29,6 +29,7 @@ from compactlearn.core.params import (
     check_parameters,
 )
 from compactlearn.core.seeds import seeded
+from compactlearn.core.unknown_labels import read_unknown
 from compactlearn.core.validation import (
     check_features,
     check_partial_targets,
@@ -269,7 +270,14 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
     # ---- fitting ------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any = None, mask: Any = None, *, Y: Any = None, sep: str | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        mask: Any = None,
+        *,
+        Y: Any = None,
+        sep: str | None = None,
+        unknown: Any = None,
     ) -> Self:
         """Train the networks.
 
@@ -284,16 +292,24 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
             True where the label is known.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
+        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
+            True where the label is not known; for sparse labels, and in place of ``mask``.
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             get_metric_of_scores(self.scoring)  # refuses what is no metric, or none for it
             self.device_ = choose_device(self.device)
             X = check_features(self, X, reset=True)
-            targets, unknown = check_partial_targets(
+            if mask is not None and unknown is not None:
+                raise ValueError(
+                    "mask says which labels are known and unknown which are not, and both were "
+                    "given; pass one of them."
+                )
+            targets, cells = check_partial_targets(
                 labels_given(y, Y),
                 X.shape[0],
                 mask=mask,
+                hide=None if unknown is None else lambda shape: read_unknown(unknown, shape),
                 sep=sep,
                 owner=f"{type(self).__name__}.fit",
                 features=X,
@@ -302,7 +318,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
             describe(self, labels)
             threshold = labels.checked_threshold(self.threshold)
             self.threshold_, self._boundary = labels.placed(threshold)
-            examples = Examples.of(X, targets.matrix, unknown)
+            examples = Examples.of(X, targets.matrix, cells)
             self.__dict__.pop("scale_", None)
             if self.scale:
                 factors = inverse_deviations(*column_moments(examples.X))

@@ -31,6 +31,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core.devices import DeviceArray, compressed, host
+from compactlearn.core.unknown_labels import known_somewhere
 from compactlearn.core.warn import quiet
 from compactlearn.decoding.held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeSums
@@ -432,7 +433,7 @@ class CrossFit:
             _dense(decoder, self.pair),
             scores,
             others,
-            None if self.unknown is None else self.unknown[rest],
+            None if self.unknown is None else known_somewhere(self.unknown[rest]),
         )
         new_unknown = None if self.unknown is None else self.unknown[held]
         return HeldOutFold(train, held, new_codes, right[held], weights[held], new_unknown)

@@ -337,7 +337,7 @@ class Decisions:
         """
         folds = list(crossfit.held_out_folds(max(count, plan.n_held_out)))
         judging = folds[: plan.n_held_out]
-        strength, learn = self._strength(judging, plan)
+        strength, learn = self._strength(judging, plan, partial=crossfit.unknown is not None)
         note()
         decoding = learn(crossfit.data(), strength)
         note()
@@ -390,11 +390,11 @@ class Decisions:
         return threshold
 
     def _strength(
-        self, judging: list[HeldOutFold], plan: FoldPlan
+        self, judging: list[HeldOutFold], plan: FoldPlan, *, partial: bool = False
     ) -> tuple[float, Callable[[DecoderData, float], CodeDecoder]]:
         """How strongly the decoder is pulled to the linear one, and what learns it so."""
         if self.decoder == "learned":
-            if any(part.unknown is not None for part in judging):
+            if partial:
                 return choose_known_share(judging), learn_from_known_cells
             return choose_share([sums_of_fold(part) for part in judging]), learn_from_rows
         if plan.at_size:

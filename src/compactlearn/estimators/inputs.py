@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core.devices import DeviceArray, host
-from compactlearn.core.unknown_labels import check_labels, require_known
+from compactlearn.core.unknown_labels import check_labels, rows_that_count, with_absent
 from compactlearn.core.validation import Targets, check_features, check_targets, check_weights
 from compactlearn.linalg.graded import column_floor
 from compactlearn.linalg.moments import Moments
@@ -49,9 +49,13 @@ def check_training(
     else:
         targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
     weights = check_weights(sample_weight, X.shape[0])
-    require_known(targets, weights)
-    groups = check_groups(groups, X.shape[0], weights)
-    return TrainingData(*without_zero_weights(X, targets, weights), groups)
+    groups = check_groups(groups, X.shape[0])
+    rows = rows_that_count(targets, weights)
+    X, targets, weights = taken(X, targets, weights, rows)
+    targets = with_absent(targets)
+    if rows is not None and groups is not None:
+        groups = groups[rows]
+    return TrainingData(X, targets, weights, groups)
 
 
 def check_folds(moments: Any) -> tuple[tuple[Moments, ...], Moments]:
@@ -92,14 +96,21 @@ def check_moments(moments: Moments) -> None:
 def without_zero_weights(
     X: Any, targets: Targets, weights: Array | None
 ) -> tuple[Any, Targets, Array | None]:
-    if weights is None or weights.all():
+    counts = None if weights is None or weights.all() else np.flatnonzero(weights)
+    return taken(X, targets, weights, counts)
+
+
+def taken(
+    X: Any, targets: Targets, weights: Array | None, rows: NDArray[np.intp] | None
+) -> tuple[Any, Targets, Array | None]:
+    """Some of the rows; all of them, where none are named."""
+    if rows is None:
         return X, targets, weights
-    rows = np.flatnonzero(weights)
-    return X[rows], targets.take(rows), weights[rows]
+    return X[rows], targets.take(rows), None if weights is None else weights[rows]
 
 
-def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[Any] | None:
-    """Group labels of the rows that count."""
+def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
+    """A group for each of the rows."""
     if groups is None:
         return None
     groups = np.asarray(host(groups))
@@ -108,7 +119,7 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[Any
             f"groups must hold one entry for each of the {n_rows} rows, and has shape "
             f"{groups.shape}; pass a vector of that length."
         )
-    return groups if weights is None else groups[weights > 0]
+    return groups
 
 
 def inverse_deviations(means: Array, variances: Array, count: float) -> Array:

@@ -31,7 +31,7 @@ from compactlearn.core.params import (
 )
 from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
-from compactlearn.core.unknown_labels import check_labels, require_known
+from compactlearn.core.unknown_labels import check_labels, rows_that_count, with_absent
 from compactlearn.core.validation import (
     Targets,
     check_weights,
@@ -212,10 +212,12 @@ class ThresholdTuner(
                     "two columns, and was given a vector of classes; use scikit-learn's "
                     "TunedThresholdClassifierCV for those."
                 )
-            if targets.by_name or targets.unknown is not None:
-                Y = _labels_for(self.estimator, targets)
             weights = check_weights(sample_weight, targets.matrix.shape[0])
-            require_known(targets, weights)
+            rows_that_count(targets, weights)  # refuses where there are none
+            partial = targets.unknown is not None
+            targets = with_absent(targets)
+            if targets.by_name or partial:
+                Y = _labels_for(self.estimator, targets)
             self._asked, self._never_empty = self.response, self.never_empty
             self._tune(X, Y, targets, weights, groups)
             self.estimator_ = self._fitted(X, Y, weights)

@@ -27,7 +27,7 @@ from compactlearn.core.params import (
 from compactlearn.core.progress import Steps
 from compactlearn.core.seeds import seeded
 from compactlearn.core.threads import blas_threads
-from compactlearn.core.unknown_labels import check_labels, require_known
+from compactlearn.core.unknown_labels import check_labels, rows_that_count, with_absent
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -42,7 +42,7 @@ from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.estimators.compressing import compressed_parts, forget_compression
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
-from compactlearn.estimators.inputs import without_zero_weights
+from compactlearn.estimators.inputs import taken, without_zero_weights
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
 from compactlearn.metrics.scoring import Scorer, scorer
@@ -241,12 +241,12 @@ feature_names_in_
                     "that are all known; leave size_budget out, or the unknown labels."
                 )
             weights = check_weights(sample_weight, X.shape[0])
-            require_known(targets, weights)
             labels = LabelSpace.of(targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
             describe(self, labels)
-            counted = None if weights is None else np.flatnonzero(weights)
-            X, targets, weights = without_zero_weights(X, targets, weights)
+            counted = rows_that_count(targets, weights)
+            X, targets, weights = taken(X, targets, weights, counted)
+            targets = with_absent(targets)
             problem = self._problem(X, targets, weights, counted)
             wish = None
             if self.size_budget is not None:

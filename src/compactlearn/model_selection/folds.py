@@ -18,6 +18,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from compactlearn.core import memory
+from compactlearn.core.unknown_labels import known_somewhere
 from compactlearn.embeddings.base import Embedding
 from compactlearn.embeddings.row_graph import refuse_sums
 from compactlearn.estimators.compact import CompactClassifier
@@ -45,12 +46,20 @@ class Data:
     weights: Array | None
     unknown: Any = None  # a one for each label that is not known
 
+    @cached_property
+    def counted_rows(self) -> Indices | None:
+        """The rows that count; None where these are all."""
+        counts = np.ones(self.X.shape[0], dtype=bool) if self.weights is None else self.weights > 0
+        if self.unknown is not None:
+            counts &= np.diff(self.unknown.indptr) < self.unknown.shape[1]
+        return None if counts.all() else np.flatnonzero(counts)
+
     def counted(self) -> tuple[Any, Any, Array | None]:
         """Features, labels and weights of the rows that count."""
-        if self.weights is None or self.weights.all():
+        rows = self.counted_rows
+        if rows is None:
             return self.X, self.Y, self.weights
-        rows = np.flatnonzero(self.weights)
-        return self.X[rows], self.Y[rows], self.weights[rows]
+        return self.X[rows], self.Y[rows], None if self.weights is None else self.weights[rows]
 
     def part(self, rows: Indices) -> Data:
         weights = None if self.weights is None else self.weights[rows]
@@ -58,10 +67,11 @@ class Data:
         return Data(self.X[rows], self.Y[rows], weights, unknown)
 
     def counted_unknown(self) -> Any:
-        """The marks of unknown labels in the rows that count."""
-        if self.weights is None or self.weights.all():
-            return self.unknown
-        return self.unknown[np.flatnonzero(self.weights)]
+        """The marks of unknown labels in the rows that count, or None."""
+        if self.unknown is None:
+            return None
+        rows = self.counted_rows
+        return known_somewhere(self.unknown if rows is None else self.unknown[rows])
 
 
 @dataclass(frozen=True)
@@ -133,9 +143,10 @@ def hold_folds(
     for number, (train, test) in enumerate(splits):
         part = data.part(train)
         training = prepared.fit(clone(embedding), *part.counted())
-        if part.unknown is not None:
+        unknown = part.counted_unknown()
+        if unknown is not None:
             asked = model.alpha, model.bias, model.regressor
-            training = completed(training, embedding, part.counted_unknown(), *asked)
+            training = completed(training, embedding, unknown, *asked)
         yield _fold(number, training, data.X[test])
 
 

@@ -32,7 +32,7 @@ from compactlearn.core.params import (
     nearest,
 )
 from compactlearn.core.seeds import seeded
-from compactlearn.core.unknown_labels import check_labels, refuse_on_dask, require_known
+from compactlearn.core.unknown_labels import check_labels, refuse_on_dask, rows_that_count
 from compactlearn.core.validation import (
     Targets,
     check_features,
@@ -431,12 +431,12 @@ def _read(
     if read:
         y = targets  # read once, for all the fits
     weights = check_weights(sample_weight, X.shape[0])
-    require_known(targets, weights)
+    rows_that_count(targets, weights)  # refuses where there are none
     data = Data(X, targets.matrix, weights, targets.unknown)
     to_split = targets.matrix if read else y
     cv = search._cv(data, targets.kind)
     splits = search._splits(given, to_split, targets.kind, groups, X.shape[0], cv)
-    _refuse_unweighted(weights, splits)
+    _refuse_uncounted(data, splits)
     return SearchData(given, y, data, targets, splits, search._scorer(), groups, weights)
 
 
@@ -492,10 +492,18 @@ def _refuse_one_class(splits: Sequence[Split], y: Any) -> None:
             )
 
 
-def _refuse_unweighted(weights: Array | None, splits: Sequence[Split]) -> None:
+def _refuse_uncounted(data: Data, splits: Sequence[Split]) -> None:
     """Refuse what ``fit`` would: a training part of which no row counts."""
-    if weights is not None and not all(weights[train].any() for train, _ in splits):
-        raise ValueError(_UNWEIGHTED)
+    if data.counted_rows is None:
+        return
+    for train, _ in splits:
+        if data.weights is not None and not data.weights[train].any():
+            raise ValueError(_UNWEIGHTED)
+        if not np.isin(train, data.counted_rows).any():
+            raise ValueError(
+                "Of the training rows of a split no label is known, so that there is nothing to "
+                "learn from; use other splits, or leave out rows whose labels are all unknown."
+            )
 
 
 _UNWEIGHTED = (

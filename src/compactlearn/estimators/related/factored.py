@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Constraint, check_parameters
 from compactlearn.core.threads import blas_threads
-from compactlearn.core.unknown_labels import check_labels
+from compactlearn.core.unknown_labels import check_labels, rows_that_count, with_absent
 from compactlearn.core.validation import check_features, check_weights, unchanged_on_error
 from compactlearn.estimators.explaining.inside import LinearInside
-from compactlearn.estimators.inputs import without_zero_weights
+from compactlearn.estimators.inputs import taken, without_zero_weights
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
 
@@ -37,6 +37,7 @@ class FactoredClassifier(DenseScores):
     """Base: checks on the way in, scores on the way out. A subclass has ``_learn``."""
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
+    _takes_rows_without_labels: ClassVar[bool] = False  # whether these tell it something
 
     projection_: Array  # (D, k) P
     decoder_: Array  # (k, M) W
@@ -62,7 +63,11 @@ class FactoredClassifier(DenseScores):
                 given, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X
             )
             weights = check_weights(sample_weight, X.shape[0])
-            X, targets, weights = without_zero_weights(X, targets, weights)
+            if self._takes_rows_without_labels:
+                X, targets, weights = without_zero_weights(X, targets, weights)
+            else:
+                X, targets, weights = taken(X, targets, weights, rows_that_count(targets, weights))
+                targets = with_absent(targets)
             labels = LabelSpace.of(targets)
             describe(self, labels)
             threshold = labels.checked_threshold(self.threshold)

@@ -110,6 +110,7 @@ class SLRM(FactoredClassifier):
     True
     """
 
+    _takes_rows_without_labels: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "alpha": (Real(0),),
         "smoothness": (Real(0),),

@@ -104,7 +104,8 @@ class Problem:
         if self.weights is not None:
             digest.update(self.weights.tobytes())
         if self.unknown is not None:
-            digest.update(np.asarray(self.unknown.indices, dtype=np.int64).tobytes())
+            for part in (self.unknown.indptr, self.unknown.indices):
+                digest.update(np.asarray(part, dtype=np.int64).tobytes())
         return digest.hexdigest()
 
     def some(self, n_rows: int) -> Problem:

@@ -1,0 +1,317 @@
+"""Every classifier and search either takes unknown labels, or says in a sentence what to do.
+
+Those that take them read nothing under the marks, whatever the form, and with nothing hidden give
+the ordinary fit.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.linear_model import Ridge
+
+from compactlearn import (
+    AutoCompactClassifier,
+    C2AEClassifier,
+    CMLLClassifier,
+    CMLLClassifierCV,
+    CompactClassifier,
+    KernelMap,
+    Original,
+    POPClassifier,
+    ShortlistClassifier,
+    ThresholdTuner,
+    evaluate,
+    predict_labels,
+    related,
+    text_classifier,
+)
+from compactlearn.metrics import average_precision, micro_f1
+from compactlearn.model_selection import GridSearchMoments, RatioSearchCV, scores_on_split
+from tests.unknown.problems import problem, sparse, with_nan
+
+GRID = {"alpha": [1.0, 10.0]}
+
+
+class RidgeOfFeatures(Ridge):
+    """A regressor of somebody else, which takes no weights."""
+
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+def classifiers():
+    """Makers of all that take unknown labels, by name."""
+    made = {
+        f"{decoder}, {threshold}": lambda d=decoder, t=threshold: CMLLClassifier(
+            n_label_components=3, decoder=d, threshold=t
+        )
+        for decoder, thresholds in (
+            ("linear", ("auto", "f1", "per-label", "cardinality", 0.5)),
+            ("learned", ("f1", 0.5)),
+            ("logistic", ("f1", "per-label", 0.5)),
+        )
+        for threshold in thresholds
+    }
+    for method, size in (("exact", None), ("nystroem", 20), ("fourier", 20)):
+        kernel = KernelMap(method=method, n_components=size, random_state=0)
+        made[f"kernel, {method}"] = lambda k=kernel: CMLLClassifier(
+            n_label_components=3, feature_map=k
+        )
+    made["kernel, labels kept"] = lambda: CompactClassifier(
+        Original(), feature_map=KernelMap(), decoder="logistic"
+    )
+    for decoder in ("linear", "logistic"):
+        made[f"foreign regressor, {decoder}"] = lambda d=decoder: CMLLClassifier(
+            n_label_components=3, regressor=RidgeOfFeatures(), decoder=d, threshold="f1"
+        )
+    made["scaled"] = lambda: CMLLClassifier(n_label_components=3, scale=True)
+    made["CompactClassifier"] = CompactClassifier
+    made["missing positives"] = lambda: CMLLClassifier(positive_unlabelled=True)
+    made["wrong labels"] = lambda: CMLLClassifier(label_noise=(0.05, 0.1), decoder="logistic")
+    made["wrong labels, rates estimated"] = lambda: CMLLClassifier(label_noise="auto")
+    for name in ("CCA", "CSSP", "LPP", "MIFS", "MLSI", "NPE", "OPLS", "PCA", "GroPLE", "Rembrandt"):
+        made[name] = lambda n=name: CompactClassifier(getattr(related, n)())
+    made["LEML"] = lambda: related.LEML(2, random_state=0)
+    made["CMLLClassifierCV"] = lambda: CMLLClassifierCV(cv=2)
+    made["CMLLClassifierCV, learned"] = lambda: CMLLClassifierCV(
+        alphas=[1.0, 10.0], n_label_components=[3], decoders=("linear", "learned"), cv=2
+    )
+    made["CMLLClassifierCV, by labels"] = lambda: CMLLClassifierCV(
+        alphas=[1.0, 10.0],
+        n_label_components=[3],
+        decoders=("linear",),
+        scoring="micro_f1",
+        cv=2,
+    )
+    made["GridSearchMoments"] = lambda: GridSearchMoments(CMLLClassifier(), GRID, cv=2)
+    made["GridSearchMoments, logistic"] = lambda: GridSearchMoments(
+        CMLLClassifier(decoder="logistic"), GRID, cv=2
+    )
+    made["RatioSearchCV"] = lambda: RatioSearchCV(
+        feature_ratios=(0.5, 1.0), label_ratios=(0.5, 1.0), cv=2
+    )
+    for strategy in ("f1", "per-label", "cardinality", "top-k"):
+        made[f"ThresholdTuner, {strategy}"] = lambda s=strategy: ThresholdTuner(
+            CMLLClassifier(threshold=0.5), strategy=s, cv=2, random_state=0
+        )
+    return made
+
+
+MADE = classifiers()
+SLOW = (
+    *("CMLLClassifierCV, learned", "CMLLClassifierCV, by labels", "GridSearchMoments, logistic"),
+    *("RatioSearchCV", "wrong labels, rates estimated", "AutoCompactClassifier"),
+)
+ALL = [
+    pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name
+    for name in (*MADE, "AutoCompactClassifier")
+]
+
+
+def make(name):
+    return AutoCompactClassifier(random_state=0) if name not in MADE else MADE[name]()
+
+
+def names_of(Y):
+    return [[f"label {j}" for j in np.flatnonzero(row)] for row in Y]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return problem(80, 6, 5)
+
+
+def scores_and_labels(model, X):
+    return np.asarray(model.decision_function(X)), np.asarray(model.predict(X))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_stands_under_the_marks_is_not_read_in_any_form(name, data):
+    X, Y, unknown = data
+    given = with_nan(Y, unknown)
+    garbage = np.where(unknown, np.random.default_rng(1).integers(0, 2, Y.shape), Y)
+    frame = pd.DataFrame(given, columns=[f"label {j}" for j in range(5)])
+    expected, labels = scores_and_labels(make(name).fit(X, given), X)
+    for form, marks in (
+        (frame.astype("Int64"), None),
+        (garbage, unknown),
+        (sparse(1.0 - garbage) + sparse(2 * garbage - 1.0), scipy.sparse.csr_array(unknown)),
+        (names_of(garbage), scipy.sparse.coo_array(unknown)),
+    ):
+        scores, decided = scores_and_labels(make(name).fit(X, form, unknown=marks), X)
+        np.testing.assert_allclose(scores, expected, atol=1e-8)
+        np.testing.assert_array_equal(decided, labels)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_with_nothing_hidden_it_is_the_ordinary_fit(name, data):
+    X, Y, unknown = data
+    expected, labels = scores_and_labels(make(name).fit(X, Y), X)
+    nothing = np.zeros_like(unknown)
+    for form, marks in ((Y, nothing), (sparse(Y), scipy.sparse.csr_array(nothing))):
+        scores, decided = scores_and_labels(make(name).fit(X, form, unknown=marks), X)
+        np.testing.assert_allclose(scores, expected, atol=1e-8)
+        np.testing.assert_array_equal(decided, labels)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_row_of_which_nothing_is_known_contributes_nothing(name, data):
+    """Where rows are divided at random the folds are given here: such rows are in no test part."""
+    X, Y, unknown = data
+    given = with_nan(Y, unknown)
+    more = np.vstack([X, 50.0 * np.random.default_rng(0).normal(size=(7, 6))])
+    blank = np.vstack([given, np.full((7, 5), np.nan)])
+    folds = np.arange(80) % 3
+    splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
+    own, other = make(name), make(name)
+    if "cv" in own.get_params(deep=False):
+        own.set_params(cv=splits)
+        beside = np.arange(80, 87)
+        other.set_params(cv=[(np.append(train, beside), test) for train, test in splits])
+    expected = scores_and_labels(own.fit(X, given), X)
+    found = scores_and_labels(other.fit(more, blank), X)
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-8)
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_label_that_no_row_knows_counts_as_absent(name, data):
+    X, Y, unknown = data
+    unknown = unknown.copy()
+    unknown[:, 2] = True
+    blank = with_nan(Y, unknown)
+    absent = blank.copy()
+    absent[:, 2] = 0.0
+    expected, labels = scores_and_labels(make(name).fit(X, absent), X)
+    scores, decided = scores_and_labels(make(name).fit(X, blank), X)
+    np.testing.assert_allclose(scores, expected, atol=1e-8)
+    np.testing.assert_array_equal(decided, labels)
+    if name != "ThresholdTuner, top-k":  # names as many labels as it is asked for
+        assert not decided[:, 2].any()
+
+
+@pytest.mark.parametrize("name", ["linear, auto", "CMLLClassifierCV", "ThresholdTuner, f1"])
+def test_weights_of_rows_go_along(name, data):
+    """A row of weight 0 is one that is not there, and equal weights are none."""
+    X, Y, unknown = data
+    given = with_nan(Y, unknown)
+    splits = [(np.arange(20, 80), np.arange(20)), (np.arange(50), np.arange(50, 80))]
+    own, other = make(name), make(name)
+    weights = np.ones(80)
+    if "cv" in own.get_params(deep=False):
+        own.set_params(cv=splits)
+        other.set_params(cv=splits)
+    expected = scores_and_labels(own.fit(X, given), X)
+    found = scores_and_labels(other.fit(X, given, weights), X)
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-8)
+    weights[:40] = 3.0
+    heavy = scores_and_labels(other.fit(X, given, weights), X)
+    assert np.abs(heavy[0] - expected[0]).max() > 1e-4
+
+
+def test_a_vectoriser_before_it_changes_nothing(data):
+    _, Y, unknown = data
+    words = np.array(["rain", "wind", "sun", "snow", "fog"])
+    texts = [" ".join(["day", *words[row > 0]]) for row in Y]
+    model = text_classifier(CMLLClassifier(n_label_components=3))
+    expected = model.fit(texts, with_nan(Y, unknown)).decision_function(texts)
+    garbage = np.where(unknown, 1.0 - Y, Y)
+    marked = model.fit(texts, sparse(garbage), tags__unknown=sparse(unknown))
+    np.testing.assert_allclose(marked.decision_function(texts), expected, atol=1e-8)
+    assert len(predict_labels(marked, texts, k=2)[0]) == 2
+    figures = evaluate(marked, texts, with_nan(Y, unknown))
+    scores = marked.decision_function(texts)
+    assert figures["average_precision"] == pytest.approx(
+        average_precision(with_nan(Y, unknown), scores)
+    )
+
+
+@pytest.mark.parametrize("name", ["linear, auto", "logistic, f1", "CMLLClassifierCV"])
+def test_figures_count_the_known_labels_alone(name, data):
+    X, Y, unknown = data
+    given = with_nan(Y, unknown)
+    model = make(name).fit(X, given)
+    predicted = np.asarray(model.predict(X)) > 0
+    hit = (predicted & (Y > 0))[~unknown].sum()
+    literal = 2 * hit / (predicted[~unknown].sum() + Y[~unknown].sum())
+    assert model.evaluate(X, given)["micro_f1"] == pytest.approx(literal)
+    assert micro_f1(given, predicted.astype(float)) == pytest.approx(literal)
+    whole = Y[~unknown.any(axis=1)]
+    assert model.score(X[~unknown.any(axis=1)], whole) == pytest.approx(
+        (predicted == (Y > 0))[~unknown.any(axis=1)].all(axis=1).mean()
+    )
+
+
+# ---- refusals -----------------------------------------------------------------------------------
+
+REFUSING = {
+    "ShortlistClassifier": ShortlistClassifier,
+    "POPClassifier": POPClassifier,
+    **{
+        name: getattr(related, name)
+        for name in (
+            *("BooleanClassifier", "CompressedSensingClassifier", "DeepCMLLClassifier"),
+            *("ManiacClassifier", "OutputCodesClassifier", "ProjectionForestClassifier"),
+            *("SLEECClassifier", "TopicClassifier"),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", REFUSING)
+def test_others_refuse_and_say_what_to_do(name, data):
+    X, Y, unknown = data
+    with pytest.raises(ValueError, match="unknown label; fill the unknown labels, drop their rows"):
+        REFUSING[name]().fit(X, with_nan(Y, unknown))
+
+
+def test_those_that_are_left_do_so_as_well(data):
+    X, Y, unknown = data
+    given = with_nan(Y, unknown)
+    with pytest.raises(ValueError, match="fill these in, or use LEML"):
+        related.SLRM().fit(X, given)
+    with pytest.raises(ValueError, match="fill the unknown labels"):
+        next(scores_on_split(CMLLClassifier(threshold=0.5), [{"alpha": 1.0}], X, given, X))
+    auto = AutoCompactClassifier(random_state=0, time_budget=1)
+    auto.fit(X, Y)
+    with pytest.raises(ValueError, match="fill the unknown labels"):
+        auto.add_reference(X, given)
+
+
+def test_where_nothing_is_known_there_is_nothing_to_learn(data):
+    X, Y, _ = data
+    nothing = np.full_like(Y, np.nan)
+    for model in (
+        CMLLClassifier(),
+        CMLLClassifierCV(),
+        AutoCompactClassifier(),
+        ThresholdTuner(CMLLClassifier()),
+    ):
+        with pytest.raises(ValueError, match="nothing to learn from; pass rows with known labels"):
+            model.fit(X, nothing)
+
+
+def test_c2ae_takes_marks_as_the_others_do(data):
+    pytest.importorskip("torch", reason="the networks are trained by PyTorch")
+    X, Y, unknown = data
+    garbage = np.where(unknown, 1.0 - Y, Y)
+
+    def scores(labels, **marks):
+        model = C2AEClassifier(max_epochs=3, random_state=0)
+        return model.fit(X, labels, **marks).decision_function(X)
+
+    expected = scores(with_nan(Y, unknown))
+    np.testing.assert_array_equal(scores(sparse(garbage), unknown=sparse(unknown)), expected)
+    np.testing.assert_array_equal(scores(garbage, mask=~unknown), expected)
+    with pytest.raises(ValueError, match="both were given; pass one of them"):
+        scores(garbage, mask=~unknown, unknown=unknown)
+
+
+def test_every_classifier_of_the_related_work_is_in_a_list_here():
+    """A new class has to be put into one of the lists above."""
+    takes = {"LEML", *(name for name in related.__all__ if name in MADE)}
+    assert takes | set(REFUSING) - {"ShortlistClassifier", "POPClassifier"} | {"SLRM"} == set(
+        related.__all__
+    )
