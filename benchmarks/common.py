@@ -1,10 +1,12 @@
 """What every benchmark script shares: the machine's class, records on disk, tables on screen."""
 
+import argparse
 import json
 import os
 import platform
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -75,6 +77,35 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]])
     for row in rows:
         table.add_row(*row)
     console.Console(width=None if sys.stdout.isatty() else 120).print(table)
+
+
+def measured_by_set(
+    script: str | None,
+    record: str,
+    data: Sequence[str],
+    measure: Callable[[str, Path | None], dict[str, Any]],
+    arguments: list[str] | None = None,
+) -> int:
+    """The command of a script that measures data sets one by one: some of them, or all.
+
+    The record is written after each; what is not measured again stays as it was.
+    """
+    parser = argparse.ArgumentParser(
+        description=script, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"default: {', '.join(data)}")
+    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser.add_argument("--out", type=Path, default=RESULTS / record)
+    options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    known = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
+    found = {row["data"]: row for row in known.get("measurements", [])}
+    for name in options.names or data:
+        found[name] = measure(name, options.data_home)
+        print(found[name], flush=True)
+        rows = [found[one] for one in data if one in found]
+        write_json(options.out, {"date": today(), "machine": machine(), "measurements": rows})
+    return 0
 
 
 def _cpu_model() -> str:

@@ -9,10 +9,7 @@ folds or by the gain on the first. Average precision on the held-out rows is giv
 beside those of the linear and the logistic decoder in the setting in which the linear one is best.
 """
 
-import argparse
-import json
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -79,24 +76,7 @@ def _on_split(X: Any, Y: Any, train: Any, test: Any) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: ten sets")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
-    parser.add_argument("--out", type=Path, default=common.RESULTS / "decoder_choice.json")
-    options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
-    # What is not measured again stays as it was.
-    known = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
-    found = {row["data"]: row for row in known.get("measurements", [])}
-    for name in options.names or DATA:
-        found[name] = measure(name, options.data_home)
-        print(found[name], flush=True)
-        rows = [found[data] for data in DATA if data in found]
-        record = {"date": common.today(), "machine": common.machine(), "measurements": rows}
-        common.write_json(options.out, record)
-    return 0
+    return common.measured_by_set(__doc__, "decoder_choice.json", DATA, measure, arguments)
 
 
 if __name__ == "__main__":

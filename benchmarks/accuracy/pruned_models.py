@@ -10,10 +10,7 @@ which is the best on the very rows that judge it. A weight of a sparse matrix co
 its place, and a feature that is kept counts once for its place.
 """
 
-import argparse
-import json
 import sys
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -204,23 +201,7 @@ def measure(name: str, data_home: Path | None) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all three")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
-    parser.add_argument("--out", type=Path, default=common.RESULTS / "pruned_models.json")
-    options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
-    # What is not measured again stays as it was.
-    known = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
-    found = {row["data"]: row for row in known.get("measurements", [])}
-    for name in options.names or DATA:
-        found[name] = measure(name, options.data_home)
-        rows = [found[data] for data in DATA if data in found]
-        record = {"date": common.today(), "machine": common.machine(), "measurements": rows}
-        common.write_json(options.out, record)
-    return 0
+    return common.measured_by_set(__doc__, "pruned_models.json", DATA, measure, arguments)
 
 
 if __name__ == "__main__":

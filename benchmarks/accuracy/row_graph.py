@@ -12,11 +12,8 @@ average precision on inner folds for each weight at its best penalty and number 
 0 is plain CMLL.
 """
 
-import argparse
-import json
 import sys
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -120,23 +117,7 @@ def means(folds: list[dict[str, Any]], key: str) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all five")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
-    parser.add_argument("--out", type=Path, default=common.RESULTS / "row_graph.json")
-    options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
-    # What is not measured again stays as it was.
-    known = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
-    found = {row["data"]: row for row in known.get("measurements", [])}
-    for name in options.names or DATA:
-        found[name] = measure(name, options.data_home)
-        rows = [found[data] for data in DATA if data in found]
-        record = {"date": common.today(), "machine": common.machine(), "measurements": rows}
-        common.write_json(options.out, record)
-    return 0
+    return common.measured_by_set(__doc__, "row_graph.json", DATA, measure, arguments)
 
 
 if __name__ == "__main__":

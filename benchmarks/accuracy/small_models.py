@@ -8,10 +8,7 @@ the penalty of the learner), CMLL with the features kept, with twice as many fea
 (completion="krylov"), and with as many. All have alpha="auto" and are not tuned.
 """
 
-import argparse
-import json
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -62,23 +59,7 @@ def measure(name: str, data_home: Path | None) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: both")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
-    parser.add_argument("--out", type=Path, default=common.RESULTS / "small_models.json")
-    options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
-    # What is not measured again stays as it was.
-    known = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
-    found = {row["data"]: row for row in known.get("measurements", [])}
-    for name in options.names or DATA:
-        found[name] = measure(name, options.data_home)
-        rows = [found[data] for data in DATA if data in found]
-        record = {"date": common.today(), "machine": common.machine(), "measurements": rows}
-        common.write_json(options.out, record)
-    return 0
+    return common.measured_by_set(__doc__, "small_models.json", DATA, measure, arguments)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,29 @@ class Problem:
     ridge: float | None = None
 
 
-class Encoder(Embedding):
+class EncodesLabels(Embedding):
+    """Base of the methods that have codes for labels they have not met."""
+
+    def encode(self, Y: Any) -> Array:
+        """Return the codes of labels, of shape (n_samples, n_label_components).
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix of shape (n_samples, n_labels)
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
+            names, lists of these if you like.
+        """
+        check_is_fitted(self, "n_label_components_")
+        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
+        # Labels are encoded on the host, and their codes are where the fitted arrays are.
+        return bare(beside(self._encoded(labels), held(self.decoder_)))
+
+    @abstractmethod
+    def _encoded(self, labels: Any) -> Array:
+        """The codes of checked labels, a sparse matrix of ones."""
+
+
+class Encoder(EncodesLabels):
     """Base of the methods that keep the features and encode labels by orthonormal directions."""
 
     n_label_components: Any
@@ -106,26 +128,13 @@ class Encoder(Embedding):
         # Of the encoder: centred labels have codes about 0.
         self._constant = bare(result.codes.constant)
 
-    def encode(self, Y: Any) -> Array:
-        """Return the codes of labels, of shape (n_samples, n_label_components).
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
-            names, lists of these if you like.
-        """
-        check_is_fitted(self, "n_label_components_")
-        labels = check_labels_to_encode(Y, self.decoder_.shape[1], self._classes, self._names)
-        codes = labels @ host(self.decoder_).T
-        if self._constant is not None:
-            codes = codes + host(self._constant)
-        return beside_decoder(codes, self)
+    def _encoded(self, labels: Any) -> Array:
+        return with_constant(labels @ host(self.decoder_).T, self._constant)
 
 
-def beside_decoder(codes: Array, embedding: Embedding) -> Any:
-    """Codes that were made on the host, where the arrays of a fitted embedding are."""
-    return bare(beside(codes, held(embedding.decoder_)))
+def with_constant(codes: Array, constant: Any) -> Array:
+    """Codes of labels, and what an encoder adds to each, if anything."""
+    return codes if constant is None else codes + host(constant)
 
 
 def uncentred_offset(pair: Pair, found: Embedded, kind: str) -> Array:

@@ -200,10 +200,11 @@ class _Solved:
         P = members[0][0].columns
         assert P is not None
         extra = max(head.extra for head, _ in members)
+        whole = P
         if extra > 0:
-            more = self.pair.principal_directions(extra, P, fill=False)[0]
+            whole = np.hstack([P, self.pair.principal_directions(extra, P, fill=False)[0]])
         for head, group in members:
-            yield np.hstack([P, more[:, : head.extra]]) if head.extra > 0 else P, group
+            yield whole[:, : P.shape[1] + max(head.extra, 0)], group
 
     def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
         if self.regressor is not None:

@@ -16,14 +16,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.devices import bare, host
 from compactlearn.core.params import Choice, Constraint, Integer, Seed
 from compactlearn.core.seeds import seeded
-from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
+from compactlearn.embeddings.base import Embedded, Plan, Traits, note_shortfall
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import ROUTES, beside_decoder, check_labels_to_encode
+from compactlearn.embeddings.encoders import ROUTES, EncodesLabels, with_constant
 from compactlearn.embeddings.related.coded_labels import CODINGS, CodedLabels, least_squares
 from compactlearn.embeddings.related.column_choice import drawn, greedy, largest_first, leverages
 from compactlearn.linalg.arrays import beside
@@ -33,7 +32,7 @@ Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
-class CSSP(Embedding):
+class CSSP(EncodesLabels):
     """Column subset selection: some labels are learnt, and the others follow by least squares.
 
     The codes are m of the labels themselves, so a model's codes have names. A label that is not
@@ -171,21 +170,10 @@ solver_, n_features_in_, feature_names_in_
         self._scale = 2.0 if self.coding == "signed" else 1.0
         self._constant = bare(result.codes.constant)
 
-    def encode(self, Y: Any) -> Array:
-        """Return the codes of labels, of shape (n_samples, n_label_components).
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
-            names, lists of these if you like.
-        """
-        check_is_fitted(self, "n_label_components_")
-        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
-        codes = self._scale * labels[:, host(self.selected_)].toarray()
-        if self._constant is not None:
-            codes = codes + host(self._constant)
-        return beside_decoder(codes, self)
+    def _encoded(self, labels: Any) -> Array:
+        return with_constant(
+            self._scale * labels[:, host(self.selected_)].toarray(), self._constant
+        )
 
 
 def _embedded(labels: CodedLabels, chosen: Places) -> Embedded:

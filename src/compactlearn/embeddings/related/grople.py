@@ -17,13 +17,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.devices import bare, host
 from compactlearn.core.params import Choice, Constraint, Integer, Real
-from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
+from compactlearn.embeddings.base import Embedded, Plan, Traits, note_shortfall
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import ROUTES, beside_decoder, check_labels_to_encode
+from compactlearn.embeddings.encoders import ROUTES, EncodesLabels, with_constant
 from compactlearn.embeddings.related.coded_labels import CODINGS, CodedLabels, least_squares
 from compactlearn.embeddings.related.label_groups import label_groups
 from compactlearn.linalg.arrays import beside
@@ -38,7 +37,7 @@ Places = NDArray[np.intp]
 _STEPS = 5  # of proximal gradients for T, to one solution for U
 
 
-class GroPLE(Embedding):
+class GroPLE(EncodesLabels):
     """Group preserving label embedding: a low-rank factorisation with group-sparse decoders.
 
     Labels that occur together form a group, and a code is of use to a group as a whole or not at
@@ -174,21 +173,8 @@ solver_, n_features_in_, feature_names_in_
         self._encoder = bare(result.codes.right_weights)
         self._constant = bare(result.codes.constant)
 
-    def encode(self, Y: Any) -> Array:
-        """Return the codes of labels, of shape (n_samples, n_label_components).
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
-            names, lists of these if you like.
-        """
-        check_is_fitted(self, "n_label_components_")
-        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
-        codes = labels @ host(self._encoder)
-        if self._constant is not None:
-            codes = codes + host(self._constant)
-        return beside_decoder(codes, self)
+    def _encoded(self, labels: Any) -> Array:
+        return with_constant(labels @ host(self._encoder), self._constant)
 
 
 @dataclass(frozen=True)

@@ -18,19 +18,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Choice, Constraint, Flag, Real
 from compactlearn.embeddings.base import (
     Embedded,
-    Embedding,
     Plan,
     Traits,
     note_shortfall,
     shared_ridge,
 )
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import beside_decoder, check_labels_to_encode
+from compactlearn.embeddings.encoders import EncodesLabels
 from compactlearn.embeddings.related.coded_labels import least_squares
 from compactlearn.embeddings.related.label_kernel import (
     LABEL_KERNELS,
@@ -56,7 +54,7 @@ class KernelEmbedded(Embedded):
     set_codes: SetCodes = field(kw_only=True)
 
 
-class KernelLabelSpace(Embedding):
+class KernelLabelSpace(EncodesLabels):
     """Feature-aware non-linear label space transformation, by kernel canonical correlation.
 
     A code is a smooth function of the whole label vector, of those that a ridge regression on the
@@ -271,21 +269,11 @@ solver_, n_features_in_, feature_names_in_
         self._by_labels = (found.linear_weights,) if self.joined or not by_kernel else None
         self._constant = (found.constant,)
 
-    def encode(self, Y: Any) -> Array:
-        """Return the codes of labels, of shape (n_samples, n_label_components).
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
-            names, lists of these if you like.
-        """
-        check_is_fitted(self, "n_label_components_")
-        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
+    def _encoded(self, labels: Any) -> Array:
         codes = np.tile(self._constant[0], (labels.shape[0], 1))
         if self._by_labels is not None:
             codes += labels @ self._by_labels[0]
         if self._by_kernel is not None:
             sets, weights = self._by_kernel
             codes += LabelKernel("rbf", self.label_gamma_).between(labels, sets) @ weights
-        return beside_decoder(codes, self)
+        return codes

@@ -6,15 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.devices import bare, host
 from compactlearn.core.params import Choice, Constraint, Seed
 from compactlearn.core.seeds import seeded
 from compactlearn.core.weight import owned
-from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits
+from compactlearn.embeddings.base import Embedded, Plan, Traits
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import ROUTES, beside_decoder, check_labels_to_encode
+from compactlearn.embeddings.encoders import ROUTES, EncodesLabels
 from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.pairs import Pair
 
@@ -23,7 +22,7 @@ Array = NDArray[np.float64]
 MEASUREMENTS = ("hadamard", "gaussian")
 
 
-class RandomCodes(Embedding):
+class RandomCodes(EncodesLabels):
     """Codes that are random combinations of the labels, and the linear decoder of least norm.
 
     :class:`~compactlearn.related.CompressedSensingClassifier` decodes them better.
@@ -97,17 +96,8 @@ solver_, n_features_in_, feature_names_in_
         assert weights is not None
         self.measurements_ = bare(owned(weights.T))
 
-    def encode(self, Y: Any) -> Array:
-        """Return the measurements of labels, of shape (n_samples, n_label_components).
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
-        """
-        check_is_fitted(self, "n_label_components_")
-        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
-        return beside_decoder(labels @ host(self.measurements_).T, self)
+    def _encoded(self, labels: Any) -> Array:
+        return labels @ host(self.measurements_).T
 
 
 def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Array:
