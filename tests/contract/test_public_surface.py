@@ -25,6 +25,7 @@ from compactlearn import (
     CompactClassifier,
     FaIE,
     KernelMap,
+    KernelRegressor,
     Original,
     POPClassifier,
     ShortlistClassifier,
@@ -57,8 +58,15 @@ METHOD_DEFAULTS = {
         "random_state": None,
     },
     Original: {},
-    PLST: {"n_label_components": "auto", "solver": "auto"},
-    CPLST: {"n_label_components": "auto", "ridge": "shared", "hat": "intercept", "solver": "auto"},
+    PLST: {"n_label_components": "auto", "center": True, "offset": "mean", "solver": "auto"},
+    CPLST: {
+        "n_label_components": "auto",
+        "ridge": "shared",
+        "hat": "intercept",
+        "center": True,
+        "offset": "mean",
+        "solver": "auto",
+    },
     DMLR: {
         "n_label_components": "auto",
         "beta": "auto",
@@ -92,6 +100,7 @@ METHOD_DEFAULTS = {
         "coef0": 1.0,
         "random_state": None,
     },
+    KernelRegressor: {"alpha": 1.0, "gamma": "distance"},
 }
 METHODS = {"PLST": PLST, "CPLST": CPLST, "DMLR": DMLR, "FaIE": FaIE, "MDDM": MDDM}
 every_method = pytest.mark.parametrize("cls", METHODS.values(), ids=METHODS.keys())
@@ -184,7 +193,8 @@ PUBLIC = [
     *("CMLL", "CPLST", "DMLR", "FaIE", "MDDM", "PLST", "Original"),
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     "C2AEClassifier",
-    *("KernelMap", "Moments", "evaluate", "fit_path", "method", "predict_labels", "predict_topk"),
+    *("KernelMap", "KernelRegressor", "Moments", "evaluate", "fit_path", "method"),
+    *("predict_labels", "predict_topk"),
     "text_classifier",
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),
     *("explain", "label_neighbours"),

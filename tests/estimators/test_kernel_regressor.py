@@ -8,8 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from compactlearn import MDDM, CompactClassifier, KernelMap, load_model, method
-from compactlearn.estimators import KernelRegressor
+from compactlearn import MDDM, CompactClassifier, KernelMap, KernelRegressor, load_model, method
 from compactlearn.model_selection import GridSearchMoments
 from tests.makers import make_data, modest
 

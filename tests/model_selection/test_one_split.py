@@ -7,8 +7,15 @@ import torch
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from compactlearn import CPLST, MDDM, CMLLClassifier, CompactClassifier, KernelMap, Original
-from compactlearn.estimators import KernelRegressor
+from compactlearn import (
+    CPLST,
+    MDDM,
+    CMLLClassifier,
+    CompactClassifier,
+    KernelMap,
+    KernelRegressor,
+    Original,
+)
 from compactlearn.model_selection import scores_on_split
 
 from .helpers import make_data

@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from compactlearn.core.devices import DeviceArray, bare, held
 from compactlearn.core.params import Choice, Constraint, Real, check_parameters
+from compactlearn.core.validation import check_weights
 from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.linalg.ridge import solve_ridge
 
@@ -51,9 +52,8 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from compactlearn import MDDM, CompactClassifier
+    >>> from compactlearn import MDDM, CompactClassifier, KernelRegressor
     >>> from compactlearn.datasets import load
-    >>> from compactlearn.estimators import KernelRegressor
     >>> data = load("emotions")
     >>> model = CompactClassifier(MDDM(4), regressor=KernelRegressor(alpha=0.1), threshold=0.5)
     >>> model.fit(data.X[:400], data.Y[:400]).predict(data.X[400:]).shape
@@ -84,8 +84,8 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
         if not isinstance(X, DeviceArray):
             X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
             y = np.asarray(y, dtype=np.float64)
-            if sample_weight is not None:
-                weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            weights = check_weights(sample_weight, X.shape[0])
+            if weights is not None:
                 counted = weights > 0
                 X, y, weights = X[counted], y[counted], weights[counted]
         mapping = KernelMap(gamma=self.gamma).fit_rows(X, weights)

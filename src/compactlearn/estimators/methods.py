@@ -34,7 +34,7 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
         "as printed": the same with what the paper's figures have: a ridge without an intercept
         whose penalty is 0.1, labels that PLST and CPLST do not centre, a penalty of 1e-6 in FaIE's
         hat matrix, and for k-MDDM and k-CMLL a kernel ridge of the projected rows
-        (:class:`~compactlearn.estimators.KernelRegressor`). For comparison with the published
+        (:class:`KernelRegressor`). For comparison with the published
         tables; for other uses an intercept is better.
         "recommended": this library's defaults.
     **params

@@ -95,10 +95,6 @@ class KernelPair(RowwisePair):
         return float(np.trace(self.kernel))
 
     @property
-    def mean_square(self) -> float:
-        return self._square
-
-    @property
     def rounding_scale(self) -> float:  # type: ignore[override]
         return KERNEL_ROUNDING * self._raw_energy
 

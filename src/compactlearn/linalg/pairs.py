@@ -121,11 +121,6 @@ class Pair(ABC):
         """Squared Frobenius norm of Xc'Y."""
 
     @property
-    def mean_square(self) -> float:
-        """Squared length of the mean of the left block's rows."""
-        return float(self.mean_left @ self.mean_left)
-
-    @property
     def rounding_scale(self) -> float:
         """The size of what Gram matrices and kernels of Xc were computed from, where centring took
         away more than it left; 0 where the rows were centred first."""
@@ -134,7 +129,7 @@ class Pair(ABC):
     @property
     def has_variance(self) -> bool:
         """Whether the left block varies by more than rounding."""
-        return self.left_energy > 1e-24 * self.count * self.mean_square
+        return self.left_energy > 1e-24 * self.count * float(self.mean_left @ self.mean_left)
 
     @property
     def variances(self) -> Array | None:

@@ -27,6 +27,7 @@ from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.codes import peak_signs
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.ridge import HATS
+from compactlearn.linalg.rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
 
@@ -182,7 +183,9 @@ solver_, n_features_in_, feature_names_in_
             return shared_ridge(self.ridge)
         trace = pair.left_energy
         if self.hat in ("raw", "penalised"):
-            trace += pair.count * pair.mean_square
+            by_rows = isinstance(pair, RowwisePair)  # where a mean may be known by products alone
+            mean, known = pair.mean_left, pair.mean_products[1] if by_rows else None
+            trace += pair.count * (float(mean @ mean) if known is None else known)
         return self.lam * trace / pair.given_left
 
     def _finish(self, pair: Pair, found: Embedded) -> Embedded:
