@@ -1,5 +1,7 @@
 """What several folders of tests share: data without ties, records, and a literal ridge."""
 
+import signal
+
 import numpy as np
 import scipy.sparse
 from hypothesis import HealthCheck, settings
@@ -108,3 +110,9 @@ def ridge_scores(Z, T, alpha, Z_new, weights=None, bias="free"):
 def as_dense(scores):
     """Scores as an array, whether the model stores all of them or only those of candidates."""
     return scores.toarray() if scipy.sparse.issparse(scores) else np.asarray(scores)
+
+
+def heed_ctrl_c():
+    """For a process about to start: a shell lets what it starts in the background ignore Ctrl-C,
+    and whatever that starts in turn."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
