@@ -95,4 +95,5 @@ class Child:
         return self.returncode
 
     def kill(self):
-        os.kill(self.pid, signal.SIGKILL)
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
