@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import scaling
 from printed import (
+    packed_records,
     printed_by_method,
     printed_by_set,
     printed_conventions,
@@ -36,7 +37,7 @@ from compactlearn.core.memory import human_bytes
 from compactlearn.datasets import describe
 from compactlearn.metrics.table import get_metric, greater_is_better
 from compactlearn.records import Record as CellRecord
-from compactlearn.records import Results, aggregate, open_records
+from compactlearn.records import Results, aggregate
 from compactlearn.records.ranks import (
     average_ranks,
     critical_difference,
@@ -163,7 +164,7 @@ def onnx(record: Record) -> str:
 
 @cache
 def _paper_protocol() -> Results:
-    return aggregate(open_records(PAPER), "paper")
+    return aggregate(packed_records(PAPER), "paper")
 
 
 LINEAR = ("ORI", "PLST", "CPLST", "DMLR", "FaIE", "CMLL_y", "MDDM", "POP", "CMLL")
@@ -277,7 +278,7 @@ def differences(record: Record) -> str:
 
 def decoders() -> str:
     """Decoders under the fair protocol, beside ridge and one-vs-rest logistic regression."""
-    found = aggregate(open_records(PAPER), "nested")
+    found = aggregate(packed_records(PAPER), "nested")
     titles = {
         "ORI": "ridge",
         "BR-logistic": "one-vs-rest",
@@ -745,7 +746,7 @@ def choices() -> str:
 
 def equal_size() -> str:
     """Average precision of controls that keep as many numbers as CMLL, under the fair protocol."""
-    found = aggregate(open_records(PAPER), "nested")
+    found = aggregate(packed_records(PAPER), "nested")
     titles = {
         "CMLL": "CMLL",
         "RRR": "reduced-rank ridge",
@@ -847,7 +848,7 @@ def _compared(name: str) -> Compared | None:
         return None
     spec = read_spec(AUTO / f"{name}.toml")
     asked = {cell.name for cell in cells_of(spec)}
-    records = [record for record in open_records(pack) if record.cell.name in asked]
+    records = [record for record in packed_records(pack) if record.cell.name in asked]
     by_place: dict[tuple[str, str], list[CellRecord]] = {}
     for record in records:
         by_place.setdefault((record.cell.dataset, record.cell.method), []).append(record)
@@ -1100,7 +1101,7 @@ def auto_sizes() -> str:
 
 def results() -> str:
     """What the records of the benchmark say; headings one level down, under the page's own."""
-    records = list(open_records(PAPER))
+    records = packed_records(PAPER)
     asked = {
         cell.name for path in PAPER.parent.glob("*.toml") for cell in cells_of(read_spec(path))
     }
