@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse
 from hypothesis import HealthCheck, settings
 
+from compactlearn import CompactClassifier
 from compactlearn.records import Cell, Record
 
 #: Few examples, the same ones on every machine: a theorem must not be flaky.
@@ -105,6 +106,11 @@ def ridge_scores(Z, T, alpha, Z_new, weights=None, bias="free"):
     """What :func:`literal_ridge` predicts for new rows."""
     coefficients, intercept = literal_ridge(Z, T, alpha, weights, bias)
     return Z_new @ coefficients + intercept
+
+
+def untuned(embedding, **options):
+    """A classifier for those who read scores alone: tuning a threshold is most of a small fit."""
+    return CompactClassifier(embedding, threshold=0.5, **options)
 
 
 def as_dense(scores):
