@@ -131,9 +131,9 @@ def refuse_foreign_attributes(type_: type, state: State) -> None:
             or isinstance(there, property | cached_property)
         ):
             raise ModelFileError(f"{type_.__name__} has no attribute {name!r:.60} to be set")
-    needed: set[str] = set()
+    needed: frozenset[str] = frozenset()
     if is_dataclass(type_):
-        needed = {field.name for field in fields(type_)}
+        needed = frozenset(field.name for field in fields(type_))
         if set(state) - needed:
             raise ModelFileError(f"{type_.__name__} has other fields")
     elif issubclass(type_, BaseEstimator):
