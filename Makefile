@@ -16,6 +16,8 @@ OLD_TESTS := contract datasets decoding embeddings estimators linalg metrics mod
 
 # One BLAS thread per test process: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Where images forbid compiled files, each process that a test starts would compile the package again.
+export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
@@ -38,7 +40,7 @@ test: $(DEV)
 	$(BIN)/ruff check
 	$(BIN)/pyrefly check
 	$(BIN)/lint-imports
-	$(ONE_THREAD) $(BIN)/pytest -q --doctest-modules src/compactlearn
+	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --doctest-modules src/compactlearn
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 test-oldest: $(OLD)/.installed

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from compactlearn.records import Results, aggregate, open_records
+from compactlearn.records import Record, Results, aggregate, open_records
 from compactlearn.report.tables.published import dataset_order, method_order, published
 from compactlearn.report.words.summary import CLOSE
 
@@ -103,9 +103,15 @@ def compared(before: Results, after: Results) -> list[PublishedCell]:
 
 
 @cache
+def packed_records(path: Path) -> tuple[Record, ...]:
+    """All records of a packed file, read once for all the tables that are made of them."""
+    return tuple(open_records(path))
+
+
+@cache
 def _cells() -> tuple[PublishedCell, ...]:
-    before = aggregate(open_records(PAPER), "paper")
-    return tuple(compared(before, aggregate(open_records(PRINTED), "paper")))
+    before = aggregate(packed_records(PAPER), "paper")
+    return tuple(compared(before, aggregate(packed_records(PRINTED), "paper")))
 
 
 def printed_by_method() -> str:

@@ -1,9 +1,12 @@
 """What several folders of tests share: data without ties, records, and a literal ridge."""
 
+import signal
+
 import numpy as np
 import scipy.sparse
 from hypothesis import HealthCheck, settings
 
+from compactlearn import CompactClassifier
 from compactlearn.records import Cell, Record
 
 #: Few examples, the same ones on every machine: a theorem must not be flaky.
@@ -105,6 +108,17 @@ def ridge_scores(Z, T, alpha, Z_new, weights=None, bias="free"):
     return Z_new @ coefficients + intercept
 
 
+def untuned(embedding, **options):
+    """A classifier for those who read scores alone: tuning a threshold is most of a small fit."""
+    return CompactClassifier(embedding, threshold=0.5, **options)
+
+
 def as_dense(scores):
     """Scores as an array, whether the model stores all of them or only those of candidates."""
     return scores.toarray() if scipy.sparse.issparse(scores) else np.asarray(scores)
+
+
+def heed_ctrl_c():
+    """For a process about to start: a shell lets what it starts in the background ignore Ctrl-C,
+    and whatever that starts in turn."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

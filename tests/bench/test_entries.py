@@ -196,7 +196,7 @@ def test_nothing_but_the_task_decides(name, selection, monkeypatch):
     if name == "Auto":
         monkeypatch.setattr(compactlearn, "AutoCompactClassifier", AutoStandIn, raising=False)
     settings = SMALL | {"betas": [1.0], "alphas": [0.1], "label_ratios": [0.5, 1.0]}
-    settings |= {"trees": 5}
+    settings |= {"trees": 5, "latent": [0.5, 1.0], "max_epochs": 3}
     first, second = (
         _as_record(name, ENTRIES[name].answer(make_task(selection, settings)), selection)
         for _ in range(2)

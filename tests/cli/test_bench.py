@@ -18,6 +18,7 @@ from compactlearn.bench import Event, RunError
 from compactlearn.bench.methods import finding
 from compactlearn.cli import bench, bench_view, main
 from compactlearn.records import Cell, Store
+from tests.makers import heed_ctrl_c
 
 HELPERS = Path(__file__).resolve().parents[1] / "bench" / "helpers"
 
@@ -250,6 +251,7 @@ def test_ctrl_c_stops_cleanly(write, tmp_path, monkeypatch):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_ctrl_c,
     )
     end = time.monotonic() + 60
     while time.monotonic() < end and (not log.exists() or log.read_text().count("\n") < 3):
@@ -257,7 +259,7 @@ def test_ctrl_c_stops_cleanly(write, tmp_path, monkeypatch):
     pid = int(log.read_text().split()[0])
     assert os.getpgid(pid) != process.pid  # a terminal interrupts the command, not its workers
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert re.fullmatch(
         r"compactlearn: Stopped; \d+ of 100 cells have a record. The same [^\n]*\n", err

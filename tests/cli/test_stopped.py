@@ -13,6 +13,7 @@ import pytest
 from compactlearn import CMLLClassifier, load_model
 from compactlearn.cli import fit, main
 from compactlearn.datasets import Dataset, write_parquet
+from tests.makers import heed_ctrl_c
 
 READY = """
 import sys
@@ -35,6 +36,7 @@ def test_ctrl_c_is_status_130_and_leaves_no_file(method, seconds, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_ctrl_c,
     )
     assert process.stdout.readline() == "ready\n"
     time.sleep(seconds)

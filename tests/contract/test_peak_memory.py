@@ -6,15 +6,15 @@ is the largest of all that are made on the way, each with what is held when it i
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.forking import Mother
+
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
-CHILD = """
+BEFORE = """
 import json, sys, warnings
 from pathlib import Path
 import numpy as np
@@ -37,8 +37,11 @@ def read(name):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name))
 
-model, (X, Y) = eval(sys.argv[1]), eval(sys.argv[2])
 CMLLClassifier(decoder="logistic").fit(*dense(200, 20, 8))  # imports and pools are not counted
+"""
+
+PROGRAM = """
+model, (X, Y) = eval(sys.argv[1]), eval(sys.argv[2])
 before, announced = read("VmRSS"), []
 
 def note(needed, **_):
@@ -55,17 +58,16 @@ print(json.dumps({"peak": read("VmHWM") - start, "estimate": max(announced)}))
 """
 
 
-def measured(model, data):
+@pytest.fixture(scope="module")
+def mother():
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, model, data],
-        env=environment | {"PYTHONPATH": str(SOURCE)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    with Mother(BEFORE, PROGRAM, environment | {"PYTHONPATH": str(SOURCE)}) as one:
+        yield one
+
+
+@pytest.fixture
+def measured(mother):
+    return lambda model, data: json.loads(mother.told(model, data))
 
 
 needs_linux = pytest.mark.skipif(
@@ -99,7 +101,7 @@ ROUTES = {
 @needs_linux
 @pytest.mark.slow
 @pytest.mark.parametrize("route", ROUTES)
-def test_estimates_are_near_the_peak(route):
+def test_estimates_are_near_the_peak(route, measured):
     found = measured(*ROUTES[route])
     assert found["peak"] > 100 * 2**20  # otherwise nothing is shown
     assert found["estimate"] / 1.5 < found["peak"] < 1.5 * found["estimate"], found
@@ -116,7 +118,7 @@ def test_estimates_are_near_the_peak(route):
         "CMLLClassifierCV(alphas=[1.0, 10.0], n_label_components=(0.5,), decoders=('linear',))",
     ],
 )
-def test_many_rows_are_not_copied(model):
+def test_many_rows_are_not_copied(model, measured):
     """Of 170 MB of rows with few columns a fold is copied at a time, and nothing of their size."""
     found = measured(model, "dense(45_000, 500, 30)")
     assert found["peak"] < 0.6 * 8 * 45_000 * 500
@@ -124,7 +126,9 @@ def test_many_rows_are_not_copied(model):
 
 @needs_linux
 @pytest.mark.slow
-def test_a_search_that_tries_the_logistic_decoder_takes_little_more_than_twice_the_rows():
+def test_a_search_that_tries_the_logistic_decoder_takes_little_more_than_twice_the_rows(
+    measured,
+):
     """It is fitted to the training rows of a split (0.8 of all) and, without a fifth, again (0.64);
     the regressions have eight matrices of rows and labels (0.4)."""
     model = "CMLLClassifierCV(alphas=[1.0, 10.0], n_label_components=(0.5,))"

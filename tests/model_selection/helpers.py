@@ -40,6 +40,8 @@ def refit_scores(estimator, params, X, Y, split, weights=None):
     """Scores of the validation rows of a split by a fit of its own to the training rows."""
     train, test = split
     model = clone(estimator).set_params(**params)
+    if model.threshold == "auto":
+        model.threshold = 0.5  # scores are the same, and tuning it is most of a small fit
     model.fit(X[train], Y[train], sample_weight=None if weights is None else weights[train])
     scores = model.decision_function(X[test])
     if scores.ndim == 1:  # a single label is read as two classes, with the threshold taken off

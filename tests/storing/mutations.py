@@ -138,6 +138,12 @@ def _change_array(arrays, rng):
     arrays[name] = (NAMES[values.dtype], [int(n) for n in shape], values.tobytes())
 
 
+def _write_new(path, content):
+    """A disk is slow to write over a file, and quick to write a new one."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
+
+
 def main(folder, first, count):
     """Load, and predict with what is loaded; print how often which happened."""
     resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
@@ -150,10 +156,10 @@ def main(folder, first, count):
     target = folder / "mutated"
     np.seterr(all="ignore")
     for seed in range(first, first + count):
-        (folder / "seed").write_text(str(seed))  # of the one that ends the process, should it
+        _write_new(folder / "seed", b"%d" % seed)  # of the one that ends the process, should it
         content, rows = originals[seed % len(originals)]
         rng = np.random.default_rng(seed)
-        target.write_bytes(mutated(content, rng))
+        _write_new(target, mutated(content, rng))
         signal.setitimer(signal.ITIMER_VIRTUAL, 60)  # of the processor: machines may be busy
         try:
             model = compactlearn.load_model(target, memory_map=bool(seed % 3 == 0))

@@ -21,7 +21,7 @@ from compactlearn import (
     KernelMap,
     Original,
 )
-from tests.makers import modest
+from tests.makers import modest, untuned
 
 from . import literal_methods as literal
 from .helpers import assert_orthonormal, assert_same_span, assert_scores, new_rows, problem
@@ -49,7 +49,7 @@ seeds = st.integers(0, 10_000)
 
 
 def scores_of(embedding, X, Y, X_new, **options):
-    return CompactClassifier(embedding, **options).fit(X, Y).decision_function(X_new)
+    return untuned(embedding, **options).fit(X, Y).decision_function(X_new)
 
 
 def random_frames(n, k, how_many=25, seed=0):
@@ -731,9 +731,9 @@ wide_or_tall = pytest.mark.parametrize("shape", WIDE_OR_TALL.values(), ids=WIDE_
 def test_linear_kernel_is_the_linear_method(model, shape, bias):
     X, Y = problem(*shape, seed=270)
     X_new = new_rows(X)
-    plain = CompactClassifier(model, alpha=0.6, bias=bias).fit(X, Y)
+    plain = untuned(model, alpha=0.6, bias=bias).fit(X, Y)
     kernel = KernelMap(kernel="linear", method="exact")
-    other = CompactClassifier(model, feature_map=kernel, alpha=0.6, bias=bias).fit(X, Y)
+    other = untuned(model, feature_map=kernel, alpha=0.6, bias=bias).fit(X, Y)
     # Where the projection binds, an ascent ends at half of the digits of its objective.
     atol = 1e-6 if getattr(model, "n_feature_components", None) == 2 else 1e-7
     assert_scores(other.decision_function(X_new), plain.decision_function(X_new), atol)

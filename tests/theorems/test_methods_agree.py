@@ -20,13 +20,12 @@ from compactlearn import (
     DMLR,
     MDDM,
     PLST,
-    CompactClassifier,
     FaIE,
     KernelMap,
     Moments,
     Original,
 )
-from tests.makers import modest
+from tests.makers import modest, untuned
 
 from . import literal_methods as literal
 from .helpers import (
@@ -151,7 +150,7 @@ def assert_agrees(embedding, expected, X, Y, *, container=np.asarray, alpha=0.7,
         P, Q = np.asarray(alone.projection_), expected.projection
         assert alone.n_feature_components_ == Q.shape[1]
         np.testing.assert_allclose(P @ P.T, Q @ Q.T, rtol=0, atol=1e-7 * np.abs(Q @ Q.T).max())
-    model = CompactClassifier(embedding, alpha=alpha, bias=bias).fit(container(X), container(Y))
+    model = untuned(embedding, alpha=alpha, bias=bias).fit(container(X), container(Y))
     X_new = new_rows(X)
     assert_scores(
         model.decision_function(X_new), literal.scores(expected, X, X_new, alpha, bias), 1e-7
@@ -290,7 +289,7 @@ def test_mddm_projection(solver, data, size, container, bias, completion):
         extra = expected.projection.shape[1] - expected.kept
         assume(extra <= literal.rank_of(left_over) and literal.is_unique(left_over, extra))
         # The zero eigenvalues of the extra columns may or may not be listed.
-        model = CompactClassifier(MDDM(d, completion=completion, solver=solver), bias=bias)
+        model = untuned(MDDM(d, completion=completion, solver=solver), bias=bias)
         scores = model.fit(container(X), container(Y)).decision_function(X[:5])
         assume(literal.is_unique(expected.spectrum, expected.kept))
         assert_orthonormal(model.embedding_.projection_)
@@ -463,7 +462,7 @@ def test_every_route_gives_the_literal_scores(fit, case, shape):
     X_new = new_rows(X)
     expected = case.expected(X, Y, 0.7)
     assert expected.kept == 0 or literal.is_unique(expected.spectrum, expected.kept)
-    model = fit(CompactClassifier(case.embedding, alpha=0.7), X, Y, None)
+    model = fit(untuned(case.embedding, alpha=0.7), X, Y, None)
     assert_scores(model.decision_function(X_new), literal.scores(expected, X, X_new, 0.7))
 
 
@@ -484,7 +483,7 @@ def test_every_defect_of_the_data(case, defect, shape, solver):
     X, Y = defect(*problem(*shape, seed=5))
     X_new = new_rows(X)
     expected = case.expected(X, Y, 0.7)
-    model = by_solver(solver)(CompactClassifier(case.embedding, alpha=0.7), X, Y, None)
+    model = by_solver(solver)(untuned(case.embedding, alpha=0.7), X, Y, None)
     scores = model.decision_function(X_new)
     assert np.isfinite(scores).all()
     if expected.kept:
@@ -506,7 +505,7 @@ def test_weights_are_repeated_rows(fit, case):
     assert set(weights) == {0, 1, 2, 3}
     expected = case.expected(*literal.repeated(X, Y, weights), 0.7)
     assert expected.kept == 0 or literal.is_unique(expected.spectrum, expected.kept)
-    model = fit(CompactClassifier(case.embedding, alpha=0.7), X, Y, weights.astype(float))
+    model = fit(untuned(case.embedding, alpha=0.7), X, Y, weights.astype(float))
     scores = literal.scores(expected, np.repeat(X, weights, axis=0), X_new, 0.7)
     assert_scores(model.decision_function(X_new), scores)
     if expected.kept:
@@ -521,7 +520,7 @@ def test_weights_are_repeated_rows(fit, case):
 def test_every_bias_of_every_method(bias, case, route):
     X, Y = problem(30, 8, 6, seed=5, density=0.7)
     X_new = new_rows(X)
-    model = CompactClassifier(case.embedding, alpha=0.7, bias=bias)
+    model = untuned(case.embedding, alpha=0.7, bias=bias)
     scores = ROUTES[route](model, X, Y, None).decision_function(X_new)
     expected = literal.scores(case.expected(X, Y, 0.7), X, X_new, 0.7, bias)
     assert_scores(scores, expected)
@@ -536,7 +535,7 @@ def test_every_bias_of_cmll(bias, solver, d, shape):
     X, Y = problem(*shape, seed=5)
     X_new = new_rows(X)
     embedding = CMLL(d, 3, beta=0.1, solver=solver)
-    model = CompactClassifier(embedding, alpha=0.7, bias=bias).fit(X, Y)
+    model = untuned(embedding, alpha=0.7, bias=bias).fit(X, Y)
     method = literal_cmll(X, Y, 0.1, 3, d)
     P = np.eye(shape[1]) if d is None else method.projection
     codes = literal.ridge_predict(X @ P, method.codes, 0.7, X_new @ P, bias)
@@ -549,7 +548,7 @@ def test_the_four_biases_differ(bias):
     X, Y = problem(30, 8, 6, seed=5, density=0.7)
     X_new = new_rows(X)
     scores = {
-        name: CompactClassifier(Original(), bias=name).fit(X, Y).decision_function(X_new)
+        name: untuned(Original(), bias=name).fit(X, Y).decision_function(X_new)
         for name in literal.BIASES
     }
     for other in set(literal.BIASES) - {bias}:
@@ -562,7 +561,7 @@ def test_biases_with_weights(bias, weighted):
     X, Y = problem(30, 8, 6, seed=7)
     X_new = new_rows(X)
     weights = np.random.default_rng(1).integers(1, 4, size=30) if weighted else np.ones(30, int)
-    model = CompactClassifier(Original(), alpha=0.4, bias=bias)
+    model = untuned(Original(), alpha=0.4, bias=bias)
     scores = model.fit(X, Y, sample_weight=weights).decision_function(X_new)
     X2, Y2 = literal.repeated(X, Y, weights)
     assert_scores(scores, literal.ridge_predict(X2, Y2, 0.4, X_new, bias))
@@ -604,7 +603,7 @@ def test_kernel_versions(embedding, expected, kernel, bias, shape):
     method = expected(Q, Y, 0.3)
     assert method.kept == 0 or literal.is_unique(method.spectrum, method.kept)
     feature_map = KernelMap(kernel=kernel, gamma=GAMMA, method="exact")
-    model = CompactClassifier(embedding, feature_map=feature_map, alpha=0.3, bias=bias).fit(X, Y)
+    model = untuned(embedding, feature_map=feature_map, alpha=0.3, bias=bias).fit(X, Y)
     assert_scores(
         model.decision_function(X_new), literal.kernel_scores(method, Q, q, 0.3, bias), 1e-7
     )
@@ -630,7 +629,7 @@ def test_kernel_cmll(d, solver, bias):
     method = literal_cmll(F, Y, 0.4, 3, d)
     P = np.eye(24) if d is None else method.projection
     codes = literal.ridge_predict(F @ P, method.codes, 0.3, F_new @ P, bias)
-    model = CompactClassifier(
+    model = untuned(
         CMLL(d, 3, beta=0.4, solver=solver),
         feature_map=KernelMap(kernel="rbf", gamma=GAMMA, method="exact"),
         alpha=0.3,

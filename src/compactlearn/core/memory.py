@@ -96,8 +96,11 @@ def _own_groups() -> Iterator[tuple[int, str]]:
 
 
 def _room(folder: Path, limit: str, usage: str, reclaimable: str) -> int | None:
-    bound, used = _whole(_text(folder / limit)), _whole(_text(folder / usage))
-    if bound is None or used is None or bound >= _NO_LIMIT:
+    bound = _whole(_text(folder / limit))
+    if bound is None or bound >= _NO_LIMIT:
+        return None
+    used = _whole(_text(folder / usage))
+    if used is None:
         return None
     return bound - used + _field(_text(folder / "memory.stat"), reclaimable)
 
@@ -118,7 +121,8 @@ def _sysconf_rooms() -> Iterator[int]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="ascii", errors="replace")
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
     except OSError:
         return ""
 

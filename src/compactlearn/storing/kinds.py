@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -114,9 +114,10 @@ def attributes(thing: Any) -> State:
     return {} if state is None else dict(state)
 
 
-def parameter_names(type_: type) -> set[str]:
+@cache
+def parameter_names(type_: type) -> frozenset[str]:
     """The parameters of an estimator."""
-    return set(inspect.signature(type_).parameters)
+    return frozenset(inspect.signature(type_).parameters)
 
 
 def refuse_foreign_attributes(type_: type, state: State) -> None:
@@ -130,9 +131,9 @@ def refuse_foreign_attributes(type_: type, state: State) -> None:
             or isinstance(there, property | cached_property)
         ):
             raise ModelFileError(f"{type_.__name__} has no attribute {name!r:.60} to be set")
-    needed: set[str] = set()
+    needed: frozenset[str] = frozenset()
     if is_dataclass(type_):
-        needed = {field.name for field in fields(type_)}
+        needed = frozenset(field.name for field in fields(type_))
         if set(state) - needed:
             raise ModelFileError(f"{type_.__name__} has other fields")
     elif issubclass(type_, BaseEstimator):

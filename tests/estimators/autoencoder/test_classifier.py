@@ -5,7 +5,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 
 import numpy as np
@@ -19,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn import C2AEClassifier, CompactClassifier, Original, ThresholdTuner, method
 from compactlearn.metrics import average_precision, get_metric
+from tests.forking import Mother
 
 from .problems import SMALL, problem, same
 
@@ -491,11 +491,13 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path):
         C2AEClassifier(**SMALL, checkpoint=tmp_path / "nowhere" / "c2ae.npz").fit(X, Y)
 
 
-KILLED = """
+IMPORTS = """
 import sys
 import numpy as np, torch
 from compactlearn import C2AEClassifier
 torch.set_num_threads(1)
+"""
+KILLED = """
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 30))
 Y = (X @ rng.normal(size=(30, 12)) > 0.5).astype(int)
@@ -506,32 +508,30 @@ np.savez(sys.argv[2], flat=model.networks_.flat, loss=model.history_["loss"],
 """
 
 
-def start(*arguments):
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(KILLED), *map(str, arguments)],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-
-
 @pytest.mark.slow
 def test_killed_at_any_moment_and_resumed_the_result_is_the_same_bit_for_bit(tmp_path):
     checkpoint, out = tmp_path / "c2ae.npz", tmp_path / "out.npz"
-    assert start("", tmp_path / "whole.npz").wait() == 0
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    undisturbed = [sys.executable, "-c", IMPORTS + KILLED, "", str(tmp_path / "whole.npz")]
+    subprocess.run(undisturbed, env=environment, check=True)
     rng = np.random.default_rng(0)
     kills = 0
-    while not out.exists():
-        process = start(checkpoint, out)
-        if kills < 4:
-            # Some time after training has begun, or gone on: whenever the file changes.
-            before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else None
-            while process.poll() is None:
-                now = checkpoint.stat().st_mtime_ns if checkpoint.exists() else None
-                if now != before:
-                    time.sleep(rng.uniform(0.0, 0.15))
-                    process.send_signal(signal.SIGKILL)
-                    break
-                time.sleep(0.001)
-        kills += process.wait() == -signal.SIGKILL
+    with Mother(IMPORTS, KILLED, environment) as mother:
+        while not out.exists():
+            process = mother.start(checkpoint, out)
+            if kills < 4:
+                # Some time after training has begun, or gone on: whenever the file changes.
+                before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else None
+                while process.poll() is None:
+                    now = checkpoint.stat().st_mtime_ns if checkpoint.exists() else None
+                    if now != before:
+                        time.sleep(rng.uniform(0.0, 0.15))
+                        process.kill()
+                        break
+                    time.sleep(0.001)
+            status = process.wait()
+            assert status in (0, -signal.SIGKILL), process.output.read_text()
+            kills += status == -signal.SIGKILL
     assert kills >= 2
     with np.load(tmp_path / "whole.npz") as whole, np.load(out) as resumed:
         for name in whole.files:

@@ -12,6 +12,7 @@ import pytest
 
 from compactlearn import CMLLClassifier
 from compactlearn.estimators.streaming import checkpoint
+from tests.forking import Mother
 from tests.makers import make_data
 
 X, Y = make_data(400, 8, 5, seed=3)
@@ -169,12 +170,14 @@ def test_another_file_in_the_folder_stays(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["note.txt"]
 
 
-SCRIPT = """
+IMPORTS = """
 import sys, time
 import numpy as np
 from compactlearn import CMLLClassifier
 from compactlearn.estimators.streaming import checkpoint
 checkpoint.EVERY = 0.0
+"""
+PROGRAM = """
 X, Y = np.load(sys.argv[1]), np.load(sys.argv[2])
 pause = float(sys.argv[4])
 def blocks():
@@ -187,36 +190,39 @@ sys.stdout.write(model.decision_function(X).tobytes().hex())
 """
 
 
+@pytest.fixture(scope="module")
+def mother():
+    with Mother(IMPORTS, PROGRAM, os.environ | {"OPENBLAS_NUM_THREADS": "1"}) as one:
+        yield one
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["moments", "randomized"])
-def test_a_process_that_is_killed_goes_on_with_the_same_bits(tmp_path, solver):
+def test_a_process_that_is_killed_goes_on_with_the_same_bits(tmp_path, solver, mother):
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", Y)
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    paths = [str(tmp_path / name) for name in ("x.npy", "y.npy")]
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
 
-    def command(folder, pause):
-        return [sys.executable, str(script), *paths, str(tmp_path / folder), str(pause), solver]
+    def words(folder, pause):
+        return [*(str(tmp_path / name) for name in ("x.npy", "y.npy", folder)), str(pause), solver]
 
-    def ended(folder):
-        run = command(folder, 0.0)
-        found = subprocess.run(run, env=environment, check=True, capture_output=True, text=True)
-        return found.stdout
-
-    whole = ended("whole")
+    whole = subprocess.run(
+        [sys.executable, "-c", IMPORTS + PROGRAM, *words("whole", 0.0)],
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     first = "pass-001" if solver == "moments" else "pass-002"
-    process = subprocess.Popen(command("kept", 0.05), env=environment, stdout=subprocess.DEVNULL)
+    process = mother.start(*words("kept", 0.05))
     try:
         for _ in range(1200):
             if (tmp_path / "kept" / f"{first}.safetensors").exists():
                 break
-            assert process.poll() is None
+            assert process.poll() is None, process.output.read_text()
             time.sleep(0.05)
         time.sleep(0.15)
     finally:
-        process.send_signal(signal.SIGKILL)
+        process.kill()
     assert process.wait() == -signal.SIGKILL
     assert (tmp_path / "kept" / f"{first}.safetensors").exists()
-    assert ended("kept") == whole
+    assert mother.told(*words("kept", 0.0)) == whole
