@@ -8,11 +8,12 @@ from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
+from printed import packed_records
 
 from compactlearn.bench import Spec, cells_of, read_spec
 from compactlearn.datasets import describe
 from compactlearn.metrics.table import greater_is_better
-from compactlearn.records import Record, Results, aggregate, open_records
+from compactlearn.records import Record, Results, aggregate
 from pages.shared import ROOT
 
 AUTO = ROOT / "benchmarks" / "auto"  # two specs, and one file of records
@@ -97,7 +98,7 @@ def compared(name: str) -> Compared:
     """The records of a spec."""
     spec = read_spec(AUTO / f"{name}.toml")
     asked = {cell.name for cell in cells_of(spec)}
-    records = [r for r in open_records(AUTO / "records.jsonl.xz") if r.cell.name in asked]
+    records = [r for r in packed_records(AUTO / "records.jsonl.xz") if r.cell.name in asked]
     by_place: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         by_place.setdefault((record.cell.dataset, record.cell.method), []).append(record)

@@ -12,7 +12,7 @@ import printed
 from compactlearn.bench import cells_of, read_spec
 from compactlearn.core.memory import human_bytes
 from compactlearn.metrics.table import get_metric, greater_is_better
-from compactlearn.records import open_records, ranks
+from compactlearn.records import ranks
 from compactlearn.records.significance import SIGNS, holm, paired_t_test
 from compactlearn.report import summary_markdown
 from compactlearn.report.tables.names import p_value
@@ -240,7 +240,7 @@ def equal_size() -> Parts:
 @page.table
 def results() -> str:
     """What the records of the benchmark say; headings one level down, under the page's own."""
-    records = list(open_records(PAPER))
+    records = list(printed.packed_records(PAPER))
     asked = {
         cell.name for path in PAPER.parent.glob("*.toml") for cell in cells_of(read_spec(path))
     }

@@ -9,7 +9,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from compactlearn.records import Results, aggregate, open_records
+from printed import packed_records
+
+from compactlearn.records import Results, aggregate
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -85,7 +87,7 @@ def measured(name: str) -> Record:
 @cache
 def paper_results(protocol: str) -> Results:
     """The records of the paper's benchmark under "paper" or "nested"."""
-    return aggregate(open_records(PAPER), protocol)
+    return aggregate(packed_records(PAPER), protocol)
 
 
 def figures(row: Record, *keys: str, form: str = ".3f") -> list[str]:
