@@ -87,6 +87,13 @@ def test_a_search_finds_what_separate_fits_find():
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
+def test_it_is_stored_by_itself(tmp_path):
+    X, Y = make_data(20, 4, 3)
+    model = KernelRegressor(0.5).fit(X, Y)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
+
+
 def test_wrong_parameters_are_refused():
     X, Y = make_data(10, 3, 2)
     for wrong in ({"alpha": 0.0}, {"alpha": -1.0}, {"gamma": "scale"}):

@@ -73,6 +73,7 @@ MODELS = {
     "MDDM": (CompactClassifier(MDDM(3)),),
     "Original": (CompactClassifier(Original(), alpha=10.0),),
     "exact kernel": (CMLLClassifier(feature_map=KernelMap()),),
+    "kernel ridge": (method("k-MDDM", protocol="as printed", n_feature_components=3),),
     "poly kernel": (CMLLClassifier(feature_map=KernelMap("poly")),),
     "cosine kernel, features kept": (
         CompactClassifier(Original(), feature_map=KernelMap("cosine")),

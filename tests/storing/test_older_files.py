@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compactlearn import load_model
+from compactlearn import CPLST, PLST, CompactClassifier, load_model
+from tests.makers import make_data
 
 FOLDERS = sorted(Path(__file__).parent.glob("written_by_*"))
 FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.model"))]
@@ -34,3 +35,16 @@ def test_names_and_parameters():
     model = load_model(path)
     assert model.label_names_ == ["ja", "nein", "später"]
     assert (model.decoder, model.threshold, model.n_features_in_) == ("logistic", "f1", 4)
+
+
+@pytest.mark.parametrize("embedding", [PLST(2), CPLST(2)], ids=lambda e: type(e).__name__)
+def test_labels_were_centred_before_one_could_choose(embedding, tmp_path):
+    """A file from before there were `center` and `offset`, as it was then."""
+    X, Y = make_data(30, 4, 5)
+    model = CompactClassifier(embedding).fit(X, Y)
+    for part in (model.embedding, model.embedding_):
+        del part.center, part.offset
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert (loaded.embedding_.center, loaded.embedding_.offset) == (True, "mean")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

@@ -13,12 +13,13 @@ from compactlearn.core.devices import DeviceArray, bare, held
 from compactlearn.core.params import Choice, Constraint, Real, check_parameters
 from compactlearn.core.validation import check_weights
 from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.storable import Storable
 from compactlearn.linalg.ridge import solve_ridge
 
 __all__ = ["KernelRegressor"]
 
 
-class KernelRegressor(RegressorMixin, BaseEstimator):
+class KernelRegressor(Storable, RegressorMixin, BaseEstimator):
     """Ridge regression with an RBF kernel and without an intercept.
 
     It is scikit-learn's ``KernelRidge`` with a width that the rows choose, as in
