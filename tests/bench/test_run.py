@@ -304,3 +304,8 @@ def test_a_device_that_is_not_there_is_refused_before_anything(spec, store, log)
         compactlearn.bench.run(spec(), store, device="nowhere")
     assert log() == []
     assert not store.folder.exists()
+
+
+def test_workers_are_told_where_to_compute(run, spec, store):
+    run(single(spec, "placed"), store, device="cpu")
+    assert {record.details["device"] for record in store.records()} == {"cpu"}

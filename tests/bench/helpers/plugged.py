@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn import set_config
@@ -50,6 +51,13 @@ class Method:
         n = 1 if task.selection == "nested" else 2
         tried, sizes = [{"a": 1}, {"a": 2}], [1, 2]
         return Answer(tried[:n], values[:n], sizes[:n], 0.0, 0.0, {"seed": task.seed})
+
+
+class Placed(Method):
+    """Says where it was asked to compute."""
+
+    def answer(self, task):
+        return replace(super().answer(task), details={"device": task.device})
 
 
 class Failing(Method):
