@@ -172,7 +172,7 @@ class Misshapen(Method):
         return Answer([{}], np.zeros((2, 1)), [1], 0.0, 0.0)
 
 
-method, failing, slow, greedy = Method(), Failing(), Slow(), Greedy()
+method, placed, failing, slow, greedy = Method(), Placed(), Failing(), Slow(), Greedy()
 exhausted, dying, loud, misshapen = Exhausted(), Dying(), Loud(), Misshapen()
 forking, signalled, crying, careless = Forking(), Signalled(), Crying(), Careless()
 drawing, delegating = Drawing(), Delegating()
