@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
+from compactlearn import method
 from compactlearn.bench import cells_of, read_spec
 from compactlearn.bench.harness.execute import execute, fold_rows
 from compactlearn.bench.harness.job import Job
@@ -15,6 +16,7 @@ from compactlearn.datasets import load
 from compactlearn.method_table import ROWS
 from compactlearn.metrics import ranking_loss
 from compactlearn.records import Cell
+from tests.makers import make_data
 
 from .tasks import judged, make_task
 
@@ -184,3 +186,34 @@ def test_the_specs_are_as_printed_on_every_published_cell():
             cell.dataset == "delicious" and cell.method.startswith("k-")
         )
         assert settings.get("train_rows") == (4000 if few else None)
+
+
+# --- what it means --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if row.family == "linear"])
+def test_no_constant_enters_the_scores_of_a_linear_method(name):
+    """Neither by an intercept nor by the labels' mean: a row of zeros has scores of zero."""
+    X, Y = make_data(50, 8, 6)
+    model = method(name, protocol="as printed", random_state=0)
+    scores = model.fit(X, Y).decision_function(np.zeros((1, 8)))
+    np.testing.assert_allclose(scores, 0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["PLST", "CPLST", "DMLR"])
+def test_with_all_codes_a_linear_encoder_is_ridge(name):
+    X, Y = make_data(50, 8, 6)
+    found, ridge = (
+        method(one, protocol="as printed", **size).fit(X, Y).decision_function(X)
+        for one, size in [(name, {"n_label_components": 6}), ("ORI", {})]
+    )
+    np.testing.assert_allclose(found, ridge, atol=1e-8)
+
+
+def test_cplst_looks_at_what_its_own_learner_can_predict():
+    """Its hat matrix is that of a ridge without an intercept."""
+    X, Y = make_data(50, 8, 6)
+    model = method("CPLST", protocol="as printed", n_label_components=3).fit(X, Y)
+    gram = X.T @ X + 0.1 * np.eye(8)
+    values = np.linalg.eigvalsh(Y.T @ X @ np.linalg.solve(gram, X.T @ Y))[::-1][:3]
+    np.testing.assert_allclose(model.embedding_.eigenvalues_, values, rtol=1e-8)

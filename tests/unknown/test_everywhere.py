@@ -70,7 +70,8 @@ def classifiers():
     made["missing positives"] = lambda: CMLLClassifier(positive_unlabelled=True)
     made["wrong labels"] = lambda: CMLLClassifier(label_noise=(0.05, 0.1), decoder="logistic")
     made["wrong labels, rates estimated"] = lambda: CMLLClassifier(label_noise="auto")
-    for name in ("CCA", "CSSP", "LPP", "MIFS", "MLSI", "NPE", "OPLS", "PCA", "GroPLE", "Rembrandt"):
+    names = ("CCA", "CSSP", "LPP", "MIFS", "MLSI", "NPE", "OPLS", "PCA", "GroPLE", "Rembrandt")
+    for name in (*names, "KernelLabelSpace"):
         made[name] = lambda n=name: CompactClassifier(getattr(related, n)())
     made["LEML"] = lambda: related.LEML(2, random_state=0)
     made["CMLLClassifierCV"] = lambda: CMLLClassifierCV(cv=2)
