@@ -1,0 +1,137 @@
+"""The benchmark of the related work: its specs, its records and the tables made of them agree."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from compactlearn.bench import cells_of, read_spec
+from compactlearn.method_table import ROWS
+from compactlearn.records import Figure, open_records
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+SELECTIONS = ("nested", "paper")
+RELATED = [name for name, row in ROWS.items() if row.family == "related"]
+
+sys.path.insert(0, str(BENCHMARKS))
+
+import related_tables  # noqa: E402  (it lies beside the other scripts)
+
+
+@pytest.fixture(scope="module")
+def records():
+    return list(open_records(related_tables.PACK))
+
+
+def spec_of(selection):
+    return read_spec(BENCHMARKS / "related" / f"{selection}.toml")
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_a_spec_asks_for_every_method_of_the_related_work(selection):
+    spec = spec_of(selection)
+    shown = [method.shown for method in spec.methods if method.shown != "yardstick"]
+    assert shown == RELATED
+    asked = Counter((cell.dataset, cell.method) for cell in cells_of(spec))
+    assert set(asked.values()) == {5}
+    assert {cell.selection for cell in cells_of(spec)} == {selection}
+
+
+@pytest.mark.parametrize(("selection", "papers"), [("nested", "nested"), ("paper", "linear")])
+def test_rows_and_folds_are_those_of_the_papers_methods(selection, papers):
+    theirs = read_spec(BENCHMARKS / "paper" / f"{papers}.toml")
+    known = {(c.dataset, c.fold): (c.split_seed, c.rows) for c in cells_of(theirs)}
+    for cell in cells_of(spec_of(selection)):
+        assert known[cell.dataset, cell.fold] == (cell.split_seed, cell.rows)
+
+
+def test_every_cell_has_a_record_and_every_record_a_cell(records):
+    asked = {cell.name for selection in SELECTIONS for cell in cells_of(spec_of(selection))}
+    assert {record.cell.name for record in records} == asked
+    assert {record.status for record in records} == {"done"}
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_every_place_of_a_table_has_a_figure(selection):
+    found = related_tables.beside(selection)
+    names = [*related_tables.REFERENCES[selection], *RELATED]
+    for metric in related_tables.TITLES:
+        lines = found.table(metric).splitlines()[2:]
+        assert len(lines) == len(names)
+        for line, name in zip(lines, names, strict=True):
+            assert name in line
+            shown = [cell.strip() for cell in line.strip("|").split("|")]
+            assert all(0.0 <= float(cell.split()[0].rstrip("†")) <= 1.0 for cell in shown[1:-1])
+            for data, cell in zip(found.datasets, shown[1:-1], strict=True):
+                assert cell.startswith(f"{found.found.figure(data, name, metric).mean:.3f}")
+
+
+def figure(*values):
+    return Figure("nested", "plant", "any", "average_precision", values, ())
+
+
+def test_a_mark_says_who_is_better():
+    ridge = figure(0.50, 0.52, 0.51)
+    assert related_tables.sign(ridge, figure(0.60, 0.63, 0.61)) == "○"
+    assert related_tables.sign(ridge, figure(0.40, 0.43, 0.41)) == "●"
+    assert related_tables.sign(ridge, ridge) == ""
+    assert related_tables.sign(ridge, None) == ""
+
+
+def test_a_single_configuration_is_marked(records):
+    """Where nothing was chosen the page says so."""
+    found = related_tables.beside("nested")
+    line = next(
+        line for line in found.table("average_precision").splitlines() if "| CSSP" in line
+    )
+    assert "†" not in line
+    single = {
+        (record.cell.dataset, record.cell.method)
+        for record in records
+        if record.cell.selection == "nested"
+        and record.cell.method != "yardstick"
+        and record.details["n_tried"] == 1
+    }
+    assert found.table("average_precision").count("†") == len(single) > 0
+
+
+def test_ridge_takes_no_mark_and_the_yardstick_no_line():
+    table = related_tables.beside("nested").table("average_precision")
+    line = table.splitlines()[2]
+    assert line.startswith("| **ridge (ORI)**")
+    assert not set(line) & {"●", "○"}
+    assert "yardstick" not in table
+
+
+def test_costs_are_shortest_folds_beside_the_yardsticks(records):
+    found = related_tables.beside("nested")
+    ratios = []
+    for data in found.datasets:
+        own, ridge = (
+            min(
+                record.circumstances["seconds"]["fit"]
+                for record in records
+                if (record.cell.dataset, record.cell.method) == (data, name)
+                and record.cell.selection == "nested"
+            )
+            for name in ("SLEEC", "yardstick")
+        )
+        ratios.append(own / ridge)
+    expected = 1.0
+    for ratio in ratios:
+        expected *= ratio ** (1 / len(ratios))
+    line = next(line for line in found.cost().splitlines() if line.startswith("| SLEEC"))
+    assert line.split("|")[2].strip() == f"{float(f'{expected:.1g}'):,g}"
+
+
+def test_ratios_are_printed_as_roughly_as_they_are_known():
+    assert [related_tables._times(x) for x in (0.714, 7.14, 714.0, 7140.0, None)] == [
+        "0.7",
+        "7",
+        "700",
+        "7,000",
+        "",
+    ]
+    assert related_tables._ratio([(1.0, 2.0), (0.0, 1.0), (8.0, 1.0)]) == pytest.approx(2.0)
+    assert related_tables._ratio([(0.0, 1.0)]) is None
