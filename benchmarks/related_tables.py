@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import geometric_mean
 
 from compactlearn.bench import Spec, cells_of, read_spec
+from compactlearn.bench.methods.frequency import BANDS
 from compactlearn.records import Figure, Record, Results, Selection, aggregate, open_records
 from compactlearn.records.significance import SIGNS, paired_t_test
 
@@ -98,6 +99,28 @@ class Beside:
             lines.append([method, *map(_times, ratios), f"{sizes:.2f}" if sizes else ""])
         return _markdown(lines)
 
+    def rare(self) -> str:
+        """How well rows are ranked for rare labels, set by set."""
+        bands = {data: self._rarest(data) for data in self.datasets}
+        shown = [data for data, band in bands.items() if band is not None]
+        lines = [["average precision of a label", *(f"{data}, {bands[data]} rows" for data in shown)]]
+        titles = REFERENCES[self.found.selection]
+        for method in (*titles, *self.methods):
+            parts = [self.found.by_frequency.get((data, method), {}) for data in shown]
+            values = [
+                part.get(bands[data] or "", {}).get("label_average_precision")
+                for data, part in zip(shown, parts, strict=True)
+            ]
+            cells = ["" if value is None else f"{value:.3f}" for value in values]
+            lines.append([titles.get(method, method), *cells])
+        return _markdown(lines)
+
+    def _rarest(self, dataset: str) -> str | None:
+        """The rarest labels that some training rows have, if they are ten or more."""
+        known = self.found.by_frequency[dataset, RIDGE]
+        names = (name for name, *_ in BANDS[1:])
+        return next((name for name in names if known.get(name, {}).get("n_labels", 0) >= 10), None)
+
     def _seconds(self, dataset: str, method: str, parts: Iterable[str]) -> float:
         """The smallest of the folds: what the neighbours on the machine add is never negative."""
         told = [record.circumstances["seconds"] for record in self.records.get((dataset, method), ())]
@@ -174,6 +197,15 @@ def related_cost() -> str:
         "nothing. *Choosing* is what the specs gave each method to choose from."
     )
     return f"{found.cost()}\n\n{told}"
+
+
+def related_rare() -> str:
+    """Rare labels under the fair protocol."""
+    told = (
+        "For each label the test rows are ranked by its scores; the mean over the labels that have as "
+        "many training rows as the column says."
+    )
+    return f"{beside('nested').rare()}\n\n{told}"
 
 
 def _ratio(pairs: Iterable[tuple[float, float]]) -> float | None:

@@ -30,7 +30,7 @@ from printed import (
     printed_conventions,
     printed_unexplained,
 )
-from related_tables import related_cost, related_nested, related_paper
+from related_tables import related_cost, related_nested, related_paper, related_rare
 
 from compactlearn.bench import Spec, cells_of, read_spec
 from compactlearn.core.memory import human_bytes
@@ -1130,7 +1130,7 @@ DOCUMENTS: dict[Path, tuple[Any, ...]] = {
         results,
     ),
     ROOT / "docs" / "PAPER.md": (demo, defaults),
-    ROOT / "docs" / "RELATED.md": (related_nested, related_cost, related_paper),
+    ROOT / "docs" / "RELATED.md": (related_nested, related_rare, related_cost, related_paper),
     ROOT / "docs" / "SPEED.md": (speed,),
     ROOT / "docs" / "scaling.md": (scaling_routes, scaling_workers),
     ROOT / "docs" / "guide" / "parameters.md": (grid,),
