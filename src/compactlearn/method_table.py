@@ -259,6 +259,15 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         axes=("label_ratios", "alphas"),
         paper={"coding": "signed"},
     ),
+    MethodRow(
+        "KLST",
+        "related",
+        f"{_LABEL_SIDE}:KernelLabelSpace",
+        "Codes are non-linear functions of the label set that the features predict best, by kernel "
+        "canonical correlation.",
+        axes=("label_ratios", "alphas"),
+        paper={"joined": True},
+    ),
 )
 
 # As ML-FSDR and MLC_toolbox have them.
@@ -404,6 +413,11 @@ NOT_HERE: dict[str, str] = {
     "output prediction, ICML 2012) is not in the library: how the number of landmarks is fixed, "
     "and how the other labels are decoded, is in no source that we have read. What is near: CSSP, "
     "whose greedy choice of labels stands for all of them.",
+    "REML": "REML (Xu, Tao and Xu, Robust extreme multi-label learning, KDD 2016) is not in the "
+    "library: of its sum of a low-rank and a sparse component we have the abstract, and neither "
+    "objective nor optimiser. What is of its kind: ShortlistClassifier, which adds a sparse "
+    "regression of each label to what a compact model says; docs/RELATED.md says in which respects "
+    "it differs.",
 }
 
 _RELATED = (*_OF_LABELS, *_OF_FEATURES, *_OF_THEIR_OWN)

@@ -16,6 +16,7 @@ from compactlearn.embeddings.related import (
     OPLS,
     PCA,
     GroPLE,
+    KernelLabelSpace,
     Rembrandt,
 )
 from compactlearn.estimators.related import (
@@ -46,6 +47,7 @@ __all__ = [
     "CompressedSensingClassifier",
     "DeepCMLLClassifier",
     "GroPLE",
+    "KernelLabelSpace",
     "ManiacClassifier",
     "OutputCodesClassifier",
     "ProjectionForestClassifier",

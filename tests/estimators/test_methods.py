@@ -1,5 +1,7 @@
 """Names of the paper's tables, and the estimators they stand for."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -20,6 +22,7 @@ from compactlearn import (
     POPClassifier,
     method,
 )
+from compactlearn.method_table import NOT_HERE
 from tests.makers import maker
 
 EMBEDDINGS = {
@@ -88,6 +91,19 @@ def test_what_is_not_published_is_not_made_up():
     with pytest.raises(ValueError, match=r"CoH .*neither its objective.*SLEEC"):
         method("CoH")
     assert "CoH" not in METHODS
+
+
+def test_what_is_here_in_another_form_is_pointed_to():
+    with pytest.raises(ValueError, match=r"REML .* is of its kind: ShortlistClassifier.*RELATED"):
+        method("REML")
+    assert "REML" not in METHODS
+
+
+def test_every_refusal_is_told_on_the_page_of_related_work():
+    page = (Path(__file__).parents[2] / "docs" / "RELATED.md").read_text(encoding="utf-8")
+    for name in NOT_HERE:
+        row = next(line for line in page.splitlines() if line.startswith(f"| {name} |"))
+        assert f'`method("{name}")` refuses' in row
 
 
 # --- protocols -----------------------------------------------------------------------------------

@@ -1,13 +1,11 @@
 """LPP and NPE against dense versions of their definitions, and the graphs that they are made of."""
 
-import array_api_strict
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 from sklearn.metrics.pairwise import rbf_kernel
@@ -166,18 +164,6 @@ def test_what_a_graph_cannot_be_made_of_is_refused(embedding):
         clone(model).fit(X, Y, sample_weight=np.arange(1, 31))
     with pytest.raises(ValueError, match="needs all rows at once"):
         clone(model).partial_fit(X, Y)
-
-
-@every_method
-def test_arrays_on_devices_are_refused(embedding, monkeypatch):
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
-    X, Y = labelled(30, 5, 4, seed=5)
-    there = array_api_strict.asarray(X)
-    with config_context(array_api_dispatch=True):
-        with pytest.raises(ValueError, match="array on a device"):
-            clone(embedding).fit(there, Y)
-        with pytest.raises(ValueError, match="array on a device"):
-            CompactClassifier(clone(embedding)).fit(there, Y)
 
 
 @every_method

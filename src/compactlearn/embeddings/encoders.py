@@ -120,7 +120,12 @@ class Encoder(Embedding):
         codes = labels @ host(self.decoder_).T
         if self._constant is not None:
             codes = codes + host(self._constant)
-        return bare(beside(codes, held(self.decoder_)))
+        return beside_decoder(codes, self)
+
+
+def beside_decoder(codes: Array, embedding: Embedding) -> Any:
+    """Codes that were made on the host, where the arrays of a fitted embedding are."""
+    return bare(beside(codes, held(embedding.decoder_)))
 
 
 def check_labels_to_encode(Y: Any, n_labels: int, classes: Any, names: list[str] | None) -> Any:

@@ -17,7 +17,7 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils import Tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.available import available_if
@@ -656,7 +656,10 @@ default="auto"
         tags.input_tags.sparse = True
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
-        tags.array_api_support = self.regressor is None  # others are given NumPy arrays alone
+        own = vars(self).get("embedding")  # which CMLLClassifier makes by itself
+        takes = not isinstance(own, Embedding) or get_tags(own).array_api_support
+        # Other learners, and methods that need a graph of the rows, are given NumPy arrays alone.
+        tags.array_api_support = self.regressor is None and takes
         return tags
 
 

@@ -48,7 +48,7 @@ class RowsPair(RowwisePair):
     few, and it is what cancellation has left of one that no row has.
     """
 
-    of_right = ("right_energy", "_cross", "_condensations")
+    of_right = (*RowwisePair.of_right, "_cross", "_condensations")
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ class RowwisePair(Pair):
     multiplies: bool = False  # whether the kernel is formed only where nothing else will do
     narrow: bool = False
     gram_system: GramSystem  # of a narrow block
-    of_right: ClassVar[tuple[str, ...]] = ("right_energy",)  # kept of the right block
+    of_right: ClassVar[tuple[str, ...]] = ("right_energy", "found_of_right")  # what is kept of it
     taken: float = 0.0  # off the squares of Xc by centring, where rows are multiplied before it
 
     def __init__(self, right: Any, weights: Array | None, n_left: int, given_left: int) -> None:
@@ -84,6 +84,11 @@ class RowwisePair(Pair):
     @cached_property
     def right_energy(self) -> float:  # type: ignore[override]
         return weighted_square_sum(self.right, self.weights)
+
+    @cached_property
+    def found_of_right(self) -> dict[Any, Any]:
+        """What a method has found of the right block alone, for its other penalties."""
+        return {}
 
     @property
     def right_gram_energy(self) -> float:

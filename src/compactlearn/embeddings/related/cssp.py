@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core.devices import host
+from compactlearn.core.devices import bare, host
 from compactlearn.core.params import Choice, Constraint, Integer, Seed
 from compactlearn.core.seeds import seeded
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import ROUTES, check_labels_to_encode
+from compactlearn.embeddings.encoders import ROUTES, beside_decoder, check_labels_to_encode
 from compactlearn.embeddings.related.coded_labels import CODINGS, CodedLabels, least_squares
 from compactlearn.embeddings.related.column_choice import drawn, greedy, largest_first, leverages
 from compactlearn.linalg.arrays import beside
@@ -167,10 +167,9 @@ solver_, n_features_in_, feature_names_in_
         names: list[str] | None = None,
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
-        self.selected_ = _places(result)
+        self.selected_ = bare(beside(_places(result), result.codes.total))
         self._scale = 2.0 if self.coding == "signed" else 1.0
-        constant = result.codes.constant
-        self._constant = None if constant is None else host(constant)
+        self._constant = bare(result.codes.constant)
 
     def encode(self, Y: Any) -> Array:
         """Return the codes of labels, of shape (n_samples, n_label_components).
@@ -182,9 +181,11 @@ solver_, n_features_in_, feature_names_in_
             names, lists of these if you like.
         """
         check_is_fitted(self, "n_label_components_")
-        labels = check_labels_to_encode(Y, self.offset_.size, self._classes, self._names)
-        codes = self._scale * labels[:, self.selected_].toarray()
-        return codes if self._constant is None else codes + self._constant
+        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
+        codes = self._scale * labels[:, host(self.selected_)].toarray()
+        if self._constant is not None:
+            codes = codes + host(self._constant)
+        return beside_decoder(codes, self)
 
 
 def _embedded(labels: CodedLabels, chosen: Places) -> Embedded:

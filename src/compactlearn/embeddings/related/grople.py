@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core.devices import host
+from compactlearn.core.devices import bare, host
 from compactlearn.core.params import Choice, Constraint, Integer, Real
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits, note_shortfall
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import ROUTES, check_labels_to_encode
+from compactlearn.embeddings.encoders import ROUTES, beside_decoder, check_labels_to_encode
 from compactlearn.embeddings.related.coded_labels import CODINGS, CodedLabels, least_squares
 from compactlearn.embeddings.related.label_groups import label_groups
 from compactlearn.linalg.arrays import beside
@@ -171,9 +171,8 @@ solver_, n_features_in_, feature_names_in_
         names: list[str] | None = None,
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
-        self._encoder = host(result.codes.right_weights)
-        constant = result.codes.constant
-        self._constant = None if constant is None else host(constant)
+        self._encoder = bare(result.codes.right_weights)
+        self._constant = bare(result.codes.constant)
 
     def encode(self, Y: Any) -> Array:
         """Return the codes of labels, of shape (n_samples, n_label_components).
@@ -185,9 +184,11 @@ solver_, n_features_in_, feature_names_in_
             names, lists of these if you like.
         """
         check_is_fitted(self, "n_label_components_")
-        labels = check_labels_to_encode(Y, self.offset_.size, self._classes, self._names)
-        codes = labels @ self._encoder
-        return codes if self._constant is None else codes + self._constant
+        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
+        codes = labels @ host(self._encoder)
+        if self._constant is not None:
+            codes = codes + host(self._constant)
+        return beside_decoder(codes, self)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from compactlearn.embeddings.related.projected import (
     ScaledDirections,
     all_directions,
 )
+from compactlearn.linalg.arrays import diagonal_matrix
 from compactlearn.linalg.dense import self_product
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.pairs import Pair
@@ -106,6 +107,6 @@ n_features_in_, feature_names_in_
         E, s = all_directions(pair)
         roots = np.sqrt(s + ridge)
         C = pair.inner(E, pair.right_codes().left) / roots[:, None]
-        matrix = t * self_product(C) + (1.0 - t) * np.diag(s**2 / roots**2)
+        matrix = t * self_product(C) + (1.0 - t) * diagonal_matrix(s**2 / roots**2)
         found = leading_eigenpairs(matrix, d)
         return E @ (found.vectors / roots[:, None]), found.values

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core.devices import host
+from compactlearn.core.devices import bare, host
 from compactlearn.core.params import Choice, Constraint, Seed
 from compactlearn.core.seeds import seeded
+from compactlearn.core.weight import owned
 from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits
 from compactlearn.embeddings.components import COUNTS, label_count
-from compactlearn.embeddings.encoders import ROUTES, check_labels_to_encode
+from compactlearn.embeddings.encoders import ROUTES, beside_decoder, check_labels_to_encode
 from compactlearn.linalg.arrays import beside
 from compactlearn.linalg.pairs import Pair
 
@@ -92,7 +93,9 @@ solver_, n_features_in_, feature_names_in_
         names: list[str] | None = None,
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
-        self.measurements_ = host(result.codes.right_weights).T
+        weights = result.codes.right_weights
+        assert weights is not None
+        self.measurements_ = bare(owned(weights.T))
 
     def encode(self, Y: Any) -> Array:
         """Return the measurements of labels, of shape (n_samples, n_label_components).
@@ -103,8 +106,8 @@ solver_, n_features_in_, feature_names_in_
             Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
         """
         check_is_fitted(self, "n_label_components_")
-        labels = check_labels_to_encode(Y, self.offset_.size, self._classes, self._names)
-        return labels @ self.measurements_.T
+        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
+        return beside_decoder(labels @ host(self.measurements_).T, self)
 
 
 def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Array:

@@ -15,7 +15,7 @@ from compactlearn.embeddings.faie import FaIE
 from compactlearn.embeddings.mddm import MDDM
 from compactlearn.embeddings.original import Original
 from compactlearn.embeddings.plst import PLST
-from compactlearn.embeddings.related import CSSP, GroPLE, Rembrandt
+from compactlearn.embeddings.related import CSSP, GroPLE, KernelLabelSpace, Rembrandt
 from compactlearn.embeddings.related.random_codes import RandomCodes
 from compactlearn.estimators.autoencoder.networks import Layout, Networks
 from compactlearn.estimators.c2ae import C2AEClassifier
@@ -293,7 +293,7 @@ allow(
     whole(ThresholdTuner, _check_tuner),
     whole(CMLL, later=_NO_GRAPH),
     *(whole(method) for method in (CPLST, DMLR, FaIE, MDDM, Original, PLST)),
-    *(whole(method) for method in (CSSP, GroPLE, RandomCodes, Rembrandt)),
+    *(whole(method) for method in (CSSP, GroPLE, KernelLabelSpace, RandomCodes, Rembrandt)),
     whole(KernelMap, _check_kernel_map),
     whole(Kernel, _check_kernel),
     whole(LabelSpace),
