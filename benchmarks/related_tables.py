@@ -1,14 +1,15 @@
 """The tables of docs/RELATED.md: the related work beside ridge and CMLL, one protocol at a time.
 
-The records of the related work lie in related/, those of ridge and CMLL in paper/. Both met the same
-rows and folds: `aggregate` refuses to join them if they did not.
+The records of the related work lie in related/, those of ridge and CMLL in paper/. Both met the
+same rows and folds: `aggregate` refuses to join them if they did not.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from statistics import geometric_mean
 
@@ -45,10 +46,18 @@ class Beside:
     found: Results
     records: Mapping[tuple[str, str], Sequence[Record]]  # of a data set and a method
 
-    @property
+    @cached_property
     def datasets(self) -> list[str]:
-        """As the spec has them."""
-        return [data.name for data in self.spec.datasets]
+        """Those of which every cell has a record, in the order of the spec."""
+        asked = Counter((cell.dataset, cell.method) for cell in cells_of(self.spec))
+        left = {place[0] for place, n in asked.items() if len(self.records.get(place, ())) < n}
+        return [data.name for data in self.spec.datasets if data.name not in left]
+
+    @property
+    def waiting(self) -> str:
+        """A sentence on the others."""
+        names = [data.name for data in self.spec.datasets if data.name not in self.datasets]
+        return f" Not run yet, and left out: {', '.join(names)}." * bool(names)
 
     @property
     def methods(self) -> list[str]:
@@ -60,16 +69,12 @@ class Beside:
         titles = REFERENCES[self.found.selection]
         lines = [[TITLES[metric], *self.datasets, "sets below, above"]]
         for method in (*titles, *self.methods):
-            figures = [self.found.figure(data, method, metric) for data in self.datasets]
-            ridges = [self.found.figure(data, RIDGE, metric) for data in self.datasets]
-            signs = [
-                sign(ridge, figure) if figure else ""
-                for ridge, figure in zip(ridges, figures, strict=True)
-            ]
-            cells = [
-                f"{figure.mean:.3f}{self._untried(data, method)} {mark}".rstrip() if figure else ""
-                for data, figure, mark in zip(self.datasets, figures, signs, strict=True)
-            ]
+            cells, signs = [], []
+            for data in self.datasets:
+                ridge, figure = (self.found.figure(data, name, metric) for name in (RIDGE, method))
+                signs.append(sign(ridge, figure))
+                mean = f"{figure.mean:.3f}" if figure else "failed"
+                cells.append(f"{mean}{self._untried(data, method)} {signs[-1]}".rstrip())
             counts = [signs.count(SIGNS[mark]) for mark in ("better", "worse")]
             told = "" if method == RIDGE else f"{counts[0]}, {counts[1]}"
             lines.append([titles.get(method, method), *cells, told])
@@ -77,7 +82,9 @@ class Beside:
 
     def _untried(self, dataset: str, method: str) -> str:
         """A mark where nothing was chosen though the method has something to choose."""
-        tried = {record.details.get("n_tried") for record in self.records.get((dataset, method), ())}
+        tried = {
+            record.details.get("n_tried") for record in self.records.get((dataset, method), ())
+        }
         return UNTRIED if method in self.methods and tried == {1} else ""
 
     def cost(self) -> str:
@@ -95,7 +102,9 @@ class Beside:
                     (("predict",), ("predict",)),
                 )
             ]
-            sizes = _ratio((self._size(data, method), self._size(data, RIDGE)) for data in self.datasets)
+            sizes = _ratio(
+                (self._size(data, method), self._size(data, RIDGE)) for data in self.datasets
+            )
             lines.append([method, *map(_times, ratios), f"{sizes:.2f}" if sizes else ""])
         return _markdown(lines)
 
@@ -103,7 +112,9 @@ class Beside:
         """How well rows are ranked for rare labels, set by set."""
         bands = {data: self._rarest(data) for data in self.datasets}
         shown = [data for data, band in bands.items() if band is not None]
-        lines = [["average precision of a label", *(f"{data}, {bands[data]} rows" for data in shown)]]
+        lines = [
+            ["average precision of a label", *(f"{data}, {bands[data]} rows" for data in shown)]
+        ]
         titles = REFERENCES[self.found.selection]
         for method in (*titles, *self.methods):
             parts = [self.found.by_frequency.get((data, method), {}) for data in shown]
@@ -123,7 +134,9 @@ class Beside:
 
     def _seconds(self, dataset: str, method: str, parts: Iterable[str]) -> float:
         """The smallest of the folds: what the neighbours on the machine add is never negative."""
-        told = [record.circumstances["seconds"] for record in self.records.get((dataset, method), ())]
+        told = [
+            record.circumstances["seconds"] for record in self.records.get((dataset, method), ())
+        ]
         return min((sum(one.get(part, 0.0) for part in parts) for one in told), default=0.0)
 
     def _size(self, dataset: str, method: str) -> float:
@@ -150,6 +163,13 @@ def sign(ridge: Figure | None, figure: Figure | None) -> str:
 
 
 @cache
+def _references() -> tuple[Record, ...]:
+    """Of the paper's many records those that some table needs."""
+    names = {name for titles in REFERENCES.values() for name in titles}
+    return tuple(record for record in open_records(PAPER) if record.cell.method in names)
+
+
+@cache
 def beside(selection: Selection) -> Beside:
     """Both files of records, joined."""
     spec = read_spec(FOLDER / f"{selection}.toml")
@@ -158,7 +178,7 @@ def beside(selection: Selection) -> Beside:
     records = [record for record in open_records(PACK) if record.cell.name in asked]
     records += [
         record
-        for record in open_records(PAPER)
+        for record in _references()
         if record.cell.selection == selection
         and record.cell.dataset in datasets
         and record.cell.method in REFERENCES[selection]
@@ -171,41 +191,43 @@ def beside(selection: Selection) -> Beside:
 
 def related_nested() -> str:
     """The fair protocol."""
+    found = beside("nested")
     told = (
-        f"● significantly below tuned ridge, ○ above it (paired t-test over the five folds, 10 %; of "
-        "a hundred comparisons that is ten marks by chance). "
-        f"{UNTRIED} a single configuration: nothing was chosen, where ridge chose its penalty."
+        "● significantly below tuned ridge, ○ above it (paired t-test over the five folds, 10 %: "
+        f"of a hundred comparisons of equals ten would have a mark). {UNTRIED} a single "
+        "configuration: nothing was chosen, where ridge chose its penalty."
     )
-    return "\n\n".join([*map(beside("nested").table, TITLES), told])
+    return "\n\n".join([*map(found.table, TITLES), told + found.waiting])
 
 
 def related_paper() -> str:
     """The paper's protocol."""
+    found = beside("paper")
     told = (
         "● significantly below ridge under the same protocol, ○ above it (paired t-test, 10 %). "
         f"{UNTRIED} a single configuration."
     )
-    return "\n\n".join([*map(beside("paper").table, TITLES), told])
+    return "\n\n".join([*map(found.table, TITLES), told + found.waiting])
+
+
+def related_rare() -> str:
+    """Rare labels under the fair protocol."""
+    told = (
+        "For each label the test rows are ranked by its scores; the mean over the labels that have "
+        "as many training rows as the column says."
+    )
+    return f"{beside('nested').rare()}\n\n{told}"
 
 
 def related_cost() -> str:
     """Seconds under the fair protocol, where each fold has one last fit."""
     found = beside("nested")
     told = (
-        "Geometric means over the five sets of the shortest of five folds, as multiples of one ridge fit "
-        f"with one penalty; {found.hosts}, beside other work, so that a factor of two means "
-        "nothing. *Choosing* is what the specs gave each method to choose from."
+        "Geometric means over the sets, of the shortest of five folds, as multiples of one fit (or "
+        f"prediction) of ridge with one penalty; {found.hosts}, beside other work, so that a "
+        "factor of two means nothing. Choosing is among what the spec gave each method."
     )
     return f"{found.cost()}\n\n{told}"
-
-
-def related_rare() -> str:
-    """Rare labels under the fair protocol."""
-    told = (
-        "For each label the test rows are ranked by its scores; the mean over the labels that have as "
-        "many training rows as the column says."
-    )
-    return f"{beside('nested').rare()}\n\n{told}"
 
 
 def _ratio(pairs: Iterable[tuple[float, float]]) -> float | None:
