@@ -28,6 +28,7 @@ YARDSTICK = "yardstick"  # ridge once more, timed beside the others
 REFERENCES: Mapping[Selection, Mapping[str, str]] = {
     "nested": {
         RIDGE: "**ridge (ORI)**",
+        "BR-logistic": "**one-vs-rest, logistic**",
         "CMLL": "**CMLL**",
         "CMLL+logistic": "**CMLL, logistic decoder**",
         "Shortlist": "**Shortlist**",

@@ -4,7 +4,9 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from compactlearn.bench import cells_of, read_spec
@@ -84,6 +86,8 @@ def test_every_place_of_a_table_has_a_figure(selection):
             assert all(0.0 <= float(cell.split()[0].rstrip("†")) <= 1.0 for cell in shown[1:-1])
             for data, cell in zip(found.datasets, shown[1:-1], strict=True):
                 assert cell.startswith(f"{found.found.figure(data, name, metric).mean:.3f}")
+            if name != "ORI":  # how often a method is below ridge, and how often above
+                assert shown[-1] == f"{line.count('●')}, {line.count('○')}"
 
 
 def figure(*values):
@@ -121,25 +125,61 @@ def test_ridge_takes_no_mark_and_the_yardstick_no_line():
     assert "yardstick" not in table
 
 
+def line_of(table, method):
+    line = next(line for line in table.splitlines() if line.startswith(f"| {method} |"))
+    return [cell.strip() for cell in line.strip("|").split("|")][1:]
+
+
 def test_costs_are_shortest_folds_beside_the_yardsticks(records):
     found = related_tables.beside("nested")
-    ratios = []
-    for data in found.datasets:
-        own, ridge = (
-            min(
-                record.circumstances["seconds"]["fit"]
-                for record in records
-                if (record.cell.dataset, record.cell.method) == (data, name)
-                and record.cell.selection == "nested"
-            )
-            for name in ("SLEEC", "yardstick")
+
+    def shortest(data, method, parts):
+        return min(
+            sum(record.circumstances["seconds"][part] for part in parts)
+            for record in records
+            if (record.cell.dataset, record.cell.method) == (data, method)
+            and record.cell.selection == "nested"
         )
-        ratios.append(own / ridge)
-    expected = 1.0
-    for ratio in ratios:
-        expected *= ratio ** (1 / len(ratios))
-    line = next(line for line in found.cost().splitlines() if line.startswith("| SLEEC"))
-    assert line.split("|")[2].strip() == f"{float(f'{expected:.1g}'):,g}"
+
+    shown = line_of(found.cost(), "SLEEC")
+    for place, parts in enumerate((["fit"], ["search", "fit"], ["predict"])):
+        ratios = [
+            shortest(data, "SLEEC", parts) / shortest(data, "yardstick", parts[-1:])
+            for data in found.datasets
+        ]
+        expected = np.exp(np.mean(np.log(ratios)))
+        assert shown[place] == f"{float(f'{expected:.1g}'):,g}"
+
+
+def test_sizes_are_shares_of_ridges():
+    found = related_tables.beside("nested")
+    kept = {
+        name: [np.mean(found.found.figure(d, name, "micro_f1").sizes) for d in found.datasets]
+        for name in ("Projection forest", "ORI")
+    }
+    expected = np.exp(np.mean(np.log(np.divide(kept["Projection forest"], kept["ORI"]))))
+    assert expected > 2
+    assert line_of(found.cost(), "Projection forest")[-1] == f"{expected:.2f}"
+
+
+def test_rare_labels_are_those_of_fewest_rows_that_are_no_handful():
+    found = related_tables.beside("nested")
+    table = found.rare()
+    assert "| llog, 1-9 rows |" in table
+    bands = found.found.by_frequency["llog", "CS"]
+    place = [cell.strip() for cell in table.splitlines()[0].split("|")].index("llog, 1-9 rows")
+    assert line_of(table, "CS")[place - 2] == f"{bands['1-9']['label_average_precision']:.3f}"
+    # Plant has twelve labels, of which fewer than ten are in any band of rare ones.
+    assert found.found.by_frequency["plant", "ORI"].get("1-9", {}).get("n_labels", 0) < 10
+    assert "plant, 1-9" not in table
+
+
+def test_labels_that_no_training_row_has_are_not_called_rare():
+    """Nothing can be learnt of them."""
+    bands = {"0": {"n_labels": 50}, "1-9": {"n_labels": 9}, "10-99": {"n_labels": 10}}
+    results = SimpleNamespace(by_frequency={("any", "ORI"): bands})
+    found = replace(related_tables.beside("nested"), found=results)
+    assert found._rarest("any") == "10-99"
 
 
 def test_ratios_are_printed_as_roughly_as_they_are_known():
