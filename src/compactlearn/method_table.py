@@ -251,7 +251,7 @@ _OF_LABELS: tuple[MethodRow, ...] = (
         f"{_DECODERS}:BooleanClassifier",
         "Labels are unions of a few label sets, which are learnt in their place.",
         axes=("label_ratios", "alphas"),
-        options=("tau",),
+        options=("protocol", "tau"),
         paper={"scores": "binary"},
     ),
     MethodRow(
