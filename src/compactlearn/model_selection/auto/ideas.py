@@ -71,10 +71,10 @@ class Findings:
 def ideas(problem: Problem) -> Iterator[Idea]:
     """One after the other, in order of promise for a second; the first ends in any case.
 
-    Trees and regressions on few labels of a row have no place for labels that are not known.
+    Trees have no place for labels that are not known.
     """
     known = problem.unknown is None
-    sparse_rows = scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS and known
+    sparse_rows = scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS
     findings = Findings([])
     shortlist = Idea(
         "shortlist", _shortlist_seconds(problem), lambda: _shortlist(problem, findings)
