@@ -177,6 +177,10 @@ default="auto"
 
     A vector y is binarised, and all its classes are candidates: scores are then dense.
 
+    Labels that are not known, NaN in Y or marked by ``unknown``, have no part in the regressions,
+    in the choice of C and in the threshold; neighbours vote on the labels that they know, and the
+    retriever completes them as ``CompactClassifier`` does (docs/guide/unknown-labels.md).
+
     See Also
     --------
     CMLLClassifier : the compact model alone, smaller and faster.
