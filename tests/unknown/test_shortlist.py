@@ -8,7 +8,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compactlearn import CMLLClassifier, ShortlistClassifier, load_model
+from compactlearn import (
+    CMLLClassifier,
+    CompactClassifier,
+    Original,
+    ShortlistClassifier,
+    load_model,
+)
 from compactlearn.core.seeds import seeded
 from compactlearn.datasets import load
 from compactlearn.decoding.held_out import known_alone
@@ -87,7 +93,8 @@ def test_where_all_neighbours_know_a_label_its_votes_are_the_ordinary_ones():
 def test_rows_with_hardly_any_likeness_have_votes_that_are_numbers():
     tiny = sp.csr_array(np.full((3, 1), 1e-30, dtype=np.float32))
     one = Neighbours.of(sp.csr_array(np.ones((3, 1))), np.eye(3), 3, None, sparse(1.0 - np.eye(3)))
-    assert np.isfinite(one.votes(tiny, 3).toarray()).all()
+    with np.errstate(invalid="raise", divide="raise"):
+        assert np.isfinite(one.votes(tiny, 3).toarray()).all()
     nothing = one.votes(sp.csr_array((2, 1), dtype=np.float32), 3)
     assert not nothing.nnz
 
@@ -142,7 +149,7 @@ def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
     learn = FirstLook.learn.__func__
 
     def spy(cls, candidates, present, counts, rng, weights=None):
-        taught["first"] = candidates.labels.size, present.copy(), weights
+        taught["first"] = candidates.labels.size, present.copy(), weights, counts
         return learn(cls, candidates, present, counts, rng, weights)
 
     monkeypatch.setattr(FirstLook, "learn", classmethod(spy))
@@ -156,11 +163,14 @@ def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
     told = ~UNKNOWN[row, label]
     assert not told.all()
 
-    count, present, own = taught["first"]
+    count, present, own, counts = taught["first"]
     outside = told & ~inside[row]
     assert count == outside.sum()
     np.testing.assert_array_equal(present, Y[row, label][outside] > 0)
     np.testing.assert_array_equal(own, weights[row][outside])
+    others = sparse(KNOWN[~inside]), weights[~inside], sparse(UNKNOWN[~inside])
+    often = expected_counts(others[0], others[2], others[1])
+    np.testing.assert_allclose(counts, often)
 
     problems = looks.problems
     problem = np.repeat(np.arange(problems.count), np.diff(problems.starts))
@@ -170,8 +180,10 @@ def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
     assert pairs == expected
     np.testing.assert_array_equal(problems.positive, Y[problems.rows, problem] > 0)
 
-    part = data.taken(np.flatnonzero(~inside))
-    held = looks.held_out(looks.solved(1.0, ~inside), part.company, inside, 1.0)
+    company = data.taken(np.flatnonzero(~inside)).company
+    np.testing.assert_allclose(company.frequency, np.log((often + 1) / (others[1].sum() + 1)))
+    np.testing.assert_allclose(company.shares.toarray(), Company.of(*others).shares.toarray())
+    held = looks.held_out(looks.solved(1.0, ~inside), company, inside, 1.0)
     new = told & inside[row]
     assert held.numbers.shape == (new.sum(), 7)
     np.testing.assert_array_equal(held.rows[held.candidates.rows], row[new])
@@ -180,17 +192,32 @@ def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
     np.testing.assert_array_equal(held.weights, weights[row][new])
 
 
-def test_the_third_look_is_learnt_from_known_pairs(monkeypatch):
-    taught = []
+def test_third_look_and_threshold_are_learnt_from_known_pairs(monkeypatch):
+    taught, tuned = [], []
     learn = ThirdLook.learn.__func__
 
     def spy(cls, numbers, present, weights, rng):
         taught.append(present.size)
         return learn(cls, numbers, present, weights, rng)
 
+    def tune_spy(strategy, scores, labels, weights, unknown=None):
+        tuned.extend([scores.nnz, labels.nnz, unknown.nnz, labels.multiply(unknown).nnz])
+        return _tuned(strategy, scores, labels, weights, unknown)
+
     monkeypatch.setattr(ThirdLook, "learn", classmethod(spy))
+    monkeypatch.setattr(shortlist, "_tuned", tune_spy)
     ShortlistClassifier(random_state=0).fit(X, with_nan(Y, UNKNOWN))
-    assert taught == [(~UNKNOWN).sum()]  # all rows are held out once, and all labels candidates
+    known = (~UNKNOWN).sum()  # all rows are held out once, and all labels are candidates
+    assert taught == [known]
+    assert tuned == [known, KNOWN.sum(), UNKNOWN.sum(), 0]
+
+
+def test_the_retriever_completes_what_is_unknown():
+    alone = CompactClassifier(Original(), threshold=0.5)  # of which the order of rows is no matter
+    model = ShortlistClassifier(alone, random_state=0, C=1.0).fit(X, with_nan(Y, UNKNOWN))
+    alone.fit(X, with_nan(Y, UNKNOWN))
+    expected = alone.decision_function(X)
+    np.testing.assert_allclose(model.retriever_.decision_function(X), expected, atol=1e-6)
 
 
 def test_rows_of_a_fold_are_new_to_everything():
