@@ -117,11 +117,11 @@ class Neighbours:
             nearest.data *= self.weights[nearest.indices]
         total = np.asarray(nearest.sum(axis=1)).ravel()
         votes = nearest @ self.labels
-        counts, least = np.diff(votes.indptr), np.finfo(np.float32).tiny
-        votes.data /= np.repeat(np.maximum(total, least), counts)
+        counts = np.diff(votes.indptr)
+        votes.data /= np.repeat(np.maximum(total, np.finfo(np.float32).tiny), counts)
         if self.unknown is not None:
             votes.sort_indices()
-            one = np.maximum(total / np.maximum(np.diff(nearest.indptr), 1), least)
+            one = total / np.maximum(np.diff(nearest.indptr), 1)
             silent = at_places(nearest @ self.unknown, votes)
             all_and_one = np.repeat(total + one, counts)
             votes.data *= (all_and_one / (all_and_one - silent)).astype(np.float32)
