@@ -97,6 +97,11 @@ MODELS = {
     "POP of given": (POPClassifier(LogisticRegression(C=0.5), random_state=0), SPARSE, Y),
     "Shortlist": (ShortlistClassifier(random_state=0),),
     "Shortlist of few": (ShortlistClassifier(n_candidates=4, random_state=0), SPARSE, Y),
+    "Shortlist of unknown labels": (
+        ShortlistClassifier(random_state=0),
+        X,
+        np.where(np.random.default_rng(0).random(Y.shape) < 0.2, np.nan, Y),
+    ),
     "Shortlist of two classes": (ShortlistClassifier(random_state=0), X, _classes(2)),
     "C2AE": (
         C2AEClassifier(4, feature_hidden=(8,), label_hidden=(6,), max_epochs=2, random_state=0),

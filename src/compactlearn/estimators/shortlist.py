@@ -32,11 +32,13 @@ from compactlearn.core.params import (
 from compactlearn.core.progress import track
 from compactlearn.core.seeds import seeded
 from compactlearn.core.threads import blas_threads, free_cores
+from compactlearn.core.unknown_labels import known_somewhere
 from compactlearn.core.validation import (
     check_features,
     labels_given,
     unchanged_on_error,
 )
+from compactlearn.decoding.held_out import known_alone
 from compactlearn.decoding.picked import Picked
 from compactlearn.decoding.thresholds import STRATEGIES, tune
 from compactlearn.decoding.topk import top_labels
@@ -51,6 +53,7 @@ from compactlearn.estimators.on_dask.predicting import lazy_on_dask
 from compactlearn.estimators.on_dask.sharing import gathered, share_out
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.estimators.shortlisting.first_look import FirstLook
+from compactlearn.estimators.shortlisting.known import expected_counts
 from compactlearn.estimators.shortlisting.neighbours import Neighbours
 from compactlearn.estimators.shortlisting.reasons import Looked, ShortlistInside
 from compactlearn.estimators.shortlisting.second_look import (
@@ -174,6 +177,10 @@ default="auto"
 
     A vector y is binarised, and all its classes are candidates: scores are then dense.
 
+    Labels that are not known, NaN in Y or marked by ``unknown``, have no part in the regressions,
+    in the choice of C and in the threshold; neighbours vote on the labels that they know, and the
+    retriever completes them as ``CompactClassifier`` does (docs/guide/unknown-labels.md).
+
     See Also
     --------
     CMLLClassifier : the compact model alone, smaller and faster.
@@ -237,6 +244,7 @@ default="auto"
         *,
         Y: Any = None,
         sep: str | None = None,
+        unknown: Any = None,
     ) -> Self:
         """Fit the retriever, and the regressions to its candidates.
 
@@ -247,27 +255,33 @@ default="auto"
             other, and the labels are shared out: their regressions are solved by the workers.
         y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
+            class per row. Either name will do. NaN in a matrix is a label that is not known: see
+            the notes.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all. Rows with equal
             features and equal labels are one row of their weights' sum, and one neighbour.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
+        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
+            True where a label is not known; for sparse labels, and in place of NaN.
         """
         with unchanged_on_error(self), blas_threads():
             check_own_parameters(self)
             given, workers = labels_given(y, Y), None
             if is_dask(X):
-                X, given, sample_weight = gathered(X, given, sample_weight)
+                X, given, sample_weight, unknown = gathered(X, given, sample_weight, unknown)
                 workers = share_out
-            data = check_training(self, X, given, sample_weight, sep=sep)
+            data = check_training(
+                self, X, given, sample_weight, sep=sep, unknown=unknown, partial=True
+            )
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
             describe(self, labels)
             self._sparse_labels = scipy.sparse.issparse(given) or data.targets.by_name
             self._unit_rows = self.unit_rows
             Y = scipy.sparse.csr_array(data.targets.matrix)
-            self._learn(_Training.of(data.X, Y, data.weights), labels, threshold, workers)
+            training = _Training.of(data.X, Y, data.weights, data.targets.unknown)
+            self._learn(training, labels, threshold, workers)
         return self
 
     def _learn(
@@ -279,7 +293,7 @@ default="auto"
     ) -> None:
         rng = seeded(self.random_state)
         X, Y = data.X, data.Y
-        sizes = Sizes.of(self, labels, X.shape[0], Y.nnz)
+        sizes = Sizes.of(self, labels, X.shape[0], data.n_present)
         rows, folds = self._rows(X), _Folds.of(X.shape[0], rng)
         n_threads = free_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
         steps = track(
@@ -311,12 +325,13 @@ default="auto"
             strategy = "f1" if self.threshold == "auto" else self.threshold
             scores = new.candidates.matrix(third.scores(new.numbers).astype(np.float64)).tocsc()
             weights = None if data.weights is None else data.weights[new.rows]
-            threshold = _tuned(strategy, scores, Y[new.rows], weights)
+            unknown = None if data.unknown is None else data.unknown[new.rows]
+            threshold = _tuned(strategy, scores, Y[new.rows], weights, unknown)
         self.retriever_, self._first, self._second = retriever, looked.first, second
         self._company, self._third = data.company, third
         self._neighbours = None
         if self.n_neighbors:
-            self._neighbours = Neighbours.of(rows, Y, self.n_neighbors, data.weights)
+            self._neighbours = data.neighbours(rows, self.n_neighbors)
         self.n_candidates_, self.C_, self._sizes = sizes.n_candidates, C, sizes
         self.threshold_, self._boundary = labels.placed(threshold)
 
@@ -354,25 +369,24 @@ default="auto"
                 )
         votes = None
         if self.n_neighbors:
-            weights = data.taken(known).weights
-            neighbours = Neighbours.of(rows[known], Y[known], self.n_neighbors, weights)
+            neighbours = data.taken(known).neighbours(rows[known], self.n_neighbors)
             own = neighbours.votes(rows[known], sizes.voted, own=True, n_threads=n_threads)
             votes = scipy.sparse.csr_array(
                 scipy.sparse.vstack([own, neighbours.votes(rows[new], sizes.voted)], format="csr")
             )
         candidates = Candidates.of((named, scores), votes, Y.shape[1]).taken(np.argsort(order))
-        present = candidates.present(Y)
-        there = ~inside[candidates.rows]
+        present, told = candidates.present(Y), data.told(candidates)
+        there = told & ~inside[candidates.rows]
         counts = data.taken(known).label_counts
         weights = None if data.weights is None else data.weights[candidates.rows[there]]
-        first = FirstLook.learn(candidates.taken(known), present[there], counts, rng, weights)
+        first = FirstLook.learn(candidates.where(there), present[there], counts, rng, weights)
         log_odds = first.log_odds(candidates)
         missed = candidates.missed(Y)
-        problems = problems_of(candidates, present, log_odds).with_more(
+        problems = problems_of(candidates.where(told), present[told], log_odds[told]).with_more(
             problems_of(missed, np.ones(missed.labels.size, dtype=bool), first.log_odds(missed))
         )
         return _Regressions(
-            rows, data.weights, candidates, present, first, log_odds, problems, n_threads
+            rows, data.weights, candidates, present, told, first, log_odds, problems, n_threads
         )
 
     def _make_retriever(self, n_rows: int, n_labels: int, rng: np.random.RandomState) -> Any:
@@ -587,6 +601,8 @@ default="auto"
             own += numbers_of(self.retriever_)
         if self._neighbours is not None:
             own += self._neighbours.columns.nnz + self._neighbours.labels.nnz
+            if self._neighbours.unknown is not None:
+                own += self._neighbours.unknown.nnz
         return int(own)
 
     def __sklearn_tags__(self) -> Tags:
@@ -604,47 +620,76 @@ class _Training:
     X: Any
     Y: scipy.sparse.csr_array
     weights: Array | None  # None: once
+    unknown: Any = None  # csr_array with a one for each label that is not known
 
     @classmethod
-    def of(cls, X: Any, Y: scipy.sparse.csr_array, weights: Array | None) -> _Training:
+    def of(
+        cls, X: Any, Y: scipy.sparse.csr_array, weights: Array | None, unknown: Any = None
+    ) -> _Training:
         """Equal rows become one, in an order that follows from what they hold.
 
         Otherwise a row would vote for its own copy, and weight 2 be something else than twice.
         """
-        features, labels = row_groups(X), row_groups(Y)
-        order = np.lexsort([features, labels])
-        differs = (np.diff(features[order]) != 0) | (np.diff(labels[order]) != 0)
+        groups = [row_groups(part) for part in (unknown, X, Y) if part is not None]
+        order = np.lexsort(groups)
+        differs = np.any([np.diff(part[order]) != 0 for part in groups], axis=0)
         starts = np.flatnonzero(np.concatenate([[True], differs]))
         given = np.ones(order.size) if weights is None else weights
         total = np.add.reduceat(given[order], starts)
         rows = order[starts]
-        return cls(X[rows], Y[rows], None if (total == 1.0).all() else total)
+        once = bool((total == 1.0).all())
+        marks = None if unknown is None else unknown[rows]
+        return cls(X[rows], Y[rows], None if once else total, marks)
 
     def taken(self, rows: Rows) -> _Training:
+        """Some of the rows. A label that none of them knows is absent: nothing shows what it is."""
         weights = None if self.weights is None else self.weights[rows]
-        return _Training(self.X[rows], self.Y[rows], weights)
+        unknown = None if self.unknown is None else known_somewhere(self.unknown[rows])
+        return _Training(self.X[rows], self.Y[rows], weights, unknown)
+
+    def told(self, candidates: Candidates) -> NDArray[np.bool_]:
+        """Of which candidates of these rows it is known whether they are there."""
+        if self.unknown is None:
+            return np.ones(candidates.labels.size, dtype=bool)
+        return ~candidates.present(self.unknown)
+
+    @property
+    def n_present(self) -> float:
+        """How many labels all rows have together."""
+        return float(expected_counts(self.Y, self.unknown).sum())
 
     @property
     def label_counts(self) -> Array:
         """How often each label is there."""
-        weights = np.ones(self.Y.shape[0]) if self.weights is None else self.weights
-        return np.asarray(self.Y.T @ weights, dtype=np.float64)
+        return expected_counts(self.Y, self.unknown, self.weights)
 
     @property
     def company(self) -> Company:
-        return Company.of(self.Y, self.weights)
+        return Company.of(self.Y, self.weights, self.unknown)
+
+    def neighbours(self, rows: scipy.sparse.csr_array, count: int) -> Neighbours:
+        """Who votes, found by these features of the rows."""
+        return Neighbours.of(rows, self.Y, count, self.weights, self.unknown)
 
     def fitted(self, model: Any) -> Any:
         """A model after its fit to these rows."""
-        if self.weights is None:
-            return model.fit(self.X, self.Y)
-        if not has_fit_parameter(model, "sample_weight"):
-            raise ValueError(
-                f"Some rows count more or less than once, and the retriever {type(model).__name__} "
-                "takes no sample_weight; leave sample_weight and repeated rows out, or use "
-                "another retriever."
-            )
-        return model.fit(self.X, self.Y, sample_weight=self.weights)
+        name, arguments = type(model).__name__, {}
+        if self.unknown is not None:
+            if not has_fit_parameter(model, "unknown"):
+                raise ValueError(
+                    f"Some labels are unknown, and the retriever {name} takes no unknown labels; "
+                    "fill them, drop their rows, or use another retriever."
+                )
+            arguments["unknown"] = self.unknown
+        if self.weights is not None:
+            if not has_fit_parameter(model, "sample_weight"):
+                raise ValueError(
+                    f"Some rows count more or less than once, and the retriever {name} takes no "
+                    "sample_weight; leave sample_weight and repeated rows out, or use another "
+                    "retriever."
+                )
+            arguments["sample_weight"] = self.weights
+        return model.fit(self.X, self.Y, **arguments)
 
 
 @dataclass(frozen=True)
@@ -657,7 +702,7 @@ class Sizes:
 
     @classmethod
     def of(
-        cls, asked: ShortlistClassifier, labels: LabelSpace, n_rows: int, n_present: int
+        cls, asked: ShortlistClassifier, labels: LabelSpace, n_rows: int, n_present: float
     ) -> Sizes:
         M = labels.n_labels
         if labels.kind != "multilabel":
@@ -687,6 +732,7 @@ class _Regressions:
     weights: Array | None  # of the rows
     candidates: Candidates
     present: NDArray[np.bool_]
+    told: NDArray[np.bool_]  # which candidates are known to be there or not; no others count
     first: FirstLook
     log_odds: NDArray[np.float32]
     problems: Problems
@@ -757,8 +803,9 @@ class _Regressions:
         beside = with_likely_labels(self.rows[rows], own, log_odds, C)
         margins = SecondLook.of(weights).margins(beside, own, log_odds)
         numbers = company.numbers(own, margins, log_odds)
+        told, present = self.told[pairs], self.present[pairs]
         counted = self.weights_of(rows[own.rows])
-        return _HeldOut(rows, own, numbers, self.present[pairs], counted)
+        return _HeldOut(rows, own.where(told), numbers[told], present[told], counted[told])
 
 
 @dataclass(frozen=True)
@@ -783,7 +830,10 @@ class _Folds:
 
 @dataclass(frozen=True)
 class _HeldOut:
-    """What is said of the candidates of rows that are new to all who say it."""
+    """What is said of the candidates of rows that are new to all who say it.
+
+    Of those candidates of which it is known whether they are there.
+    """
 
     rows: Rows
     candidates: Candidates
@@ -816,9 +866,15 @@ def _named_by(
 
 
 def _tuned(
-    strategy: str, scores: scipy.sparse.csc_array, Y: Any, weights: Array | None
+    strategy: str,
+    scores: scipy.sparse.csc_array,
+    Y: Any,
+    weights: Array | None,
+    unknown: Any = None,
 ) -> float | Array:
     """A threshold for scores that only candidates have; those of all others are lower.
+
+    Labels that are ``unknown``, a sparse matrix of ones, have no score and no part in it.
 
     One threshold for all labels does not ask whose a score is. Candidates are then one long column
     in place of a matrix of all rows and labels, and what is no candidate two entries at its end,
@@ -835,6 +891,8 @@ def _tuned(
         own = w[scores.indices]
         missed = w @ np.asarray(present.sum(axis=1)).ravel() - own[hit].sum()
         others = n_labels * w.sum() - own.sum() - missed
+        if unknown is not None:
+            others -= float((unknown.T @ w).sum())
         values = np.append(scores.data, [lowest, lowest])
         there = np.append(hit, [True, False]).astype(np.float64)
         column = scipy.sparse.csr_array(there[:, None])
@@ -846,4 +904,4 @@ def _tuned(
         dense[part.indices, np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))] = part.data
         return dense
 
-    return tune(strategy, columns, present.tocsr(), weights)
+    return tune(strategy, known_alone(columns, unknown), present.tocsr(), weights)

@@ -78,6 +78,16 @@ class Candidates:
             starts, self.labels[pairs], self.retrieved[pairs], self.votes[pairs], self.n_labels
         )
 
+    def where(self, kept: NDArray[np.bool_]) -> Candidates:
+        """Those of the pairs that are kept, of the same rows."""
+        return Candidates(
+            np.concatenate([[0], np.cumsum(kept)])[self.starts],
+            self.labels[kept],
+            self.retrieved[kept],
+            self.votes[kept],
+            self.n_labels,
+        )
+
     def present(self, Y: scipy.sparse.csr_array) -> NDArray[np.bool_]:
         """Which of the pairs are there in Y."""
         keys = self.rows * np.int64(self.n_labels) + self.labels

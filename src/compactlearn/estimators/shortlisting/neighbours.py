@@ -4,6 +4,10 @@ The similarity of two rows is the product of their unit lengths: rows that share
 similar at all, and are never met. A feature that very many rows have costs the square of their
 number and tells little about similarity. The most frequent features are left out, as many as it
 takes to keep the work within bounds.
+
+A neighbour that does not know a label has no vote on it: the others' votes are then shares of what
+those have who know it. One that knows it, of mean weight and without it, is taken for granted, so
+that a label of which one neighbour alone is known is not certain.
 """
 
 from __future__ import annotations
@@ -17,11 +21,14 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.estimators.shortlisting.known import at_places
+
 # Multiply-adds of all rows against all rows: so many for each row, or so many altogether. On
 # wordnet all features together take 56,000 a row and find one label in a hundred more.
 _WORK_PER_ROW = 3_000
 _WORK_AT_LEAST = 200_000_000
 _BLOCK_WORK = 4_000_000  # multiply-adds, and so stored similarities, at a time
+_BLOCK_ROWS = 4_096
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class Neighbours:
     labels: scipy.sparse.csr_array  # (n_rows, n_labels)
     count: int  # how many neighbours vote
     weights: NDArray[np.float32] | None = None  # how often each of them does; None: once
+    unknown: scipy.sparse.csr_array | None = None  # a one for each label that a row does not know
 
     @classmethod
     def of(
@@ -40,6 +48,7 @@ class Neighbours:
         labels: Any,
         count: int,
         weights: NDArray[np.floating[Any]] | None = None,
+        unknown: Any = None,
     ) -> Neighbours:
         """``X`` has rows of unit length."""
         frequency = np.bincount(X.indices, minlength=X.shape[1]).astype(np.float64)
@@ -59,7 +68,8 @@ class Neighbours:
             shape=columns.shape,
         )
         own = None if weights is None else (weights / weights.max()).astype(np.float32)
-        return cls(columns, scipy.sparse.csr_array(labels, dtype=np.float32), count, own)
+        marks = None if unknown is None else scipy.sparse.csr_array(unknown, dtype=np.float32)
+        return cls(columns, scipy.sparse.csr_array(labels, dtype=np.float32), count, own, marks)
 
     def votes(
         self, X: scipy.sparse.csr_array, size: int, *, own: bool = False, n_threads: int = 1
@@ -87,10 +97,12 @@ class Neighbours:
     def _blocks(self, X: scipy.sparse.csr_array) -> Iterator[slice]:
         meets = np.diff(self.columns.indptr)[X.indices]
         work = np.concatenate([[0], np.cumsum(meets, dtype=np.int64)])[X.indptr]
-        first = 0
+        first, most = 0, _BLOCK_ROWS
+        if self.unknown is not None:  # nearly every label has a neighbour that does not know it
+            most = min(most, max(1, _BLOCK_WORK // self.labels.shape[1]))
         while first < X.shape[0]:
             last = int(np.searchsorted(work, work[first] + _BLOCK_WORK, side="right")) - 1
-            last = min(max(last, first + 1), X.shape[0], first + 4096)
+            last = min(max(last, first + 1), X.shape[0], first + most)
             yield slice(first, last)
             first = last
 
@@ -105,7 +117,14 @@ class Neighbours:
             nearest.data *= self.weights[nearest.indices]
         total = np.asarray(nearest.sum(axis=1)).ravel()
         votes = nearest @ self.labels
-        votes.data /= np.repeat(np.maximum(total, np.finfo(np.float32).tiny), np.diff(votes.indptr))
+        counts = np.diff(votes.indptr)
+        votes.data /= np.repeat(np.maximum(total, np.finfo(np.float32).tiny), counts)
+        if self.unknown is not None:
+            votes.sort_indices()
+            one = total / np.maximum(np.diff(nearest.indptr), 1)
+            silent = at_places(nearest @ self.unknown, votes)
+            all_and_one = np.repeat(total + one, counts)
+            votes.data *= (all_and_one / (all_and_one - silent)).astype(np.float32)
         return votes
 
 

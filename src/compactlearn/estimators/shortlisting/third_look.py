@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 from compactlearn.estimators.shortlisting.candidates import Candidates, Places
 from compactlearn.estimators.shortlisting.first_look import hats_of
+from compactlearn.estimators.shortlisting.known import at_places, expected_counts
 
 Array = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
@@ -46,8 +47,12 @@ class Company:
     frequency: Array  # (n_labels,) log of the share of rows
 
     @classmethod
-    def of(cls, Y: scipy.sparse.csr_array, weights: Array | None = None) -> Company:
+    def of(
+        cls, Y: scipy.sparse.csr_array, weights: Array | None = None, unknown: Any = None
+    ) -> Company:
         """One row more without a label is taken for granted.
+
+        How often a label is there with another is asked of rows that know both.
 
         >>> Company.of(scipy.sparse.csr_array([[1, 1], [1, 0], [1, 0]])).shares.toarray()
         array([[0.  , 0.25],
@@ -59,13 +64,18 @@ class Company:
         counts = scipy.sparse.csr_array(Y.T @ weighed)
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         total = np.asarray(Y.T @ given, dtype=np.float64)
-        share = counts.data / (total[row] + 1.0)
+        rows = total[row]
+        if unknown is not None:
+            counts.sort_indices()
+            rows = rows - at_places(weighed.T @ unknown, counts)
+        share = counts.data / (rows + 1.0)
         kept = (share >= _LEAST_SHARE) & (counts.indices != row)
         starts = np.concatenate([[0], np.cumsum(kept)])[counts.indptr]
         shares = scipy.sparse.csr_array(
             (share[kept].astype(np.float32), counts.indices[kept], starts), shape=counts.shape
         )
-        return cls(shares, np.log(total + 1.0) - np.log(given.sum() + 1.0))
+        often = expected_counts(Y, unknown, given)
+        return cls(shares, np.log(often + 1.0) - np.log(given.sum() + 1.0))
 
     def numbers(self, candidates: Candidates, margins: Floats, log_odds: Floats) -> Array:
         """What the third look rests on, of every pair of a row and a candidate.

@@ -52,6 +52,8 @@ def _check_neighbours(found: Neighbours, n_features: int, n_labels: int) -> None
     require(size(found.count, "the number of neighbours") > 0, "there are no neighbours")
     if found.weights is not None:
         numbers(found.weights, (n_rows,), "the weights of neighbours")
+    if found.unknown is not None:
+        _csr(found.unknown, (n_rows, n_labels), "what neighbours do not know")
 
 
 def _check_shortlist(classifier: ShortlistClassifier) -> None:
@@ -94,6 +96,6 @@ allow(
     whole(SecondLook),
     whole(ThirdLook),
     whole(Company),
-    whole(Neighbours),
+    whole(Neighbours, later={"unknown": None}),
     whole(UnitRows),
 )

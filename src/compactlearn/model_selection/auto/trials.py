@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
+from compactlearn.core.unknown_labels import known_somewhere
 from compactlearn.core.warn import quiet, silence
 from compactlearn.estimators.any_classifier import scores_to_rank
 from compactlearn.estimators.compact import CompactClassifier
@@ -121,6 +122,8 @@ def _fitted(estimator: Any, problem: Problem, rows: Rows) -> Any:
     arguments = {}
     if problem.weights is not None:
         arguments["sample_weight"] = problem.weights[rows]
+    if problem.unknown is not None:
+        arguments["unknown"] = known_somewhere(problem.unknown[rows])
     return clone(estimator).fit(problem.X[rows], problem.Y[rows], **arguments)
 
 

@@ -1,0 +1,377 @@
+"""ShortlistClassifier with unknown labels: who votes, what is learnt from, what is counted."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compactlearn import (
+    CMLLClassifier,
+    CompactClassifier,
+    Original,
+    ShortlistClassifier,
+    load_model,
+)
+from compactlearn.core.seeds import seeded
+from compactlearn.datasets import load
+from compactlearn.decoding.held_out import known_alone
+from compactlearn.decoding.thresholds import STRATEGIES, tune
+from compactlearn.estimators import shortlist
+from compactlearn.estimators.shortlist import Sizes, _Training, _tuned
+from compactlearn.estimators.shortlisting import neighbours
+from compactlearn.estimators.shortlisting.first_look import FirstLook
+from compactlearn.estimators.shortlisting.known import expected_counts
+from compactlearn.estimators.shortlisting.neighbours import Neighbours
+from compactlearn.estimators.shortlisting.third_look import Company, ThirdLook
+from compactlearn.model_selection.auto import ideas as auto_ideas
+from compactlearn.model_selection.auto_classifier import AutoCompactClassifier
+from tests.unknown.problems import sparse, with_nan
+
+
+def texts(n=200, n_features=40, n_labels=12, hidden=0.3, seed=0):
+    """Rows of a few words, the labels that their words ask for, and marks of unknown ones."""
+    rng = np.random.default_rng(seed)
+    X = sp.csr_array(sp.random(n, n_features, 0.15, random_state=seed, format="csr"))
+    scores = X @ rng.normal(size=(n_features, n_labels)) + 0.1 * rng.normal(size=(n, n_labels))
+    Y = (scores > np.quantile(scores, 0.8)).astype(float)
+    unknown = rng.random(Y.shape) < hidden
+    unknown[np.arange(n), rng.integers(n_labels, size=n)] = False
+    return X, Y, unknown
+
+
+X, Y, UNKNOWN = texts()
+KNOWN = np.where(UNKNOWN, 0.0, Y)
+
+
+# ---- neighbours ---------------------------------------------------------------------------------
+
+
+def literal_votes(new, rows, labels, unknown, count, weights, own):
+    similar = (new @ rows.T).toarray()
+    if own:
+        np.fill_diagonal(similar, 0.0)
+    votes = np.zeros((new.shape[0], labels.shape[1]))
+    for i, row in enumerate(similar):
+        best = np.argsort(-row, kind="stable")[:count]
+        best = best[row[best] > 0]
+        power = row[best] ** 2 * weights[best]
+        if not best.size:
+            continue
+        for j in range(labels.shape[1]):
+            total, knows = power.sum(), power[~unknown[best, j]].sum()
+            share, one = power @ labels[best, j] / total, power.mean()
+            votes[i, j] = share * (total + one) / (knows + one)
+    return votes
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("block", [30, 4_000_000])
+def test_neighbours_vote_on_what_they_know(monkeypatch, own, block):
+    monkeypatch.setattr(neighbours, "_BLOCK_WORK", block)
+    weights = np.random.default_rng(1).uniform(0.2, 1.0, X.shape[0])
+    new = X if own else X[:50]
+    asked = Neighbours.of(X, sparse(KNOWN), 7, weights, sparse(UNKNOWN))
+    found = asked.votes(new, Y.shape[1], own=own).toarray()
+    expected = literal_votes(new, X, KNOWN, UNKNOWN, 7, weights, own)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert found.max() < 1.0 + 1e-6
+
+
+def test_where_all_neighbours_know_a_label_its_votes_are_the_ordinary_ones():
+    marks = UNKNOWN.copy()
+    marks[:, :5] = False
+    ordinary = Neighbours.of(X, sparse(KNOWN), 7).votes(X, Y.shape[1], own=True).toarray()
+    found = Neighbours.of(X, sparse(KNOWN), 7, None, sparse(marks)).votes(X, Y.shape[1], own=True)
+    np.testing.assert_array_equal(found.toarray()[:, :5], ordinary[:, :5])
+    assert (found.toarray()[:, 5:] >= ordinary[:, 5:]).all()
+    assert (found.toarray()[:, 5:] > ordinary[:, 5:] + 0.01).any()
+
+
+def test_rows_with_hardly_any_likeness_have_votes_that_are_numbers():
+    tiny = sp.csr_array(np.full((3, 1), 1e-30, dtype=np.float32))
+    one = Neighbours.of(sp.csr_array(np.ones((3, 1))), np.eye(3), 3, None, sparse(1.0 - np.eye(3)))
+    with np.errstate(invalid="raise", divide="raise"):
+        assert np.isfinite(one.votes(tiny, 3).toarray()).all()
+    nothing = one.votes(sp.csr_array((2, 1), dtype=np.float32), 3)
+    assert not nothing.nnz
+
+
+# ---- counts -------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10_000), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_labels_are_counted_among_rows_that_know_them(seed, weighted):
+    rng = np.random.default_rng(seed)
+    unknown = rng.random((20, 5)) < 0.4
+    labels = np.where(unknown, 0.0, rng.random((20, 5)) < 0.5)
+    w = rng.integers(1, 4, 20).astype(float) if weighted else np.ones(20)
+    given_weights = w if weighted else None
+    often = (w @ labels) * (w.sum() + 1) / (w @ ~unknown + 1)
+    counts = expected_counts(sparse(labels), sparse(unknown), given_weights)
+    np.testing.assert_allclose(counts, often)
+    company = Company.of(sparse(labels), given_weights, sparse(unknown))
+    np.testing.assert_allclose(company.frequency, np.log((often + 1) / (w.sum() + 1)))
+    shares = np.zeros((5, 5))
+    for j in range(5):
+        for k in set(range(5)) - {j}:
+            both = ~unknown[:, k] & (labels[:, j] > 0)  # and so j is known as well
+            share = (w * both) @ labels[:, k] / ((w * both).sum() + 1)
+            shares[j, k] = share if share >= 0.1 else 0.0
+    np.testing.assert_allclose(company.shares.toarray(), shares, rtol=1e-5)
+
+
+def test_hidden_labels_do_not_shrink_the_shortlist(monkeypatch):
+    """As many candidates as with all labels, about; not as with hidden ones absent."""
+    monkeypatch.setattr(shortlist, "_PAIRS", 0)
+    monkeypatch.setattr(shortlist, "_CANDIDATES", 1)
+    monkeypatch.setattr(shortlist, "_PER_PRESENT_LABEL", 3)
+    marks = np.random.default_rng(2).random(Y.shape) < 0.6
+    marks[:, 0] = False
+    asked = {"random_state": 0, "C": 1.0, "n_neighbors": 5}
+    whole, some, absent = (
+        ShortlistClassifier(**asked).fit(X, labels).n_candidates_
+        for labels in (Y, with_nan(Y, marks), np.where(marks, 0.0, Y))
+    )
+    assert abs(some - whole) <= 1
+    assert absent < whole - 2
+
+
+# ---- what is learnt from ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [Sizes(12, 12, 12), Sizes(6, 3, 3)])
+def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
+    taught = {}
+    learn = FirstLook.learn.__func__
+
+    def spy(cls, candidates, present, counts, rng, weights=None):
+        taught["first"] = candidates.labels.size, present.copy(), weights, counts
+        return learn(cls, candidates, present, counts, rng, weights)
+
+    monkeypatch.setattr(FirstLook, "learn", classmethod(spy))
+    model = ShortlistClassifier(n_neighbors=8)
+    model._unit_rows = True
+    inside = np.arange(X.shape[0]) % 5 == 0
+    weights = np.random.default_rng(0).uniform(1, 2, X.shape[0])
+    data = _Training(X, sparse(KNOWN), weights, sparse(UNKNOWN))
+    looks = model._look(data, model._rows(X), inside, sizes, 1, seeded(0))
+    row, label = looks.candidates.rows, looks.candidates.labels
+    told = ~UNKNOWN[row, label]
+    assert not told.all()
+
+    count, present, own, counts = taught["first"]
+    outside = told & ~inside[row]
+    assert count == outside.sum()
+    np.testing.assert_array_equal(present, Y[row, label][outside] > 0)
+    np.testing.assert_array_equal(own, weights[row][outside])
+    others = sparse(KNOWN[~inside]), weights[~inside], sparse(UNKNOWN[~inside])
+    often = expected_counts(others[0], others[2], others[1])
+    np.testing.assert_allclose(counts, often)
+
+    problems = looks.problems
+    problem = np.repeat(np.arange(problems.count), np.diff(problems.starts))
+    pairs = set(zip(problems.rows.tolist(), problem.tolist(), strict=True))
+    expected = set(zip(row[told].tolist(), label[told].tolist(), strict=True))
+    expected |= set(zip(*(part.tolist() for part in np.nonzero(KNOWN)), strict=True))
+    assert pairs == expected
+    np.testing.assert_array_equal(problems.positive, Y[problems.rows, problem] > 0)
+
+    company = data.taken(np.flatnonzero(~inside)).company
+    np.testing.assert_allclose(company.frequency, np.log((often + 1) / (others[1].sum() + 1)))
+    np.testing.assert_allclose(company.shares.toarray(), Company.of(*others).shares.toarray())
+    held = looks.held_out(looks.solved(1.0, ~inside), company, inside, 1.0)
+    new = told & inside[row]
+    assert held.numbers.shape == (new.sum(), 7)
+    np.testing.assert_array_equal(held.rows[held.candidates.rows], row[new])
+    np.testing.assert_array_equal(held.candidates.labels, label[new])
+    np.testing.assert_array_equal(held.present, Y[row, label][new] > 0)
+    np.testing.assert_array_equal(held.weights, weights[row][new])
+
+
+def test_third_look_and_threshold_are_learnt_from_known_pairs(monkeypatch):
+    taught, tuned = [], []
+    learn = ThirdLook.learn.__func__
+
+    def spy(cls, numbers, present, weights, rng):
+        taught.append(present.size)
+        return learn(cls, numbers, present, weights, rng)
+
+    def tune_spy(strategy, scores, labels, weights, unknown=None):
+        tuned.extend([scores.nnz, labels.nnz, unknown.nnz, labels.multiply(unknown).nnz])
+        return _tuned(strategy, scores, labels, weights, unknown)
+
+    monkeypatch.setattr(ThirdLook, "learn", classmethod(spy))
+    monkeypatch.setattr(shortlist, "_tuned", tune_spy)
+    ShortlistClassifier(random_state=0).fit(X, with_nan(Y, UNKNOWN))
+    known = (~UNKNOWN).sum()  # all rows are held out once, and all labels are candidates
+    assert taught == [known]
+    assert tuned == [known, KNOWN.sum(), UNKNOWN.sum(), 0]
+
+
+def test_the_retriever_completes_what_is_unknown():
+    alone = CompactClassifier(Original(), threshold=0.5)  # of which the order of rows is no matter
+    model = ShortlistClassifier(alone, random_state=0, C=1.0).fit(X, with_nan(Y, UNKNOWN))
+    alone.fit(X, with_nan(Y, UNKNOWN))
+    expected = alone.decision_function(X)
+    np.testing.assert_allclose(model.retriever_.decision_function(X), expected, atol=1e-6)
+
+
+def test_rows_of_a_fold_are_new_to_everything():
+    """Whatever labels they have, and whatever of them is known."""
+    model = ShortlistClassifier(n_neighbors=8)
+    model._unit_rows = True
+    inside = np.arange(X.shape[0]) % 5 == 0
+    rng = np.random.default_rng(1)
+    marks, other = UNKNOWN.copy(), KNOWN.copy()
+    marks[inside] = rng.random(marks[inside].shape) < 0.3
+    other[inside] = (rng.random(marks[inside].shape) < 0.3) & ~marks[inside]
+    found = []
+    for labels, unknown in ((KNOWN, UNKNOWN), (other, marks)):
+        data = _Training(X, sparse(labels), None, sparse(unknown))
+        looks = model._look(data, model._rows(X), inside, Sizes(6, 3, 3), 1, seeded(0))
+        found.append((looks.candidates.labels, looks.log_odds, looks.candidates.votes))
+        found[-1] += (looks.solved(2.0, ~inside).coefficients.toarray(),)
+    for one, another in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, another)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(st.integers(0, 10_000), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_a_threshold_is_that_of_the_known_part_of_the_whole_matrix(strategy, seed, weighted):
+    rng = np.random.default_rng(seed)
+    scores = np.round(rng.standard_normal((25, 9)), 1)
+    unknown = rng.random(scores.shape) < 0.3
+    named = (rng.random(scores.shape) < 0.4) & ~unknown
+    row, label = np.nonzero(named)
+    stored = sp.coo_array((scores[named], (row, label)), shape=scores.shape).tocsc()
+    labels = sparse((rng.random(scores.shape) < 0.3) & ~unknown)
+    weights = rng.integers(1, 4, 25).astype(float) if weighted else None
+    whole = np.where(named, scores, stored.data.min(initial=0.0) - 1.0)
+    columns = known_alone(lambda some: whole[:, some], sparse(unknown))
+    asked = tune(strategy, columns, labels, weights)
+    found = _tuned(strategy, stored, labels, weights, sparse(unknown))
+    assert np.array_equal(named & (whole > found), named & (whole > asked))
+
+
+def test_a_label_that_is_known_in_one_fold_alone_is_no_reason_to_warn():
+    marks = UNKNOWN.copy()
+    marks[1:, 3] = True
+    marks[0, 3] = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = ShortlistClassifier(random_state=0).fit(X, with_nan(np.maximum(Y, 0.0), marks))
+    assert np.isfinite(model.decision_function(X).toarray()).all()
+
+
+# ---- rows ---------------------------------------------------------------------------------------
+
+
+def test_weights_are_repetitions():
+    """Rows are the same where features, labels and what is known of them are."""
+    rng = np.random.default_rng(5)
+    A = (rng.random((120, 8)) < 0.4).astype(float)
+    B = (A @ rng.normal(size=(8, 9)) + rng.normal(size=(120, 9)) > 1.0).astype(float)
+    B[rng.random(B.shape) < 0.3] = np.nan
+    B[np.isnan(B).all(axis=1), 0] = 0.0
+    weights = rng.integers(0, 4, size=120)
+    repeated = rng.permutation(np.repeat(np.arange(120), weights))
+    asked = {"n_candidates": 6, "random_state": 0, "n_neighbors": 7}
+    many = ShortlistClassifier(**asked).fit(A[repeated], B[repeated])
+    weighed = ShortlistClassifier(**asked).fit(A, B, sample_weight=weights)
+    expected = many.decision_function(A).toarray()
+    np.testing.assert_allclose(weighed.decision_function(A).toarray(), expected, atol=1e-4)
+    alike = ShortlistClassifier(**asked).fit(A, B).decision_function(A).toarray()
+    assert np.abs(alike - expected).max() > 0.1  # they do count
+
+
+def test_rows_that_know_other_labels_are_others():
+    twice = _Training.of(
+        np.ones((3, 2)), sparse(np.zeros((3, 2))), None, sparse([[1, 0], [1, 0], [0, 1]])
+    )
+    assert twice.X.shape[0] == 2
+    assert sorted(twice.weights) == [1.0, 2.0]
+    assert sorted(twice.unknown.toarray().tolist()) == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_a_retriever_has_to_take_unknown_labels():
+    class Deaf(CMLLClassifier):
+        def fit(self, X, y=None):
+            return super().fit(X, y)
+
+    with pytest.raises(ValueError, match=r"the retriever Deaf takes no unknown labels; fill them"):
+        ShortlistClassifier(Deaf(4)).fit(X, with_nan(Y, UNKNOWN))
+
+
+# ---- the whole ----------------------------------------------------------------------------------
+
+
+def test_a_model_is_kept_with_what_its_neighbours_do_not_know(tmp_path):
+    model = ShortlistClassifier(random_state=0).fit(X, with_nan(Y, UNKNOWN))
+    scores = model.decision_function(X).toarray()
+    model.save(tmp_path / "model")
+    kept = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(kept.decision_function(X).toarray(), scores)
+    small = model.compress("float16").decision_function(X).toarray()
+    assert np.abs(small - scores).max() < 0.1
+    assert model.numbers_ == kept.numbers_
+    neighbours_ = model._neighbours
+    others = neighbours_.columns.nnz + neighbours_.labels.nnz + UNKNOWN.sum()
+    assert model.numbers_ - others == (model.coef_.nnz + 2 * Y.shape[1] + model.retriever_.numbers_)
+
+
+def test_rows_on_dask_are_gathered_with_their_marks():
+    dask_array = pytest.importorskip("dask.array")
+    model = ShortlistClassifier(random_state=0, C=1.0).fit(X.toarray(), with_nan(Y, UNKNOWN))
+    rows, labels, marks = (
+        dask_array.from_array(part, chunks=(90, -1)) for part in (X.toarray(), KNOWN, UNKNOWN)
+    )
+    other = ShortlistClassifier(random_state=0, C=1.0).fit(rows, labels, unknown=marks)
+    np.testing.assert_allclose(
+        other.decision_function(X).toarray(), model.decision_function(X).toarray(), atol=1e-5
+    )
+
+
+@pytest.mark.slow
+def test_the_automatic_search_tries_it(monkeypatch):
+    monkeypatch.setattr(auto_ideas, "SHORTLIST_ROWS", 100)
+    monkeypatch.setattr(auto_ideas, "MANY_LABELS", 5)  # so that it is the only one
+    garbage = np.where(UNKNOWN, 1.0 - Y, Y)
+    found, shares, fit = [], [], ShortlistClassifier.fit
+
+    def spy(self, X, Y, *, unknown):
+        shares.append(unknown.nnz / (X.shape[0] * Y.shape[1]))
+        return fit(self, X, Y, unknown=unknown)
+
+    monkeypatch.setattr(ShortlistClassifier, "fit", spy)
+    for labels, marks in ((with_nan(Y, UNKNOWN), None), (garbage, UNKNOWN)):
+        auto = AutoCompactClassifier(random_state=0, n_jobs=1).fit(X, labels, unknown=marks)
+        assert [line["name"] for line in auto.leaderboard_] == ["shortlist, ranked again"]
+        found.append(auto.decision_function(X))
+        assert shares.pop() == UNKNOWN.mean()  # of all rows
+        assert len(shares) in (1, 2)  # and without folds that judge
+        np.testing.assert_allclose(shares, UNKNOWN.mean(), atol=0.05)
+        shares.clear()
+    np.testing.assert_allclose(found[0], found[1], atol=1e-8)
+
+
+@pytest.mark.slow
+def test_what_is_known_serves_better_than_zeros():
+    """Of half of the labels of some rows of enron."""
+    data = load("enron")
+    order = np.random.default_rng(100).permutation(data.X.shape[0])
+    train, test = order[:600], order[600:]
+    labels = sp.csr_array(data.Y).toarray().astype(float)
+    marks = np.random.default_rng(0).random(labels[train].shape) < 0.5
+    some, zeros = (
+        ShortlistClassifier(random_state=0, C=1.0)
+        .fit(data.X[train], np.where(marks, value, labels[train]))
+        .evaluate(data.X[test], labels[test])
+        for value in (np.nan, 0.0)
+    )
+    assert some["average_precision"] > zeros["average_precision"] + 0.005
+    assert some["micro_f1"] > zeros["micro_f1"] + 0.005
