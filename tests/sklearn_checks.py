@@ -18,9 +18,9 @@ def run_check(check, estimator):
     try:
         check(estimator)
     except SkipTest:
-        if _name(check).startswith(MAY_BE_SKIPPED):
+        if name_of(check).startswith(MAY_BE_SKIPPED):
             raise
-        pytest.fail(f"{_name(check)} is skipped")
+        pytest.fail(f"{name_of(check)} is skipped")
 
 
 def checks_that_run(estimator):
@@ -28,9 +28,10 @@ def checks_that_run(estimator):
 
     A tag can switch most checks off; then nothing would fail and nothing would be tested.
     """
-    names = [_name(check) for _, check in estimator_checks_generator(estimator)]
+    names = [name_of(check) for _, check in estimator_checks_generator(estimator)]
     return [name for name in names if not name.startswith(MAY_BE_SKIPPED)]
 
 
-def _name(check):
+def name_of(check):
+    """The name of a check, bare."""
     return check.func.__name__ if isinstance(check, partial) else check.__name__
