@@ -40,6 +40,12 @@ class RidgeOfFeatures(Ridge):
         return super().fit(X, y)
 
 
+def seeded(embedding):
+    """The same draw for every fit that is compared."""
+    draws = "random_state" in embedding.get_params()
+    return embedding.set_params(random_state=0) if draws else embedding
+
+
 def classifiers():
     """Makers of all that take unknown labels, by name."""
     made = {
@@ -72,7 +78,7 @@ def classifiers():
     made["wrong labels, rates estimated"] = lambda: CMLLClassifier(label_noise="auto")
     names = ("CCA", "CSSP", "LPP", "MIFS", "MLSI", "NPE", "OPLS", "PCA", "GroPLE", "Rembrandt")
     for name in (*names, "KernelLabelSpace"):
-        made[name] = lambda n=name: CompactClassifier(getattr(related, n)())
+        made[name] = lambda n=name: CompactClassifier(seeded(getattr(related, n)()))
     made["LEML"] = lambda: related.LEML(2, random_state=0)
     made["CMLLClassifierCV"] = lambda: CMLLClassifierCV(cv=2)
     made["CMLLClassifierCV, learned"] = lambda: CMLLClassifierCV(
