@@ -1,6 +1,6 @@
 """The benchmark of the related work: its specs, its records and the tables made of them agree."""
 
-import sys
+import importlib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +17,9 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SELECTIONS = ("nested", "paper")
 RELATED = [name for name, row in ROWS.items() if row.family == "related"]
 
-sys.path.insert(0, str(BENCHMARKS))
-
-import related_tables  # noqa: E402  (it lies beside the other scripts)
+with pytest.MonkeyPatch.context() as patch:  # the folder of scripts is not for other tests
+    patch.syspath_prepend(BENCHMARKS)
+    related_tables = importlib.import_module("related_tables")
 
 
 @pytest.fixture(scope="module")

@@ -26,9 +26,8 @@ import common
 from accuracy.printed_conventions import rows_of
 
 from compactlearn.bench import cells_of, read_spec
-from compactlearn.bench.harness.execute import _task
+from compactlearn.bench.harness.execute import answer_of, task_of
 from compactlearn.bench.methods.library_entries import ENTRIES
-from compactlearn.bench.methods.rows import with_empty_rows
 from compactlearn.records import Cell
 
 SPECS = [
@@ -48,15 +47,8 @@ def values_of(cells: list[Cell], changes: dict[str, Any], home: Any, device: Any
     """Folds, configurations, metrics."""
     entry = ENTRIES[cells[0].method]
     changed = replace(entry, make=lambda own, seed: entry.make(own, seed).set_params(**changes))
-    found = []
-    for cell in cells:
-        task = _task(cell, home, None, device)
-        values = changed.answer(task).values
-        if cell.settings.get("empty_rows") == "counted":
-            share = float(np.mean(np.diff(task.Y_test.indptr) == 0))
-            values = with_empty_rows(values, task.metrics, share)
-        found.append(values)
-    return np.array(found)
+    tasks = (task_of(cell, home, device=device) for cell in cells)
+    return np.array([answer_of(changed, task).values for task in tasks])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -34,7 +34,7 @@ from compactlearn.bench.harness.host import (
     versions,
 )
 from compactlearn.bench.harness.job import Job
-from compactlearn.bench.methods.entry import Answer, Task
+from compactlearn.bench.methods.entry import Answer, Entry, Task
 from compactlearn.bench.methods.finding import entry_of
 from compactlearn.bench.methods.rows import drawn, kept_labels, with_empty_rows
 from compactlearn.bench.methods.scaling import scaled
@@ -42,7 +42,7 @@ from compactlearn.bench.spec.datasets import OwnFile, load_data
 from compactlearn.core.optional import NotInstalled
 from compactlearn.records import Cell, Record, Status
 
-__all__ = ["execute", "fold_rows", "unanswered"]
+__all__ = ["answer_of", "execute", "fold_rows", "task_of", "unanswered"]
 
 _WARNINGS = 5  # how many different ones a record keeps
 
@@ -55,14 +55,13 @@ def execute(job: Job, begun: Callable[[], None] = lambda: None) -> Record:
     cell, started = job.cell, time.perf_counter()
     said: list[warnings.WarningMessage] = []
     try:
-        task = _task(cell, job.data_home, job.file, job.device)
+        task = task_of(cell, job.data_home, job.file, job.device)
         entry = entry_of(cell.method, cell.settings, Path(job.folder) if job.folder else None)
         begun()
         forget_peak()
         started = time.perf_counter()
         with _alone(cell.method_seed) as said:
-            answer = _checked(entry.answer(task), task)
-            answer = _with_empty_rows(answer, task)
+            answer = answer_of(entry, task)
     except MemoryError as error:
         reason = f"There was not enough memory: {error}" if str(error) else "Memory ran out."
         return unanswered(cell, "memory", reason, started, peak_bytes())
@@ -141,9 +140,13 @@ def _loaded(
     return X, sparse.csr_array(data.Y), data.label_names
 
 
-def _task(
-    cell: Cell, data_home: str | None, file: OwnFile | None, device: str | None = None
+def task_of(
+    cell: Cell,
+    data_home: str | None = None,
+    file: OwnFile | None = None,
+    device: str | None = None,
 ) -> Task:
+    """The rows of a cell's fold, and what is asked about them; the parameters are a `Job`'s."""
     X, Y, names = _loaded(cell.dataset, data_home, file, cell.settings.get("data_sha256"))
     labels = kept_labels(names, cell.settings.get("left_out_labels"), cell.dataset)
     Y = Y if labels is None else Y[:, labels]
@@ -163,6 +166,11 @@ def _task(
         cell.inner_seed,
         device,
     )
+
+
+def answer_of(entry: Entry, task: Task) -> Answer:
+    """What an entry says of a task, if a record can hold it."""
+    return _with_empty_rows(_checked(entry.answer(task), task), task)
 
 
 @contextmanager
