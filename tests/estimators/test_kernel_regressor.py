@@ -8,7 +8,15 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from compactlearn import MDDM, CompactClassifier, KernelMap, KernelRegressor, load_model, method
+from compactlearn import (
+    MDDM,
+    CompactClassifier,
+    KernelMap,
+    KernelRegressor,
+    ModelFileError,
+    load_model,
+    method,
+)
 from compactlearn.model_selection import GridSearchMoments
 from tests.makers import make_data, modest
 
@@ -92,6 +100,25 @@ def test_it_is_stored_by_itself(tmp_path):
     model = KernelRegressor(0.5).fit(X, Y)
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"dual_coef_": np.ones((19, 3))},
+        {"dual_coef_": np.ones(19)},
+        {"kernel_map_": KernelMap()},
+        {"kernel_map_": 7},
+    ],
+    ids=["too few rows", "too few numbers", "no rows", "no map"],
+)
+def test_a_file_whose_parts_do_not_fit_is_refused(forged, tmp_path):
+    X, Y = make_data(20, 4, 3)
+    model = KernelRegressor().fit(X, Y)
+    vars(model).update(forged)
+    model.save(tmp_path / "model")
+    with pytest.raises(ModelFileError):
+        load_model(tmp_path / "model")
 
 
 def test_wrong_parameters_are_refused():
