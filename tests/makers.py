@@ -4,6 +4,7 @@ import signal
 
 import numpy as np
 import scipy.sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
 from hypothesis import HealthCheck, settings
 
 from compactlearn import CompactClassifier
@@ -106,6 +107,37 @@ def ridge_scores(Z, T, alpha, Z_new, weights=None, bias="free"):
     """What :func:`literal_ridge` predicts for new rows."""
     coefficients, intercept = literal_ridge(Z, T, alpha, weights, bias)
     return Z_new @ coefficients + intercept
+
+
+def long_tailed_rows(seed, n_rows=60, n_features=90, *, unit=True):
+    """Sparse rows, of unit length where asked, many of which have a feature of their own."""
+    rng = np.random.default_rng(seed)
+    frequency = np.minimum(1.5 / np.arange(1, n_features + 1) ** 0.8, 1.0)
+    dense = rng.gamma(2.0, size=(n_rows, n_features))
+    dense *= rng.random((n_rows, n_features)) < frequency
+    if unit:
+        lengths = np.linalg.norm(dense, axis=1, keepdims=True)
+        dense /= np.where(lengths > 0, lengths, 1)
+    return scipy.sparse.csr_array(dense)
+
+
+def texts_of_topics(seed, n_train=400, n_test=600, n_labels=6, n_words=20_000, length=15):
+    """TF-IDF rows and labels of texts with a long tail of words: training rows, then new ones."""
+    rng = np.random.default_rng(seed)
+    chances = 1 / np.arange(1, n_words + 1)
+    chances /= chances.sum()
+    topics = rng.integers(20, 1_000, (n_labels, 30))
+    Y = rng.random((n_train + n_test, n_labels)) < rng.uniform(0.1, 0.3, n_labels)
+    texts = []
+    for labels in Y:
+        words = rng.choice(n_words, length, p=chances).tolist()
+        for label in np.flatnonzero(labels):
+            words += rng.choice(topics[label], 2).tolist()
+        texts.append(" ".join(f"w{word}" for word in words))
+    vectorizer = TfidfVectorizer(sublinear_tf=True).fit(texts[:n_train])
+    Y = Y.astype(int)
+    train, test = vectorizer.transform(texts[:n_train]), vectorizer.transform(texts[n_train:])
+    return train, Y[:n_train], test, Y[n_train:]
 
 
 def untuned(embedding, **options):

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.preprocessing import Normalizer
 
 from compactlearn import (
     CMLL,
@@ -29,7 +30,8 @@ from compactlearn.estimators.learner import RidgeLearner
 from compactlearn.linalg import rows_ridge
 from compactlearn.linalg.ridge import BIASES
 from compactlearn.metrics import average_precision, micro_f1
-from tests.makers import labelled, ridge_scores
+from compactlearn.linalg.unseen_features import drop_unseen_features
+from tests.makers import labelled, long_tailed_rows, ridge_scores, texts_of_topics
 
 GAMMA = 0.07
 SHAPES = {"tall": (40, 6, 5), "wide": (24, 35, 5)}
@@ -777,3 +779,83 @@ def test_leverages_of_rows_with_a_large_mean():
             for bias in ("free", "penalised")
         )
         assert penalised.threshold_ == pytest.approx(free.threshold_, abs=1e-6)
+
+
+# --- features that no training row has -----------------------------------------------------------
+
+
+def long_tailed(seed, shape):
+    """Sparse rows of unit length and labels that depend on them."""
+    X = long_tailed_rows(seed, *shape)
+    rng = np.random.default_rng(seed)
+    scores = X @ rng.normal(size=(shape[1], 5)) + 0.3 * rng.normal(size=(shape[0], 5))
+    return X, (scores > np.quantile(scores, 0.65, axis=0)).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("shape", [(60, 25), (40, 90)], ids=["tall", "wide"])
+@pytest.mark.parametrize("rows", ["plain", "weighted and repeated"])
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("unit", [True, False])
+def test_leave_one_out_without_features_of_one_row(unit, bias, rows, shape, seed, honest_of):
+    X, Y = long_tailed(seed, shape)
+    members, options, w = np.arange(len(Y)), {}, None
+    if rows != "plain":
+        members[[5, 9, 11]] = members[[3, 3, 2]]
+        X = X[members]
+        w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(Y))
+    if not unit:
+        X = 2.0 * X
+    found = honest_of(CompactClassifier(Original(), alpha=0.7, bias=bias), X, Y, **options)
+    assert found.how() == "leave-one-out"
+    expected = np.empty(Y.shape)
+    for member in np.unique(members):
+        out = members == member
+        rest = None if w is None else w[~out]
+        new = drop_unseen_features(X[~out], X[out]).toarray()
+        expected[out] = ridge_scores(X[~out].toarray(), Y[~out], 0.7, new, rest, bias)
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
+
+
+REDUCED = {
+    "moments": CMLLClassifier(solver="moments", n_label_components=3),
+    "dual": CMLLClassifier(solver="dual", n_label_components=3),
+    "krylov": CMLLClassifier(solver="krylov", n_label_components=3),
+    "kernel": CompactClassifier(CMLL(None, 3), feature_map=KernelMap(gamma=0.7)),
+    "unit rows": CompactClassifier(CMLL(), feature_map=Normalizer()),
+    "neighbours": CompactClassifier(Original(), regressor=KNeighborsRegressor(3)),
+    "neighbours of projections": CompactClassifier(CMLL(), regressor=KNeighborsRegressor(3)),
+}
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_fold_scores_are_those_of_rows_without_unseen_features(name, honest_of):
+    """By refits without each fold, of rows that have lost what the other folds do not have."""
+    X, Y = long_tailed(1, (70, 60))
+    if name == "unit rows":
+        X = X.multiply(np.random.default_rng(0).uniform(1, 9, (70, 1))).tocsr()
+    model = clone(REDUCED[name])
+    found = honest_of(model, X, Y)
+    scores = found.scores().columns(slice(None))
+    changed = 0
+    for fold in np.unique(found.folds):
+        out = found.folds == fold
+        new = drop_unseen_features(X[~out], X[out])
+        changed += np.abs(new - X[out]).sum() > 0
+        own = clone(REDUCED[name]).set_params(threshold=0.5, decoder="linear")
+        expected = own.fit(X[~out], Y[~out]).decision_function(new)
+        np.testing.assert_allclose(scores[out], expected, atol=1e-6)
+    assert changed
+
+
+def test_probabilities_of_texts_are_calibrated():
+    """Words that only a held-out text has make its other words look rarer than they will be."""
+    expected = true = said = right = 0.0
+    for seed in range(3):
+        X, Y, X_new, Y_new = texts_of_topics(seed, 200, n_labels=4)
+        chances = CMLLClassifier(decoder="logistic").fit(X, Y).predict_proba(X_new)
+        likely = (chances > 0.6) & (chances < 0.9)
+        expected, true = expected + chances.sum(), true + Y_new.sum()
+        said, right = said + chances[likely].sum(), right + Y_new[likely].sum()
+    assert expected / true == pytest.approx(1, abs=0.1)
+    assert right / said == pytest.approx(1, abs=0.12)

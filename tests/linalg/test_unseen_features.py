@@ -9,19 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from compactlearn.linalg.unseen_features import drop_confined_features, drop_unseen_features
-
-
-def long_tailed_rows(seed: int, n_rows: int = 60, n_features: int = 90, *, unit: bool = True):
-    """Sparse rows of which a good part have features of their own."""
-    rng = np.random.default_rng(seed)
-    frequency = 1.5 / np.arange(1, n_features + 1) ** 0.8
-    dense = rng.gamma(2.0, size=(n_rows, n_features))
-    dense *= rng.random((n_rows, n_features)) < np.minimum(frequency, 1)
-    if unit:
-        lengths = np.linalg.norm(dense, axis=1, keepdims=True)
-        dense /= np.where(lengths > 0, lengths, 1)
-    return scipy.sparse.csr_array(dense)
+from compactlearn.linalg.unseen_features import (
+    confined_scaling,
+    drop_confined_features,
+    drop_unseen_features,
+    keep_features,
+)
+from tests.makers import long_tailed_rows
 
 
 @pytest.mark.parametrize("unit", [True, False])
@@ -48,6 +42,12 @@ def test_all_folds_at_once_are_each_fold_alone(seed, n_folds, unit):
     for fold in np.unique(folds):
         alone = drop_unseen_features(X[folds != fold], X[folds == fold]).toarray()
         assert found[folds == fold] == pytest.approx(alone, rel=1e-12, abs=0)
+    factors = confined_scaling(X, folds)
+    changed = drop_confined_features(X, folds) is not X
+    assert (factors is not None) == (unit and changed)
+    if factors is not None:
+        dropped = np.where(found != 0, X.toarray(), 0.0)
+        assert factors[:, None] * dropped == pytest.approx(found, rel=1e-12)
 
 
 def test_rows_are_those_of_a_vectoriser_that_has_not_seen_them():
@@ -101,3 +101,12 @@ def test_a_row_that_loses_everything_is_empty():
     train = scipy.sparse.csr_array([[1.0, 0.0]])
     found = drop_unseen_features(train, scipy.sparse.csr_array([[0.0, 1.0]]))
     assert found.nnz == 0
+
+
+def test_features_that_sums_of_training_rows_name():
+    X = long_tailed_rows(4)
+    train, held_out = X[:40], X[40:]
+    seen = train.sum(axis=0) != 0
+    found, expected = keep_features(held_out, seen), drop_unseen_features(train, held_out)
+    assert found.toarray() == pytest.approx(expected.toarray(), abs=0)
+    assert keep_features(held_out.toarray(), seen) == pytest.approx(held_out.toarray(), abs=0)

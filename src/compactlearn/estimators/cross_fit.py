@@ -108,6 +108,10 @@ class CrossFit:
     the pair, sparse, where it is on a device: decoders are learnt on the host, from codes that are
     brought there. Where some are ``unknown``, the pair has them completed from all rows; models of
     some of the folds complete those of these folds by ``completion``.
+
+    Held-out rows are scored without features that no training row has: ``held_out_rows`` returns
+    them for training and held-out rows, or None where nothing changes, and ``held_out_scaling`` for
+    rows that are left out one by one what they are multiplied by.
     """
 
     def __init__(
@@ -127,10 +131,15 @@ class CrossFit:
         labels: Any = None,
         unknown: Any = None,
         completion: Any = None,
+        held_out_rows: Callable[[Folds, Folds], Any] = lambda rest, held: None,
+        held_out_scaling: Callable[[Folds, Folds], tuple[bool, Array | None]] = (
+            lambda rows, member: (True, None)
+        ),
         note: Callable[[], None] = lambda: None,
     ) -> None:
         self.labels = pair.right if labels is None else labels
         self.unknown, self.completion = unknown, completion
+        self._held_out_rows, self._held_out_scaling = held_out_rows, held_out_scaling
         self.pair, self.result, self.embedding = pair, result, embedding
         self.learner, self.member = learner, member
         self.d = 0 if result.projection is None else result.projection.shape[1]
@@ -204,6 +213,7 @@ class CrossFit:
                 predicted[held] = codes.total / pair.count
                 continue
             part, new = pair.part(rest, held)
+            new = self._as_new(rows[rest], rows[held], new)
             own = part.codes_of(V[rest])
             P = self.embedding.project(part, own, self.d)
             predicted[held] = self.learner.predictor(part, P, own, decoder)(new)
@@ -253,6 +263,11 @@ class CrossFit:
         """Labels as codes; a projection needs no products of all features with them."""
         return part.right_codes(dense=self.d == 0)
 
+    def _as_new(self, rest: Folds, held: Folds, rows: Any) -> Any:
+        """Return held-out rows without the features that no row of ``rest`` has."""
+        found = self._held_out_rows(rest, held)
+        return rows if found is None else found
+
     def _rows_pair(self, rows: Folds, left_out: tuple[int, ...]) -> RowwisePair:
         return self.pair.part(rows, np.arange(0))[0] if left_out else self.pair
 
@@ -263,11 +278,14 @@ class CrossFit:
         if not RowsRidge(pair).has_leverages:
             return None
         numbers = np.unique(self.member[rows], return_inverse=True)[1]  # of a part: without gaps
+        linear, scaling = self._held_out_scaling(rows, numbers)
+        if not linear:
+            return None
         V = pair.code_rows(codes)
         own = codes
         if left_out:
             own = self._labels_of(pair) if self.labels_are_codes else pair.codes_of(V)
-        return leave_one_out(pair, own, V, numbers, self.learner)
+        return leave_one_out(pair, own, V, numbers, self.learner, scaling)
 
     def _by_sums(
         self,
@@ -288,7 +306,8 @@ class CrossFit:
             own = part.codes_like(codes, mean)
             P = self.embedding.project(part, own, self.d)
             predict = self.learner.predictor(part, P, own, None)  # a ridge: no decoder matters
-            predicted[held] = predict(self.pair.left[rows[held]])
+            out = rows[held]
+            predicted[held] = predict(self._as_new(rows[rest], out, self.pair.left[out]))
         return predicted
 
     # ---- scores -------------------------------------------------------------------------------
@@ -353,6 +372,10 @@ class CrossFit:
 
     def _part(self, left_out: tuple[int, ...], held: Folds, rest: Folds) -> tuple[Pair, Any]:
         """The folds that are kept as a pair, and the rows of the others as it knows them."""
+        part, rows = self._kept_part(left_out, held, rest)
+        return part, self._as_new(rest, held, rows)
+
+    def _kept_part(self, left_out: tuple[int, ...], held: Folds, rest: Folds) -> tuple[Pair, Any]:
         if self.unknown is not None:
             known, rows = self.pair.part(rest, held)
             part = _completed(known, self.labels[rest], self.unknown[rest], self.completion)
@@ -472,12 +495,18 @@ def _columns_of(matrix: Array, columns: slice | Folds) -> Array:
 
 
 def leave_one_out(
-    pair: RowwisePair, codes: Codes, V: Array, member: Folds, learner: RidgeLearner
+    pair: RowwisePair,
+    codes: Codes,
+    V: Array,
+    member: Folds,
+    learner: RidgeLearner,
+    scaling: Array | None = None,
 ) -> Array | None:
     """The closed form, for a ridge on all the features; None where that would be 0 / 0.
 
     ``member`` (N,) numbers the distinct rows. Equal ones count as one row of their mean code and of
-    all their weight, and so of the sum of their leverages.
+    all their weight, and so of the sum of their leverages. The features of a row that is left out
+    are multiplied by its ``scaling`` (N,).
     """
     n, alpha, bias = len(V), learner.alpha, learner.bias
     V = host(V)
@@ -493,11 +522,41 @@ def leave_one_out(
     own = (sums / weight)[member]
     fitted = host(fitted_codes(pair, codes, alpha, "none" if bias == "target" else bias))
     left_out = own + (fitted - own) / rest[member]
-    if bias != "target":
+    if bias == "target":
+        # What predicts V less the others' mean predicts V, less that mean times what it makes of
+        # ones.
+        intercept = ((sums.sum(axis=0) - sums) / (weight.sum() - weight))[member, :-1]
+        left_out = left_out[:, :-1] + (1.0 - left_out[:, -1:]) * intercept
+    if scaling is None:
         return left_out
-    # What predicts V less the others' mean predicts V, less that mean times what it makes of ones.
-    mean = ((sums.sum(axis=0) - sums) / (weight.sum() - weight))[member, :-1]
-    return left_out[:, :-1] + (1.0 - left_out[:, -1:]) * mean
+    if bias != "target":
+        intercept = _intercepts_without(pair, V, member, learner, left_out)
+        if intercept is None:
+            return None
+    return intercept + scaling[:, None] * (left_out - intercept)
+
+
+def _intercepts_without(
+    pair: RowwisePair, V: Array, member: Folds, learner: RidgeLearner, left_out: Array
+) -> Array | Numbers | None:
+    """Return (N, k) the intercepts of the ridges without each row and its copies, or None.
+
+    The model without some rows is that of all rows whose targets there are its own predictions, and
+    the intercept is linear in the targets: with e = 1 - H 1, where H is the hat matrix of the ridge
+    without an intercept, it is e'WV / (e'W1 + penalty of the intercept).
+    """
+    n, alpha = len(V), learner.alpha
+    if learner.bias == "none":
+        return np.zeros(V.shape[1])
+    ones = np.ones((n, 1))
+    left_over = 1.0 - host(fitted_codes(pair, pair.codes_of(ones), alpha, "none"))[:, 0]
+    share = left_over if pair.weights is None else left_over * host(pair.weights)
+    total = share.sum() + (alpha if learner.bias == "penalised" else 0.0)
+    if total < SMALL_REST * n:
+        return None
+    share = share / total
+    own = scipy.sparse.csr_array((share, (member, np.arange(n))))
+    return share @ V + (own.sum(axis=1)[:, None])[member] * left_out - (own @ V)[member]
 
 
 def held_out_sums(

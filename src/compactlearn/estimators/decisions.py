@@ -309,8 +309,9 @@ class Decisions:
             members = np.asarray(groups)
         else:
             members = training.members() if training.members else row_groups(training.given)
+        as_given = not ridge and result.projection is None
         return CrossFit(
-            training.with_rows(as_given=not ridge and result.projection is None),
+            training.with_rows(as_given=as_given),
             result,
             embedding,
             learner,
@@ -324,6 +325,8 @@ class Decisions:
             labels=training.labels,
             unknown=training.unknown,
             completion=training.completion,
+            held_out_rows=lambda rest, held: training.held_out_rows(rest, held, as_given=as_given),
+            held_out_scaling=training.held_out_scaling,
             note=note,
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -21,6 +22,7 @@ from compactlearn.estimators.cross_fit import N_FOLDS
 from compactlearn.estimators.held_sample import HeldOut
 from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.kernel_map import KernelMap
+from compactlearn.estimators.shortlisting.unit_rows import UnitRows
 from compactlearn.linalg.arrays import beside, right_beside, scale_columns, working_form
 from compactlearn.linalg.build import build_pair
 from compactlearn.linalg.kernel_pair import KernelPair
@@ -39,8 +41,14 @@ from compactlearn.linalg.regimes import (
 )
 from compactlearn.linalg.rows_pair import RowsPair
 from compactlearn.linalg.rowwise_pair import RowwisePair
+from compactlearn.linalg.unseen_features import (
+    confined_scaling,
+    drop_confined_features,
+    drop_unseen_features,
+)
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 FEWEST_AUTO = 16  # label components that "auto" asks for, however little memory there is
 
@@ -124,6 +132,34 @@ class Training:
         X, Y = self.blocks
         X = self.features if as_given else X
         return RowsPair(X, Y, beside(self.weights, X), given_left=self.pair.given_left)
+
+    def held_out_rows(self, rest: Rows, held: Rows, *, as_given: bool = False) -> Any:
+        """Return held-out rows as a pair of the rows ``rest`` knows them, without features that no
+        row of these has; None where there are none such.
+
+        ``as_given`` as in :meth:`with_rows`.
+        """
+        if not scipy.sparse.issparse(self.given):
+            return None
+        own = self.given[held]
+        reduced = drop_unseen_features(self.given[rest], own)
+        if reduced is own:
+            return None
+        rows = self.row_map.rows(reduced)
+        if self.row_map.as_kernel:
+            return rows[:, rest]
+        return rows if as_given else working_form(rows)
+
+    def held_out_scaling(self, rows: Rows, member: Rows) -> tuple[bool, Array | None]:
+        """Return what the features of ``rows`` are multiplied by where each ``member`` is held out
+        alone, or None; and first, whether that is all that changes.
+        """
+        if not scipy.sparse.issparse(self.given):
+            return True, None
+        given, mapping = self.given[rows], self.row_map.feature_map
+        if mapping is None or isinstance(mapping, UnitRows):
+            return True, confined_scaling(self.row_map.mapped(given), member)
+        return drop_confined_features(given, member) is given, None
 
 
 @dataclass(frozen=True)
