@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -64,7 +65,8 @@ def test_votes_of_the_nearest_rows(own):
         X.toarray() / np.maximum(1e-9, np.linalg.norm(X.toarray(), axis=1))[:, None]
     )
     asked = rows if own else rows[:50]
-    found = Neighbours.of(rows, Y, 7).votes(asked, Y.shape[1], own=own)
+    groups = np.arange(rows.shape[0]) if own else None
+    found = Neighbours.of(rows, Y, 7).votes(asked, Y.shape[1], groups=groups)
     expected = literal_votes(asked, rows, Y.toarray(), 7, own)
     np.testing.assert_allclose(found.toarray(), expected, atol=1e-5)
 
@@ -84,8 +86,8 @@ def test_unit_rows_are_those_of_scikit_learn(kind):
 
 def test_only_the_labels_of_most_votes_are_named():
     rows = sp.csr_array(X)
-    every = Neighbours.of(rows, Y, 7).votes(rows, Y.shape[1], own=True)
-    few = Neighbours.of(rows, Y, 7).votes(rows, 3, own=True)
+    every = Neighbours.of(rows, Y, 7).votes(rows, Y.shape[1], groups=np.arange(rows.shape[0]))
+    few = Neighbours.of(rows, Y, 7).votes(rows, 3, groups=np.arange(rows.shape[0]))
     assert np.diff(few.indptr).max() == 3
     for i in range(rows.shape[0]):
         best = np.sort(every[[i]].toarray()[0])[::-1][:3]
@@ -207,7 +209,7 @@ def test_some_labels_choose_the_penalty(monkeypatch):
 
 
 def literal_numbers(Y, labels, p):
-    """Support, weakest need, mean of the company and any need, by loops over one row."""
+    """Return support, weakest need, mean, any need and strongest other, by loops over a row."""
     counts = Y.T @ Y
     share = counts / (np.diag(counts)[:, None] + 1.0)
     found = []
@@ -218,7 +220,9 @@ def literal_numbers(Y, labels, p):
         needed = [p[k] for k in company if share[j, k] >= 0.8]
         total = sum(share[j, k] * np.log(max(p[k], 1e-4)) for k in company)
         mean = total / max(1.0, sum(share[j, k] for k in company))
-        found.append([max(support, default=0.0), min(needed, default=p[j]), mean, bool(needed)])
+        other = max((p[k] for k in others), default=0.0)
+        weakest = min(needed, default=p[j])
+        found.append([max(support, default=0.0), weakest, mean, bool(needed), other])
     return np.array(found, dtype=float)
 
 
@@ -242,7 +246,8 @@ def test_what_the_candidates_of_a_row_say_about_each_other(monkeypatch, block):
         pairs = slice(candidates.starts[i], candidates.starts[i + 1])
         p = dict(zip(candidates.labels[pairs], expit(margins[pairs]), strict=True))
         expected = literal_numbers(truth, candidates.labels[pairs], p)
-        expected[:, :2] = logit(np.clip(expected[:, :2], 1e-4, 1 - 1e-4))
+        as_odds = [0, 1, 4]
+        expected[:, as_odds] = logit(np.clip(expected[:, as_odds], 1e-4, 1 - 1e-4))
         np.testing.assert_allclose(numbers[pairs, 3:], expected, rtol=1e-5)
     assert numbers[:, 6].any()
 
@@ -260,17 +265,146 @@ def test_the_third_look_reads_what_it_was_taught(monkeypatch):
     rng = np.random.default_rng(1)
     true = rng.normal(-2.0, 2.0, size=20_000)
     present = rng.random(true.size) < expit(true)
-    numbers = np.zeros((true.size, 7))
+    numbers = np.zeros((true.size, 8))
     numbers[:, 0] = 2.0 * true
     for most in (200_000, 5_000):
         monkeypatch.setattr(third_look, "_ABSENT", most)
         look = ThirdLook.learn(numbers, present, np.ones(true.size), seeded(0))
         usual = np.abs(true + 2.0) < 4.0
         np.testing.assert_allclose(look.scores(numbers[usual]), true[usual], atol=0.5)
-        expected = look.columns(numbers) @ look.coefficients + look.intercept
+        assert look.by_frequency is not None
+        weights = np.concatenate([look.coefficients, look.by_frequency.ravel()])
+        expected = look.columns(numbers) @ weights + look.intercept
         np.testing.assert_allclose(look.scores(numbers), expected, atol=1e-5)
     nothing = ThirdLook.learn(numbers, np.zeros(true.size, dtype=bool), present, seeded(0))
     np.testing.assert_allclose(nothing.scores(numbers), numbers[:, 0], rtol=1e-6)
+
+
+def test_margins_of_rare_labels_have_a_slope_of_their_own():
+    """Margins of rare labels that say nothing do not count, and those of frequent ones do."""
+    rng = np.random.default_rng(2)
+    margins, rare = rng.normal(0.0, 2.0, size=20_000), rng.random(20_000) < 0.5
+    present = rng.random(margins.size) < expit(np.where(rare, 0.0, margins))
+    numbers = np.zeros((margins.size, 8))
+    numbers[:, 0], numbers[:, 2] = margins, np.where(rare, -9.0, -2.0)
+    scores = ThirdLook.learn(numbers, present, np.ones(margins.size), seeded(0)).scores(numbers)
+    assert np.abs(scores[rare]).mean() < 0.15
+    assert np.abs(scores - margins)[~rare].mean() < 0.2
+
+
+# ---- rare labels, copies, and words that one row has alone ----------------------------------
+
+
+def long_tail(seed, n_rows=900, n_labels=300, n_topics=12, n_features=700):
+    """Rows of one label each, a few frequent and most of one to five rows."""
+    rng = np.random.default_rng(seed)
+    frequency = 1 / np.arange(1, n_labels + 1) ** 1.1
+    labels = rng.choice(n_labels, size=n_rows, p=frequency / frequency.sum())
+    topics = rng.integers(n_features, size=(n_topics, 20))
+    own = rng.integers(n_features, size=(n_labels, 4))
+    words = [
+        np.concatenate(
+            [
+                rng.choice(topics[j % n_topics], 8),
+                rng.choice(own[j], 2),
+                rng.integers(n_features, size=4),
+            ]
+        )
+        for j in labels
+    ]
+    rows = np.repeat(np.arange(n_rows), 14)
+    X = sp.csr_array((np.ones(rows.size), (rows, np.concatenate(words))), (n_rows, n_features))
+    Y = sp.csr_array((np.ones(n_rows, int), (np.arange(n_rows), labels)), (n_rows, n_labels))
+    return X, Y
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rare_labels_are_suggested_no_more_often_than_they_are_right(seed):
+    X, Y = long_tail(seed)
+    train = np.arange(X.shape[0]) % 3 > 0
+    model = ShortlistClassifier(n_candidates=60, random_state=0).fit(X[train], Y[train])
+    top = model.predict_topk(X[~train], 1)[0][:, 0]
+    p = model.predict_proba(X[~train]).max(axis=1).toarray().ravel()
+    right = np.asarray(Y[~train][np.arange(top.size), top]).ravel() > 0
+    rare = np.asarray(Y[train].sum(axis=0)).ravel()[top] <= 3
+    assert p[rare].mean() <= right[rare].mean() + 0.1
+    assert p.mean() <= right.mean() + 0.05
+
+
+@pytest.mark.parametrize("outside", [0, 4, 5])
+def test_labels_with_few_rows_outside_the_fold_keep_its_weights(outside):
+    """Their pairs inside the fold are positive alone, since nothing names them elsewhere."""
+    rng = np.random.default_rng(0)
+    X, Y = sp.csr_array((rng.random((120, 30)) < 0.2).astype(float)), np.zeros((120, 3), dtype=int)
+    inside = np.arange(120) % 5 == 0
+    Y[np.flatnonzero(inside)[:6], 0] = Y[np.flatnonzero(~inside)[:outside], 0] = 1
+    Y[::2, 1] = Y[::3, 2] = 1
+    model = ShortlistClassifier(n_neighbors=8)
+    model._unit_rows = True
+    data = _Training(X, sp.csr_array(Y), None)
+    looks = model._look(data, model._rows(X), inside, Sizes(3, 2, 1), 1, seeded(0))
+    start = looks.solved(1.0, ~inside)
+    final = looks.solved_again(1.0, ~inside, start)
+    same = (final.coefficients != start.coefficients)[[0]].nnz == 0
+    assert same == (outside < 5)
+    assert (final.coefficients != start.coefficients)[[1]].nnz > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_of_a_row_are_in_one_fold_and_do_not_vote_for_each_other(seed):
+    """Labels that are noise stay noise where each row has copies with other labels."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(100), 3)
+    X = texts(seed=seed + 20)[0][:100][groups]
+    Y = (rng.random((100, 8)) < 0.2)[groups]
+    Y[np.arange(300), rng.integers(8, size=300)] ^= True
+    model = ShortlistClassifier(random_state=0).fit(X, sp.csr_array(Y.astype(int)))
+    p = model.predict_proba(texts(seed=seed + 40)[0]).toarray()
+    assert (p > 0.5).mean() < 0.02  # .05 to .07 where copies judge each other
+    assert p.std() < 0.1
+
+
+def test_rows_that_are_all_alike_can_be_fitted():
+    X, Y = np.ones((12, 3)), np.eye(12, 4, dtype=int)
+    assert ShortlistClassifier(random_state=0).fit(X, Y).predict_proba(X).shape == (12, 4)
+
+
+@given(seed=st.integers(0, 1000), weight=st.floats(0.1, 3.0))
+@settings(max_examples=10, deadline=None)
+def test_regressions_do_not_see_words_that_one_row_has_alone(seed, weight):
+    """A word of its own in every row changes no row that a regression learns from or judges."""
+    rng = np.random.default_rng(seed)
+    X, Y = (rng.random((60, 12)) < 0.4).astype(float), rng.random((60, 3)) < 0.4
+    X[:, 0] += X.sum(axis=1) == 0
+    X = sp.csr_array(X)
+    own = sp.csr_array(sp.hstack([X, weight * sp.eye_array(60)], format="csr"))
+    inside = np.arange(60) % 5 == 0
+    model = ShortlistClassifier(n_neighbors=5)
+    model._unit_rows = True
+    found = []
+    for rows in (X, own):
+        data = _Training(rows, sp.csr_array(Y.astype(int)), None)
+        looks = model._look(data, model._rows(rows), inside, Sizes(3, 3, 3), 1, seeded(0))
+        found.append(looks.rows)
+    np.testing.assert_allclose(found[1][:, :12].toarray(), found[0].toarray(), atol=1e-6)
+    assert found[1][:, 12:].nnz == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_as_many_labels_are_expected_of_new_texts_as_they_have(seed):
+    """Also where a third of the words of a new text were not there at fit."""
+    rng = np.random.default_rng(seed)
+    words = rng.zipf(1.3, size=(1500, 12)) % 20_000
+    topic = rng.integers(10, size=1500)
+    words[:, :4] = 20_000 + 12 * topic[:, None] + rng.integers(12, size=(1500, 4))
+    text = [" ".join(f"w{k}" for k in row) for row in words]
+    Y = sp.csr_array(
+        np.eye(10, dtype=int)[np.where(rng.random(1500) < 0.3, rng.integers(10, size=1500), topic)]
+    )
+    vectorizer = TfidfVectorizer().fit(text[:500])
+    model = ShortlistClassifier(random_state=0).fit(vectorizer.transform(text[:500]), Y[:500])
+    p = model.predict_proba(vectorizer.transform(text[500:]))
+    assert p.sum() == pytest.approx(1000, rel=0.08)
 
 
 # ---- the classifier -------------------------------------------------------------------------

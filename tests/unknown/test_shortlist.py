@@ -74,7 +74,7 @@ def test_neighbours_vote_on_what_they_know(monkeypatch, own, block):
     weights = np.random.default_rng(1).uniform(0.2, 1.0, X.shape[0])
     new = X if own else X[:50]
     asked = Neighbours.of(X, sparse(KNOWN), 7, weights, sparse(UNKNOWN))
-    found = asked.votes(new, Y.shape[1], own=own).toarray()
+    found = asked.votes(new, Y.shape[1], groups=np.arange(X.shape[0]) if own else None).toarray()
     expected = literal_votes(new, X, KNOWN, UNKNOWN, 7, weights, own)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     assert found.max() < 1.0 + 1e-6
@@ -83,8 +83,8 @@ def test_neighbours_vote_on_what_they_know(monkeypatch, own, block):
 def test_where_all_neighbours_know_a_label_its_votes_are_the_ordinary_ones():
     marks = UNKNOWN.copy()
     marks[:, :5] = False
-    ordinary = Neighbours.of(X, sparse(KNOWN), 7).votes(X, Y.shape[1], own=True).toarray()
-    found = Neighbours.of(X, sparse(KNOWN), 7, None, sparse(marks)).votes(X, Y.shape[1], own=True)
+    ordinary = Neighbours.of(X, sparse(KNOWN), 7).votes(X, Y.shape[1], groups=np.arange(X.shape[0])).toarray()
+    found = Neighbours.of(X, sparse(KNOWN), 7, None, sparse(marks)).votes(X, Y.shape[1], groups=np.arange(X.shape[0]))
     np.testing.assert_array_equal(found.toarray()[:, :5], ordinary[:, :5])
     assert (found.toarray()[:, 5:] >= ordinary[:, 5:]).all()
     assert (found.toarray()[:, 5:] > ordinary[:, 5:] + 0.01).any()
@@ -185,7 +185,7 @@ def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
     np.testing.assert_allclose(company.shares.toarray(), Company.of(*others).shares.toarray())
     held = looks.held_out(looks.solved(1.0, ~inside), company, inside, 1.0)
     new = told & inside[row]
-    assert held.numbers.shape == (new.sum(), 7)
+    assert held.numbers.shape == (new.sum(), 8)
     np.testing.assert_array_equal(held.rows[held.candidates.rows], row[new])
     np.testing.assert_array_equal(held.candidates.labels, label[new])
     np.testing.assert_array_equal(held.present, Y[row, label][new] > 0)

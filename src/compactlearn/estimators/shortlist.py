@@ -70,6 +70,7 @@ from compactlearn.linalg.many_logistic import (
     margins_of,
     solve_many,
 )
+from compactlearn.linalg.unseen_features import drop_confined_features, drop_unseen_features
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -90,6 +91,7 @@ _RETRIEVER_FOLDS = 2
 _HELD_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
 _FEWEST_ROWS = 4
+_FEWEST_OUTSIDE = 5  # rows outside the fold that a label needs to be learnt from all rows
 _CS = (0.25, 1.0, 4.0, 16.0)
 _BLOCK_ROWS = 1024  # scored at a time
 _JUDGING_PAIRS = 200_000  # of the labels that choose the penalty
@@ -294,14 +296,14 @@ default="auto"
         rng = seeded(self.random_state)
         X, Y = data.X, data.Y
         sizes = Sizes.of(self, labels, X.shape[0], data.n_present)
-        rows, folds = self._rows(X), _Folds.of(X.shape[0], rng)
+        rows, folds = self._rows(X), _Folds.of(data.groups, rng)
         n_threads = free_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
         steps = track(
             range(folds.n_used), description="ShortlistClassifier", disable=not self.verbose
         )
         looked: _Regressions | None = None
         held: list[_HeldOut] = []
-        start: Weights | None = None
+        fold_weights: Weights | None = None
         C = 0.0 if self.C == "auto" else float(self.C)
         for k in steps:
             inside = folds.fold == k
@@ -313,12 +315,14 @@ default="auto"
             company = data.taken(np.flatnonzero(~inside)).company
             held.append(looks.held_out(weights, company, inside, C))
             if looked is None:
-                looked, start = looks, weights
+                looked, fold_weights = looks, weights
         assert looked is not None
+        assert fold_weights is not None
         retriever = self._make_retriever(Y.shape[0], Y.shape[1], rng)
         if retriever is not None:
             retriever = self._retriever_of(data, retriever)
-        second = SecondLook.of(looked.solved(C, start=start), self.smallest_weight)
+        final = looked.solved_again(C, folds.fold != 0, fold_weights)
+        second = SecondLook.of(final, self.smallest_weight)
         new = _HeldOut.together(held)
         third = ThirdLook.learn(new.numbers, new.present, new.weights, rng)
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
@@ -353,7 +357,8 @@ default="auto"
         X, Y = data.X, data.Y
         known, new = np.flatnonzero(~inside), np.flatnonzero(inside)
         retriever = self._make_retriever(known.size, Y.shape[1], rng)
-        fold = rng.permutation(np.arange(known.size) % _RETRIEVER_FOLDS)
+        learning = data.taken(known)
+        fold = _spread(learning.groups, _RETRIEVER_FOLDS, rng)
         groups = [(known[fold != k], np.flatnonzero(fold == k)) for k in range(_RETRIEVER_FOLDS)]
         groups.append((known, np.arange(known.size, known.size + new.size)))
         order = np.concatenate([known, new])
@@ -364,20 +369,23 @@ default="auto"
                 named[places] = np.arange(Y.shape[1])
             elif places.size:
                 model = self._retriever_of(data.taken(learnt), clone(retriever))
+                unlearnt = drop_unseen_features(X[learnt], X[order[places]])
                 named[places], scores[places] = _named_by(
-                    model, X[order[places]], sizes.retrieved, n_threads
+                    model, unlearnt, sizes.retrieved, n_threads
                 )
         votes = None
         if self.n_neighbors:
-            neighbours = data.taken(known).neighbours(rows[known], self.n_neighbors)
-            own = neighbours.votes(rows[known], sizes.voted, own=True, n_threads=n_threads)
+            neighbours = learning.neighbours(rows[known], self.n_neighbors)
+            own = neighbours.votes(
+                rows[known], sizes.voted, groups=learning.groups, n_threads=n_threads
+            )
             votes = scipy.sparse.csr_array(
                 scipy.sparse.vstack([own, neighbours.votes(rows[new], sizes.voted)], format="csr")
             )
         candidates = Candidates.of((named, scores), votes, Y.shape[1]).taken(np.argsort(order))
         present, told = candidates.present(Y), data.told(candidates)
         there = told & ~inside[candidates.rows]
-        counts = data.taken(known).label_counts
+        counts = learning.label_counts
         weights = None if data.weights is None else data.weights[candidates.rows[there]]
         first = FirstLook.learn(candidates.where(there), present[there], counts, rng, weights)
         log_odds = first.log_odds(candidates)
@@ -386,7 +394,15 @@ default="auto"
             problems_of(missed, np.ones(missed.labels.size, dtype=bool), first.log_odds(missed))
         )
         return _Regressions(
-            rows, data.weights, candidates, present, told, first, log_odds, problems, n_threads
+            _as_new_rows(rows, known, new, learning.groups),
+            data.weights,
+            candidates,
+            present,
+            told,
+            first,
+            log_odds,
+            problems,
+            n_threads,
         )
 
     def _make_retriever(self, n_rows: int, n_labels: int, rng: np.random.RandomState) -> Any:
@@ -621,31 +637,43 @@ class _Training:
     Y: scipy.sparse.csr_array
     weights: Array | None  # None: once
     unknown: Any = None  # csr_array with a one for each label that is not known
+    copies: Rows | None = None  # rows of equal features share a number; None: there are none
 
     @classmethod
     def of(
         cls, X: Any, Y: scipy.sparse.csr_array, weights: Array | None, unknown: Any = None
     ) -> _Training:
-        """Equal rows become one, in an order that follows from what they hold.
+        """Merge rows of equal features and labels, in an order that follows from their content.
 
         Otherwise a row would vote for its own copy, and weight 2 be something else than twice.
         """
-        groups = [row_groups(part) for part in (unknown, X, Y) if part is not None]
-        order = np.lexsort(groups)
-        differs = np.any([np.diff(part[order]) != 0 for part in groups], axis=0)
+        features = row_groups(X)
+        keys = [row_groups(unknown)] if unknown is not None else []
+        keys += [features, row_groups(Y)]
+        order = np.lexsort(keys)
+        differs = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
         starts = np.flatnonzero(np.concatenate([[True], differs]))
         given = np.ones(order.size) if weights is None else weights
         total = np.add.reduceat(given[order], starts)
         rows = order[starts]
         once = bool((total == 1.0).all())
         marks = None if unknown is None else unknown[rows]
-        return cls(X[rows], Y[rows], None if once else total, marks)
+        return cls(X[rows], Y[rows], None if once else total, marks, features[rows])
 
     def taken(self, rows: Rows) -> _Training:
         """Some of the rows. A label that none of them knows is absent: nothing shows what it is."""
         weights = None if self.weights is None else self.weights[rows]
         unknown = None if self.unknown is None else known_somewhere(self.unknown[rows])
-        return _Training(self.X[rows], self.Y[rows], weights, unknown)
+        copies = None if self.copies is None else self.copies[rows]
+        return _Training(self.X[rows], self.Y[rows], weights, unknown, copies)
+
+    @property
+    def groups(self) -> Rows:
+        """Rows of equal features share a number; groups are numbered as they appear."""
+        if self.copies is None:
+            return np.arange(self.X.shape[0])
+        _, first, place = np.unique(self.copies, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[place]
 
     def told(self, candidates: Candidates) -> NDArray[np.bool_]:
         """Of which candidates of these rows it is known whether they are there."""
@@ -742,12 +770,37 @@ class _Regressions:
     def features(self, C: float) -> scipy.sparse.csr_array:
         return with_likely_labels(self.rows, self.candidates, self.log_odds, C)
 
-    def solved(
-        self, C: float, outside: NDArray[np.bool_] | None = None, start: Weights | None = None
-    ) -> Weights:
-        """The weights of all labels, learnt from all rows or from those outside a fold."""
-        problems = self.problems if outside is None else self.problems.among(outside)
-        return self._solve(problems, C, start)
+    def solved(self, C: float, outside: NDArray[np.bool_]) -> Weights:
+        """Return the weights of all labels, learnt from the rows outside a fold.
+
+        A label without any row there has no weights. Its margins differ from their offsets by as
+        much as those of the labels with the fewest rows do on average.
+        """
+        problems = self.problems.among(outside)
+        found = self._solve(problems, C)
+        count = self._rows_with_label(outside)
+        if count.all() or not count.any():
+            return found
+        rare = np.flatnonzero(count == count[count > 0].min())
+        pairs = problems.chosen(rare)
+        change = margins_of(self.features(C), pairs, found.chosen(rare)) - pairs.offsets
+        return replace(found, intercepts=np.where(count == 0, change.mean(), found.intercepts))
+
+    def solved_again(self, C: float, outside: NDArray[np.bool_], start: Weights) -> Weights:
+        """Return ``start``, with the weights of frequent labels learnt from all rows.
+
+        Candidates come from the rows outside the fold. A label with few rows there is a candidate
+        of few rows or none, so that most of its pairs are the fold's own positive rows: weights
+        learnt from these find the label everywhere.
+        """
+        chosen = np.flatnonzero(self._rows_with_label(outside) >= _FEWEST_OUTSIDE)
+        found = self._solve(self.problems.chosen(chosen), C, start.chosen(chosen))
+        return start.replaced(chosen, found)
+
+    def _rows_with_label(self, outside: NDArray[np.bool_]) -> Rows:
+        """Return (n_labels,) how many rows outside a fold have each label."""
+        there = self.problems.positive & outside[self.problems.rows]
+        return np.diff(np.concatenate([[0], np.cumsum(there)])[self.problems.starts])
 
     def _solve(self, problems: Problems, C: float, start: Weights | None = None) -> Weights:
         return solve_many(
@@ -816,7 +869,9 @@ class _Folds:
     n_used: int
 
     @classmethod
-    def of(cls, n_rows: int, rng: np.random.RandomState) -> _Folds:
+    def of(cls, groups: Rows, rng: np.random.RandomState) -> _Folds:
+        """Divide rows; those of a group stay together wherever there are several groups."""
+        n_rows = groups.size
         share = float(np.clip(_HELD_ROWS / n_rows, _SMALLEST_FOLD, _LARGEST_FOLD))
         if n_rows < _FEWEST_ROWS:
             raise ValueError(
@@ -825,7 +880,7 @@ class _Folds:
             )
         n_folds = min(round(1 / share), n_rows)
         n_used = int(np.clip(round(_HELD_ROWS * n_folds / n_rows), 1, n_folds))
-        return cls(rng.permutation(np.arange(n_rows) % n_folds), n_used)
+        return cls(_spread(groups, n_folds, rng), n_used)
 
 
 @dataclass(frozen=True)
@@ -850,6 +905,27 @@ class _HeldOut:
             np.concatenate([part.present for part in parts]),
             np.concatenate([part.weights for part in parts]),
         )
+
+
+def _spread(groups: Rows, n_parts: int, rng: np.random.RandomState) -> Rows:
+    """Return the part of each row; groups stay together unless there are fewer than parts."""
+    n_groups = int(groups.max(initial=-1)) + 1
+    if n_groups < n_parts:
+        groups, n_groups = np.arange(groups.size), groups.size
+    return rng.permutation(np.arange(n_groups) % n_parts)[groups]
+
+
+def _as_new_rows(
+    rows: scipy.sparse.csr_array, known: Rows, new: Rows, groups: Rows
+) -> scipy.sparse.csr_array:
+    """Return all rows with the features that they share with known rows of other groups.
+
+    ``groups`` are those of the known rows.
+    """
+    own = drop_confined_features(rows[known], groups)
+    parts = [own, drop_unseen_features(rows[known], rows[new])]
+    order = np.argsort(np.concatenate([known, new]))
+    return scipy.sparse.csr_array(scipy.sparse.vstack(parts, format="csr"))[order]
 
 
 def _named_by(

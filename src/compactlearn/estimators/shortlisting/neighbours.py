@@ -72,17 +72,22 @@ class Neighbours:
         return cls(columns, scipy.sparse.csr_array(labels, dtype=np.float32), count, own, marks)
 
     def votes(
-        self, X: scipy.sparse.csr_array, size: int, *, own: bool = False, n_threads: int = 1
+        self,
+        X: scipy.sparse.csr_array,
+        size: int,
+        *,
+        groups: NDArray[np.integer[Any]] | None = None,
+        n_threads: int = 1,
     ) -> scipy.sparse.csr_array:
-        """The ``size`` labels of most votes of each row, and their shares of all votes.
+        """Return the ``size`` labels of most votes of each row, and their shares of all votes.
 
-        A neighbour votes for each of its labels with the square of its similarity. ``own`` says
-        that X are the training rows themselves: then no row votes for itself.
+        A neighbour votes for each of its labels with the square of its similarity. ``groups`` are
+        given where X are the training rows themselves: then no row votes for one of its group.
         """
 
         def block(rows: slice) -> Any:
             part = X if rows == slice(0, X.shape[0]) else X[rows]
-            return _largest(self._block_votes(part, rows.start if own else None), size)
+            return _largest(self._block_votes(part, rows.start, groups), size)
 
         if n_threads > 1:
             with ThreadPoolExecutor(n_threads) as pool:
@@ -106,11 +111,13 @@ class Neighbours:
             yield slice(first, last)
             first = last
 
-    def _block_votes(self, X: scipy.sparse.csr_array, first: int | None) -> Any:
+    def _block_votes(
+        self, X: scipy.sparse.csr_array, first: int, groups: NDArray[np.integer[Any]] | None
+    ) -> Any:
         similar = scipy.sparse.csr_array(X, dtype=np.float32) @ self.columns
-        if first is not None:
-            row = np.repeat(np.arange(X.shape[0]), np.diff(similar.indptr))
-            similar.data[similar.indices == row + first] = 0
+        if groups is not None:
+            own = groups[first : first + X.shape[0]]
+            similar.data[groups[similar.indices] == np.repeat(own, np.diff(similar.indptr))] = 0
         nearest = _largest(similar, self.count)
         nearest.data **= 2
         if self.weights is not None:

@@ -82,11 +82,11 @@ class ShortlistInside(Inside):
         first = Parts(said, (single_terms("first look", _FIRST, both, values),))
         second = self._second(looked, own) + first.times(OFFSET)
         alone = self.company.alone(second.total)
-        parts = second.through(self._of_second_look) + first.through(
-            lambda log_odds: self.third.said_by(1, log_odds)
-        )
-        constant = self.third.intercept + self.third.said_by(2, numbers[:, 2]) - self.boundary
-        constant += self.third.said_by(3, alone[:, 0]) + self.third.said_by(5, alone[:, 2])
+        frequency = numbers[:, 2]
+        parts = second.through(lambda margins: self._of_second_look(margins, frequency))
+        parts += first.through(lambda log_odds: self.third.said_by(1, log_odds, frequency))
+        constant = self.third.intercept + self.third.said_by(2, frequency) - self.boundary
+        constant += sum(self.third.said_by(k, alone[:, k - 3]) for k in (3, 5, 7))
         parts = parts.plus(constant) + self._company(looked, pairs, numbers, alone)
         return parts if there.all() else self._without_absent(parts, X, labels, there)
 
@@ -105,22 +105,22 @@ class ShortlistInside(Inside):
             ),
         )
 
-    def _of_second_look(self, margins: Array) -> Array:
-        """What a margin adds to the score of a candidate that comes with no other."""
+    def _of_second_look(self, margins: Array, frequency: Array) -> Array:
+        """Return what margins add to the scores of candidates that come with no other."""
         alone = self.company.alone(margins)
-        return self.third.said_by(0, margins) + self.third.said_by(4, alone[:, 1])
+        return self.third.said_by(0, margins, frequency) + self.third.said_by(4, alone[:, 1])
 
     def _company(self, looked: Looked, pairs: Places, numbers: Array, alone: Array) -> Parts:
         """What the other candidates change, with the label that has the last word."""
         change = [
             self.third.said_by(k, numbers[:, k]) - self.third.said_by(k, alone[:, k - 3])
-            for k in (3, 4, 5, 6)
+            for k in (3, 4, 5, 6, 7)
         ]
         who = [self.company.who(looked.candidates, looked.margins, int(pair)) for pair in pairs]
         support, need = np.array(who, dtype=np.intp).reshape(-1, 2).T
         n_labels = looked.candidates.n_labels
         likely = looked.candidates.matrix(expit(looked.margins.astype(np.float64)))
-        rest = change[2] + np.where(support < 0, change[0], 0.0)
+        rest = change[2] + change[4] + np.where(support < 0, change[0], 0.0)
         rest = rest + np.where(need < 0, change[1] + change[3], 0.0)
         return Parts(
             np.zeros(pairs.size),

@@ -17,7 +17,7 @@ from compactlearn.storing.kinds import allow, whole
 
 _CROSSED = 5  # products of what the first look sees with how frequent a label is
 _STRAIGHT = 3  # numbers that the third look takes as they are
-_NUMBERS = 6  # that it takes by corners
+_NUMBERS = (6, 7)  # that it takes by corners: in older files, and now
 
 
 def _csr(value: object, shape: tuple[int | None, int | None], what: str) -> None:
@@ -37,11 +37,13 @@ def _check_first(look: FirstLook, n_labels: int) -> None:
 
 def _check_third(look: ThirdLook) -> None:
     require(
-        isinstance(look.corners, tuple) and len(look.corners) == _NUMBERS, "corners are missing"
+        isinstance(look.corners, tuple) and len(look.corners) in _NUMBERS, "corners are missing"
     )
     width = sum(numbers(part, (None,), "a row of corners").size - 1 for part in look.corners)
     require(all(part.size > 1 for part in look.corners), "there are too few corners")
     numbers(look.coefficients, (width + _STRAIGHT,), "the third look")
+    if look.by_frequency is not None:
+        numbers(look.by_frequency, (2, look.corners[2].size - 1), "slopes by frequency")
     require(is_number(look.intercept), "the third look has no intercept")
 
 
@@ -94,7 +96,7 @@ allow(
     whole(Sizes, name="ShortlistSizes"),
     whole(FirstLook),
     whole(SecondLook),
-    whole(ThirdLook),
+    whole(ThirdLook, later={"by_frequency": None}),
     whole(Company),
     whole(Neighbours, later={"unknown": None}),
     whole(UnitRows),
