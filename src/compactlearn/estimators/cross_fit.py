@@ -522,23 +522,24 @@ def leave_one_out(
     own = (sums / weight)[member]
     fitted = host(fitted_codes(pair, codes, alpha, "none" if bias == "target" else bias))
     left_out = own + (fitted - own) / rest[member]
+    intercept: Array | None = None
     if bias == "target":
         # What predicts V less the others' mean predicts V, less that mean times what it makes of
         # ones.
         intercept = ((sums.sum(axis=0) - sums) / (weight.sum() - weight))[member, :-1]
         left_out = left_out[:, :-1] + (1.0 - left_out[:, -1:]) * intercept
+    elif scaling is not None:
+        intercept = _intercepts_without(pair, V, member, learner, left_out)
     if scaling is None:
         return left_out
-    if bias != "target":
-        intercept = _intercepts_without(pair, V, member, learner, left_out)
-        if intercept is None:
-            return None
+    if intercept is None:
+        return None
     return intercept + scaling[:, None] * (left_out - intercept)
 
 
 def _intercepts_without(
     pair: RowwisePair, V: Array, member: Folds, learner: RidgeLearner, left_out: Array
-) -> Array | Numbers | None:
+) -> Array | None:
     """Return (N, k) the intercepts of the ridges without each row and its copies, or None.
 
     The model without some rows is that of all rows whose targets there are its own predictions, and

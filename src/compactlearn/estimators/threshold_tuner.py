@@ -49,6 +49,7 @@ from compactlearn.estimators.explaining.inside import Inside
 from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed, numbers_of
 from compactlearn.estimators.storable import Storable
+from compactlearn.linalg.unseen_features import drop_unseen_features
 
 Array = NDArray[np.float64]
 
@@ -259,7 +260,7 @@ class ThresholdTuner(
         for train, test in track(folds, description="ThresholdTuner", disable=not self.verbose):
             part = None if weights is None else weights[train]
             model = self._fitted(take_rows(X, train), take_rows(Y, train), part)
-            scores[test] = self._scores(model, take_rows(X, test))
+            scores[test] = self._scores(model, _held_out_rows(X, train, test, weights))
         seen = ~np.isnan(scores).any(axis=1)
         part = None if weights is None else weights[seen]
         S = scores[seen]
@@ -377,6 +378,15 @@ class ThresholdTuner(
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _held_out_rows(X: Any, train: Any, test: Any, weights: Array | None) -> Any:
+    """Return held-out rows; sparse ones without features that no training row has."""
+    rows = take_rows(X, test)
+    if not scipy.sparse.issparse(rows):
+        return rows
+    counted = train if weights is None else np.asarray(train)[weights[train] > 0]
+    return drop_unseen_features(take_rows(X, counted), rows)
 
 
 def _labels_for(estimator: Any, targets: Targets) -> Any:

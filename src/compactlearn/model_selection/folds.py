@@ -31,6 +31,7 @@ from compactlearn.linalg.nested import RowsOnPath
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.regimes import Shape, seconds_of_folds
 from compactlearn.linalg.ridge import LearnedPath
+from compactlearn.linalg.unseen_features import drop_unseen_features, keep_features
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -65,6 +66,15 @@ class Data:
         weights = None if self.weights is None else self.weights[rows]
         unknown = None if self.unknown is None else self.unknown[rows]
         return Data(self.X[rows], self.Y[rows], weights, unknown)
+
+    def held_out_rows(self, train: Indices, test: Indices) -> Any:
+        """Return the features of validation rows, without those that no training row has."""
+        rows = self.X[test]
+        if not sparse.issparse(rows):
+            return rows
+        if self.counted_rows is not None:
+            train = np.intersect1d(train, self.counted_rows)
+        return drop_unseen_features(self.X[train], rows)
 
     def counted_unknown(self) -> Any:
         """The marks of unknown labels in the rows that count, or None."""
@@ -134,11 +144,14 @@ def hold_folds(
     if isinstance(data, SummedData):
         _refuse_without_rows(model, embedding)
         for number, (_, test) in enumerate(splits):
-            yield _fold(number, prepared.from_moments(data.training[number]), data.X[test])
+            moments = data.training[number]
+            seen = (moments.mean_left != 0) | (np.diag(moments.left_left) > 0)
+            yield _fold(number, prepared.from_moments(moments), keep_features(data.X[test], seen))
         return
     if _from_moments(model, embedding, data, len(splits), n_solutions):
         for number, moments in enumerate(_training_moments(data, splits)):
-            yield _fold(number, prepared.from_moments(moments), data.X[splits[number][1]])
+            rows = data.held_out_rows(*splits[number])
+            yield _fold(number, prepared.from_moments(moments), rows)
         return
     for number, (train, test) in enumerate(splits):
         part = data.part(train)
@@ -147,7 +160,7 @@ def hold_folds(
         if unknown is not None:
             asked = model.alpha, model.bias, model.regressor
             training = completed(training, embedding, unknown, *asked)
-        yield _fold(number, training, data.X[test])
+        yield _fold(number, training, data.held_out_rows(train, test))
 
 
 def hold_split(
