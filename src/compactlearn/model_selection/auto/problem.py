@@ -60,6 +60,7 @@ class Problem:
     threshold: Any
     seed: int
     n_jobs: int | None = None
+    folds_given: bool = False  # by the user: rows of a fold may belong together, equal or not
 
     @property
     def n_rows(self) -> int:

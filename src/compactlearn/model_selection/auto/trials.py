@@ -69,14 +69,17 @@ def try_compact(problem: Problem, name: str, way: Way, classifier: CompactClassi
 
 
 def try_forest(problem: Problem, n_trees: int, *, best_splits: bool = False) -> Tried:
-    """Trees on the labels; rows are scored by the trees that have not met them."""
+    """Trees on the labels; rows are scored by the trees that have not met them or their copies, or
+    by those of the other folds if the folds were given."""
     start = time.perf_counter()
     forest = LabelForest(
         n_trees, best_splits=best_splits, n_jobs=problem.n_jobs, random_state=problem.seed
     )
+    name = f"random forest of {n_trees}" if best_splits else f"{n_trees} extra trees"
+    if problem.folds_given:
+        return try_by_folds(problem, name, forest, scores_of=LabelForest.decision_function)
     scores = forest.fit_scored(problem.X, problem.Y, problem.weights)
     rows = problem.judged(np.flatnonzero(~np.isnan(scores[:, 0])))
-    name = f"random forest of {n_trees}" if best_splits else f"{n_trees} extra trees"
     return _judged(problem, name, forest, rows, scores[rows].astype(np.float32), start)
 
 
