@@ -165,21 +165,21 @@ class _KernelLook:
         K = np.exp(-gamma * self.distances)
         new = None if self.new_distances is None else np.exp(-gamma * self.new_distances)
         if not self.exact:
-            K, new = _by_landmarks(K, new, np.random.default_rng(self.part.seed))
+            full, seed = K, self.part.seed
+            K = _by_landmarks(full, np.random.default_rng(seed))
+            if new is not None:
+                new = _by_landmarks(full, np.random.default_rng(seed), new)
         score, alpha = _best_penalty(self.part, self.truth, K, KERNEL_PENALTIES, new)
         return Found(self.rows.way, score, {"gamma": gamma, "alpha": alpha})
 
 
-def _by_landmarks(
-    K: Array, new: Array | None, rng: np.random.Generator
-) -> tuple[Array, Array | None]:
-    """What is left of a kernel matrix between landmarks, half of the rows (Nyström); and of that
-    of ``new`` rows with the same ones."""
+def _by_landmarks(K: Array, rng: np.random.Generator, new: Array | None = None) -> Array:
+    """What is left of a kernel matrix between landmarks, half of the rows (Nyström); with ``new``,
+    of that of other rows with those of K."""
     chosen = np.sort(rng.choice(len(K), max(1, len(K) // 2), replace=False))
     columns = K[:, chosen]
     corner = columns[chosen] + RANK_SLACK * np.eye(len(chosen))
-    solved = solve_definite(corner, columns.T)
-    return columns @ solved, None if new is None else new[:, chosen] @ solved
+    return (columns if new is None else new[:, chosen]) @ solve_definite(corner, columns.T)
 
 
 def _best_penalty(
