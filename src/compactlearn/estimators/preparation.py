@@ -133,18 +133,18 @@ class Training:
         X = self.features if as_given else X
         return RowsPair(X, Y, beside(self.weights, X), given_left=self.pair.given_left)
 
-    def held_out_rows(self, rest: Rows, held: Rows, *, as_given: bool = False) -> Any:
+    def held_out_rows(self, rest: Rows, held: Rows, known: Any, *, as_given: bool = False) -> Any:
         """Return held-out rows as a pair of the rows ``rest`` knows them, without features that no
-        row of these has; None where there are none such.
+        row of these has; or ``known``, the rows with all features, where there are none such.
 
         ``as_given`` as in :meth:`with_rows`.
         """
         if not scipy.sparse.issparse(self.given):
-            return None
+            return known
         own = self.given[held]
         reduced = drop_unseen_features(self.given[rest], own)
         if reduced is own:
-            return None
+            return known
         rows = self.row_map.rows(reduced)
         if self.row_map.as_kernel:
             return rows[:, rest]
