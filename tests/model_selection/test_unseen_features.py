@@ -24,6 +24,8 @@ from compactlearn.linalg.unseen_features import drop_unseen_features
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.model_selection.auto import searches
+from compactlearn.model_selection.auto.ways import UNIT_VARIANCE
+from compactlearn.model_selection.folds import Data
 from tests.makers import long_tailed_rows
 
 
@@ -160,3 +162,22 @@ def test_rows_that_decide_how_many_labels_go(monkeypatch):
     POPClassifier(random_state=0).fit(X, Y)
     assert scored
     assert not any(scored)
+
+
+@pytest.mark.parametrize("embedding", [Original(), CMLL(n_label_components=2)], ids=repr)
+def test_columns_that_were_divided_before(embedding):
+    """Rows lose features, and are scaled, in the units that they came in."""
+    X, Y = problem(6)
+    rows = UNIT_VARIANCE.fit(X, None)
+    fold = np.random.default_rng(0).integers(3, size=len(Y))
+    model = CompactClassifier(embedding, threshold="f1")
+    honest = model.fit_scored(rows.X, Y, groups=fold, units=rows.units)
+    scores = honest.columns(slice(None))
+    data = Data(rows.X, scipy.sparse.csr_array(Y), None, units=rows.units)
+    for k in range(3):
+        out = fold == k
+        new = rows.rows(drop_unseen_features(X[~out], X[out]))
+        own = clone(model).set_params(threshold=0.5).fit(rows.X[~out], Y[~out])
+        np.testing.assert_allclose(scores[out], own.decision_function(new), atol=1e-8)
+        found = data.held_out_rows(np.flatnonzero(~out), np.flatnonzero(out))
+        assert np.abs(found - new).max() < 1e-10

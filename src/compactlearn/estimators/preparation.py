@@ -119,6 +119,7 @@ class Training:
     unknown: Any = None  # csr_array with a one for each label that is not known
     correction: Any = None  # of labels for flips: the pair and the labels have it
     completion: Any = None  # what these were completed by, in the pair: see completing.py
+    units: Array | None = None  # what columns of ``given`` were divided by before
 
     def with_rows(self, *, as_given: bool = False) -> RowwisePair:
         """The pair, or where that has moments only, one that holds the rows.
@@ -141,11 +142,11 @@ class Training:
         """
         if not scipy.sparse.issparse(self.given):
             return known
-        own = self.given[held]
-        reduced = drop_unseen_features(self.given[rest], own)
+        own, units = undivided(self.given[held], self.units), self.units
+        reduced = drop_unseen_features(undivided(self.given[rest], units), own)
         if reduced is own:
             return known
-        rows = self.row_map.rows(reduced)
+        rows = self.row_map.rows(reduced if units is None else scale_columns(reduced, 1 / units))
         if self.row_map.as_kernel:
             return rows[:, rest]
         return rows if as_given else working_form(rows)
@@ -156,10 +157,15 @@ class Training:
         """
         if not scipy.sparse.issparse(self.given):
             return True, None
-        given, mapping = self.given[rows], self.row_map.feature_map
+        given, mapping = undivided(self.given[rows], self.units), self.row_map.feature_map
         if mapping is None or isinstance(mapping, UnitRows):
             return True, confined_scaling(self.row_map.mapped(given), member)
         return drop_confined_features(given, member) is given, None
+
+
+def undivided(X: Any, units: Array | None) -> Any:
+    """Return rows before their columns were divided by ``units``, where these are given."""
+    return X if units is None else scale_columns(X, units)
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from compactlearn.embeddings.base import Embedding
 from compactlearn.embeddings.row_graph import refuse_sums
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.completing import completed
-from compactlearn.estimators.preparation import Preparation, Training
-from compactlearn.linalg.arrays import working_form, zeros_beside
+from compactlearn.estimators.preparation import Preparation, Training, undivided
+from compactlearn.linalg.arrays import scale_columns, working_form, zeros_beside
 from compactlearn.linalg.learning import constant_left_over
 from compactlearn.linalg.moments import Moments, without_each
 from compactlearn.linalg.nested import RowsOnPath
@@ -46,6 +46,7 @@ class Data:
     Y: Any
     weights: Array | None
     unknown: Any = None  # a one for each label that is not known
+    units: Array | None = None  # what columns of X were divided by before
 
     @cached_property
     def counted_rows(self) -> Indices | None:
@@ -74,7 +75,11 @@ class Data:
             return rows
         if self.counted_rows is not None:
             train = np.intersect1d(train, self.counted_rows)
-        return drop_unseen_features(self.X[train], rows)
+        own, units = undivided(rows, self.units), self.units
+        reduced = drop_unseen_features(undivided(self.X[train], units), own)
+        if reduced is own:
+            return rows
+        return reduced if units is None else scale_columns(reduced, 1 / units)
 
     def counted_unknown(self) -> Any:
         """The marks of unknown labels in the rows that count, or None."""

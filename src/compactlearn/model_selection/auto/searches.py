@@ -212,7 +212,7 @@ def _best(problem: Problem, rows: Prepared, template: Any, grid: dict[str, list[
     outcome = cross_validate_grid(
         template,
         candidates,
-        problem.searched(rows.X, splits),
+        problem.searched(rows.X, splits, rows.units),
         racing=True,
         n_jobs=problem.n_jobs,
     )

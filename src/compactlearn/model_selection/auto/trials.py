@@ -58,6 +58,7 @@ def try_compact(problem: Problem, name: str, way: Way, classifier: CompactClassi
             problem.weights,
             groups=problem.fold,
             unknown=problem.unknown,
+            units=prepared.units,
         )
     rows = problem.judged(honest.rows)
     places = np.searchsorted(honest.rows, rows)

@@ -38,6 +38,11 @@ class Prepared:
     transformer: Any
     X: Any
 
+    @property
+    def units(self) -> Any:
+        """What columns were divided by, or None."""
+        return getattr(self.transformer, "scale_", None)
+
     def rows(self, X: Any) -> Any:
         """Other rows after the same transformer."""
         return X if self.transformer is None else _transformed(self.transformer, X)
