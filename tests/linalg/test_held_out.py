@@ -9,13 +9,17 @@ from sklearn.linear_model import Ridge
 from compactlearn.linalg.held_out import held_out_predictions
 
 
-def one_by_one(X, T, fold, alpha, weights=None):
+def one_by_one(X, T, fold, alpha, weights=None, held_out=None):
+    new = X if held_out is None else held_out
     predicted = np.empty_like(T)
     for k in np.unique(fold):
         rest = fold != k
         own = None if weights is None else weights[rest]
         predicted[~rest] = (
-            Ridge(alpha=alpha).fit(X[rest], T[rest], own).predict(X[~rest]).reshape(-1, T.shape[1])
+            Ridge(alpha=alpha)
+            .fit(X[rest], T[rest], own)
+            .predict(new[~rest])
+            .reshape(-1, T.shape[1])
         )
     return predicted
 
@@ -37,6 +41,10 @@ def test_they_are_those_of_fits_without_each_fold(n, d, m, n_folds, alpha, weigh
     weights = rng.uniform(0.2, 3.0, size=n) if weighted else None
     (predicted,) = held_out_predictions(X @ X.T, T, fold, [alpha], weights)
     expected = one_by_one(X, T, fold, alpha, weights)
+    np.testing.assert_allclose(predicted, expected, rtol=1e-7, atol=1e-7)
+    new = X + rng.normal(size=(n, d))  # the rows as they are where they are held out
+    (predicted,) = held_out_predictions(X @ X.T, T, fold, [alpha], weights, new @ X.T)
+    expected = one_by_one(X, T, fold, alpha, weights, new)
     np.testing.assert_allclose(predicted, expected, rtol=1e-7, atol=1e-7)
 
 

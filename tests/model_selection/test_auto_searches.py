@@ -39,7 +39,10 @@ def test_widths_end(monkeypatch):
     monkeypatch.setattr(
         searches,
         "_best_penalty",
-        lambda part, truth, K, penalties: (asked.append(K[0, 1]) or float(-len(asked)), 1.0),
+        lambda part, truth, K, *others: (
+            asked.append(K[0, 1]) or float(-len(asked)),
+            1.0,
+        ),
     )
     search_kernel(problem_of(*waves(60, 0.5)))
     assert len(asked) == 3 + 2  # the first width in every preparation, and those beside it
@@ -47,7 +50,10 @@ def test_widths_end(monkeypatch):
     monkeypatch.setattr(
         searches,
         "_best_penalty",
-        lambda part, truth, K, penalties: (asked.append(K[0, 1]) or float(len(asked)), 1.0),
+        lambda part, truth, K, *others: (
+            asked.append(K[0, 1]) or float(len(asked)),
+            1.0,
+        ),
     )
     search_kernel(problem_of(*waves(60, 0.5)))
     assert len(asked) <= 3 + searches.MOST_WIDTHS + 1

@@ -58,6 +58,7 @@ from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.moments import column_moments
+from compactlearn.linalg.unseen_features import drop_unseen_features
 from compactlearn.metrics.table import get_metric_of_scores
 
 Array = NDArray[np.float64]
@@ -427,9 +428,10 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
         trainer.hold(examples)
         if not held.size:
             return advanced(trainer, progress, learnt, course)
+        held_out = examples.take(held)
         validation = Validation(
             trainer,
-            examples.take(held),
+            replace(held_out, X=drop_unseen_features(examples.X[learnt], held_out.X)),
             self.scoring,
             self._boundary if self._labels.kind == "binary" else self.threshold_,
             self._labels.kind,

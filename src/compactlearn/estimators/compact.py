@@ -333,6 +333,7 @@ default="auto"
         *,
         groups: Any = None,
         unknown: Any = None,
+        units: Any = None,
     ) -> HonestScores:
         """``fit``, and return the scores of rows that the threshold was tuned on.
 
@@ -342,8 +343,10 @@ default="auto"
         Parameters
         ----------
         X, y, sample_weight, groups, unknown : as in ``fit``
+        units : ndarray of shape (n_features,), optional
+            What columns of X were divided by: held-out rows lose unseen features before that.
         """
-        decided = self._fit(X, y, sample_weight, groups, unknown=unknown)
+        decided = self._fit(X, y, sample_weight, groups, unknown=unknown, units=units)
         if decided.honest is None:
             raise ValueError(
                 f"fit_scored returns what a threshold is tuned on, and threshold={self.threshold!r}"
@@ -359,6 +362,7 @@ default="auto"
         groups: Any,
         sep: str | None = None,
         unknown: Any = None,
+        units: Any = None,
     ) -> Decided:
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
@@ -377,7 +381,7 @@ default="auto"
             if correction is not None:
                 Y = correction.corrected(Y, data.targets.unknown)
             training = Preparation.of(self).fit(embedding, data.X, Y, data.weights, data.groups)
-            training = replace(training, correction=correction)
+            training = replace(training, correction=correction, units=units)
             if data.targets.unknown is not None:
                 asked = self.alpha, self.bias, self.regressor
                 training = completed(training, embedding, data.targets.unknown, *asked)

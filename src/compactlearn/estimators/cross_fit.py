@@ -109,9 +109,9 @@ class CrossFit:
     brought there. Where some are ``unknown``, the pair has them completed from all rows; models of
     some of the folds complete those of these folds by ``completion``.
 
-    Held-out rows are scored without features that no training row has: ``held_out_rows`` returns
-    them for training and held-out rows, or None where nothing changes, and ``held_out_scaling`` for
-    rows that are left out one by one what they are multiplied by.
+    Held-out rows are scored without features that no training row has: of the numbers of training
+    and of held-out rows, and these rows themselves, ``held_out_rows`` returns the latter so, and
+    ``held_out_scaling`` returns for rows that are left out one by one what they are multiplied by.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class CrossFit:
         labels: Any = None,
         unknown: Any = None,
         completion: Any = None,
-        held_out_rows: Callable[[Folds, Folds], Any] = lambda rest, held: None,
+        held_out_rows: Callable[[Folds, Folds, Any], Any] = lambda rest, held, rows: rows,
         held_out_scaling: Callable[[Folds, Folds], tuple[bool, Array | None]] = (
             lambda rows, member: (True, None)
         ),
@@ -213,7 +213,7 @@ class CrossFit:
                 predicted[held] = codes.total / pair.count
                 continue
             part, new = pair.part(rest, held)
-            new = self._as_new(rows[rest], rows[held], new)
+            new = self._held_out_rows(rows[rest], rows[held], new)
             own = part.codes_of(V[rest])
             P = self.embedding.project(part, own, self.d)
             predicted[held] = self.learner.predictor(part, P, own, decoder)(new)
@@ -263,11 +263,6 @@ class CrossFit:
         """Labels as codes; a projection needs no products of all features with them."""
         return part.right_codes(dense=self.d == 0)
 
-    def _as_new(self, rest: Folds, held: Folds, rows: Any) -> Any:
-        """Return held-out rows without the features that no row of ``rest`` has."""
-        found = self._held_out_rows(rest, held)
-        return rows if found is None else found
-
     def _rows_pair(self, rows: Folds, left_out: tuple[int, ...]) -> RowwisePair:
         return self.pair.part(rows, np.arange(0))[0] if left_out else self.pair
 
@@ -307,7 +302,7 @@ class CrossFit:
             P = self.embedding.project(part, own, self.d)
             predict = self.learner.predictor(part, P, own, None)  # a ridge: no decoder matters
             out = rows[held]
-            predicted[held] = predict(self._as_new(rows[rest], out, self.pair.left[out]))
+            predicted[held] = predict(self._held_out_rows(rows[rest], out, self.pair.left[out]))
         return predicted
 
     # ---- scores -------------------------------------------------------------------------------
@@ -372,20 +367,18 @@ class CrossFit:
 
     def _part(self, left_out: tuple[int, ...], held: Folds, rest: Folds) -> tuple[Pair, Any]:
         """The folds that are kept as a pair, and the rows of the others as it knows them."""
-        part, rows = self._kept_part(left_out, held, rest)
-        return part, self._as_new(rest, held, rows)
-
-    def _kept_part(self, left_out: tuple[int, ...], held: Folds, rest: Folds) -> tuple[Pair, Any]:
+        part: Pair
         if self.unknown is not None:
             known, rows = self.pair.part(rest, held)
             part = _completed(known, self.labels[rest], self.unknown[rest], self.completion)
             if self._from_moments:
                 moments = Moments.from_arrays(part.left, part.right, part.weights)
-                return MomentsPair(moments, given_left=self.pair.given_left), rows
-            return part, rows
-        if self._from_moments:
-            return self._sums_without(left_out), self.pair.left[held]
-        return self.pair.part(rest, held)
+                part = MomentsPair(moments, given_left=self.pair.given_left)
+        elif self._from_moments:
+            part, rows = self._sums_without(left_out), self.pair.left[held]
+        else:
+            part, rows = self.pair.part(rest, held)
+        return part, self._held_out_rows(rest, held, rows)
 
     def _sums_without(self, left_out: tuple[int, ...]) -> MomentsPair:
         if not self._fold_moments:
@@ -522,23 +515,24 @@ def leave_one_out(
     own = (sums / weight)[member]
     fitted = host(fitted_codes(pair, codes, alpha, "none" if bias == "target" else bias))
     left_out = own + (fitted - own) / rest[member]
+    intercept: Array | None = None
     if bias == "target":
         # What predicts V less the others' mean predicts V, less that mean times what it makes of
         # ones.
         intercept = ((sums.sum(axis=0) - sums) / (weight.sum() - weight))[member, :-1]
         left_out = left_out[:, :-1] + (1.0 - left_out[:, -1:]) * intercept
+    elif scaling is not None:
+        intercept = _intercepts_without(pair, V, member, learner, left_out)
     if scaling is None:
         return left_out
-    if bias != "target":
-        intercept = _intercepts_without(pair, V, member, learner, left_out)
-        if intercept is None:
-            return None
+    if intercept is None:
+        return None
     return intercept + scaling[:, None] * (left_out - intercept)
 
 
 def _intercepts_without(
     pair: RowwisePair, V: Array, member: Folds, learner: RidgeLearner, left_out: Array
-) -> Array | Numbers | None:
+) -> Array | None:
     """Return (N, k) the intercepts of the ridges without each row and its copies, or None.
 
     The model without some rows is that of all rows whose targets there are its own predictions, and

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -325,7 +326,7 @@ class Decisions:
             labels=training.labels,
             unknown=training.unknown,
             completion=training.completion,
-            held_out_rows=lambda rest, held: training.held_out_rows(rest, held, as_given=as_given),
+            held_out_rows=partial(training.held_out_rows, as_given=as_given),
             held_out_scaling=training.held_out_scaling,
             note=note,
         )

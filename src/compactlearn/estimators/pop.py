@@ -38,6 +38,7 @@ from compactlearn.estimators.compressing import stored_bytes
 from compactlearn.estimators.explaining.inside import LinearInside
 from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
+from compactlearn.linalg.unseen_features import drop_unseen_features
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -321,12 +322,13 @@ class POPClassifier(DenseScores):
             return 0
         n_held = int(self.validation_fraction * rows.n_rows)
         held, rest = rows.take(np.sort(order[:n_held])), rows.take(np.sort(order[n_held:]))
+        X_held = drop_unseen_features(rest.X, held.X)
         if held.Y.nnz == 0:
             return 0  # without a row or a label every performance is 0 and says nothing
         parts = self._in_batches(
             "POP: choosing",
             rows.n_labels,
-            lambda labels: delayed(_score_labels)(base, rest, labels, held.X),
+            lambda labels: delayed(_score_labels)(base, rest, labels, X_held),
         )
         scores = np.concatenate(parts, axis=1)
         present = held.Y.toarray() > 0

@@ -119,6 +119,7 @@ class Training:
     unknown: Any = None  # csr_array with a one for each label that is not known
     correction: Any = None  # of labels for flips: the pair and the labels have it
     completion: Any = None  # what these were completed by, in the pair: see completing.py
+    units: Array | None = None  # what columns of ``given`` were divided by before
 
     def with_rows(self, *, as_given: bool = False) -> RowwisePair:
         """The pair, or where that has moments only, one that holds the rows.
@@ -133,19 +134,19 @@ class Training:
         X = self.features if as_given else X
         return RowsPair(X, Y, beside(self.weights, X), given_left=self.pair.given_left)
 
-    def held_out_rows(self, rest: Rows, held: Rows, *, as_given: bool = False) -> Any:
+    def held_out_rows(self, rest: Rows, held: Rows, known: Any, *, as_given: bool = False) -> Any:
         """Return held-out rows as a pair of the rows ``rest`` knows them, without features that no
-        row of these has; None where there are none such.
+        row of these has; or ``known``, the rows with all features, where there are none such.
 
         ``as_given`` as in :meth:`with_rows`.
         """
         if not scipy.sparse.issparse(self.given):
-            return None
-        own = self.given[held]
-        reduced = drop_unseen_features(self.given[rest], own)
+            return known
+        own, units = undivided(self.given[held], self.units), self.units
+        reduced = drop_unseen_features(undivided(self.given[rest], units), own)
         if reduced is own:
-            return None
-        rows = self.row_map.rows(reduced)
+            return known
+        rows = self.row_map.rows(reduced if units is None else scale_columns(reduced, 1 / units))
         if self.row_map.as_kernel:
             return rows[:, rest]
         return rows if as_given else working_form(rows)
@@ -156,10 +157,15 @@ class Training:
         """
         if not scipy.sparse.issparse(self.given):
             return True, None
-        given, mapping = self.given[rows], self.row_map.feature_map
+        given, mapping = undivided(self.given[rows], self.units), self.row_map.feature_map
         if mapping is None or isinstance(mapping, UnitRows):
             return True, confined_scaling(self.row_map.mapped(given), member)
         return drop_confined_features(given, member) is given, None
+
+
+def undivided(X: Any, units: Array | None) -> Any:
+    """Return rows before their columns were divided by ``units``, where these are given."""
+    return X if units is None else scale_columns(X, units)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import KFold, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -48,7 +48,9 @@ from compactlearn.estimators.explaining.asking import Explained, inside_of
 from compactlearn.estimators.explaining.inside import Inside
 from compactlearn.estimators.exported import Exported
 from compactlearn.estimators.model_size import Weighed, numbers_of
+from compactlearn.estimators.row_folds import held_out_together, shuffled_splits
 from compactlearn.estimators.storable import Storable
+from compactlearn.linalg.unseen_features import drop_unseen_features
 
 Array = NDArray[np.float64]
 
@@ -99,7 +101,8 @@ class ThresholdTuner(
     min_positives : int, default=5
         Labels in fewer rows take the common threshold where one per label is asked for.
     cv : int, splitter or iterable, default=5
-        Folds; an int is a shuffled, seeded K-fold.
+        Folds; an int is a shuffled, seeded K-fold that keeps equal rows (or the ``groups`` of
+        ``fit``) in one fold.
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
         Whose scores; "auto" takes the first of these that the estimator has.
     random_state : int, RandomState or None, default=None
@@ -193,7 +196,7 @@ class ThresholdTuner(
         sample_weight : array-like of shape (n_samples,), optional
             For the estimator and for the counts that thresholds are tuned by.
         groups : array-like of shape (n_samples,), optional
-            Handed to ``cv``.
+            Rows of a group are held out together; handed to ``cv`` where that is a splitter.
         sep : str or None, default=None
             The sign between names where Y is a column of joined names, such as "jazz;blues".
         unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
@@ -255,11 +258,11 @@ class ThresholdTuner(
             return
         scores = np.full((n_rows, n_labels), np.nan)
         labels = matrix if targets.unknown is not None or isinstance(Y, Targets) else Y
-        folds = list(self._folds(n_rows).split(X, labels, groups))
+        folds = list(self._folds(X, labels, groups, n_rows))
         for train, test in track(folds, description="ThresholdTuner", disable=not self.verbose):
             part = None if weights is None else weights[train]
             model = self._fitted(take_rows(X, train), take_rows(Y, train), part)
-            scores[test] = self._scores(model, take_rows(X, test))
+            scores[test] = self._scores(model, _held_out_rows(X, train, test, weights))
         seen = ~np.isnan(scores).any(axis=1)
         part = None if weights is None else weights[seen]
         S = scores[seen]
@@ -267,7 +270,7 @@ class ThresholdTuner(
         columns = known_alone(lambda labels: S[:, labels], unknown)
         self.threshold_ = tune(self.strategy, columns, matrix[seen], part, self.min_positives)
 
-    def _folds(self, n_rows: int) -> Any:
+    def _folds(self, X: Any, labels: Any, groups: Any, n_rows: int) -> Any:
         if isinstance(self.cv, str) or (
             Integer().accepts(self.cv) and not Integer(2, n_rows).accepts(self.cv)
         ):
@@ -276,8 +279,9 @@ class ThresholdTuner(
                 f"splitter or pairs of row numbers, and is {self.cv!r:.80}; pass one of these."
             )
         if Integer(2).accepts(self.cv):
-            return KFold(int(self.cv), shuffle=True, random_state=seeded(self.random_state))
-        return check_cv(self.cv)
+            member = held_out_together(X, groups)
+            return shuffled_splits(member, int(self.cv), seeded(self.random_state))
+        return check_cv(self.cv).split(X, labels, groups)
 
     def _fitted(self, X: Any, Y: Any, weights: Array | None) -> Any:
         model = clone(self.estimator)
@@ -377,6 +381,15 @@ class ThresholdTuner(
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _held_out_rows(X: Any, train: Any, test: Any, weights: Array | None) -> Any:
+    """Return held-out rows; sparse ones without features that no training row has."""
+    rows = take_rows(X, test)
+    if not scipy.sparse.issparse(rows):
+        return rows
+    counted = train if weights is None else np.asarray(train)[weights[train] > 0]
+    return drop_unseen_features(take_rows(X, counted), rows)
 
 
 def _labels_for(estimator: Any, targets: Targets) -> Any:

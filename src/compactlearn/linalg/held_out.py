@@ -12,6 +12,10 @@ Where the rows S are left out, what they miss by is read off the inverse of G of
 (the block form of the leave-one-out residual, by the Schur complement). One eigendecomposition of K
 serves every penalty, and the folds cost small solves only: what K folds times A penalties of fits
 would give, for little more than one fit.
+
+The coefficients of a model without the rows S are those of all rows with the predictions in place
+of their targets, ``c - (G^-1)_S missed_S``: with them, rows that change where they are held out
+(:mod:`compactlearn.linalg.unseen_features`) are predicted from their own inner products.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ def held_out_predictions(
     fold: NDArray[np.intp],
     penalties: Sequence[float],
     weights: Array | None = None,
+    held_out: Array | None = None,
 ) -> Iterator[Array]:
     """(N, M) predictions for each penalty, every row by a ridge on the rows of other folds.
 
@@ -46,6 +51,9 @@ def held_out_predictions(
         All above 0.
     weights : ndarray of shape (N,), optional
         All above 0.
+    held_out : ndarray of shape (N, N), optional
+        Inner products of each row, as it is where it is held out, with the rows of K; by default
+        those of K.
 
     Examples
     --------
@@ -67,12 +75,19 @@ def held_out_predictions(
     targets = s[:, None] * T
     targets -= u[:, None] * (u @ targets)
     turned = Q.T @ targets
+    moved = moved_mean = None
+    if held_out is not None:
+        moved = (held_out - K) * s
+        moved, moved_mean = moved @ Q, moved @ u
     groups = [np.flatnonzero(fold == k) for k in np.unique(fold)]
     for a in penalties:
         inverse = 1.0 / (values + a)
         solved = Q @ (inverse[:, None] * turned)
-        missed = np.empty_like(solved)
+        missed, change = np.empty_like(solved), np.zeros_like(solved)
         for S in groups:
             block = (Q[S] * inverse) @ Q[S].T - np.outer(u[S], u[S]) / a
             missed[S] = solve(block, solved[S])
-        yield T - missed / s[:, None]
+            if moved is not None and moved_mean is not None:
+                change[S] = moved[S] @ (inverse[:, None] * (turned - Q[S].T @ missed[S]))
+                change[S] += np.outer(moved_mean[S], u[S] @ missed[S]) / a
+        yield T - missed / s[:, None] + change

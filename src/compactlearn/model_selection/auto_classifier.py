@@ -42,8 +42,9 @@ from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.estimators.compressing import compressed_parts, forget_compression
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
-from compactlearn.estimators.inputs import taken, without_zero_weights
+from compactlearn.estimators.inputs import check_groups, taken, without_zero_weights
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
+from compactlearn.estimators.row_folds import held_out_together
 from compactlearn.metrics.checks import row_blocks
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.auto.blend import Blend
@@ -104,7 +105,9 @@ class AutoCompactClassifier(DenseScores):
         that is kept counts as a number, as the weight itself does.
     cv : int, splitter or iterable of splits, default=5
         Folds of the rows: their number, at least 2, or splits whose validation rows are all rows
-        once. More than five are held out five at a time where decoders are learnt.
+        once. A number keeps equal rows (or the ``groups`` of ``fit``) in one fold; every model is
+        judged by splits that are given, or by groups. More than five folds are held out five at a
+        time where decoders are learnt.
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="f1"
         A label is predicted where its probability is strictly above. A name is tuned on the
@@ -208,6 +211,7 @@ feature_names_in_
         sample_weight: Any = None,
         *,
         Y: Any = None,
+        groups: Any = None,
         sep: str | None = None,
         unknown: Any = None,
     ) -> Self:
@@ -222,6 +226,9 @@ feature_names_in_
             labels count nowhere, and trees are not tried.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group are in one fold; by default equal rows are. Handed to ``cv`` where that
+            is a splitter.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
@@ -244,10 +251,11 @@ feature_names_in_
             labels = LabelSpace.of(targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
             describe(self, labels)
+            groups = check_groups(groups, X.shape[0])
             counted = rows_that_count(targets, weights)
             X, targets, weights = taken(X, targets, weights, counted)
             targets = with_absent(targets)
-            problem = self._problem(X, targets, weights, counted)
+            problem = self._problem(X, targets, weights, counted, groups)
             wish = None
             if self.size_budget is not None:
                 wish = SizeWish.of(self.size_budget, problem.n_features, problem.n_labels)
@@ -269,9 +277,16 @@ feature_names_in_
         return self
 
     def _problem(
-        self, X: Any, targets: Targets, weights: Array | None, counted: Rows | None
+        self,
+        X: Any,
+        targets: Targets,
+        weights: Array | None,
+        counted: Rows | None,
+        groups: Any = None,
     ) -> Problem:
         n_rows = X.shape[0]
+        if groups is not None and counted is not None:
+            groups = np.asarray(groups)[counted]
         if n_rows < 4:
             raise ValueError(
                 f"AutoCompactClassifier judges models by folds of the rows and needs 4 rows at "
@@ -282,13 +297,22 @@ feature_names_in_
         if Integer().accepts(self.cv):
             if self.cv < 2:
                 raise ValueError(f"cv must be at least 2 folds, and is {self.cv}; pass 2 or more.")
-            fold = _folds(X, targets, min(int(self.cv), n_rows // 2), rng)
+            fold = _folds(X, targets, min(int(self.cv), n_rows // 2), rng, groups)
         else:
-            fold = _given_folds(self.cv, X, targets, counted)
+            fold = _given_folds(self.cv, X, targets, counted, groups)
         seed = int(rng.randint(2**31 - 1))
         strategy = self.threshold if isinstance(self.threshold, str) else "f1"
         return Problem(
-            X, targets.matrix, weights, targets, fold, scoring, strategy, seed, self.n_jobs
+            X,
+            targets.matrix,
+            weights,
+            targets,
+            fold,
+            scoring,
+            strategy,
+            seed,
+            self.n_jobs,
+            folds_given=groups is not None or not Integer().accepts(self.cv),
         )
 
     def _try(self, problem: Problem, wish: SizeWish | None) -> tuple[list[Tried], list[Tried]]:
@@ -425,6 +449,7 @@ feature_names_in_
         name: str | None = None,
         sample_weight: Any = None,
         Y: Any = None,
+        groups: Any = None,
         sep: str | None = None,
     ) -> Self:
         """Judge another classifier on the folds of the search, and add it to ``references_``.
@@ -434,7 +459,7 @@ feature_names_in_
 
         Parameters
         ----------
-        X, y, sample_weight, Y, sep : as in ``fit``, the same rows in the same order
+        X, y, sample_weight, Y, groups, sep : as in ``fit``, the same rows in the same order
         estimator : classifier or None, default=None
             With ``predict_proba`` or ``decision_function``. None is one-vs-rest logistic
             regression, with the preparation that suits ridge and the best of three penalties.
@@ -453,9 +478,10 @@ feature_names_in_
             given = labels_given(y, Y)
             targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
+            groups = check_groups(groups, X.shape[0])
             counted = None if weights is None else np.flatnonzero(weights)
             X, targets, weights = without_zero_weights(X, targets, weights)
-            problem = self._problem(X, targets, weights, counted)
+            problem = self._problem(X, targets, weights, counted, groups)
             if problem.fingerprint() != self._judged_on:
                 raise ValueError(
                     f"{owner} compares on the folds of fit, and these rows, labels or weights make "
@@ -488,10 +514,15 @@ def _run(idea: Idea, *, first: bool) -> Any:
         return None
 
 
-def _folds(X: Any, targets: Targets, count: int, rng: np.random.RandomState) -> Rows:
-    """The fold of each row; equal rows are in one, and those of a class in all."""
+def _folds(
+    X: Any, targets: Targets, count: int, rng: np.random.RandomState, groups: Any = None
+) -> Rows:
+    """The fold of each row; groups, or else equal rows, are in one, and those of a class in all."""
     n_rows = X.shape[0]
-    member = np.unique(row_groups(X), return_inverse=True)[1]
+    if groups is None:
+        member = np.unique(row_groups(X), return_inverse=True)[1]
+    else:
+        member = held_out_together(X, groups)
     distinct = int(member.max()) + 1
     if targets.kind != "multilabel" and distinct == n_rows:
         classes = (
@@ -508,7 +539,9 @@ def _folds(X: Any, targets: Targets, count: int, rng: np.random.RandomState) -> 
     return rng.permutation(np.arange(distinct) % count)[member]
 
 
-def _given_folds(cv: Any, X: Any, targets: Targets, counted: Rows | None) -> Rows:
+def _given_folds(
+    cv: Any, X: Any, targets: Targets, counted: Rows | None, groups: Any = None
+) -> Rows:
     """The fold of each row that counts, by splits that are given for all rows."""
     n_rows = X.shape[0]
     if isinstance(cv, str) or not (hasattr(cv, "split") or np.iterable(cv)):
@@ -520,7 +553,7 @@ def _given_folds(cv: Any, X: Any, targets: Targets, counted: Rows | None) -> Row
     if labels is None:
         labels = targets.matrix.toarray()
         labels = labels[:, 0] if labels.shape[1] == 1 else labels.argmax(axis=1)
-    tests = [np.asarray(test) for _, test in check_cv(cv).split(X, labels)]
+    tests = [np.asarray(test) for _, test in check_cv(cv).split(X, labels, groups)]
     tests = [np.flatnonzero(test) if test.dtype == bool else test for test in tests]
     total = n_rows if counted is None or hasattr(cv, "split") else int(max(counted.max() + 1, 0))
     total = max([total, *(int(test.max(initial=-1)) + 1 for test in tests)])

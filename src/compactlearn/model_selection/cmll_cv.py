@@ -82,10 +82,11 @@ class CMLLClassifierCV(Search):
     threshold : float, array, "f1", "per-label" or "cardinality", default="f1"
         Of the classifier that is fitted at last; see :class:`CompactClassifier`.
     cv : "auto", int, splitter or iterable of splits, default="auto"
-        An int is a shuffled, seeded K-fold, stratified where y is a vector. "auto" is 5; where that
-        is estimated to take more than 20 seconds and there are 10,000 rows or more, it is one
-        shuffled, seeded split, in which four fifths of the rows are learnt from, and "auto" sizes
-        and penalties are fewer: 0.25, 0.5 and 1.0, and six.
+        An int is a shuffled, seeded K-fold, stratified where y is a vector, that keeps equal rows
+        (or the ``groups`` of ``fit``) in one fold. "auto" is 5; where that is estimated to take
+        more than 20 seconds and there are 10,000 rows or more, it is one shuffled, seeded split, in
+        which four fifths of the rows are learnt from, and "auto" sizes and penalties are fewer:
+        0.25, 0.5 and 1.0, and six.
     scoring : str or scorer, default="average_precision"
         A name in ``compactlearn.metrics.METRICS``, or ``compactlearn.metrics.scorer(name, ...)``.
         With a metric of labels and a tuned threshold every setting is fitted by itself.

@@ -328,7 +328,10 @@ def _score_single(
     groups = None if problem.groups is None else np.asarray(problem.groups)[train]
     X, y = take_rows(problem.X, train), take_rows(problem.y, train)
     model = clone(single.model).fit(X, y, sample_weight=part, groups=groups)
-    return number, [([single.index], judge.of_model(model, take_rows(problem.X, test)))]
+    rows = take_rows(problem.X, test)
+    if scipy.sparse.issparse(rows):
+        rows = problem.data.held_out_rows(train, test)
+    return number, [([single.index], judge.of_model(model, rows))]
 
 
 def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values]]:

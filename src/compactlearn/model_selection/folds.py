@@ -23,14 +23,15 @@ from compactlearn.embeddings.base import Embedding
 from compactlearn.embeddings.row_graph import refuse_sums
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.completing import completed
-from compactlearn.estimators.preparation import Preparation, Training
-from compactlearn.linalg.arrays import working_form, zeros_beside
+from compactlearn.estimators.preparation import Preparation, Training, undivided
+from compactlearn.linalg.arrays import scale_columns, working_form, zeros_beside
 from compactlearn.linalg.learning import constant_left_over
 from compactlearn.linalg.moments import Moments, without_each
 from compactlearn.linalg.nested import RowsOnPath
 from compactlearn.linalg.pairs import Pair
 from compactlearn.linalg.regimes import Shape, seconds_of_folds
 from compactlearn.linalg.ridge import LearnedPath
+from compactlearn.linalg.unseen_features import drop_unseen_features, keep_features
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -45,6 +46,7 @@ class Data:
     Y: Any
     weights: Array | None
     unknown: Any = None  # a one for each label that is not known
+    units: Array | None = None  # what columns of X were divided by before
 
     @cached_property
     def counted_rows(self) -> Indices | None:
@@ -65,6 +67,19 @@ class Data:
         weights = None if self.weights is None else self.weights[rows]
         unknown = None if self.unknown is None else self.unknown[rows]
         return Data(self.X[rows], self.Y[rows], weights, unknown)
+
+    def held_out_rows(self, train: Indices, test: Indices) -> Any:
+        """Return the features of validation rows, without those that no training row has."""
+        rows = self.X[test]
+        if not sparse.issparse(rows):
+            return rows
+        if self.counted_rows is not None:
+            train = np.intersect1d(train, self.counted_rows)
+        own, units = undivided(rows, self.units), self.units
+        reduced = drop_unseen_features(undivided(self.X[train], units), own)
+        if reduced is own:
+            return rows
+        return reduced if units is None else scale_columns(reduced, 1 / units)
 
     def counted_unknown(self) -> Any:
         """The marks of unknown labels in the rows that count, or None."""
@@ -134,11 +149,14 @@ def hold_folds(
     if isinstance(data, SummedData):
         _refuse_without_rows(model, embedding)
         for number, (_, test) in enumerate(splits):
-            yield _fold(number, prepared.from_moments(data.training[number]), data.X[test])
+            moments = data.training[number]
+            seen = (moments.mean_left != 0) | (np.diag(moments.left_left) > 0)
+            yield _fold(number, prepared.from_moments(moments), keep_features(data.X[test], seen))
         return
     if _from_moments(model, embedding, data, len(splits), n_solutions):
         for number, moments in enumerate(_training_moments(data, splits)):
-            yield _fold(number, prepared.from_moments(moments), data.X[splits[number][1]])
+            rows = data.held_out_rows(*splits[number])
+            yield _fold(number, prepared.from_moments(moments), rows)
         return
     for number, (train, test) in enumerate(splits):
         part = data.part(train)
@@ -147,7 +165,7 @@ def hold_folds(
         if unknown is not None:
             asked = model.alpha, model.bias, model.regressor
             training = completed(training, embedding, unknown, *asked)
-        yield _fold(number, training, data.X[test])
+        yield _fold(number, training, data.held_out_rows(train, test))
 
 
 def hold_split(

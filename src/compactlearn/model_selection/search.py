@@ -14,7 +14,6 @@ from sklearn.model_selection import (
     KFold,
     ParameterGrid,
     ShuffleSplit,
-    StratifiedKFold,
     check_cv,
 )
 from sklearn.utils import Tags
@@ -53,6 +52,7 @@ from compactlearn.estimators.label_output import LabelSpace
 from compactlearn.estimators.model_size import Weighed
 from compactlearn.estimators.on_dask.predicting import lazy_on_dask
 from compactlearn.estimators.on_dask.source import source_of
+from compactlearn.estimators.row_folds import held_out_together, member_splits, shuffled_splits
 from compactlearn.estimators.storable import Storable
 from compactlearn.metrics.scoring import Scorer, scorer
 from compactlearn.model_selection.crossval import Outcome, SearchData, cross_validate_grid
@@ -134,7 +134,8 @@ class Search(
         sample_weight : array-like of shape (n_samples,), optional
             For the fits, and for the scores where the metric ranks the labels of rows.
         groups : array-like of shape (n_samples,), optional
-            Handed to ``cv``, and to fits in which decoder or threshold are learnt.
+            Rows of a group are held out together: by folds, if ``cv`` is a number or a splitter of
+            groups, and by fits in which decoder or threshold are learnt. By default equal rows are.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
@@ -181,7 +182,14 @@ class Search(
         """A number of folds, a splitter or splits; there are no data here if rows are on Dask."""
         return self.cv
 
-    def _splits(self, X: Any, y: Any, kind: str, groups: Any, n_rows: int, cv: Any) -> list[Split]:
+    def _splits(
+        self, X: Any, y: Any, kind: str, groups: Any, n_rows: int, cv: Any, rows: Any = None
+    ) -> list[Split]:
+        """Return training and validation rows of every split.
+
+        Folds that are not the user's own keep groups together, or else equal ``rows``.
+        """
+        found: Any = None
         if Integer().accepts(cv):
             if not 2 <= cv <= n_rows:
                 raise ValueError(
@@ -190,24 +198,27 @@ class Search(
                 )
             # Seeded in any case: the same search twice has the same answer.
             seed = 0 if self.random_state is None else seeded(self.random_state)
-            shuffled = KFold if kind == "multilabel" else StratifiedKFold
-            cv = shuffled(int(cv), shuffle=True, random_state=seed)
+            member = np.arange(n_rows) if rows is None else held_out_together(rows, groups)
+            found = shuffled_splits(member, int(cv), seed, None if kind == "multilabel" else y)
+        elif cv is not self.cv and rows is not None:
+            found = member_splits(cv, held_out_together(rows, groups))
         labels = np.zeros(n_rows) if isinstance(cv, KFold | ShuffleSplit) else y
         if isinstance(cv, str):
             raise ValueError(_no_splits(cv))
         try:
-            splits = [(train, test) for train, test in check_cv(cv).split(X, labels, groups)]
+            found = check_cv(cv).split(X, labels, groups) if found is None else found
+            splits = list(found)
         except TypeError as error:
             raise ValueError(_no_splits(cv)) from error
-        rows = [(_row_numbers(a, n_rows), _row_numbers(b, n_rows)) for a, b in splits]
-        if not rows or not all(len(train) and len(test) for train, test in rows):
+        numbers = [(_row_numbers(a, n_rows), _row_numbers(b, n_rows)) for a, b in splits]
+        if not numbers or not all(len(train) and len(test) for train, test in numbers):
             raise ValueError(
                 f"cv must give at least one split with training and validation rows, and "
-                f"{self.cv!r:.80} gave {len(rows)}; pass a number of folds."
+                f"{self.cv!r:.80} gave {len(numbers)}; pass a number of folds."
             )
         if kind != "multilabel":
-            _refuse_one_class(rows, y)
-        return rows
+            _refuse_one_class(numbers, y)
+        return numbers
 
     def _score(self, problem: SearchData, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
         if not candidates:
@@ -435,7 +446,7 @@ def _read(
     data = Data(X, targets.matrix, weights, targets.unknown)
     to_split = targets.matrix if read else y
     cv = search._cv(data, targets.kind)
-    splits = search._splits(given, to_split, targets.kind, groups, X.shape[0], cv)
+    splits = search._splits(given, to_split, targets.kind, groups, X.shape[0], cv, X)
     _refuse_uncounted(data, splits)
     return SearchData(given, y, data, targets, splits, search._scorer(), groups, weights)
 
@@ -562,7 +573,8 @@ class GridSearchMoments(Search):
     scoring : str or scorer, default="average_precision"
         A name in ``compactlearn.metrics.METRICS``, or ``compactlearn.metrics.scorer(name, ...)``.
     cv : int, splitter or iterable of splits, default=5
-        An int is a shuffled, seeded K-fold, stratified where y is a vector.
+        An int is a shuffled, seeded K-fold, stratified where y is a vector, that keeps equal rows
+        (or the ``groups`` of ``fit``) in one fold.
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int or None, default=None

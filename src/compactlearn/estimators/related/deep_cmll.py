@@ -50,6 +50,7 @@ from compactlearn.estimators.related.deep_objective import (
 from compactlearn.estimators.related.scored import ScoredClassifier
 from compactlearn.linalg.learning import learn
 from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg.unseen_features import drop_unseen_features
 from compactlearn.metrics import average_precision
 
 Array = NDArray[np.float64]
@@ -233,7 +234,8 @@ class DeepCMLLClassifier(ScoredClassifier):
         order = np.random.default_rng([seed, 0]).permutation(X.shape[0])
         held, learnt = np.sort(order[:n_held]), np.sort(order[n_held:])
         with undisturbed(self.device_):
-            self._train(X[learnt], Y[learnt], X[held], Y[held], seed)
+            X_held = drop_unseen_features(X[learnt], X[held])
+            self._train(X[learnt], Y[learnt], X_held, Y[held], seed)
 
     def _train(self, X: Any, Y: Any, X_held: Any, Y_held: Any, seed: int) -> None:
         embedding = CMLL("auto", self.n_label_components, self.beta, random_state=seed)

@@ -39,6 +39,7 @@ from compactlearn.linalg.passes import column_sums
 from compactlearn.linalg.passes_pair import AskedCodes, PassesPair, find_codes, find_grams
 from compactlearn.linalg.regimes import ENOUGH_OF_PARTS
 from compactlearn.linalg.row_source import Block, RowSource
+from compactlearn.linalg.unseen_features import keep_features
 
 Array = NDArray[np.float64]
 
@@ -192,7 +193,8 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Training:
     if rows is not None and _counts(rest.count, rows):
         scale = training.row_map.scale
         own = rest if scale is None else rest.rescaled(1.0 / scale)
-        held = HeldOut(MomentsPair(own), _scaled(rows, scale))
+        seen = (rest.mean_left != 0) | (np.diag(rest.left_left) > 0)
+        held = HeldOut(MomentsPair(own), _scaled(_as_new(rows, seen), scale))
     _refuse_too_few(classifier, held)
     return replace(training, held=held, n_passes=1)
 
@@ -227,7 +229,8 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
     if rows is not None and _counts(rest.count, rows):
         own = _scaled(rows, scale)
         others = PassesPair(source, rest, own, factors=factors, enough=ENOUGH_OF_PARTS)
-        held = HeldOut(others, own)
+        seen = (rest.mean_left != 0) | (rest.deviations > 0)
+        held = HeldOut(others, _scaled(_as_new(rows, seen), scale))
     _refuse_too_few(classifier, held)
     _find_all(classifier, embedding, pair, others)
     made = getattr(source, "n_passes", before + passes) - before
@@ -300,6 +303,11 @@ def _take_what_fits(embedding: CMLL, source: RowSource, models: int) -> None:
 
 
 # ---- both -------------------------------------------------------------------------------------
+
+
+def _as_new(rows: Rows, seen: NDArray[np.bool_]) -> Rows:
+    """Held-out rows without features that no other row has."""
+    return replace(rows, X=keep_features(rows.X, seen))
 
 
 def _scaled(rows: Rows, scale: Array | None) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -47,7 +47,12 @@ class LabelForest(Explained, BaseEstimator):
     def fit_scored(self, X: Any, Y: Any, weights: Array | None) -> Array:
         """Grow the trees; (N, M) log-odds of the rows, NaN for those that every tree has met."""
         member = np.unique(row_groups(X), return_inverse=True)[1]
-        Y = Y.toarray()
+        self.fit(X, Y, weights)
+        return self._out_of_bag(X, member, Y.shape[1])
+
+    def fit(self, X: Any, Y: Any, sample_weight: Array | None = None) -> Self:
+        """Grow the trees; ``Y`` is a sparse matrix."""
+        Y, weights = Y.toarray(), sample_weight
         total = len(Y) if weights is None else weights.sum()
         present = Y.sum(axis=0) if weights is None else weights @ Y
         self.frequency_ = (present + 0.5) / (total + 1.0)
@@ -60,7 +65,7 @@ class LabelForest(Explained, BaseEstimator):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         ).fit(X, Y if Y.shape[1] > 1 else Y.ravel(), sample_weight=weights)
-        return self._out_of_bag(X, member, Y.shape[1])
+        return self
 
     def _out_of_bag(self, X: Any, member: NDArray[np.intp], n_labels: int) -> Array:
         rows = X.astype(np.float32)

@@ -29,7 +29,13 @@ from compactlearn.model_selection.auto.searches import (
     search_kernel,
     search_linear,
 )
-from compactlearn.model_selection.auto.trials import Tried, try_by_folds, try_compact, try_forest
+from compactlearn.model_selection.auto.trials import (
+    Tried,
+    folds_that_judge,
+    try_by_folds,
+    try_compact,
+    try_forest,
+)
 from compactlearn.model_selection.auto.ways import WAYS
 
 MANY_TREES, FEW_TREES = 300, 50
@@ -92,6 +98,8 @@ def ideas(problem: Problem) -> Iterator[Idea]:
     if problem.density >= DENSE and known:
         for best_splits, dearer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
             seconds = dearer * _tree_seconds(problem)
+            if problem.folds_given:
+                seconds *= 1 + folds_that_judge(problem)
             trees = max(FEW_TREES, min(MANY_TREES, int(TREES_SECONDS / seconds)))
             if best_splits and trees * seconds > most:
                 continue

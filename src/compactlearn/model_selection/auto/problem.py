@@ -60,6 +60,7 @@ class Problem:
     threshold: Any
     seed: int
     n_jobs: int | None = None
+    folds_given: bool = False  # by the user: rows of a fold may belong together, equal or not
 
     @property
     def n_rows(self) -> int:
@@ -129,12 +130,15 @@ class Problem:
             return self
         return replace(self, scoring=Scorer("average_precision", {}))
 
-    def searched(self, X: Any, splits: Sequence[Split]) -> SearchData:
-        """The same labels with features that were prepared, for a search by the engine."""
+    def searched(self, X: Any, splits: Sequence[Split], units: Array | None = None) -> SearchData:
+        """The same labels with features that were prepared, for a search by the engine.
+
+        ``units`` are what columns of X were divided by.
+        """
         scoring = self.by_rankings().scoring
         targets = replace(self.targets, kind="multilabel", classes=np.arange(self.n_labels))
         labels = self.Y if self.unknown is None else targets
-        data = Data(X, self.Y, self.weights, self.unknown)
+        data = Data(X, self.Y, self.weights, self.unknown, units)
         return SearchData(X, labels, data, targets, splits, scoring)
 
     def judged(self, rows: Rows) -> Rows:

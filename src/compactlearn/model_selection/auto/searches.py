@@ -25,6 +25,7 @@ from compactlearn.estimators.penalty import penalty_of_rows
 from compactlearn.linalg.dense import solve_definite
 from compactlearn.linalg.filling import column_means
 from compactlearn.linalg.held_out import held_out_predictions
+from compactlearn.linalg.unseen_features import drop_confined_features
 from compactlearn.model_selection.auto.problem import Judged, Problem
 from compactlearn.model_selection.auto.ways import WAYS, Prepared, Way
 from compactlearn.model_selection.crossval import cross_validate_grid
@@ -93,10 +94,12 @@ def best_way(problem: Problem) -> Way:
     truth = _targets(part)
 
     def reached(way: Way) -> float:
-        X = way.fit(part.X, part.weights).X
-        unit = penalty_of_rows(X, part.weights)
+        rows = way.fit(part.X, part.weights)
+        unit = penalty_of_rows(rows.X, part.weights)
         penalties = [unit * multiple for multiple in MULTIPLES]
-        return _best_penalty(part, truth, linear_kernel(X), penalties)[0]
+        new = _as_new(part, rows)
+        held_out = None if new is None else linear_kernel(new, rows.X)
+        return _best_penalty(part, truth, linear_kernel(rows.X), penalties, held_out)[0]
 
     return max(WAYS, key=reached)
 
@@ -105,6 +108,13 @@ def _looked_at(problem: Problem) -> Problem:
     """Enough rows to tell ways and widths apart; what judges them are rankings."""
     fewest, most = LOOK_ROWS
     return problem.some(min(most, max(fewest, problem.n_rows // 4))).by_rankings()
+
+
+def _as_new(part: Problem, rows: Prepared) -> Any:
+    """Return every prepared row without features that only its own fold has; None where no row
+    has any."""
+    new = drop_confined_features(part.X, part.fold)
+    return None if new is part.X else rows.rows(new)
 
 
 def _targets(part: Problem) -> Array:
@@ -127,9 +137,19 @@ class _KernelLook:
 
     @cached_property
     def distances(self) -> Array:
-        origin = centre(self.rows.X)
-        X = self.rows.X if origin is None else self.rows.X - origin
-        return euclidean_distances(X, squared=True)
+        return self._distances_from(self.rows.X)
+
+    @cached_property
+    def new_distances(self) -> Array | None:
+        """The same of rows as they are where they are held out, or None."""
+        new = _as_new(self.part, self.rows)
+        return None if new is None else self._distances_from(new)
+
+    def _distances_from(self, rows: Any) -> Array:
+        origin, X = centre(self.rows.X), self.rows.X
+        if origin is not None:
+            rows, X = rows - origin, X - origin
+        return euclidean_distances(rows, X, squared=True)
 
     @cached_property
     def unit(self) -> float:
@@ -143,26 +163,35 @@ class _KernelLook:
         """The best penalty of a kernel of so many units."""
         gamma = width * self.unit
         K = np.exp(-gamma * self.distances)
+        new = None if self.new_distances is None else np.exp(-gamma * self.new_distances)
         if not self.exact:
-            K = _by_landmarks(K, np.random.default_rng(self.part.seed))
-        score, alpha = _best_penalty(self.part, self.truth, K, KERNEL_PENALTIES)
+            full, seed = K, self.part.seed
+            K = _by_landmarks(full, np.random.default_rng(seed))
+            if new is not None:
+                new = _by_landmarks(full, np.random.default_rng(seed), new)
+        score, alpha = _best_penalty(self.part, self.truth, K, KERNEL_PENALTIES, new)
         return Found(self.rows.way, score, {"gamma": gamma, "alpha": alpha})
 
 
-def _by_landmarks(K: Array, rng: np.random.Generator) -> Array:
-    """What is left of a kernel matrix between landmarks, half of the rows (Nyström)."""
+def _by_landmarks(K: Array, rng: np.random.Generator, new: Array | None = None) -> Array:
+    """What is left of a kernel matrix between landmarks, half of the rows (Nyström); with ``new``,
+    of that of other rows with those of K."""
     chosen = np.sort(rng.choice(len(K), max(1, len(K) // 2), replace=False))
     columns = K[:, chosen]
     corner = columns[chosen] + RANK_SLACK * np.eye(len(chosen))
-    return columns @ solve_definite(corner, columns.T)
+    return (columns if new is None else new[:, chosen]) @ solve_definite(corner, columns.T)
 
 
 def _best_penalty(
-    part: Problem, truth: Array, K: Array, penalties: Sequence[float]
+    part: Problem,
+    truth: Array,
+    K: Array,
+    penalties: Sequence[float],
+    held_out: Array | None = None,
 ) -> tuple[float, float]:
     """What the best penalty reaches, and which it is."""
     everything = np.arange(part.n_rows)
-    predicted = held_out_predictions(K, truth, part.fold, penalties, part.weights)
+    predicted = held_out_predictions(K, truth, part.fold, penalties, part.weights, held_out)
     reached = [Judged(part.figures(everything, scores)).score for scores in predicted]
     best = int(np.argmax(reached))
     return reached[best], penalties[best]
@@ -183,7 +212,7 @@ def _best(problem: Problem, rows: Prepared, template: Any, grid: dict[str, list[
     outcome = cross_validate_grid(
         template,
         candidates,
-        problem.searched(rows.X, splits),
+        problem.searched(rows.X, splits, rows.units),
         racing=True,
         n_jobs=problem.n_jobs,
     )

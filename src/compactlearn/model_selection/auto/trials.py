@@ -19,6 +19,7 @@ from compactlearn.estimators.any_classifier import scores_to_rank
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import ENOUGH_ROWS
 from compactlearn.estimators.model_size import numbers_of
+from compactlearn.linalg.unseen_features import drop_unseen_features
 from compactlearn.model_selection.auto.blend import Member, Reading, read_scores
 from compactlearn.model_selection.auto.forest import LabelForest
 from compactlearn.model_selection.auto.problem import Judged, Problem, Rows
@@ -57,6 +58,7 @@ def try_compact(problem: Problem, name: str, way: Way, classifier: CompactClassi
             problem.weights,
             groups=problem.fold,
             unknown=problem.unknown,
+            units=prepared.units,
         )
     rows = problem.judged(honest.rows)
     places = np.searchsorted(honest.rows, rows)
@@ -68,14 +70,17 @@ def try_compact(problem: Problem, name: str, way: Way, classifier: CompactClassi
 
 
 def try_forest(problem: Problem, n_trees: int, *, best_splits: bool = False) -> Tried:
-    """Trees on the labels; rows are scored by the trees that have not met them."""
+    """Trees on the labels; rows are scored by the trees that have not met them or their copies, or
+    by those of the other folds if the folds were given."""
     start = time.perf_counter()
     forest = LabelForest(
         n_trees, best_splits=best_splits, n_jobs=problem.n_jobs, random_state=problem.seed
     )
+    name = f"random forest of {n_trees}" if best_splits else f"{n_trees} extra trees"
+    if problem.folds_given:
+        return try_by_folds(problem, name, forest, scores_of=LabelForest.decision_function)
     scores = forest.fit_scored(problem.X, problem.Y, problem.weights)
     rows = problem.judged(np.flatnonzero(~np.isnan(scores[:, 0])))
-    name = f"random forest of {n_trees}" if best_splits else f"{n_trees} extra trees"
     return _judged(problem, name, forest, rows, scores[rows].astype(np.float32), start)
 
 
@@ -103,14 +108,15 @@ def try_by_folds(
     count = folds_that_judge(problem, most_folds)
     order = [*first, *(k for k in range(len(problem.splits)) if k not in first)]
     splits = [problem.splits[k] for k in order]
-    prepared = way.fit(problem.X, problem.weights)
+    prepared, given = way.fit(problem.X, problem.weights), problem.X
     problem = replace(problem, X=prepared.X)
     parts: list[tuple[Rows, Any]] = []
     with quiet():
         for train, test in splits[:count]:
             rows = problem.judged(test) if count == 1 else test
             model = _fitted(estimator, problem, train)
-            parts.append((rows, scores_of(model, problem.X[rows]).astype(np.float32)))
+            new = prepared.rows(drop_unseen_features(given[train], given[rows]))
+            parts.append((rows, scores_of(model, new).astype(np.float32)))
         model = _fitted(estimator, problem, np.arange(problem.n_rows))
     rows = np.concatenate([part[0] for part in parts])
     order = np.argsort(rows)

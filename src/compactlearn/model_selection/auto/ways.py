@@ -27,10 +27,7 @@ class Way:
             transformer.fit(X, sample_weight=weights)
         else:
             transformer.fit(X)
-        rows = transformer.transform(X)
-        return Prepared(
-            self, transformer, scipy.sparse.csr_array(rows) if scipy.sparse.issparse(rows) else rows
-        )
+        return Prepared(self, transformer, _transformed(transformer, X))
 
 
 @dataclass(frozen=True)
@@ -41,11 +38,25 @@ class Prepared:
     transformer: Any
     X: Any
 
+    @property
+    def units(self) -> Any:
+        """What columns were divided by, or None."""
+        return getattr(self.transformer, "scale_", None)
+
+    def rows(self, X: Any) -> Any:
+        """Other rows after the same transformer."""
+        return X if self.transformer is None else _transformed(self.transformer, X)
+
     def model(self, classifier: Any) -> Any:
         """A classifier that was fitted to these rows, for rows as they come."""
         if self.transformer is None:
             return classifier
         return make_pipeline(self.transformer, classifier)
+
+
+def _transformed(transformer: Any, X: Any) -> Any:
+    rows = transformer.transform(X)
+    return scipy.sparse.csr_array(rows) if scipy.sparse.issparse(rows) else rows
 
 
 def _unit_variance() -> StandardScaler:
