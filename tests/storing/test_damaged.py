@@ -27,6 +27,7 @@ from compactlearn import (
     save_model,
 )
 from compactlearn.estimators.stored.trees import depth_of
+from compactlearn.storing import model_file
 from compactlearn.storing.sparse import checked_parts
 from tests.makers import modest
 from tests.storing.mutations import put_together, sealed, taken_apart
@@ -51,6 +52,19 @@ def refusal(path, content, **how):
         load_model(path, **how)
     assert str(path) in str(caught.value)
     return str(caught.value)
+
+
+def refused_by_both(model, path, said):
+    """A model that cannot be loaded is not saved, and a file of it that was forged not loaded."""
+    path.write_text("the old file")
+    with pytest.raises(ModelFileError, match=f"(?s)was not saved.*{said}.*is as it was before"):
+        save_model(model, path)
+    assert [part.name for part in path.parent.iterdir()] == [path.name]
+    assert path.read_text() == "the old file"
+    with open(path, "wb") as stream:
+        model_file.write(stream, model, "model", "0")
+    with pytest.raises(ModelFileError, match=said):
+        load_model(path)
 
 
 # --- accidents -----------------------------------------------------------------------------------
@@ -322,18 +336,14 @@ def test_few_features_and_weights(tmp_path, kind, name, value, said):
     parts = [part[-1] if hasattr(part, "steps") else part for part in parts]
     (part,) = [part for part in parts if type(part).__name__ == kind]
     setattr(part, name, np.array(value) if isinstance(value, list) else value)
-    save_model(model, tmp_path / "model")  # which believes what it is given
-    with pytest.raises(ModelFileError, match=said):
-        load_model(tmp_path / "model")
+    refused_by_both(model, tmp_path / "model", said)
 
 
 def test_few_features_and_weights_of_other_labels(tmp_path):
     model = copy.deepcopy(fitted("Auto of few features and weights"))
     part = model.blend_.members[-2].model[-1]
     part.classifier_ = clone(part.classifier).fit(X[:, part.features_], Y[:, :4])
-    save_model(model, tmp_path / "model")
-    with pytest.raises(ModelFileError, match="a member has other labels"):
-        load_model(tmp_path / "model")
+    refused_by_both(model, tmp_path / "model", "a member has other labels")
 
 
 @modest

@@ -41,7 +41,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 from compactlearn.estimators.stored.checks import is_number, numbers, require, size
-from compactlearn.storing.errors import ModelFileError
+from compactlearn.storing.errors import ADVICE, ModelFileError
 from compactlearn.storing.kinds import Kind, State, allow, parameter_names, whole
 
 _COMMON = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
@@ -67,7 +67,7 @@ def foreign(type_: type, *fitted: str, check: Check | None = None, forget: str =
             strange = ", ".join(sorted(set(found) - known))
             raise ModelFileError(
                 f"its type, {type_.__name__}, has attributes ({strange}) that the file format does "
-                "not know of it"
+                f"not know of it; {ADVICE}"
             )
         return {**parameters, **found}
 
@@ -124,7 +124,7 @@ def vectorizer(type_: type, name: str | None = None) -> Kind:
         if "vocabulary_" in state:
             terms = sorted(state["vocabulary_"].items(), key=lambda pair: pair[1])
             if [int(place) for _, place in terms] != list(range(len(terms))):
-                raise ModelFileError("its vocabulary does not number its terms from 0 on")
+                raise ModelFileError(f"its vocabulary does not number its terms from 0 on; {ADVICE}")
             state["vocabulary_"] = [str(term) for term, _ in terms]
         return state
 

@@ -17,7 +17,7 @@ from sklearn.tree._tree import Tree
 
 from compactlearn.estimators.stored.checks import numbers, require, size
 from compactlearn.estimators.stored.foreign import parameters_of, with_defaults
-from compactlearn.storing.errors import ModelFileError
+from compactlearn.storing.errors import ADVICE, ModelFileError
 from compactlearn.storing.kinds import Kind, State, allow
 
 _LEAF, _NO_FEATURE = -1, -2
@@ -40,7 +40,7 @@ def _apart(forest: Any) -> dict[str, Any]:
     if strange:
         raise ModelFileError(
             f"its type, {type(forest).__name__}, has attributes ({', '.join(sorted(strange))}) "
-            "that the file format does not know of it"
+            f"that the file format does not know of it; {ADVICE}"
         )
     if not hasattr(forest, "estimators_"):
         return {"parameters": parameters}
@@ -48,7 +48,9 @@ def _apart(forest: Any) -> dict[str, Any]:
     states = [tree.__getstate__() for tree in trees]
     nodes = np.concatenate([state["nodes"] for state in states])
     if set(nodes.dtype.names or ()) != set(_COLUMNS):
-        raise ModelFileError("its trees are of a version of scikit-learn with other nodes")
+        raise ModelFileError(
+            f"its trees are of a version of scikit-learn with other nodes; {ADVICE}"
+        )
     return {
         "parameters": parameters,
         "attributes": {name: vars(forest)[name] for name in _KEPT if name in vars(forest)},
