@@ -4,6 +4,7 @@ happens."""
 import copy
 import io
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -132,6 +133,53 @@ def test_a_file_that_is_cut_off_or_goes_on(small):
 )
 def test_what_is_no_model_file(tmp_path, content, said):
     assert said in refusal(tmp_path / "file", content)
+
+
+@pytest.mark.parametrize("digest", ["\ud800" * 64, "é" * 64, "0" * 63, "G" * 64, ""])
+def test_a_header_digest_that_is_none(small, digest):
+    content, path = small
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    header["__metadata__"]["header_digest"] = digest
+    text = json.dumps(header).encode()
+    changed = len(text).to_bytes(8, "little") + text + content[8 + length :]
+    assert "digest of its header" in refusal(path, changed)
+
+
+def test_a_version_of_lone_surrogates(small):
+    content, path = small
+    about, arrays, description = taken_apart(content)
+    description["root"] = None
+    changed = put_together({**about, "library_version": "\ud800\x1b[2J"}, arrays, {})
+    refusal(path, changed).encode()  # it can be printed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="opens a pipe at both ends")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_is_not_read(tmp_path, linked):
+    """Nothing is waited for: a pipe that nobody writes to would never answer."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    if linked:
+        path = tmp_path / "link"
+        path.symlink_to("pipe")
+    pipe = os.open(path, os.O_RDWR)
+    try:
+        os.write(pipe, bytes(100))
+        with pytest.raises(ModelFileError, match="is a folder, device or pipe; pass the path of"):
+            load_model(path)
+        assert os.read(pipe, 200) == bytes(100)
+        with pytest.raises(OSError, match="cannot be replaced by a file"):
+            fitted("linear").save(path)
+    finally:
+        os.close(pipe)
+    assert path.is_fifo()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_device_is_not_read():
+    with pytest.raises(ModelFileError, match="is a folder, device or pipe; pass the path of"):
+        load_model("/dev/zero")
 
 
 def test_a_pickle_and_a_zip_are_not_opened(tmp_path):

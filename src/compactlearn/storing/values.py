@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.storing.errors import ADVICE, ModelFileError
-from compactlearn.storing.kinds import kind_named, kind_of
+from compactlearn.storing.kinds import Forgotten, kind_named, kind_of
 from compactlearn.storing.tensor_file import NAMES
 
 _LONG_LIST = 16  # texts: a longer list of them lies among the arrays
@@ -37,7 +37,7 @@ _TYPES: dict[str, type] = {
     "python bool": bool,
 }
 _TYPE_NAMES = {type_: name for name, type_ in _TYPES.items()}
-_GENERATORS = (np.random.RandomState, np.random.Generator, np.random.BitGenerator)
+_GENERATORS = np.random.RandomState | np.random.Generator | np.random.BitGenerator
 
 
 def as_json(value: Any) -> bytes:
@@ -66,8 +66,10 @@ class Spare:
         return True
 
     def count_keys(self, keys: Iterable[Any]) -> None:
-        """Raise if a file has too many keys whose hashes its writer can choose, as those of numbers:
-        a dictionary of keys that hash alike takes quadratic time. Texts are hashed at random.
+        """Raise if a file has too many keys that are no texts.
+
+        Whoever writes a file can choose numbers that hash alike, and a dictionary of these takes
+        quadratic time. Texts are hashed at random.
         """
         self._keys -= sum(not isinstance(key, str) for key in keys)
         if self._keys < 0:
@@ -82,7 +84,7 @@ class Describer:
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
         self.things: list[Any] = []
-        self.forgotten: list[str] = []  # where generators of random numbers were
+        self.forgotten: list[str] = []  # where generators and paths were
         # With the thing itself, so that its address stays its own.
         self._places: dict[int, tuple[Any, int | None]] = {}
         # Arrays by where they lie, since a view of one is another thing; texts by their list.
@@ -136,9 +138,9 @@ class Describer:
             return {"dtype": thing.name}
         if isinstance(thing, type) and thing in _TYPE_NAMES:
             return {"type": _TYPE_NAMES[thing]}
-        if isinstance(thing, _GENERATORS):
+        if isinstance(thing, Forgotten | _GENERATORS):
             self.forgotten.append(where)
-            return {"forgotten": "generator"}
+            return {"forgotten": "path" if isinstance(thing, Forgotten) else "generator"}
         return None
 
     def _count_keys(self, keys: Iterable[Any], where: str) -> None:

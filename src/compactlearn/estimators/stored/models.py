@@ -318,7 +318,7 @@ def _check_tuner(tuner: ThresholdTuner) -> None:
 allow(
     whole(CompactClassifier, _check_compact, later=_NO_CORRECTION),
     whole(CMLLClassifier, _check_compact, later=_NO_CORRECTION | _NO_GRAPH),
-    whole(C2AEClassifier, _check_c2ae),
+    whole(C2AEClassifier, _check_c2ae, paths=("checkpoint",)),
     whole(POPClassifier, _check_pop),
     whole(KeptFeatures, _check_kept_features),
     whole(KeptWeights, _check_kept_weights),
