@@ -38,8 +38,9 @@ from tests.storing.test_round_trip import answers, equal
 
 TEXT_TYPES = (CountVectorizer, TfidfVectorizer, HashingVectorizer)
 ANY = ("/etc/passwd", Path("/tmp/cache"), "os.system", -(10**30), b"x", [[]])
-# Parameters that may be any integer, any pair, any literal.
+# Parameters that may be any integer, pair, literal or category.
 FREE = {"neg_label", "pos_label", "feature_range", "token_pattern"}
+FREE |= {"missing_values", "fill_value", "categories"}
 every_type = pytest.mark.parametrize("type_", PARAMETERS, ids=lambda type_: type_.__name__)
 
 

@@ -132,6 +132,8 @@ class Describer:
             return {"dict": pairs}
         if isinstance(thing, range):
             return {"range": [thing.start, thing.stop, thing.step]}
+        if isinstance(thing, slice):
+            return {"slice": self._parts((thing.start, thing.stop, thing.step), where)}
         if isinstance(thing, PurePath):
             return {"path": str(thing)}
         if isinstance(thing, np.dtype) and (thing.name in _NUMBER_TYPES or thing.kind in "OU"):
@@ -369,6 +371,12 @@ def _dtype(name: Any) -> np.dtype[Any]:
     return _NUMBER_TYPES[name]
 
 
+def _slice(parts: list[Any]) -> slice:
+    if len(parts) != 3 or not all(part is None or isinstance(part, int | str) for part in parts):
+        raise ModelFileError("something else stands where a slice should")
+    return slice(*parts)
+
+
 def _shaped(found: NDArray[Any], shape: Any) -> NDArray[Any]:
     return found.reshape(_integers(shape, None))
 
@@ -404,6 +412,7 @@ _TAGS: dict[str, Callable[[Rebuilder, Any], Any]] = {
     "frozenset": lambda own, parts: frozenset(own._keys(parts)),
     "dict": Rebuilder._dict,
     "range": lambda _, ends: range(*_integers(ends, 3)),
+    "slice": lambda own, parts: _slice(own._list(parts)),
     "path": lambda _, text: Path(_text(text)),
     "dtype": lambda _, name: _dtype(name),
     "type": lambda _, name: _TYPES[name],

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.feature_extraction.text import (
@@ -24,6 +25,7 @@ from sklearn.feature_extraction.text import (
     TfidfTransformer,
     TfidfVectorizer,
 )
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -41,6 +43,7 @@ from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
+    OneHotEncoder,
     RobustScaler,
     StandardScaler,
 )
@@ -61,10 +64,11 @@ from compactlearn.estimators.stored.checks import is_number, is_sparse, unpacked
 from compactlearn.estimators.stored.patterns import LinearPattern
 from compactlearn.storing.errors import ModelFileError
 
-__all__ = ["check_attributes", "check_parameters", "default_of"]
+__all__ = ["check_attributes", "check_parameters", "default_of", "in_table", "is_columns"]
 
 Rules = tuple[Constraint, ...]
 
+_MOST_OBJECTS = 5_000
 _NUMBER_NAMES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64")
 _NUMBER_NAMES += ("uint8", "uint16", "uint32", "uint64", "float", "int")
 # Codecs by name are modules that Python imports; some of them take quadratic time.
@@ -152,6 +156,74 @@ def _is_step_list(value: Any) -> bool:
     )
 
 
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, str | bool | np.bool_) or is_number(value)
+
+
+def _is_categories(value: Any) -> bool:
+    """Whether a value is an array or list of categories.
+
+    Categories that are objects become keys of a dictionary, and the hashes of numbers can be
+    chosen: a few thousand such objects are allowed.
+    """
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
+        return value.ndim == 1
+    listed = isinstance(value, list | tuple) or (_is_array(value, "O") and value.ndim == 1)
+    few = listed and sum(not isinstance(part, str) for part in value) <= _MOST_OBJECTS
+    return few and all(map(_is_scalar, value))
+
+
+def _is_list(value: Any, test: Any) -> bool:
+    return isinstance(value, list) and all(map(test, value))
+
+
+def _is_places(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu"
+
+
+def is_columns(value: Any) -> bool:
+    """Whether a value names columns of a table, by name, position, mask or slice."""
+    if isinstance(value, slice):
+        ends = (value.start, value.stop, value.step)
+        return all(end is None or isinstance(end, int | str) for end in ends)
+    if isinstance(value, list | tuple | np.ndarray) and np.ndim(value) == 1:
+        value = list(value)
+        return any(
+            all(isinstance(part, type_) for part in value)
+            for type_ in (str, int | np.integer, bool | np.bool_)
+        )
+    return isinstance(value, str | int)
+
+
+def _is_column_list(value: Any) -> bool:
+    return _is_list(value, lambda part: isinstance(part, tuple) and _is_column_part(part))
+
+
+def _is_column_part(part: Any) -> bool:
+    return (
+        len(part) == 3
+        and isinstance(part[0], str)
+        and (part[1] in ("drop", "passthrough") if isinstance(part[1], str) else True)
+        and (isinstance(part[1], str) or Methods("fit", "transform").accepts(part[1]))
+        and is_columns(part[2])
+    )
+
+
+def _is_dropped(value: Any) -> bool:
+    return _is_array(value, "O") and all(n is None or Integer(0).accepts(n) for n in value.flat)
+
+
+def _is_index(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(name, str) and (isinstance(part, slice) or _is_list(part, Integer(0).accepts))
+        for name, part in value.items()
+    )
+
+
+def _is_dtype(value: Any) -> bool:
+    return isinstance(value, np.dtype) and value.kind in "biufOU"
+
+
 def _pair(rule: Constraint, words: str) -> Rules:
     return (Rule(lambda value: _is_pair(value, rule), words),)
 
@@ -163,7 +235,7 @@ _POSITIVE: Rules = (Real(0),)
 _COUNT: Rules = (Integer(0),)
 _OPTIONAL_COUNT: Rules = (Integer(0), Nothing())
 _SHARE: Rules = (Real(0), Nothing())
-_N_JOBS: Rules = (Integer(-256, 256), Nothing())
+_N_JOBS: Rules = (Integer(-64, 64), Nothing())
 _INFINITE = Rule(lambda value: isinstance(value, float) and value == np.inf, "infinity")
 _CLASS_WEIGHT: Rules = (
     Choice("balanced"),
@@ -173,6 +245,11 @@ _CLASS_WEIGHT: Rules = (
 _LEARNER: Rules = (Methods("fit", "predict"),)
 _NUMBER_TYPE: Rules = (Rule(_is_number_type, "a type of numbers"),)
 _TEXTS = Rule(_all_texts, "a list of texts")
+
+_SCALAR: Rules = (Rule(_is_scalar, "a number, a text or None"),)
+_COLUMN_PARTS: Rules = (
+    Rule(_is_column_list, "a list of a name, a transformer and columns, each by name or position"),
+)
 
 # ---- parameters -------------------------------------------------------------------------------
 
@@ -314,6 +391,47 @@ PARAMETERS: dict[type, dict[str, Rules]] = {
     ExtraTreesRegressor: _FOREST,
     MultiOutputRegressor: {"estimator": _LEARNER, "n_jobs": _N_JOBS},
     OneVsRestClassifier: {"estimator": _LEARNER, "n_jobs": _N_JOBS, "verbose": _VERBOSE},
+    ColumnTransformer: {
+        "transformers": _COLUMN_PARTS,
+        "remainder": (Choice("drop", "passthrough"), Methods("fit", "transform")),
+        "sparse_threshold": (Real(0, 1),),
+        "n_jobs": _N_JOBS,
+        "transformer_weights": (Rule(_is_weights, "a dictionary of numbers"), Nothing()),
+        "verbose": _VERBOSE,
+        "verbose_feature_names_out": _FLAG,  # a text would be a format, which reads attributes
+        "force_int_remainder_cols": (Flag(), Choice("deprecated")),
+    },
+    SimpleImputer: {
+        "missing_values": _SCALAR,
+        "strategy": (Choice("mean", "median", "most_frequent", "constant"),),
+        "fill_value": _SCALAR,
+        "copy": _FLAG,
+        "add_indicator": _FLAG,
+        "keep_empty_features": _FLAG,
+    },
+    MissingIndicator: {
+        "missing_values": _SCALAR,
+        "features": (Choice("missing-only", "all"),),
+        "sparse": (Flag(), Choice("auto")),
+        "error_on_new": _FLAG,
+    },
+    OneHotEncoder: {
+        "categories": (
+            Choice("auto"),
+            Rule(lambda value: _is_list(value, _is_categories), "a list of categories"),
+        ),
+        "drop": (
+            Choice("first", "if_binary"),
+            Rule(_is_categories, "an array of categories"),
+            Nothing(),
+        ),
+        "sparse_output": _FLAG,
+        "dtype": _NUMBER_TYPE,
+        "handle_unknown": (Choice("error", "ignore", "infrequent_if_exist", "warn"),),
+        "min_frequency": _SHARE,
+        "max_categories": _OPTIONAL_COUNT,
+        "feature_name_combiner": (Choice("concat"),),
+    },
     LabelBinarizer: {"neg_label": (Integer(),), "pos_label": (Integer(),), "sparse_output": _FLAG},
     Pipeline: {
         "steps": (Rule(_is_step_list, "a list of pairs of a name and a step"),),
@@ -335,6 +453,16 @@ _OPTIONAL_NUMERIC: Rules = (*_NUMERIC, Nothing())
 _TEXT: Rules = (Rule(lambda value: isinstance(value, str), "a text"),)
 _CLASSES: Rules = (Rule(lambda value: isinstance(value, np.ndarray | list), "an array of classes"),)
 
+_INDEX: Rules = (Rule(_is_index, "the columns of each part"),)
+_DTYPE: Rules = (Rule(_is_dtype, "a type of numbers or texts"),)
+_DROPPED: Rules = (Rule(_is_dropped, "an array of places"), Nothing())
+_OPTIONAL_PLACES: Rules = (
+    Rule(
+        lambda value: _is_list(value, lambda part: part is None or _is_places(part)),
+        "a list of arrays of places",
+    ),
+)
+
 ATTRIBUTES: dict[str, Rules] = {
     **dict.fromkeys(("coef_", "intercept_", "singular_"), _NUMERIC),
     **dict.fromkeys(("mean_", "var_", "scale_", "center_"), _OPTIONAL_NUMERIC),
@@ -354,6 +482,35 @@ ATTRIBUTES: dict[str, Rules] = {
     "vocabulary_": (Rule(lambda value: isinstance(value, dict), "terms and their places"),),
     "_tfidf": (Rule(lambda value: isinstance(value, TfidfTransformer), "weights of terms"),),
     "classes_": _CLASSES,
+    "transformers_": _COLUMN_PARTS,
+    "_columns": (Rule(lambda value: _is_list(value, is_columns), "a list of columns"),),
+    "_remainder": (
+        Rule(
+            lambda value: isinstance(value, tuple) and _is_column_part(value), "the other columns"
+        ),
+    ),
+    "_transformer_to_input_indices": _INDEX,
+    "output_indices_": _INDEX,
+    "sparse_output_": _FLAG,
+    "statistics_": (Rule(_is_categories, "an array of values"),),
+    "indicator_": (
+        Rule(lambda value: isinstance(value, MissingIndicator), "a MissingIndicator"),
+        Nothing(),
+    ),
+    "_fit_dtype": _DTYPE,
+    "_fill_dtype": _DTYPE,
+    "_precomputed": _FLAG,
+    "_n_features": _COUNT,
+    "features_": (Rule(_is_places, "places of features"),),
+    "categories_": (Rule(lambda value: _is_list(value, _is_categories), "lists of categories"),),
+    "_infrequent_enabled": _FLAG,
+    "_infrequent_indices": _OPTIONAL_PLACES,
+    "_default_to_infrequent_mappings": _OPTIONAL_PLACES,
+    "_drop_idx_after_grouping": _DROPPED,
+    "drop_idx_": _DROPPED,
+    "_n_features_outs": (
+        Rule(lambda value: _is_list(value, Integer(0).accepts), "a list of integers"),
+    ),
     "estimators_": (Rule(lambda value: isinstance(value, list), "a list of estimators"),),
     "label_binarizer_": (
         Rule(lambda value: isinstance(value, LabelBinarizer), "a LabelBinarizer"),
@@ -366,7 +523,7 @@ ATTRIBUTES: dict[str, Rules] = {
 
 def check_parameters(type_: type, state: Mapping[str, Any], names: Iterable[str]) -> None:
     """Raise unless each of these parameters of a class has a value that a file may hold."""
-    table = next(PARAMETERS[base] for base in type_.__mro__ if base in PARAMETERS)
+    table = _table(type_)
     for name in names:
         rules = table.get(name, ())
         if not _accepted(rules, state[name]) and not _is_default(type_, name, state[name]):
@@ -375,6 +532,16 @@ def check_parameters(type_: type, state: Mapping[str, Any], names: Iterable[str]
                 f"the parameter {name!r} of {type_.__name__} must be {words} in a model file; got "
                 f"{state[name]!r:.80}"
             )
+
+
+def in_table(type_: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are in the table; others, which have their default value, need not
+    be stored, and a version of scikit-learn that does not know them can read the file."""
+    return {name: value for name, value in parameters.items() if name in _table(type_)}
+
+
+def _table(type_: type) -> dict[str, Rules]:
+    return next(PARAMETERS[base] for base in type_.__mro__ if base in PARAMETERS)
 
 
 def check_attributes(type_: type, state: Mapping[str, Any], names: Iterable[str]) -> None:

@@ -40,7 +40,12 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from compactlearn.estimators.stored.allowed import check_attributes, check_parameters, default_of
+from compactlearn.estimators.stored.allowed import (
+    check_attributes,
+    check_parameters,
+    default_of,
+    in_table,
+)
 from compactlearn.estimators.stored.checks import is_number, numbers, require, size
 from compactlearn.storing.errors import ADVICE, ModelFileError
 from compactlearn.storing.kinds import Forgotten, Kind, State, allow, parameter_names, whole
@@ -62,11 +67,13 @@ def foreign(
     check: Check | None = None,
     forget: str = "",
     paths: tuple[str, ...] = (),
+    plain: Callable[[State], State] | None = None,
 ) -> Kind:
     """Return the kind of an estimator of scikit-learn: its parameters, and these attributes where
     it has them, all with values that :mod:`compactlearn.estimators.stored.allowed` lists.
 
-    The attribute ``forget`` is left out, and the parameters ``paths`` are None in a file.
+    The attribute ``forget`` is left out, and the parameters ``paths`` are None in a file. ``plain``
+    makes values that a file can hold of those that it cannot.
     """
     known = {*_COMMON, *fitted}
 
@@ -82,9 +89,13 @@ def foreign(
                 f"its type, {type_.__name__}, has attributes ({strange}) that the file format does "
                 f"not know of it; {ADVICE}"
             )
+        if plain is not None:
+            whole_state = plain({**parameters, **found})
+            parameters = {name: whole_state[name] for name in parameters}
+            found = {name: whole_state[name] for name in found}
         advised(check_parameters, type_, parameters, set(parameters) - set(paths))
         advised(check_attributes, type_, found, found)
-        return {**parameters, **found}
+        return {**in_table(type_, parameters), **found}
 
     def together(state: State) -> Any:
         state = with_defaults(type_, {**state, **dict.fromkeys(paths)}, known)
