@@ -428,7 +428,7 @@ def test_trees_that_are_none(left, right):
 
 FORGED = ("multiplied out", "exact kernel", "POP", "Shortlist of few", "C2AE", "counts")
 FORGED += ("forest as learner", "three classes", "scalers first", "nystroem")
-FORGED += ("Auto of few features and weights",)
+FORGED += ("Auto of few features and weights", "columns")
 
 
 def forged(folder, count):

@@ -234,8 +234,13 @@ def _check_pipeline(pipeline: Pipeline) -> None:
         named = isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str)
         require(named, "a step of a pipeline is none")
     for _, step in steps[:-1]:
-        known = hasattr(step, "transform") or step in ("passthrough", None)
-        require(known, "a step of a pipeline transforms nothing")
+        require(_is_passed(step) or hasattr(step, "transform"), "a step transforms nothing")
+    last = steps[-1][1]
+    require(_is_passed(last) or hasattr(last, "fit"), "the last step of a pipeline learns nothing")
+
+
+def _is_passed(step: Any) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
 
 
 allow(

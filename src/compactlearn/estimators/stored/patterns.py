@@ -127,7 +127,7 @@ def _bounds(pattern: str, place: int) -> tuple[float, float, int]:
         return 1, 1, place
     text, end = token.group(), token.end()
     if text in "*+?":
-        return *{"*": (0, inf), "+": (1, inf), "?": (0, 1)}[text], end
+        return int(text == "+"), 1 if text == "?" else inf, end
     least, comma, most = text[1:-1].partition(",")
     return int(least), float(most or inf) if comma else int(least), end
 
@@ -135,7 +135,11 @@ def _bounds(pattern: str, place: int) -> tuple[float, float, int]:
 def _joins(joined: re.Match[str], unit: str | None, flags: str) -> bool:
     """Whether the joining characters are none of those that they join."""
     joint = joined["joint"].strip("[]\\") or joined["joint"]
-    if joined["unit"] != unit or any(letter.lower() != letter.upper() for letter in joint):
+    if (
+        unit is None
+        or joined["unit"] != unit
+        or any(letter.lower() != letter.upper() for letter in joint)
+    ):
         return False
     return all(re.fullmatch(flags + unit, letter) is None for letter in joint)
 
