@@ -29,6 +29,7 @@ from compactlearn import (
     save_model,
     text_classifier,
 )
+from compactlearn.core.params import FilePath
 from compactlearn.estimators.stored.allowed import ATTRIBUTES, PARAMETERS, check_parameters
 from compactlearn.estimators.stored.patterns import LinearPattern
 from compactlearn.storing import kinds
@@ -178,6 +179,22 @@ def test_training_from_a_file_has_no_checkpoint(tmp_path):
     loaded = load_model(tmp_path / "model")
     assert loaded.checkpoint is None
     assert equal(loaded.decision_function(X_new), model.decision_function(X_new))
+
+
+def test_no_part_of_this_package_has_a_path():
+    """Whatever a file says: a parameter that names a file is None."""
+    kinds.known_kinds()
+    found = [
+        (kind, name)
+        for type_, kind in kinds._BY_TYPE.items()
+        for name, rules in getattr(type_, "_constraints", {}).items()
+        if FilePath() in rules
+    ]
+    assert {kind.name for kind, _ in found} >= {"C2AEClassifier", "DeepCMLLClassifier"}
+    for kind, name in found:
+        part = kind.type(**{name: "/tmp/anything"})
+        assert isinstance(kind.apart(part)[name], kinds.Forgotten)
+        assert getattr(kind.together(dict(vars(part))), name) is None
 
 
 # ---- work without end -------------------------------------------------------------------------
