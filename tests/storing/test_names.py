@@ -135,6 +135,17 @@ def test_any_tree_of_values(folder, tree):
     assert equal(model_file.restore(path), tree)
 
 
+@modest
+@given(found=st.lists(st.text(halves, min_size=1, max_size=4), min_size=1, max_size=20))
+def test_halves_of_surrogate_pairs_stay_apart(folder, found):
+    """Two of them in a row are no character: JSON in ASCII would make one of them."""
+    found = [*found, "\ud83d\ude00", "\U0001f600"]
+    path = folder / "halves"
+    path.unlink(missing_ok=True)
+    model_file.dump(found, path, "the texts", "0")
+    assert model_file.restore(path) == found
+
+
 def nested(depth):
     return [nested(depth - 1)] if depth else 1
 

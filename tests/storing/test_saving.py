@@ -171,6 +171,24 @@ def test_the_table_has_each_name_once():
     assert len(set(known_kinds())) == len(known_kinds())
 
 
+@pytest.mark.parametrize("keep", [0, 100, -1])
+def test_a_disk_that_loses_bytes_leaves_the_old_file(tmp_path, monkeypatch, keep):
+    fitted("linear").save(tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    sync = os.fsync
+
+    def lose(descriptor):
+        sync(descriptor)
+        size = os.fstat(descriptor).st_size
+        os.truncate(descriptor, keep if keep >= 0 else size + keep)
+
+    monkeypatch.setattr(os, "fsync", lose)
+    with pytest.raises(ModelFileError, match="was not saved, since the new file could not be"):
+        fitted("logistic").save(tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == before
+    assert os.listdir(tmp_path) == ["model"]
+
+
 @pytest.mark.slow
 def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path):
     """At every moment, and so after every kill, there is one of two models, whole."""
