@@ -18,6 +18,7 @@ from compactlearn import (
     method,
 )
 from compactlearn.model_selection import GridSearchMoments
+from compactlearn.storing import model_file
 from tests.makers import make_data, modest
 
 
@@ -116,7 +117,10 @@ def test_a_file_whose_parts_do_not_fit_is_refused(forged, tmp_path):
     X, Y = make_data(20, 4, 3)
     model = KernelRegressor().fit(X, Y)
     vars(model).update(forged)
-    model.save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="was not saved"):
+        model.save(tmp_path / "model")
+    with open(tmp_path / "model", "wb") as stream:
+        model_file.write(stream, model, "the model", "0")
     with pytest.raises(ModelFileError):
         load_model(tmp_path / "model")
 

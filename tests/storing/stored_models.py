@@ -6,13 +6,15 @@ import functools
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, Normalizer, OneHotEncoder, StandardScaler
 
 from compactlearn import (
     CMLL,
@@ -144,6 +146,22 @@ MODELS = {
         TEXTS,
         Y,
     ),
+    "columns": (
+        make_pipeline(
+            ColumnTransformer(
+                [
+                    ("names", OneHotEncoder(handle_unknown="ignore", drop="first"), [0, 1]),
+                    ("rare", OneHotEncoder(handle_unknown="ignore", min_frequency=9), [2]),
+                    ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), slice(3, 9)),
+                    ("gone", "drop", [9]),
+                ],
+                remainder="passthrough",
+            ),
+            CMLLClassifier(),
+        ),
+        np.round(X),
+        Y,
+    ),
     "Auto": (AutoCompactClassifier(random_state=0),),
     "small Auto": (AutoCompactClassifier(size_budget="1 kB", random_state=0),),
     "Auto with trees": (AutoCompactClassifier(random_state=0),),
@@ -196,6 +214,8 @@ def new_rows(name):
         return TEXTS_NEW
     if isinstance(given, pd.DataFrame):
         return pd.DataFrame(X_new, columns=FRAME.columns)
+    if name == "columns":
+        return np.round(X_new)
     return sp.csr_array(np.where(X_new > 1, X_new, 0.0)) if sp.issparse(given) else X_new
 
 

@@ -1,6 +1,7 @@
 """A mapped model reads no more of its file than it needs, and copies nothing of it."""
 
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,17 @@ def test_large_arrays_lie_in_the_file_where_they_are_aligned(large):
         assert array.__array_interface__["data"][0] % 64 == 0
     with pytest.raises(ValueError, match="read-only"):
         loaded.embedding_.projection_[0, 0] = 1.0
+
+
+def test_the_check_of_a_saved_model_needs_little_memory(large):
+    """It maps the large arrays, and leaves nothing behind."""
+    model, path, _ = large
+    tracemalloc.start()
+    model.save(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.1 * path.stat().st_size
+    assert not resident(path)
 
 
 def test_the_same_numbers_without_a_map(large):

@@ -25,7 +25,10 @@ from tests.storing.stored_models import (
     training_data,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*label components were asked for")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*label components were asked for"),
+    pytest.mark.filterwarnings("ignore:Found unknown categories"),
+]
 
 METHODS = ("predict", "decision_function", "predict_proba", "transform", "predict_codes")
 every_model = pytest.mark.parametrize(

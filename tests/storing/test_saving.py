@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -138,6 +139,18 @@ def test_a_link_stays_one(tmp_path):
     assert load_model(tmp_path / "model").decoder == "logistic"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_permissions_stay_those_of_the_old_file(tmp_path, mode):
+    for name in ("model", "link"):
+        if name == "link":
+            (tmp_path / "link").symlink_to("model")
+        fitted("linear").save(tmp_path / name)
+        (tmp_path / name).chmod(mode)
+        fitted("logistic").save(tmp_path / name)
+        assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == mode
+
+
 def test_a_mapped_model_outlives_a_new_file(tmp_path):
     """A file is replaced and never written to: whoever uses the old one is not disturbed."""
     model = fitted("linear")
@@ -156,6 +169,24 @@ def test_the_table_has_each_name_once():
     with pytest.raises(ValueError, match="There is a kind of the name 'CMLL' already"):
         allow(Kind("CMLL", int, vars, dict))
     assert len(set(known_kinds())) == len(known_kinds())
+
+
+@pytest.mark.parametrize("keep", [0, 100, -1])
+def test_a_disk_that_loses_bytes_leaves_the_old_file(tmp_path, monkeypatch, keep):
+    fitted("linear").save(tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    sync = os.fsync
+
+    def lose(descriptor):
+        sync(descriptor)
+        size = os.fstat(descriptor).st_size
+        os.truncate(descriptor, keep if keep >= 0 else size + keep)
+
+    monkeypatch.setattr(os, "fsync", lose)
+    with pytest.raises(ModelFileError, match="was not saved, since the new file could not be"):
+        fitted("logistic").save(tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == before
+    assert os.listdir(tmp_path) == ["model"]
 
 
 @pytest.mark.slow

@@ -27,8 +27,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to one file, from which :func:`load_model` makes it again.
 
     The file holds arrays and plain values, in the safetensors format, and a digest of each of its
-    bytes. It appears whole or not at all: whatever happens meanwhile, there is the old file or the
-    new one. Equal models give equal files.
+    bytes. It is read back before it takes its name: whatever is saved can be loaded. It appears
+    whole or not at all: whatever happens meanwhile, there is the old file or the new one. Equal
+    models give equal files.
 
     Parameters
     ----------
@@ -37,13 +38,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         that docs/guide/storing.md lists. Classifiers and searches have the same as a method:
         ``model.save(path)``.
     path : path
-        The file; it is replaced if there is one.
+        The file; it is replaced if there is one, and keeps its permissions.
 
     Raises
     ------
     ModelFileError
         A ValueError, if the model has a part that is no plain value (a function, a part of
-        another package). It names the part, and nothing is written.
+        another package), or a parameter with a value that no file may hold. It names the part,
+        and the old file stays as it was.
 
     Examples
     --------
@@ -81,9 +83,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     forgotten = model_file.dump(on_host(model), place, type(model).__name__, _version())
     if forgotten:
         warn_user(
-            f"A generator of random numbers is not stored: {', '.join(forgotten)} will be None in "
-            "the model that is loaded, which changes no prediction; pass an integer as "
-            "random_state to have it kept."
+            "Generators of random numbers and paths of caches and checkpoints are not stored: "
+            f"{', '.join(forgotten)} will be None in the model that is loaded, which changes no "
+            "prediction; pass an integer as random_state to have it kept."
         )
 
 
@@ -92,8 +94,8 @@ def load_model(
 ) -> Any:
     """Make a model again from a file that ``save`` or :func:`save_model` has written.
 
-    Nothing in the file is executed, whoever made it. Its predictions are those of the model that
-    was saved, to the bit.
+    Nothing in the file is executed, and no parameter in it makes the model open or write a file,
+    whoever made it. Its predictions are those of the model that was saved, to the bit.
 
     Parameters
     ----------

@@ -99,7 +99,7 @@ allow(
     whole(TopicClassifier, _check_topics),
     whole(SLEECClassifier, _check_sleec),
     whole(ManiacClassifier, _check_maniac),
-    whole(DeepCMLLClassifier, _check_deep),
+    whole(DeepCMLLClassifier, _check_deep, paths=("checkpoint",)),
     whole(LocalLearner, _check_local),
     whole(LocalEmbedding, _check_cluster),
 )
