@@ -499,8 +499,9 @@ default="auto"
         return scores
 
     def _scores_to_rank(self, X: Any) -> Array:
-        """All labels in their order, for metrics that look at all of them."""
-        return self._dense(self._prepare(X))
+        """All labels in their order, for metrics that look at all of them; (n,) of two classes."""
+        scores = self._dense(self._prepare(X))
+        return scores[:, 0] if self._labels.kind == "binary" else scores
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> Any:
