@@ -4,15 +4,19 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+import compactlearn
 from compactlearn import (
     CMLL,
+    CPLST,
     DMLR,
+    MDDM,
     PLST,
     AutoCompactClassifier,
     C2AEClassifier,
@@ -21,14 +25,29 @@ from compactlearn import (
     CompactClassifier,
     FaIE,
     KernelMap,
+    KernelRegressor,
     Original,
     POPClassifier,
     ShortlistClassifier,
     ThresholdTuner,
     fit_path,
+    related,
 )
 from compactlearn.core.params import Choice, Flag, Integer, Nothing, Numbers, Real
+from compactlearn.embeddings.base import Embedding
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from compactlearn.related import (
+    LEML,
+    SLRM,
+    BooleanClassifier,
+    CompressedSensingClassifier,
+    DeepCMLLClassifier,
+    ManiacClassifier,
+    OutputCodesClassifier,
+    ProjectionForestClassifier,
+    SLEECClassifier,
+    TopicClassifier,
+)
 from tests.makers import as_dense, make_data
 
 ANSWERS = ("predict", "decision_function", "predict_proba", "transform", "predict_codes", "rows")
@@ -68,8 +87,28 @@ FITTED = {
     "CMLL": (CMLL(), Y),
     "FaIE": (FaIE(), Y),
     "DMLR": (DMLR(), Y),
+    "CPLST": (CPLST(), Y),
+    "MDDM": (MDDM(), Y),
+    "PLST": (PLST(), Y),
+    "Original": (Original(), Y),
     "KernelMap": (KernelMap(gamma=0.1), None),
+    "KernelRegressor": (KernelRegressor(gamma=0.1), Y),
     "Nystroem": (KernelMap(method="nystroem", n_components=5, random_state=0), None),
+    "SLEEC": (SLEECClassifier(n_similar=20, n_clusters=2, n_learners=2, random_state=0), Y),
+    "MANIAC": (ManiacClassifier(n_levels=1, max_epochs=3, random_state=0), Y),
+    "DeepCMLL": (DeepCMLLClassifier(**TINY), Y),
+    "BMLPL": (TopicClassifier(max_iter=5, random_state=0), Y),
+    "MLC-CCA": (OutputCodesClassifier(), Y),
+    "LEML": (LEML(), Y),
+    "LEML, logistic": (LEML(loss="logistic", max_iter=3), Y),
+    "SLRM": (SLRM(), Y),
+    "Boolean": (BooleanClassifier(), Y),
+    "CS": (CompressedSensingClassifier(random_state=0), Y),
+    "forest": (ProjectionForestClassifier(5, random_state=0), Y),
+} | {
+    name: (getattr(related, name)(), Y)
+    for name in sorted(related.__all__)
+    if issubclass(getattr(related, name), Embedding)
 }
 
 OTHERS = {
@@ -115,13 +154,24 @@ def answers(model, labels):
     return found
 
 
+def test_no_estimator_is_left_out():
+    """Of those that the package and its related work export."""
+    public = [
+        getattr(package, name) for package in (compactlearn, related) for name in package.__all__
+    ]
+    estimators = {
+        thing for thing in public if isinstance(thing, type) and issubclass(thing, BaseEstimator)
+    }
+    assert estimators <= {type(model) for model, _ in FITTED.values()}
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("case", FITTED)
 def test_predictions_are_those_of_the_fit(case):
     model, labels = copy.deepcopy(FITTED[case])
     model.fit(X, labels)
     before = answers(model, labels)
-    assert len(before) > 1
+    assert before
     for name, own in model.get_params(deep=True).items():
         for value in other_values(model, name):
             after = answers(model.set_params(**{name: value}), labels)

@@ -23,14 +23,16 @@ from compactlearn import (
     CMLLClassifierCV,
     CompactClassifier,
     KernelMap,
+    KernelRegressor,
     Original,
     POPClassifier,
     ShortlistClassifier,
 )
+from compactlearn.estimators import compressing
 from compactlearn.estimators.compressing import Half
 from compactlearn.metrics import average_precision, ranking_loss, scorer
 from compactlearn.model_selection import GridSearchMoments
-from tests.makers import as_dense, maker, modest
+from tests.makers import as_dense, maker, modest, untuned
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*label components were asked for")
 
@@ -396,3 +398,44 @@ def test_the_embedding_inside_is_no_second_copy(fitted):
     assert not hasattr(small.embedding_, "decoder_")
     assert small.embedding_.n_label_components_ == 2
     assert isinstance(small.embedding_, CMLL)
+
+
+# --- kernels, whose terms cancel -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", "cosine", "regressor"])
+@pytest.mark.parametrize("offset", [0.0, 5.0, 100.0])
+@pytest.mark.parametrize("alpha", [1.0, 1e-6])
+def test_scores_of_a_kernel_model_change_by_no_more_than_is_said(kernel, offset, alpha):
+    """On new rows, as a share of the largest score or of 1; else it is kept in a wider type."""
+    rng = np.random.default_rng(0)
+    rows, new = offset + rng.normal(size=(60, 6)), offset + rng.normal(size=(200, 6))
+    labels = (rows[:, :3] > offset).astype(int)
+    if kernel == "regressor":
+        model = untuned(Original(), regressor=KernelRegressor(alpha, gamma=0.2))
+    else:
+        model = untuned(Original(), feature_map=KernelMap(kernel), alpha=alpha)
+    expected = scores(model.fit(rows, labels), new)
+    for dtype, share in compressing.AGREEMENT.items():
+        small = model.compress(dtype)
+        stored = small.compression_["dtype"]
+        assert compressing.TYPES.index(stored) <= compressing.TYPES.index(dtype)
+        most = share * max(1.0, np.abs(expected).max())
+        assert np.abs(scores(small, new) - expected).max() <= most
+        again = pickle.loads(pickle.dumps(small))
+        np.testing.assert_array_equal(scores(again, new), scores(small, new))
+
+
+def test_a_kernel_model_that_keeps_its_scores_is_stored_as_asked(fitted):
+    for name in ("exact kernel", "nystroem"):
+        small = fitted(name).compress("float16")
+        assert small.compression_["dtype"] == "float16"
+        assert small.nbytes_ < 0.3 * fitted(name).nbytes_
+
+
+def test_a_kernel_of_sparse_rows_is_compared_on_them():
+    rows = sp.csr_array(np.where(X > 1, X, 0.0))
+    model = untuned(Original(), feature_map=KernelMap("poly")).fit(rows, Y)
+    small = model.compress("float16")
+    share = compressing.AGREEMENT["float16"] * max(1.0, np.abs(scores(model, rows)).max())
+    assert np.abs(scores(small, rows) - scores(model, rows)).max() <= share

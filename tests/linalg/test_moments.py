@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn import Moments
+from compactlearn import CMLLClassifier, Moments
 from compactlearn.linalg import moments as module
 
 rng = np.random.default_rng(0)
@@ -137,6 +137,57 @@ def test_refusals():
         Moments.from_arrays(X, Y) + Moments.from_arrays(X[:, 1:], Y)
     with pytest.raises(ValueError, match="subtract only rows"):
         Moments.from_arrays(X[:3], Y[:3]) - Moments.from_arrays(X, Y)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    kept=st.integers(1, 60),
+    forgotten=st.integers(1, 200),
+    offset=st.sampled_from([0.0, 3.0, -1 / 3, 1e3, 1e8]),
+    spread=st.sampled_from([0.01, 5.0, 1e4]),
+    sparse=st.booleans(),
+    weighted=st.booleans(),
+)
+def test_a_column_that_is_constant_in_the_rows_left_has_no_variance(
+    seed, kept, forgotten, offset, spread, sparse, weighted
+):
+    """Nor a mean, where all that is left is 0; the other columns keep theirs."""
+    rng = np.random.default_rng(seed)
+    X, Y = data(n=kept + forgotten, seed=seed, density=1.0)
+    X[:kept, 0] = offset
+    X[kept:, 0] = offset + spread * X[kept:, 0]
+    Y[:kept, 0], Y[:kept, 1] = 0.0, 1.0
+    w = rng.uniform(0.1, 3, len(X)) if weighted else np.ones(len(X))
+    form = sp.csr_array if sparse else np.asarray
+    total = Moments.from_arrays(form(X), Y, w)
+    left = total - Moments.from_arrays(form(X[kept:]), Y[kept:], w[kept:])
+    for column in (0, 6, 7):
+        assert not left.scatter[column].any()
+        assert not left.scatter[:, column].any()
+    assert left.mean[6] == 0.0
+    assert left.mean[0] == pytest.approx(offset, rel=1e-12, abs=1e-9 * spread)
+    rest = [1, 2, 3, 4, 5, 8, 9]
+    _, mean, scatter = literal(X[:kept], Y[:kept], w[:kept])
+    np.testing.assert_allclose(left.mean[rest], mean[rest], atol=1e-11)
+    np.testing.assert_allclose(
+        left.scatter[np.ix_(rest, rest)], scatter[np.ix_(rest, rest)], atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_model_of_the_rows_left_is_the_model_of_these_rows(seed):
+    """Where a column is constant in them and scaled, which would blow its rounding up."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(47, 4))
+    X[:40, 0], X[40:] = 3.0, 5 * X[40:]
+    Y = (X[:, 1:] + 0.3 * rng.normal(size=(47, 3)) > 0).astype(int)
+    left = Moments.from_arrays(X, Y) - Moments.from_arrays(X[40:], Y[40:])
+    expected = CMLLClassifier(threshold=0.5, scale=True).fit(X[:40], Y[:40])
+    found = CMLLClassifier(threshold=0.5, scale=True).fit_moments(left)
+    new = X[:40] + np.array([0.1, 0, 0, 0])
+    np.testing.assert_allclose(
+        found.decision_function(new), expected.decision_function(new), atol=1e-10
+    )
 
 
 # --- training parts of a cross-validation --------------------------------------------------------

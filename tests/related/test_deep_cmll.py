@@ -148,6 +148,28 @@ def test_a_checkpoint_goes_on_to_the_same_model(tmp_path):
         other.fit(X, Y)
 
 
+def test_a_checkpoint_without_a_seed_goes_on(tmp_path):
+    """With the rows that its first part held out, which its seed has drawn."""
+    X, Y = bent()
+    own = SMALL | {"random_state": None, "validation_fraction": 0.25, "patience": None}
+    own["checkpoint"] = tmp_path / "half.npz"
+    first = DeepCMLLClassifier(**own | {"max_epochs": 3}).fit(X, Y)
+    rest = DeepCMLLClassifier(**own | {"max_epochs": 5}).fit(X, Y)
+    assert rest.history_["score"][:3] == first.history_["score"]
+    assert rest.n_epochs_ == 5
+
+
+def test_a_checkpoint_of_other_data_is_refused_whichever_row_differs(tmp_path):
+    X, Y = labelled(40, 5, 6, 0)
+    own = SMALL | {"validation_fraction": 0.25, "max_epochs": 1, "checkpoint": tmp_path / "c.npz"}
+    DeepCMLLClassifier(**own).fit(X, Y)
+    for row in range(len(X)):
+        other = X.copy()
+        other[row, 0] += 1e-6
+        with pytest.raises(ValueError, match="belongs to another training: there data is"):
+            DeepCMLLClassifier(**own).fit(other, Y)
+
+
 def test_sparse_rows_are_dense_rows():
     X, Y = labelled(50, 8, 6, 0, density=0.4)
     own = SMALL | {"dtype": "float64"}

@@ -96,8 +96,27 @@ def test_sparse_rows_are_dense_rows():
 def test_labels_of_another_width_are_not_encoded():
     X, Y = labelled(40, 8, 6, 0)
     model = ManiacClassifier(**SMALL).fit(X, Y)
-    with pytest.raises(ValueError, match="encode needs a matrix of the 6 labels of fit"):
+    with pytest.raises(ValueError, match="encode needs labels with 6 columns"):
         model.encode(Y[:, :5])
+
+
+@pytest.mark.parametrize("wrong", [2, -1, 0.5, np.nan])
+def test_what_is_no_label_is_not_encoded(wrong):
+    X, Y = labelled(40, 8, 6, 0)
+    model = ManiacClassifier(**SMALL).fit(X, Y)
+    with pytest.raises(ValueError, match="0"):
+        model.encode(np.full((2, 6), wrong))
+
+
+def test_labels_of_every_form_that_fit_knows_are_encoded():
+    X, Y = labelled(40, 8, 6, 0)
+    names = [["abcdef"[j] for j in np.flatnonzero(row)] for row in Y]
+    model = ManiacClassifier(**SMALL).fit(X, names)
+    expected = model.encode(Y)
+    for form in (names, Y.tolist(), Y > 0, scipy.sparse.csc_array(Y)):
+        np.testing.assert_array_equal(model.encode(form), expected)
+    two = ManiacClassifier(**SMALL).fit(X, np.where(Y[:, 0] > 0, "yes", "no"))
+    assert two.encode(["yes", "no", "no"]).shape == (3, two.n_components_)
 
 
 def test_without_pytorch_it_says_what_to_install(monkeypatch):

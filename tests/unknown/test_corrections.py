@@ -6,13 +6,13 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from compactlearn import PLST, CMLLClassifier, CompactClassifier, Original, load_model
+from compactlearn import CMLL, PLST, CMLLClassifier, CompactClassifier, Original, load_model
 from compactlearn.core.label_correction import Correction, check_rates
 from compactlearn.decoding.corrected_thresholds import tune_corrected
 from compactlearn.decoding.held_out import known_alone
 from compactlearn.decoding.logistic import fit_logistic
 from compactlearn.decoding.thresholds import STRATEGIES, tune
-from compactlearn.estimators.noisy_labels import estimated_noise
+from compactlearn.estimators.noisy_labels import estimated_noise, rates_of
 from compactlearn.metrics import micro_f1, propensities
 from compactlearn.model_selection import GridSearchMoments
 from tests.unknown.problems import problem, sparse, with_nan
@@ -241,3 +241,45 @@ def test_refusals():
         noisy.partial_fit(X, Y)
     with pytest.raises(ValueError, match="A fit of blocks or of Dask collections takes labels"):
         noisy.fit_blocks([(X, Y)])
+
+
+CORRECTIONS = {"unlabelled": {"positive_unlabelled": True}, "auto": {"label_noise": "auto"}}
+
+
+@pytest.mark.parametrize("hidden", [0.0, 0.2], ids=["known", "partial"])
+@pytest.mark.parametrize("asked", CORRECTIONS.values(), ids=CORRECTIONS)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_weight_is_that_many_copies_of_the_row(asked, hidden, seed):
+    """Weights that follow the labels, so that rates of the rows and of their weights differ."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(240, 4))
+    Y = (X @ rng.normal(size=(4, 3)) > 1).astype(float)
+    Y = np.where(rng.random(Y.shape) < 0.12, 1 - Y, Y)
+    weights = np.where(Y[:, 0] == 1, rng.integers(2, 5, 240), rng.integers(0, 3, 240))
+    Y = with_nan(Y, (rng.random(Y.shape) < hidden) & (np.arange(3) > 0))
+    copies = rng.permutation(np.repeat(np.arange(240), weights))
+    # Labels kept are completed exactly, whatever the order of rows.
+    embedding = Original() if hidden else CMLL()
+    model = CompactClassifier(embedding, threshold=0.5, **asked)
+    one = clone(model).fit(X, Y, sample_weight=weights)
+    other = clone(model).fit(X[copies], Y[copies])
+    np.testing.assert_allclose(one.label_noise_, other.label_noise_, atol=1e-9)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-7)
+
+
+def test_the_estimated_noise_does_not_depend_on_the_order_of_rows_of_equal_scores():
+    rng = np.random.default_rng(0)
+    scores, Y = rng.integers(0, 8, (400, 2)) / 8, sparse(rng.integers(0, 2, (400, 2)))
+    found = []
+    for order in (np.arange(400), rng.permutation(400), np.lexsort(Y.toarray().T)):
+        own = scores[order]
+        found.append(estimated_noise(lambda labels, own=own: own[:, labels], Y[order]))
+    for other in found[1:]:
+        np.testing.assert_allclose(rates_of(other), rates_of(found[0]), atol=1e-12)
+
+
+def test_propensities_need_three_rows_by_weight():
+    X, Y, _ = problem()
+    model = CMLLClassifier(positive_unlabelled=True)
+    with pytest.raises(ValueError, match=r"at least 3 rows, counted by their weights; got 0\.6"):
+        model.fit(X, Y, sample_weight=np.full(60, 0.01))

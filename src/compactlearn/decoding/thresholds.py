@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 STRATEGIES = ("f1", "per-label", "cardinality")
 
+MARGIN = 1.0  # below the scores of labels that are never absent
+
 _BLOCK_ENTRIES = 1 << 22  # 32 MB of scores at a time
 
 
@@ -42,7 +44,8 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
     """The threshold of largest micro-F1.
 
     It lies just below the score of a present label: those are the candidates, and how many scores
-    lie above each is counted block by block.
+    lie above each is counted block by block. Where no label is absent, nothing shows where scores
+    of absent ones lie, and it is well below all scores.
 
     >>> import scipy.sparse
     >>> scores = np.array([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]])
@@ -76,6 +79,8 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
         below = np.maximum(below, found)
     taken = np.cumsum(hits[::-1])[::-1]
     f1 = 2 * taken / (predicted + hits.sum())
+    if predicted[0] <= hits.sum() * (1 + 1e-12) and not np.isfinite(below[0]):
+        return float(candidates[0]) - MARGIN
     best = candidates.size - 1 - int(np.argmax(f1[::-1]))  # of equals the highest threshold
     return between(below[best], candidates[best])
 
@@ -102,6 +107,9 @@ def best_f1_per_label(
         ]
         positives = w @ T
         found = np.where(positives > 0, found, ordered[0])  # never present: never predicted
+        lowest = np.where(S > -np.inf, S, np.inf).min(axis=0)
+        never_absent = np.all((T > 0) | (S == -np.inf), axis=0)
+        found = np.where(never_absent, lowest - MARGIN, found)
         thresholds[labels] = np.where(positives >= min_positives, found, common)
     return thresholds
 

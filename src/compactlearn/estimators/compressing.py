@@ -29,6 +29,11 @@ Change = Callable[[Any], Any]
 
 TYPES = ("float64", "float32", "float16")
 
+# How much scores of a kernel model may change, as a share of the largest of them or of 1.
+AGREEMENT = {"float32": 1e-3, "float16": 0.05}
+
+_COMPARED = 256  # landmarks whose scores are compared
+
 _DIGITS = 11  # binary ones, of a float16
 _LARGEST = 15  # columns are scaled so that their largest entry is at most 2 to that
 
@@ -99,7 +104,9 @@ class Compressible:
         dtype : {"float64", "float32", "float16"}, default="float32"
             What numbers are stored in. float64 drops parts and rounds nothing; float32 has seven
             digits, float16 three, in any units: it is for storing, and computed with in float32.
-            Parts of other packages (a regressor, a feature map) are kept as they are.
+            Parts of other packages (a regressor, a feature map) are kept as they are. A kernel
+            model whose scores would change by more than a twentieth of the largest (float16), or
+            by more than a thousandth (float32), is stored in the next wider type.
         X, Y : as in ``fit``, optional
             Rows, best not those of ``fit``, on which both models are judged.
         scoring : str or scorer, default="average_precision"
@@ -108,8 +115,9 @@ class Compressible:
         Returns
         -------
         classifier
-            Of the same kind, fitted. Its ``compression_`` is a dictionary: "dtype", "bytes_before"
-            and "bytes_after" and, where X and Y were given, "scoring", "before" and "after".
+            Of the same kind, fitted. Its ``compression_`` is a dictionary: "dtype", that of the
+            stored numbers, "bytes_before" and "bytes_after" and, where X and Y were given,
+            "scoring", "before" and "after".
         """
         check_is_fitted(self)
         name = _type_named(dtype)
@@ -120,6 +128,7 @@ class Compressible:
             )
         whole, X, Y = on_host(self), host(X), host(Y)
         small = compressed(whole, name)
+        name = small._stored_as
         report: dict[str, Any] = {"dtype": name, "bytes_before": bytes_in(whole), "bytes_after": 0}
         small.compression_ = report
         if X is not None:
@@ -134,6 +143,14 @@ class Compressible:
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         return other
+
+    def _rows_to_compare(self) -> Any:
+        """Rows whose scores show what rounding costs; None where it costs no more than its terms.
+
+        Kernel values are rounded as powers and exponentials of products, and weights of landmarks
+        cancel: what is left of a score may have no digit.
+        """
+        return None
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
@@ -169,11 +186,30 @@ def stored_bytes(classifier: Any, parts: Any) -> int:
 
 
 def compressed(model: Compressible, dtype: str) -> Any:
-    """The model in numbers of this type."""
-    slim = model._without_spare()
-    other = object.__new__(type(slim))
-    vars(other).update(_changed_state(slim, _smaller(dtype), {}), _stored_as=dtype)
-    return other
+    """The model in numbers of this type, or of the next wider one that keeps its scores."""
+    slim, rows = model._without_spare(), model._rows_to_compare()
+    for name in TYPES[TYPES.index(dtype) :: -1]:
+        other = object.__new__(type(slim))
+        vars(other).update(_changed_state(slim, _smaller(name), {}), _stored_as=name)
+        if rows is None or name == TYPES[0] or _agree(slim, other, rows, AGREEMENT[name]):
+            return other
+    raise AssertionError("float64 keeps every score")
+
+
+def some_points(landmarks: Any) -> Any:
+    """Return some of the landmarks of a kernel, and as many points half-way between two of them."""
+    rows = landmarks[:: -(-landmarks.shape[0] // _COMPARED)]
+    between = (rows + rows[np.roll(np.arange(rows.shape[0]), 1)]) * 0.5
+    if scipy.sparse.issparse(rows):
+        return scipy.sparse.csr_array(scipy.sparse.vstack([rows, between], format="csr"))
+    return np.concatenate([rows, between])
+
+
+def _agree(model: Any, other: Any, rows: Any, share: float) -> bool:
+    """Whether no score of some rows differs by more than half of a share of the largest."""
+    before, after = (np.concatenate([s for _, s in m._score_blocks(rows)]) for m in (model, other))
+    # Half of it, since scores of other rows may differ by somewhat more.
+    return bool(np.abs(after - before).max() <= share / 2 * max(1.0, np.abs(before).max()))
 
 
 def compressed_parts(thing: Any, dtype: str) -> Any:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from compactlearn.core.devices import host
 from compactlearn.core.label_correction import (
     LEAST_LEFT,
     Correction,
@@ -30,7 +31,11 @@ from compactlearn.core.label_correction import (
 from compactlearn.core.warn import quiet
 from compactlearn.decoding.held_out import Columns
 from compactlearn.estimators.inputs import TrainingData
-from compactlearn.metrics.propensity import inverse_propensities
+from compactlearn.linalg.moments import weighted_sum
+from compactlearn.metrics.propensity import (
+    FEWEST_FOR_PROPENSITIES,
+    inverse_propensities_of_counts,
+)
 
 Array = NDArray[np.float64]
 
@@ -88,13 +93,21 @@ def correction_of(classifier: Any, data: TrainingData) -> Correction | None:
         if isinstance(noise, str) and noise == "auto":
             honest = _honest_scores(classifier, data)
             unknown = None if targets.unknown is None else targets.unknown[honest.rows]
-            return estimated_noise(honest.columns, targets.matrix[honest.rows], unknown)
+            weights = None if data.weights is None else host(data.weights)[honest.rows]
+            return estimated_noise(honest.columns, targets.matrix[honest.rows], unknown, weights)
         return check_rates(noise, n_labels)
     if given is not None:
         return check_propensities(given, n_labels)
-    counts = np.asarray(targets.matrix.sum(axis=0), dtype=np.float64).ravel()
-    p = 1.0 / inverse_propensities(counts, n_samples=n_rows)
-    return Correction(np.zeros(n_labels), 1.0 - np.maximum(p, LEAST_LEFT))
+    weights = None if data.weights is None else host(data.weights)
+    total = float(n_rows if weights is None else weights.sum())
+    if total < FEWEST_FOR_PROPENSITIES:
+        raise ValueError(
+            f"positive_unlabelled=True estimates propensities from at least "
+            f"{FEWEST_FOR_PROPENSITIES} rows, counted by their weights; got {total:g}. Pass "
+            "propensities, more rows or larger weights."
+        )
+    inverse = inverse_propensities_of_counts(weighted_sum(targets.matrix, weights), total)
+    return Correction(np.zeros(n_labels), 1.0 - np.maximum(1.0 / inverse, LEAST_LEFT))
 
 
 def _honest_scores(classifier: Any, data: TrainingData) -> Any:
@@ -104,30 +117,43 @@ def _honest_scores(classifier: Any, data: TrainingData) -> Any:
         return other.fit_scored(data.X, data.targets, data.weights, groups=data.groups)
 
 
-def estimated_noise(columns: Columns, Y: Any, unknown: Any = None) -> Correction:
-    """Rates of false positives and of false negatives, the same for all labels."""
-    n_labels = Y.shape[1]
+def estimated_noise(
+    columns: Columns, Y: Any, unknown: Any = None, weights: Array | None = None
+) -> Correction:
+    """Estimate the rates of false positives and of false negatives, the same for all labels.
+
+    A row of weight 2 counts as that row twice, and rows of equal scores count alike.
+    """
+    n_rows, n_labels = Y.shape
+    every = np.ones(n_rows) if weights is None else weights
     cells = Y.tocsc()
     hidden = None if unknown is None else unknown.tocsc()
     low, high = [], []
     for label in range(n_labels):
         scores = np.asarray(columns(np.array([label])), dtype=np.float64)[:, 0]
-        present = cells[:, [label]].toarray()[:, 0]
+        present, own = cells[:, [label]].toarray()[:, 0], every
         if hidden is not None:
             known = hidden[:, [label]].toarray()[:, 0] == 0
-            scores, present = scores[known], present[known]
-        ordered = present[np.argsort(scores, kind="stable")]
-        size = int(TAIL * ordered.size)
+            scores, present, own = scores[known], present[known], own[known]
+        size = int(TAIL * own.sum())
         if size >= FEWEST_ROWS:
-            low.append(float(ordered[:size].mean()))
+            low.append(_share_of_lowest(scores, present, own, size))
         # Of a rare label half as many rows as have it: beyond, others come in any case.
-        size = min(size, int(ordered.sum() / 2))
+        size = min(size, int(own @ present / 2))
         if size >= FEWEST_ROWS:
-            high.append(1.0 - float(ordered[-size:].mean()))
+            high.append(_share_of_lowest(-scores, 1.0 - present, own, size))
     f, m = (_lowest(rates) for rates in (low, high))
     if f + m > 1 - LEAST_LEFT:
         f, m = f * (1 - LEAST_LEFT) / (f + m), m * (1 - LEAST_LEFT) / (f + m)
     return Correction(np.full(n_labels, f), np.full(n_labels, m))
+
+
+def _share_of_lowest(scores: Array, present: Array, weights: Array, size: int) -> float:
+    """Return the share of ``present`` rows among those of lowest score, of weight ``size``."""
+    _, member = np.unique(scores, return_inverse=True)  # rows of equal scores share a place
+    total = np.bincount(member, weights)
+    counted = np.clip(size - (np.cumsum(total) - total), 0.0, total)
+    return float((counted / total) @ np.bincount(member, weights * present)) / size
 
 
 def _lowest(rates: list[float]) -> float:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg.arrays import working_form
+from compactlearn.linalg.build import refuse_overflow
 from compactlearn.linalg.graded import column_floor
 from compactlearn.linalg.moments import column_moments
 from compactlearn.linalg.pairs import Pair
@@ -44,6 +45,7 @@ def penalty_of_columns(mean: Array, squares: Array, count: float) -> float:
     >>> penalty_of_columns(np.zeros(4), np.array([20.0, 20.0, 20.0, 0.0]), 5.0)
     12.0
     """
+    refuse_overflow(float(squares.sum()))
     seen = squares[squares > column_floor(mean, count)]
     return float(np.sqrt(seen).sum() ** 2 / (seen.size * count)) if seen.size else 1.0
 

@@ -62,7 +62,7 @@ from compactlearn.estimators.shortlisting.second_look import (
     with_likely_labels,
 )
 from compactlearn.estimators.shortlisting.third_look import Company, ThirdLook
-from compactlearn.estimators.shortlisting.unit_rows import UnitRows
+from compactlearn.estimators.shortlisting.unit_rows import UnitRows, require_single_precision
 from compactlearn.linalg.many_logistic import (
     Problems,
     ShareOut,
@@ -138,7 +138,7 @@ class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
         everything; some of the labels decide, where there are many.
     unit_rows : bool, default=True
         Whether rows are divided by their lengths, as texts should be. Where lengths matter, pass
-        False, and features of a common scale about 1.
+        False, and features of a common scale about 1; rows longer than 1e8 raise ValueError.
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its probability is strictly above. A name is tuned on rows that
@@ -431,8 +431,12 @@ default="auto"
         return fitted.compress("float32") if self.retriever is None else fitted
 
     def _rows(self, X: Any) -> scipy.sparse.csr_array:
-        rows = scipy.sparse.csr_array(X, dtype=np.float32)
-        return UnitRows().transform(rows) if self._unit_rows else rows
+        rows = scipy.sparse.csr_array(X)
+        if self._unit_rows:
+            rows = UnitRows().transform(rows)
+        else:
+            require_single_precision(rows)
+        return rows.astype(np.float32)
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -511,8 +515,9 @@ default="auto"
         return scores
 
     def _scores_to_rank(self, X: Any) -> Array:
-        """All labels in their order, for metrics that look at all of them."""
-        return self._dense(self._prepare(X))
+        """All labels in their order, for metrics that look at all of them; (n,) of two classes."""
+        scores = self._dense(self._prepare(X))
+        return scores[:, 0] if self._labels.kind == "binary" else scores
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> Any:
@@ -969,10 +974,13 @@ def _tuned(
         others = n_labels * w.sum() - own.sum() - missed
         if unknown is not None:
             others -= float((unknown.T @ w).sum())
-        values = np.append(scores.data, [lowest, lowest])
-        there = np.append(hit, [True, False]).astype(np.float64)
+        counts = np.append(own, [missed, others])
+        # What nothing counts for is no present label: a threshold would be put below its score.
+        kept = counts > 1e-12 * counts.sum()
+        values = np.append(scores.data, [lowest, lowest])[kept]
+        there = np.append(hit, [True, False])[kept].astype(np.float64)
         column = scipy.sparse.csr_array(there[:, None])
-        return tune(strategy, lambda _: values[:, None], column, np.append(own, [missed, others]))
+        return tune(strategy, lambda _: values[:, None], column, counts[kept])
 
     def columns(labels: slice | NDArray[np.intp]) -> Array:
         part = scores[:, labels]

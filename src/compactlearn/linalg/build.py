@@ -61,23 +61,42 @@ def build_pair(
         else:
             pair = RowsPair(left, right, weights, regime=regime, given_left=given_left)
         energy = pair.left_energy
+    require_usable_squares(energy, left)
+    return pair
+
+
+def refuse_overflow(energy: float) -> None:
+    """Raise ValueError where the squares of features are too large to be added up."""
     if not np.isfinite(energy):
         raise ValueError(
             "The sum of squares of the features must be a finite number, and overflows; divide "
             "the features by a common factor, for example by np.abs(X).max()."
         )
+
+
+def require_finite_squares(left: Any) -> None:
+    """Raise ValueError where the sum of squares of rows of features overflows."""
+    with np.errstate(over="ignore"):
+        refuse_overflow(float(np.sum(np.square(_entries(left), dtype=np.float64))))
+
+
+def require_usable_squares(energy: float, left: Any) -> None:
+    """Raise ValueError where the sum of squares of features overflows or loses its digits."""
+    refuse_overflow(energy)
     if energy < SMALLEST_ENERGY and 0 < _largest(left) < np.sqrt(SMALLEST_ENERGY):
         raise ValueError(
             f"The sum of squares of features that are not all zero must be at least "
             f"{SMALLEST_ENERGY:g}, below which numbers lose digits, and is {energy:g}; divide "
             "the features by a common factor, for example by np.abs(X).max()."
         )
-    return pair
+
+
+def _entries(matrix: Any) -> Any:
+    return matrix.data if scipy.sparse.issparse(matrix) else matrix
 
 
 def _largest(matrix: Any) -> float:
-    entries = matrix.data if scipy.sparse.issparse(matrix) else matrix
-    return float(np.abs(entries).max(initial=0.0))
+    return float(np.abs(_entries(matrix)).max(initial=0.0))
 
 
 def require_room_for_moments(n_left: int, n_right: int) -> None:

@@ -40,6 +40,10 @@ SMALL_OFFSET = 100.0
 
 EPS = float(np.finfo(np.float64).eps)
 
+# Relative rounding of a mean, and of a sum of n squares over the root of n, that a difference of
+# moments allows for.
+ROUNDING = 16 * EPS
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments:
@@ -190,7 +194,11 @@ class Moments:
         return Moments(count, mean, scatter, self.n_left, self.rounding + other.rounding)
 
     def __sub__(self, other: Moments) -> Moments:
-        """The moments of the rows of ``self`` that are not in ``other``."""
+        """Return the moments of the rows of ``self`` that are not in ``other``.
+
+        What cannot be told from the rounding of the terms is 0: the deviations of a column that is
+        constant in the rows that are left, and the mean of one that is 0 there.
+        """
         if not isinstance(other, Moments):
             return NotImplemented
         self._check_same_columns(other)
@@ -203,11 +211,19 @@ class Moments:
         if count == 0:
             return Moments(0.0, np.zeros_like(self.mean), np.zeros_like(self.scatter), self.n_left)
         mean = self.mean + (self.mean - other.mean) * (other.count / count)
+        mean_error = ROUNDING * (np.abs(self.mean) + np.abs(other.mean)) * (self.count / count)
+        mean[np.abs(mean) <= mean_error] = 0.0
+        shift, factor = mean - other.mean, count * other.count / self.count
         scatter = self.scatter - other.scatter
-        _add_outer(scatter, mean - other.mean, -count * other.count / self.count)
-        # Rounding may leave a constant column a negative variance; none can be.
-        diagonal = np.einsum("ii->i", scatter)
-        np.maximum(diagonal, 0.0, out=diagonal)
+        _add_outer(scatter, shift, -factor)
+        terms = np.diag(self.scatter) + np.diag(other.scatter) + factor * shift**2
+        # Sums of sparse rows, and of the right block, were centred after they were added up.
+        first = 0 if self.rounding or other.rounding else self.n_left
+        terms[first:] += (self.count * self.mean**2 + other.count * other.mean**2)[first:]
+        error = ROUNDING * np.sqrt(max(self.count, 1.0)) * terms
+        error += 2.0 * factor * np.abs(shift) * mean_error + count * mean_error**2
+        constant = np.diag(scatter) <= error
+        scatter[constant] = scatter[:, constant] = 0.0
         return Moments(count, mean, scatter, self.n_left, self.rounding)
 
     def rescaled(self, factors: Array) -> Moments:

@@ -99,13 +99,20 @@ class Neighbours:
 
 def affinities(near: Neighbours, width: float | str | None) -> Any:
     """Symmetric weights of neighbours, either of whom may be the other's: exp(-distance^2 / width),
-    or 1 without a width; "auto" is the mean squared distance of neighbours."""
+    or 1 without a width; "auto" is the mean squared distance of neighbours.
+
+    Where the width is so small that all of them would be 0 in double precision, all are multiplied
+    by what makes the largest 1.
+    """
     if isinstance(width, str):
         width = float(near.squares.mean()) if near.squares.size else 1.0
     if width is None or width <= 0:  # of rows that are all alike
         values = np.ones_like(near.squares)
     else:
-        values = np.exp(-near.squares / width)
+        exponents = -near.squares / width
+        values = np.exp(exponents)
+        if not values.any():
+            values = np.exp(exponents - exponents.max(initial=-np.inf))
     W = near.matrix(values)
     return W.maximum(W.T).tocsr()
 

@@ -19,6 +19,8 @@ from compactlearn.metrics.truth import read_truth
 
 __all__ = ["inverse_propensities", "propensities", "psndcg_at_k", "psp_at_k"]
 
+FEWEST_FOR_PROPENSITIES = 3  # rows: the formula has ln N - 1 as a factor
+
 
 def inverse_propensities(
     train_labels: Any, *, n_samples: int | None = None, A: float = 0.55, B: float = 1.5
@@ -55,12 +57,19 @@ def inverse_propensities(
                 f"{name} must be a finite number > 0, but is {value!r}; pass such a number."
             )
     counts, N = _counts(train_labels, n_samples)
-    if N < 3:
+    if N < FEWEST_FOR_PROPENSITIES:
         raise ValueError(
             "Propensities need at least 3 training rows, since their formula has ln N - 1 as a "
             f"factor, but there are {N}; pass the labels of the whole training set."
         )
-    C = (np.log(N) - 1) * (B + 1) ** A
+    return inverse_propensities_of_counts(counts, N, A, B)
+
+
+def inverse_propensities_of_counts(
+    counts: np.ndarray, total: float, A: float = 0.55, B: float = 1.5
+) -> np.ndarray:
+    """Return `inverse_propensities` of checked counts, which may be sums of row weights."""
+    C = (np.log(total) - 1) * (B + 1) ** A
     return 1 + C * (counts + B) ** -A
 
 

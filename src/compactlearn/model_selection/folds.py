@@ -25,6 +25,7 @@ from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.completing import completed
 from compactlearn.estimators.preparation import Preparation, Training, undivided
 from compactlearn.linalg.arrays import scale_columns, working_form, zeros_beside
+from compactlearn.linalg.build import require_usable_squares
 from compactlearn.linalg.learning import constant_left_over
 from compactlearn.linalg.moments import Moments, without_each
 from compactlearn.linalg.nested import RowsOnPath
@@ -237,7 +238,10 @@ def _training_moments(data: Data, splits: Sequence[Split]) -> Iterator[Moments]:
 
 
 def _moments(data: Data) -> Moments:
-    return Moments.from_arrays(working_form(data.X), data.Y, data.weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = Moments.from_arrays(working_form(data.X), data.Y, data.weights)
+    require_usable_squares(float(np.trace(moments.left_left)), data.X)
+    return moments
 
 
 def _partitioned(splits: Sequence[Split], n_rows: int) -> bool:

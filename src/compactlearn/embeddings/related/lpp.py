@@ -34,7 +34,8 @@ class LPP(NearRows):
         Two rows are neighbours where one is among so many nearest of the other; at most N - 1.
     width : float, "auto" or None, default="auto"
         Neighbours have the weight exp(-distance^2 / width); "auto" is the mean squared distance of
-        neighbours, and None gives all of them the weight 1.
+        neighbours, and None gives all of them the weight 1. Where all weights would be 0 in double
+        precision, as with many features and few rows, the largest is made 1.
     ridge : float or "shared", default=1.0
         Added to the features' scatter; "shared" is the ``alpha`` of the classifier around it.
     unit_columns : bool, default=False

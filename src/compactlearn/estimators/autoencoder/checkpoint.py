@@ -151,6 +151,17 @@ def load(path: str | os.PathLike[str], training: Mapping[str, Any]) -> Progress 
     return Progress(seed, arrays, losses, scores, best)
 
 
+def seed_of(path: str | os.PathLike[str], default: int) -> int:
+    """Return the seed of a checkpoint; ``default`` where no file can be read, which `load` says."""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open("about.npy") as stream:
+            np.lib.format.read_magic(stream)
+            np.lib.format.read_array_header_1_0(stream)
+            return _checked(json.loads(stream.read(_TEXT)))[1]
+    except Exception:
+        return default
+
+
 def _checked(about: dict[str, Any]) -> tuple[dict[str, Any], int, Any, Any]:
     theirs, seed = about["training"], about["seed"]
     losses, scores = about["losses"], about["scores"]

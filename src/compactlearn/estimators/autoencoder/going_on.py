@@ -103,7 +103,8 @@ def advanced(
 
 
 def _complain(name: str, epoch: int) -> None:
-    advice = "lower learning_rate, or bring the features to order one, as scale=True does."
+    scaler = "scale=True" if name == "C2AE" else "a StandardScaler"
+    advice = f"lower learning_rate, or bring the features to order one, as {scaler} does."
     if epoch == 0:
         raise ValueError(
             f"The training of {name} diverged in its first epoch: the objective is not finite; "

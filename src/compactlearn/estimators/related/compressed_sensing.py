@@ -139,6 +139,7 @@ class CompressedSensingClassifier(WeightedClassifier):
             self.n_label_components, self.measurement, random_state=self.random_state
         )
         fitted, self.coef_, self.intercept_ = ridge_on_codes(codes, data, self.alpha, self.bias)
+        self._recovery = self.recovery  # as fitted: parameters may change afterwards
         self.measurements_ = fitted.measurements_
         self.n_components_ = self.measurements_.shape[0]
         self.sparsity_ = min(self._labels_of_a_row(data), self.n_components_)
@@ -186,7 +187,8 @@ class CompressedSensingClassifier(WeightedClassifier):
                 f"recover needs codes with {self.n_components_} columns, one per measurement, and "
                 f"was given shape {codes.shape}; pass what encode returns."
             )
-        return recovered(self.measurements_, codes, k or self.sparsity_, self.recovery)
+        recovery = getattr(self, "_recovery", self.recovery)  # files of 0.1 have the parameter
+        return recovered(self.measurements_, codes, k or self.sparsity_, recovery)
 
     @property
     def numbers_(self) -> int:

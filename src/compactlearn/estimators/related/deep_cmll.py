@@ -230,6 +230,8 @@ class DeepCMLLClassifier(ScoredClassifier):
         self.device_ = choose_device(self.device, "DeepCMLLClassifier")
         X, Y = data.X, scipy.sparse.csr_array(data.targets.matrix, dtype=np.float64)
         seed = int(seeded(self.random_state).randint(2**31 - 1))
+        if self.random_state is None and self.checkpoint is not None:
+            seed = checkpoints.seed_of(self.checkpoint, seed)  # which rows are held out, too
         n_held = int(self.validation_fraction * X.shape[0])
         order = np.random.default_rng([seed, 0]).permutation(X.shape[0])
         held, learnt = np.sort(order[:n_held]), np.sort(order[n_held:])
@@ -248,7 +250,7 @@ class DeepCMLLClassifier(ScoredClassifier):
             "DeepCMLL",
             self.max_epochs,
             self.patience,
-            self._training(layout, X, Y),
+            self._training(layout, X, Y, X_held, Y_held),
             self.checkpoint,
             self.verbose,
         )
@@ -313,11 +315,11 @@ class DeepCMLLClassifier(ScoredClassifier):
                 "orthonormal over a batch; raise it, or lower n_label_components."
             )
 
-    def _training(self, layout: Layout, X: Any, Y: Any) -> dict[str, Any]:
+    def _training(self, layout: Layout, *data: Any) -> dict[str, Any]:
         """What tells this training from others: all that its epochs depend on but the seed."""
         names = ("alpha", "batch_size", "learning_rate", "decay", "l2", "validation_fraction")
         beta = self.beta if isinstance(self.beta, str) else float(self.beta)
-        content = None if self.checkpoint is None else checkpoints.digest(X, Y)
+        content = None if self.checkpoint is None else checkpoints.digest(*data)
         return {
             "model": "DeepCMLL",
             "n_parameters": layout.total,

@@ -18,6 +18,7 @@ from compactlearn.core.validation import check_features, check_weights, unchange
 from compactlearn.estimators.explaining.inside import LinearInside
 from compactlearn.estimators.inputs import taken, without_zero_weights
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
+from compactlearn.linalg.build import require_finite_squares
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -58,6 +59,7 @@ class FactoredClassifier(DenseScores):
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
+            require_finite_squares(X)
             owner = f"{type(self).__name__}.fit"
             targets = check_labels(
                 given, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X

@@ -27,10 +27,10 @@ Array = NDArray[np.float64]
 
 
 def _has_probabilities(classifier: LEML) -> bool:
-    if classifier.loss != "logistic":
+    if classifier._fitted_loss != "logistic":
         raise AttributeError(
             "predict_proba is the sigmoid of the scores of the logistic loss, and loss is "
-            f"{classifier.loss!r}; use decision_function, or fit with loss='logistic'."
+            f"{classifier._fitted_loss!r}; use decision_function, or fit with loss='logistic'."
         )
     return True
 
@@ -177,7 +177,13 @@ class LEML(FactoredClassifier):
         found = logit(threshold)
         return found if np.ndim(found) else float(found)
 
+    @property
+    def _fitted_loss(self) -> str:
+        """The loss of the fit, whatever became of the parameter; files of 0.1 have that alone."""
+        return vars(self).get("_loss", self.loss)
+
     def _learn(self, rows: Rows) -> None:
+        self._loss = self.loss
         k = label_count(self.n_label_components, rows.Y.shape[1])
         alpha = float(self.alpha)
         if self.loss == "logistic":
@@ -203,7 +209,7 @@ class LEML(FactoredClassifier):
         self.n_iter_, self.n_label_components_ = len(path) - 1, k
 
     def _shown(self, scores: Array) -> Array:
-        return expit(scores) if self.loss == "logistic" else scores
+        return expit(scores) if self._fitted_loss == "logistic" else scores
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.params import Choice, Constraint, Flag, Integer, Numbers, Real, Seed
 from compactlearn.core.seeds import seeded
+from compactlearn.embeddings.encoders import check_labels_to_encode
 from compactlearn.estimators.autoencoder.examples import Examples
 from compactlearn.estimators.autoencoder.going_on import Course, advanced, begun
 from compactlearn.estimators.autoencoder.networks import Layers, Layout
@@ -252,16 +253,14 @@ class ManiacClassifier(ScoredClassifier):
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1.
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
+            names, lists of these if you like.
         """
         check_is_fitted(self, "coef_")
+        known = self._labels
         width = self.encoder_[0][0].shape[0]
-        if np.ndim(Y) != 2 or Y.shape[1] != width:
-            raise ValueError(
-                f"encode needs a matrix of the {width} labels of fit, and was given the shape "
-                f"{np.shape(Y)}; pass a matrix with the same columns."
-            )
-        return forward(self.encoder_, Y)
+        labels = check_labels_to_encode(Y, width, known.vector_classes, known.names)
+        return forward(self.encoder_, labels)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from compactlearn.estimators.related.mean_field import mean_field
 from compactlearn.estimators.related.scored import WeightedClassifier
 from compactlearn.linalg.arrays import working_form
 from compactlearn.linalg.build import build_pair
+from compactlearn.linalg.moments import weighted_sum
 
 Array = NDArray[np.float64]
 
@@ -162,7 +163,8 @@ class OutputCodesClassifier(WeightedClassifier):
     def _noise_of(self, data: TrainingData, found: Variates, count: float) -> Array:
         codes = np.asarray(data.targets.matrix @ found.directions) - self._mean
         missed = codes - predicted_codes(data.X, found.coef, found.intercept)
-        squares = np.average(missed**2, axis=0, weights=data.weights)
+        # No np.average, which has no mean of no columns: constant labels have no variates.
+        squares = weighted_sum(missed**2, data.weights) / count
         if self.noise == "adjusted":
             squares = squares / max(1.0 - found.freedom / count, 1e-3) ** 2
         return np.maximum(squares, _SMALLEST_NOISE)

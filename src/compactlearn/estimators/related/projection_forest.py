@@ -211,7 +211,8 @@ default="gaussian"
             Rows with the features of ``fit``.
         """
         shares = self._scores(self._prepare(X)) + self._boundary
-        shares = (self.n_trees * shares + self.frequency_) / (self.n_trees + 1.0)
+        n_trees = len(self.forest_.estimators_)
+        shares = (n_trees * shares + self.frequency_) / (n_trees + 1.0)
         if self._labels.kind == "binary":
             return np.hstack([1.0 - shares, shares])
         if self._labels.kind == "multiclass":

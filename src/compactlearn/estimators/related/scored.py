@@ -16,6 +16,7 @@ from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import check_features, labels_given, unchanged_on_error
 from compactlearn.estimators.inputs import TrainingData, check_training
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
+from compactlearn.linalg.build import require_finite_squares
 from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
@@ -56,6 +57,7 @@ class ScoredClassifier(DenseScores):
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             data = check_training(self, X, y, sample_weight, sep=sep)
+            require_finite_squares(data.X)
             labels = LabelSpace.of(data.targets)
             describe(self, labels)
             self.threshold_, self._boundary = labels.placed(self._level(labels))

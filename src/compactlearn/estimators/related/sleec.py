@@ -217,6 +217,7 @@ class SLEECClassifier(ScoredClassifier):
                 f"n_clusters={n_clusters} asks for more clusters than there are rows ({n_rows}); "
                 f"lower it to at most {n_rows}, or leave it at 'auto'."
             )
+        self._n_neighbors = int(self.n_neighbors)  # as fitted: parameters may change afterwards
         rng = seeded(self.random_state)
         learners, self.n_iter_ = [], 1
         for _ in range(self.n_learners if n_clusters > 1 else 1):
@@ -256,12 +257,13 @@ class SLEECClassifier(ScoredClassifier):
     def _scored(self, X: Any) -> Array:
         n_labels = self.learners_[0].clusters[0].labels.shape[1]
         total = np.zeros((X.shape[0], n_labels))
+        count = getattr(self, "_n_neighbors", self.n_neighbors)  # files of 0.1 have the parameter
         for learner in self.learners_:
             own = learner.nearest_cluster(X)
             for place, cluster in enumerate(learner.clusters):
                 rows = np.flatnonzero(own == place)
                 if rows.size:
-                    total[rows] += neighbours_labels(cluster, X[rows], self.n_neighbors)
+                    total[rows] += neighbours_labels(cluster, X[rows], count)
         return total / len(self.learners_)
 
 

@@ -47,6 +47,8 @@ def _check_sleec(classifier: SLEECClassifier) -> None:
         return
     n_labels = check_labels(classifier)
     columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    count = vars(classifier).get("_n_neighbors", classifier.n_neighbors)
+    require(size(count, "the number of neighbours") > 0, "there are no neighbours")
     known = isinstance(classifier.learners_, tuple) and classifier.learners_
     require(known, "there are no learners")
     for learner in classifier.learners_:

@@ -31,6 +31,7 @@ from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.preparation import FEWEST_AUTO, Preparation, RowMap, Training
 from compactlearn.linalg import few_passes
 from compactlearn.linalg.arrays import scale_columns, working_form
+from compactlearn.linalg.build import refuse_overflow
 from compactlearn.linalg.dense import EIGEN_LIMIT
 from compactlearn.linalg.held_rows import Rows, SetApart, most_held
 from compactlearn.linalg.moments import Moments
@@ -187,7 +188,7 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Training:
     if rows is not None:
         moments = rest + block_moments(Block(rows.X, rows.Y, rows.weights, 0, 0))
     _refuse_no_weight(moments.count)
-    _refuse_overflow(float(np.trace(moments.left_left)))
+    refuse_overflow(float(np.trace(moments.left_left)))
     training = Preparation.of(classifier).from_moments(moments)
     held = None
     if rows is not None and _counts(rest.count, rows):
@@ -219,7 +220,7 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
     if rows is not None:
         sums = rest + column_sums(Block(rows.X, rows.Y, rows.weights, 0, 0))
     _refuse_no_weight(sums.count)
-    _refuse_overflow(float(sums.deviations.sum()))
+    refuse_overflow(float(sums.deviations.sum()))
     scale, factors = None, None
     if classifier.scale:
         variances = sums.deviations / sums.count
@@ -335,12 +336,4 @@ def _refuse_no_weight(count: float) -> None:
         raise ValueError(
             "All sample_weight are zero, so no row would count; give at least one row a positive "
             "weight."
-        )
-
-
-def _refuse_overflow(energy: float) -> None:
-    if not np.isfinite(energy):
-        raise ValueError(
-            "The sum of squares of the features must be a finite number, and overflows; divide "
-            "the features by a common factor, for example by their largest magnitude."
         )
