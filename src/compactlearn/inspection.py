@@ -27,7 +27,7 @@ from compactlearn.estimators.explaining.asking import (
 from compactlearn.estimators.explaining.inside import NotExplained
 from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.estimators.explaining.near_labels import nearest_labels
-from compactlearn.metrics.chances import calibration_error_of, reliability_of
+from compactlearn.metrics.reliability import reliability_of
 from compactlearn.metrics.truth import Truth, read_truth
 from compactlearn.report.html.model_page import model_page
 from compactlearn.report.tables.model_facts import Bin, LabelFacts, Misjudged, ModelFacts, Tried
@@ -250,10 +250,12 @@ def _bins(model: Any, X: Any, truth: Truth) -> tuple[tuple[Bin, ...], float]:
     found = reliability_of(truth, chances, _BINS)
     bins = tuple(
         Bin(int(cells), float(chance / cells), float(there / cells))
-        for cells, chance, there in zip(found.cells, found.chance, found.present, strict=True)
+        for cells, chance, there in zip(
+            found.count, found.probability_sum, found.present, strict=True
+        )
         if cells
     )
-    return bins, calibration_error_of(truth, chances, _BINS)
+    return bins, found.expected_calibration_error
 
 
 def _tried(model: Any) -> tuple[tuple[Tried, ...], str]:

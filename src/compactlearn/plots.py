@@ -26,7 +26,8 @@ from compactlearn.estimators.explaining.asking import (
 from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.estimators.explaining.near_labels import nearest_labels, unit_vectors
 from compactlearn.linalg.dense import svd
-from compactlearn.metrics.chances import check_probabilities, reliability_of
+from compactlearn.metrics.chances import check_probabilities
+from compactlearn.metrics.reliability import reliability_of
 from compactlearn.metrics.truth import Truth, read_truth
 
 __all__ = ["plot_embedding", "plot_label_map", "plot_reliability", "plot_tradeoff"]
@@ -222,9 +223,9 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, bins: int = 15) -> Any:
     chances = chances.toarray() if scipy.sparse.issparse(chances) else np.asarray(chances)
     truth = _truth(called, Y, chances.shape, "plot_reliability")
     found = reliability_of(truth, check_probabilities(chances, chances.shape), bins)
-    there = found.cells > 0
-    cells, chance, present = found.cells[there], found.chance[there], found.present[there]
-    error = float(np.abs(chance - present).sum() / max(1.0, cells.sum()))
+    there = found.count > 0
+    cells, present = found.count[there], found.present[there]
+    chance, error = found.probability_sum[there], found.expected_calibration_error
     figure = go.Figure()
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="as often as said"

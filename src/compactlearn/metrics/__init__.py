@@ -1,6 +1,6 @@
 """How good scores and labels are: metrics with stated conventions, and one table of them."""
 
-from compactlearn.metrics.chances import calibration_error, log_loss
+from compactlearn.metrics.chances import log_loss
 from compactlearn.metrics.evaluation import evaluate
 from compactlearn.metrics.labels import (
     example_f1,
@@ -22,6 +22,7 @@ from compactlearn.metrics.ranking import (
     rankable_rows,
     ranking_loss,
 )
+from compactlearn.metrics.reliability import ReliabilityTable, calibration_error, reliability_table
 from compactlearn.metrics.scoring import scorer
 from compactlearn.metrics.table import METRICS, Metric, get_metric
 from compactlearn.metrics.top import ndcg_at_k, precision_at_k
@@ -29,6 +30,7 @@ from compactlearn.metrics.top import ndcg_at_k, precision_at_k
 __all__ = [
     "METRICS",
     "Metric",
+    "ReliabilityTable",
     "average_precision",
     "calibration_error",
     "coverage",
@@ -48,6 +50,7 @@ __all__ = [
     "psp_at_k",
     "rankable_rows",
     "ranking_loss",
+    "reliability_table",
     "scorer",
     "subset_accuracy",
 ]

@@ -15,6 +15,7 @@ from compactlearn.metrics.checks import (
     check_convention,
     check_labels,
     check_scores,
+    check_threshold,
     row_blocks,
 )
 from compactlearn.metrics.hit_counts import Counts, count, count_block, merge
@@ -93,7 +94,7 @@ def evaluate(
     truth = read_truth(Y, mask)
     S = check_scores(scores, truth.shape)
     P = None if probabilities is None else check_probabilities(probabilities, truth.shape)
-    bounds = _check_threshold(threshold, truth.shape[1])
+    bounds = check_threshold(threshold, truth.shape[1])
     asked = Asked.of(convention, k, train_labels, truth.shape[1]).metrics(
         probabilities=P is not None
     )
@@ -195,14 +196,3 @@ def _check_ks(ks: Any, n_labels: int) -> list[int]:
             f"k must be integers >= 1, but is {ks!r}; pass such numbers, for instance (1, 3, 5)."
         )
     return [int(value) for value in values if value <= n_labels]
-
-
-def _check_threshold(threshold: Any, n_labels: int) -> np.ndarray:
-    bounds = np.asarray(threshold)
-    shape_fits = bounds.shape in ((), (n_labels,))
-    if bounds.dtype.kind not in "iuf" or not shape_fits or not np.isfinite(bounds).all():
-        raise ValueError(
-            f"threshold must be a finite number or one for each of the {n_labels} labels, but is "
-            f"{threshold!r}; pass such a number or array."
-        )
-    return bounds

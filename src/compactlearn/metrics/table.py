@@ -9,12 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from compactlearn.core.params import nearest
-from compactlearn.metrics.chances import (
-    calibration_error,
-    calibration_error_of,
-    log_loss,
-    log_loss_of,
-)
+from compactlearn.metrics.chances import log_loss, log_loss_of
 from compactlearn.metrics.labels import (
     example_f1,
     example_f1_of,
@@ -29,6 +24,7 @@ from compactlearn.metrics.labels import (
 )
 from compactlearn.metrics.propensity import psndcg_at_k, psp_at_k
 from compactlearn.metrics.ranking import average_precision, coverage, one_error, ranking_loss
+from compactlearn.metrics.reliability import calibration_error, calibration_error_of
 from compactlearn.metrics.row_values import (
     average_precision_measure,
     coverage_measure,
@@ -127,7 +123,7 @@ ROWS: dict[str, Metric] = {
             calibration_error,
             "probabilities",
             False,
-            "Calibration error",
+            "Calibration error of all pairs",
             calibration_error_of,
         ),
         Metric("precision_at_k", precision_at_k, "scores", True, "Precision@k", precision_measure),
