@@ -102,6 +102,18 @@ def precision_at_k(truth, scores, k, drop_empty=False):
     return mean(values)
 
 
+def f1_at_k(truth, scores, k, drop_empty=False):
+    """The harmonic mean of precision and recall of the k best labels of each row."""
+    values = []
+    for known, y, f in rows_of(truth, scores):
+        present, _ = split(known, y)
+        rank = places(known, f, "lowest")
+        hits = sum(rank[r] <= k for r in present)
+        if present or not drop_empty:
+            values.append(2 / (k / hits + len(present) / hits) if hits else 0.0)
+    return mean(values)
+
+
 def ideal(n, k):
     return sum(1 / math.log2(t + 1) for t in range(1, min(n, k) + 1))
 

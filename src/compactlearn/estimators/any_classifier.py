@@ -29,6 +29,7 @@ from compactlearn.estimators.on_dask.evaluating import evaluate_on_dask
 from compactlearn.metrics import evaluation
 from compactlearn.metrics.checks import Convention
 from compactlearn.metrics.scoring import predicted_probabilities, predicted_scores
+from compactlearn.metrics.truth import read_truth
 
 Array = NDArray[np.float64]
 
@@ -48,7 +49,8 @@ def evaluate(
 
     Rankings are judged by its scores (``decision_function``, or ``predict_proba`` where it has no
     such method), label sets by its decisions (``predict``): whatever the units of the scores and
-    wherever the threshold, the figures are those of the model.
+    wherever the threshold, the figures are those of the model. Where it has ``predict_proba``, the
+    probabilities of the labels that it suggests are compared with their precision.
 
     Parameters
     ----------
@@ -68,7 +70,9 @@ def evaluate(
     Returns
     -------
     dict
-        The names and values of `compactlearn.metrics.evaluate`.
+        The names and values of `compactlearn.metrics.evaluate`. Of the metrics of probabilities
+        those of suggested labels, "predicted_calibration_error", "predicted_overconfidence",
+        "calibration_error_at_1" and so on; over all pairs of a row and a label they say little.
 
     Examples
     --------
@@ -85,15 +89,17 @@ def evaluate(
     model, X = _at_the_end(model, X, "evaluate")
     if is_dask(X):
         return _evaluate_blocks(model, X, Y, mask, convention, k, train_labels, sep)
-    truth, mask, scores, labels = _answers(model, X, Y, mask, sep)
-    return evaluation.evaluate(
+    Y, mask, scores, labels, probabilities = _answers(model, X, Y, mask, sep)
+    truth = read_truth(Y, mask)
+    train_labels = _training_labels(model, host(train_labels), sep)
+    asked = evaluation.Asked.of(convention, k, train_labels, truth.shape[1])
+    return evaluation.evaluate_read(
+        asked,
         truth,
         scores,
         labels=labels,
-        convention=convention,
-        mask=mask,
-        k=k,
-        train_labels=_training_labels(model, host(train_labels), sep),
+        probabilities=probabilities,
+        suggested_alone=True,
     )
 
 
@@ -112,14 +118,18 @@ def _evaluate_blocks(
     return evaluate_on_dask(model, X, Y, mask, asked, partial(_answers, sep=sep))
 
 
-def _answers(model: Any, X: Any, Y: Any, mask: Any, sep: str | None) -> tuple[Any, Any, Array, Any]:
-    """The truth as a matrix, and what hides parts of it; scores to rank, and decisions."""
+def _answers(
+    model: Any, X: Any, Y: Any, mask: Any, sep: str | None
+) -> tuple[Any, Any, Array, Any, Any]:
+    """The truth as a matrix, and what hides parts of it; scores, decisions and probabilities."""
     # Metrics are the host's business, wherever the rows are.
     labels, Y, mask = map(host, (model.predict(X), Y, mask))
-    scores = scores_to_rank(model, X)
+    scores, probabilities = scores_to_rank(model, X), None
+    if hasattr(model, "predict_proba"):
+        probabilities = host(predicted_probabilities(model, X))
     if np.ndim(labels) != 1 or scipy.sparse.issparse(labels):
         truth = _truth(model, Y, mask, n_rows_of(X), labels.shape[1], sep=sep)
-        return truth, None, scores, labels
+        return truth, None, scores, labels, probabilities
     classes = np.asarray(model.classes_)
     labels, truth = _indicators(labels, classes, "predict"), _indicators(Y, classes, "Y")
     if sep is not None:
@@ -129,7 +139,7 @@ def _answers(model: Any, X: Any, Y: Any, mask: Any, sep: str | None) -> tuple[An
         )
     if scores.ndim == 1:  # of the second of two classes, with 0 as the boundary
         scores = np.column_stack([-scores, scores])
-    return truth, mask, scores, labels
+    return truth, mask, scores, labels, probabilities
 
 
 def _training_labels(model: Any, train_labels: Any, sep: str | None) -> Any:

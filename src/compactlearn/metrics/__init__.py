@@ -22,10 +22,18 @@ from compactlearn.metrics.ranking import (
     rankable_rows,
     ranking_loss,
 )
-from compactlearn.metrics.reliability import ReliabilityTable, calibration_error, reliability_table
+from compactlearn.metrics.reliability import (
+    ReliabilityTable,
+    calibration_error,
+    calibration_error_at_k,
+    overconfidence_at_k,
+    predicted_calibration_error,
+    predicted_overconfidence,
+    reliability_table,
+)
 from compactlearn.metrics.scoring import scorer
 from compactlearn.metrics.table import METRICS, Metric, get_metric
-from compactlearn.metrics.top import ndcg_at_k, precision_at_k
+from compactlearn.metrics.top import f1_at_k, ndcg_at_k, precision_at_k
 
 __all__ = [
     "METRICS",
@@ -33,9 +41,11 @@ __all__ = [
     "ReliabilityTable",
     "average_precision",
     "calibration_error",
+    "calibration_error_at_k",
     "coverage",
     "evaluate",
     "example_f1",
+    "f1_at_k",
     "get_metric",
     "hamming_loss",
     "inverse_propensities",
@@ -44,7 +54,10 @@ __all__ = [
     "micro_f1",
     "ndcg_at_k",
     "one_error",
+    "overconfidence_at_k",
     "precision_at_k",
+    "predicted_calibration_error",
+    "predicted_overconfidence",
     "propensities",
     "psndcg_at_k",
     "psp_at_k",
