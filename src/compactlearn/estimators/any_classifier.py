@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.chunked import is_dask
 from compactlearn.core.devices import host
-from compactlearn.core.labels_by_name import read_labels_by_name
+from compactlearn.core.left_out import drop_left_out
 from compactlearn.core.params import Integer
 from compactlearn.core.validation import check_partial_targets, n_rows_of
 from compactlearn.decoding.picked import Pairs, Picked
@@ -59,9 +59,11 @@ def evaluate(
     X : as in ``fit``
     Y : as in ``fit``; a label matrix may have NaN where a label is not known
         Lists of names are matched with the names of ``fit``; names that it did not have are
-        refused. A vector of classes is read as one label for each class, of which every row has
-        one: then "one_error" is the share of wrong answers, "subset_accuracy" and "micro_f1" that
-        of right ones, and "average_precision" the mean of 1 / rank of the right class.
+        refused, and those that ``min_label_count`` or ``exclude`` left out are not counted; their
+        columns may be in a matrix or not. A vector of classes is read as one label for each class,
+        of which every row has one: then "one_error" is the share of wrong answers,
+        "subset_accuracy" and "micro_f1" that of right ones, and "average_precision" the mean of
+        1 / rank of the right class.
     convention, mask, k, train_labels
         As in `compactlearn.metrics.evaluate`.
     sep : str or None, default=None
@@ -423,15 +425,14 @@ def told_labels(model: Any, X: Any, k: int | None) -> Pairs:
 
 
 def as_fitted(model: Any, Y: Any, *, sep: str | None, owner: str) -> Any:
-    """Labels by name as a matrix with the columns of fit; all others as they are."""
-    known = getattr(model, "label_names_", None) or ()
-    found = read_labels_by_name(Y, sep=sep, known=known, owner=owner)
-    return Y if found is None else found.matrix
+    """Labels by name as a matrix with the model's columns; others without those left out."""
+    return drop_left_out(model, Y, sep=sep, owner=owner)
 
 
 def _truth(model: Any, Y: Any, mask: Any, n_rows: int, n_labels: int, *, sep: str | None) -> Any:
     """A label matrix in sparse form, NaN where a label is not known."""
     Y = as_fitted(model, Y, sep=sep, owner="evaluate")
+    mask = None if mask is None else drop_left_out(model, mask, owner="evaluate")
     shape = () if Y is None else np.shape(Y)
     if len(shape) == 1:
         raise ValueError(

@@ -27,6 +27,7 @@ from compactlearn.core.params import (
     Numbers,
     Real,
     Seed,
+    SomeLabels,
     check_own_parameters,
 )
 from compactlearn.core.progress import track
@@ -144,6 +145,11 @@ default="auto"
         one of largest F1 for each label, or one that predicts as many labels as there are.
     smallest_weight : float, default=0.02
         Weights of this size or less are dropped.
+    min_label_count : int, default=1
+        Labels of fewer training rows are left out: they are never suggested, and their columns are
+        not among ``classes_``. A row of weight 2 counts twice.
+    exclude : str, int, list of these or None, default=None
+        Labels to leave out likewise: by name, or by column where labels have no names.
     n_jobs : int or None, default=None
         Threads for the regressions; None is as many as there are free cores.
     random_state : int, RandomState, Generator or None, default=None
@@ -162,6 +168,8 @@ default="auto"
         for likely.
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
+    excluded_labels_ : list
+        Labels that ``min_label_count`` and ``exclude`` left out, by name or column.
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
@@ -204,6 +212,8 @@ default="auto"
         "unit_rows": (Flag(),),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
         "smallest_weight": (Real(0),),
+        "min_label_count": (Integer(1),),
+        "exclude": (SomeLabels(), Nothing()),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
         "verbose": (Integer(0), Flag()),
@@ -219,6 +229,8 @@ default="auto"
         unit_rows: bool = True,
         threshold: Any = "auto",
         smallest_weight: float = 0.02,
+        min_label_count: int = 1,
+        exclude: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -230,6 +242,8 @@ default="auto"
         self.unit_rows = unit_rows
         self.threshold = threshold
         self.smallest_weight = smallest_weight
+        self.min_label_count = min_label_count
+        self.exclude = exclude
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -276,7 +290,7 @@ default="auto"
             )
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
-            describe(self, labels)
+            describe(self, labels, data.left_out)
             self._sparse_labels = scipy.sparse.issparse(given) or data.targets.by_name
             self._unit_rows = self.unit_rows
             Y = scipy.sparse.csr_array(data.targets.matrix)

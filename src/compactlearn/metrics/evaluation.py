@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -234,7 +234,7 @@ def suggested_tables(
             own = {**given, "labels": labels} if "labels" in given else given
             key = (given.get("k"), given["bins"])
             if key not in tables:
-                tables[key] = row.measure.table(truth, P, **own)
+                tables[key] = cast(SuggestedMeasure, row.measure).table(truth, P, **own)
             found[name] = tables[key]
     return found
 
@@ -243,7 +243,11 @@ def suggested_values(
     wanted: Sequence[Wanted], tables: Mapping[str, ReliabilityTable], n_rows: int
 ) -> dict[str, float]:
     """Return the metrics of suggested labels; NaN, with one warning, where there are none."""
-    found = {name: row.measure.value(tables[name]) for name, row, _ in wanted if name in tables}
+    found = {
+        name: cast(SuggestedMeasure, row.measure).value(tables[name])
+        for name, row, _ in wanted
+        if name in tables
+    }
     warn_nothing_suggested([name for name, value in found.items() if np.isnan(value)], n_rows)
     return found
 

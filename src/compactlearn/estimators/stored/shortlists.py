@@ -12,7 +12,7 @@ from compactlearn.estimators.shortlisting.second_look import SecondLook
 from compactlearn.estimators.shortlisting.third_look import Company, ThirdLook
 from compactlearn.estimators.shortlisting.unit_rows import UnitRows
 from compactlearn.estimators.stored.checks import is_number, matrix, numbers, require, size
-from compactlearn.estimators.stored.models import check_labels
+from compactlearn.estimators.stored.models import ALL_LABELS, check_labels
 from compactlearn.storing.kinds import allow, whole
 
 _CROSSED = 5  # products of what the first look sees with how frequent a label is
@@ -90,7 +90,7 @@ def _check_shortlist(classifier: ShortlistClassifier) -> None:
 
 
 allow(
-    whole(ShortlistClassifier, _check_shortlist),
+    whole(ShortlistClassifier, _check_shortlist, later=ALL_LABELS),
     whole(Sizes, name="ShortlistSizes"),
     whole(FirstLook),
     whole(SecondLook),
