@@ -294,7 +294,7 @@ default="auto"
             self._sparse_labels = scipy.sparse.issparse(given) or data.targets.by_name
             self._unit_rows = self.unit_rows
             Y = scipy.sparse.csr_array(data.targets.matrix)
-            training = _Training.of(data.X, Y, data.weights, data.targets.unknown)
+            training = _Training.of(data.X, Y, data.weights, data.targets.unknown, data.rows)
             self._learn(training, labels, threshold, workers)
         return self
 
@@ -465,7 +465,7 @@ default="auto"
 
     def _inside(self) -> ShortlistInside:
         check_is_fitted(self, "retriever_")
-        retriever = self.retriever_
+        retriever, near = self.retriever_, self._neighbours
         return ShortlistInside(
             self,
             self._first,
@@ -476,6 +476,7 @@ default="auto"
             self._looked,
             self._dense,
             None if retriever is None else lambda: inside_of(retriever),
+            None if near is None else lambda X, y, k: near.voters(self._rows(X), y, k),
         )
 
     def _matrix(self, X: Any) -> scipy.sparse.csr_array:
@@ -635,10 +636,16 @@ class _Training:
     Y: scipy.sparse.csr_array
     weights: Array | None  # None: once
     unknown: Any = None  # csr_array with a one for each label that is not known
+    numbers: Rows | None = None  # of the rows in fit
 
     @classmethod
     def of(
-        cls, X: Any, Y: scipy.sparse.csr_array, weights: Array | None, unknown: Any = None
+        cls,
+        X: Any,
+        Y: scipy.sparse.csr_array,
+        weights: Array | None,
+        unknown: Any = None,
+        numbers: Rows | None = None,
     ) -> _Training:
         """Equal rows become one, in an order that follows from what they hold.
 
@@ -653,13 +660,15 @@ class _Training:
         rows = order[starts]
         once = bool((total == 1.0).all())
         marks = None if unknown is None else unknown[rows]
-        return cls(X[rows], Y[rows], None if once else total, marks)
+        numbers = rows if numbers is None else numbers[rows]
+        return cls(X[rows], Y[rows], None if once else total, marks, numbers)
 
     def taken(self, rows: Rows) -> _Training:
         """Some of the rows. A label that none of them knows is absent: nothing shows what it is."""
         weights = None if self.weights is None else self.weights[rows]
         unknown = None if self.unknown is None else known_somewhere(self.unknown[rows])
-        return _Training(self.X[rows], self.Y[rows], weights, unknown)
+        numbers = None if self.numbers is None else self.numbers[rows]
+        return _Training(self.X[rows], self.Y[rows], weights, unknown, numbers)
 
     def told(self, candidates: Candidates) -> NDArray[np.bool_]:
         """Of which candidates of these rows it is known whether they are there."""
@@ -683,7 +692,9 @@ class _Training:
 
     def neighbours(self, rows: scipy.sparse.csr_array, count: int) -> Neighbours:
         """Who votes, found by these features of the rows."""
-        return Neighbours.of(rows, self.Y, count, self.weights, self.unknown)
+        found = Neighbours.of(rows, self.Y, count, self.weights, self.unknown)
+        numbers = None if self.numbers is None else self.numbers.astype(np.int32)
+        return replace(found, rows=numbers)
 
     def fitted(self, model: Any) -> Any:
         """A model after its fit to these rows."""

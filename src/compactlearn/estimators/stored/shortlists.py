@@ -54,6 +54,9 @@ def _check_neighbours(found: Neighbours, n_features: int, n_labels: int) -> None
         numbers(found.weights, (n_rows,), "the weights of neighbours")
     if found.unknown is not None:
         _csr(found.unknown, (n_rows, n_labels), "what neighbours do not know")
+    if found.rows is not None:
+        whole_numbers = numbers(found.rows, (n_rows,), "the rows of neighbours").dtype.kind in "iu"
+        require(whole_numbers, "the rows of neighbours are no whole numbers")
 
 
 def _check_shortlist(classifier: ShortlistClassifier) -> None:
@@ -96,6 +99,6 @@ allow(
     whole(SecondLook),
     whole(ThirdLook),
     whole(Company),
-    whole(Neighbours, later={"unknown": None}),
+    whole(Neighbours, later={"unknown": None, "rows": None}),
     whole(UnitRows),
 )
