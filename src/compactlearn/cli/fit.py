@@ -90,9 +90,7 @@ def fit(
     ] = 1,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A label to leave out; may be given several times, as --min-label-count."
-        ),
+        typer.Option(help="A label to leave out, may be repeated. For auto and shortlist."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of what is random.")] = 0,
     jobs: Annotated[
