@@ -118,6 +118,7 @@ def test_unknown_labels_are_no_rows_of_a_label():
     X, Y = make_rows()
     Y = Y.astype(float)
     Y[np.flatnonzero(Y[:, 5])[:2], 5] = np.nan
+    Y[np.random.default_rng(1).permutation(len(Y))[:30], 0] = np.nan
     model = MODELS["shortlist"](min_label_count=4).fit(X, Y)
     assert model.excluded_labels_ == [1, 3, 5]
     known = MODELS["shortlist"]().fit(X, Y[:, [0, 2, 4, 6]])
