@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 from compactlearn import (
     AutoCompactClassifier,
@@ -17,6 +19,7 @@ from compactlearn import (
     save_model,
     text_classifier,
 )
+from compactlearn.estimators import ThresholdTuner
 from compactlearn.inspection import inspect_model
 from compactlearn.metrics import scorer
 
@@ -192,3 +195,13 @@ def test_refusals(model, case):
     with pytest.raises(ValueError, match=re.escape(message)):
         one.fit(X, form(Y))
     assert vars(one) == before, "nothing is changed"
+
+
+@pytest.mark.parametrize("options", [{"min_label_count": 4}, {"exclude": [0]}])
+@pytest.mark.parametrize("form", ["matrix", "names"])
+def test_folds_must_learn_the_same_labels(form, options):
+    X, Y = make_rows()
+    tuner = ThresholdTuner(make_pipeline(MaxAbsScaler(), MODELS["shortlist"](**options)))
+    name = next(iter(options))
+    with pytest.raises(ValueError, match=f"got shortlistclassifier__{name}=.*Leave these labels"):
+        tuner.fit(X, FORMS[form][0](Y))

@@ -14,7 +14,7 @@ from compactlearn.core.labels_by_name import read_labels_by_name
 from compactlearn.core.params import Integer, nearest
 from compactlearn.core.validation import Targets
 
-__all__ = ["drop_left_out", "leave_out"]
+__all__ = ["drop_left_out", "leave_out", "refuse_leaving_out"]
 
 
 def leave_out(
@@ -103,6 +103,27 @@ def drop_left_out(model: Any, Y: Any, *, sep: str | None = None, owner: str = "f
     if names and model.classes_.dtype.kind not in "iu":  # the columns of names have no order
         return Y
     return _taken(Y if hasattr(Y, "tocsr") else np.asarray(Y), model.classes_)
+
+
+def refuse_leaving_out(estimator: Any, owner: str) -> None:
+    """Raise ValueError if a classifier, or a step of it, would leave out labels.
+
+    Its folds would leave out different ones.
+
+    Parameters
+    ----------
+    estimator : classifier
+    owner : str
+        Who asks, for the message.
+    """
+    usual = {"min_label_count": 1, "exclude": None}
+    for name, value in estimator.get_params().items():
+        own = name.rpartition("__")[2]
+        if own in usual and value is not usual[own] and value != usual[own]:
+            raise ValueError(
+                f"{owner} needs a classifier that learns all labels in every fold; got "
+                f"{name}={value!r:.60}. Leave these labels out of Y instead."
+            )
 
 
 def _columns(exclude: Any, targets: Targets) -> list[int]:

@@ -166,7 +166,7 @@ default="auto"
     coef_ : csr_array of shape (n_labels, n_features + n_labels)
         Weights of the regressions: of the features, and of the labels that the first look takes
         for likely.
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
+    classes_ : ndarray; numbers of columns for a label matrix, names where labels had such
     n_labels_ : int
     excluded_labels_ : list
         Labels that ``min_label_count`` and ``exclude`` left out, by name or column.

@@ -219,9 +219,9 @@ def _probabilities(facts: ModelFacts) -> str:
     if not facts.suggested:
         return ""
     about = (
-        "Suggested labels by their probability: of how many it was said, the mean probability, the "
-        "precision (the share that is right), and the gap between them. A positive gap means that "
-        "the model is overconfident. Gaps of fewer than 50 labels are mostly chance."
+        "Suggested labels by their probability: how many there are, their mean probability, their "
+        "precision (the share that is right), and the gap between the two. A positive gap means "
+        "that the model is overconfident. Gaps of fewer than 50 labels are mostly chance."
     )
     columns = ["Suggested", "Probability", "Labels", "Mean probability", "Precision", "Gap"]
     rows = [
