@@ -7,9 +7,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
-from compactlearn import AutoCompactClassifier, CMLLClassifier, CompactClassifier
+from compactlearn import (
+    AutoCompactClassifier,
+    CMLLClassifier,
+    CompactClassifier,
+    ShortlistClassifier,
+)
 from compactlearn.inspection import inspect_model, model_report
-from compactlearn.metrics import calibration_error
+from compactlearn.metrics import reliability_table
 from tests.makers import make_data
 
 NAMES = ["animals", "boats", "cities", "dances", "engines"]
@@ -42,15 +47,41 @@ def test_counts_and_metrics(model, data, facts):
         assert label.n_given == given[:, j].sum()
         assert label.n_right == (given & true)[:, j].sum()
     found = model.evaluate(X, Y)
-    assert {**facts.metrics, "calibration_error": 0} == {**found, "calibration_error": 0}
-    assert facts.metrics["calibration_error"] == pytest.approx(
-        calibration_error(Y, model.predict_proba(X))
-    )
+    assert facts.metrics == found
+    assert "calibration_error" not in found  # of all pairs, which says nothing of suggestions
     both = facts.n_given + facts.n_present
     assert 2 * facts.n_right / both == pytest.approx(found["micro_f1"])
-    assert sum(one.cells for one in facts.bins) == Y.size
     assert (facts.numbers, facts.n_bytes) == (model.numbers_, model.nbytes_)
     assert facts.settings == {"decoder": "'logistic'", "alpha": "2.0"}
+
+
+def test_probabilities_are_those_of_suggested_labels(model, data, facts):
+    _, _, X, Y = data
+    P, labels = model.predict_proba(X), model.predict(X)
+    asked = {
+        "predicted labels": {"labels": labels},
+        "first label of each row": {"k": 1},
+    }  # the best five are all labels here
+    assert [one.name for one in facts.suggested] == list(asked)
+    for one in facts.suggested:
+        table = reliability_table(Y, P, **asked[one.name])
+        there = table.count > 0
+        for name in ("count", "mean_probability", "precision", "gap"):
+            found = [getattr(bin, name) for bin in one.bins]
+            np.testing.assert_allclose(found, getattr(table, name)[there])
+        assert one.whole.gap == pytest.approx(table.overconfidence)
+        assert [bin.low for bin in one.bins] == list(table.edges[:-1][there])
+
+
+@pytest.mark.parametrize("n_candidates", [3, "auto"])
+def test_the_page_of_a_shortlist_has_probabilities_of_candidates(data, n_candidates):
+    X, Y, new, true = data
+    model = ShortlistClassifier(n_candidates=n_candidates, random_state=0).fit(X, Y)
+    facts = inspect_model(model, new, true)
+    first = facts.suggested[1].whole
+    assert first.count == len(new)
+    assert first.precision == pytest.approx(facts.metrics["precision_at_1"])
+    assert first.gap == pytest.approx(facts.metrics["overconfidence_at_1"])
 
 
 def test_words_are_features_of_largest_mean_contribution(model, data, facts):
@@ -90,7 +121,9 @@ def test_what_is_not_known_is_neither_right_nor_wrong(model, data):
     assert facts.labels[1].n_right == (given * hidden[known, 1]).sum()
     wrong = {one.row for one in facts.mistakes if one.label == NAMES[1]}
     assert wrong == set(np.flatnonzero(known)[given != hidden[known, 1]])
-    assert sum(one.cells for one in facts.bins) == np.sum(~np.isnan(hidden))
+    best = {one.name: one.whole.count for one in facts.suggested}
+    assert best["predicted labels"] == facts.n_given
+    assert best["first label of each row"] == len(hidden)
 
 
 def test_texts_are_shown_and_words_are_words():

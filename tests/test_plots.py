@@ -19,7 +19,7 @@ from compactlearn import (
 )
 from compactlearn.core import optional
 from compactlearn.estimators.explaining.inside import NotExplained
-from compactlearn.metrics import calibration_error, micro_f1
+from compactlearn.metrics import micro_f1, reliability_table
 from compactlearn.plots import plot_embedding, plot_label_map, plot_reliability, plot_tradeoff
 from tests.makers import make_data
 
@@ -157,22 +157,23 @@ def test_a_map_needs_labels_in_a_space(data):
 # ---- how far it can be trusted -------------------------------------------------------------------
 
 
-def test_the_diagram_has_the_calibration_error(model, data):
+@pytest.mark.parametrize("k", [None, 1, 3])
+def test_the_diagram_is_that_of_suggested_labels(model, data, k):
     _, _, new, true = data
     chances = model.predict_proba(new)
+    labels = {"labels": model.predict(new)} if k is None else {"k": k}
     for bins in (1, 4, 15):
-        figure = plot_reliability(model, new, true, bins=bins)
+        figure = plot_reliability(model, new, true, k=k, bins=bins)
         _, points = figure.data
         cells, present = np.asarray(points.customdata).T
-        assert (cells.sum(), present.sum()) == (true.size, true.sum())
-        error = cells @ np.abs(np.asarray(points.x) - np.asarray(points.y)) / cells.sum()
-        assert error == pytest.approx(calibration_error(true, chances, bins=bins))
-        assert f"calibration error {error:.4f}" in figure.layout.title.text
-        places = np.minimum((chances * bins).astype(int), bins - 1)
-        for k, bin_number in enumerate(np.unique(places)):
-            inside = places == bin_number
-            assert points.x[k] == pytest.approx(chances[inside].mean())
-            assert points.y[k] == pytest.approx(true[inside].mean())
+        table = reliability_table(true, chances, bins=bins, **labels)
+        there = table.count > 0
+        np.testing.assert_array_equal(cells, table.count[there])
+        np.testing.assert_array_equal(present, table.present[there])
+        np.testing.assert_allclose(points.x, table.mean_probability[there])
+        np.testing.assert_allclose(points.y, table.precision[there])
+        error = f"calibration error {table.expected_calibration_error:.4f} of {table.total} "
+        assert error in figure.layout.title.text
 
 
 def test_unknown_labels_are_left_out(model, data):
@@ -180,7 +181,8 @@ def test_unknown_labels_are_left_out(model, data):
     hidden = true.astype(float)
     hidden[::2, 1] = np.nan
     _, points = plot_reliability(model, new, hidden).data
-    assert np.asarray(points.customdata)[:, 0].sum() == np.sum(~np.isnan(hidden))
+    given = (model.predict(new) > 0) & ~np.isnan(hidden)
+    assert np.asarray(points.customdata)[:, 0].sum() == given.sum()
     precision, recall, *_ = plot_tradeoff(model, new, hidden).data
     known, scores = ~np.isnan(hidden), model.decision_function(new)
     for place in (0, 100, 300):
@@ -194,6 +196,10 @@ def test_probabilities_of_classes(data):
     _, _, new, true = data
     model = CMLLClassifier(decoder="logistic").fit(new, true[:, 0])
     _, points = plot_reliability(model, new, true[:, 0]).data
+    cells, present = np.asarray(points.customdata).T
+    right = (model.predict(new) == true[:, 0]).sum()
+    assert (cells.sum(), present.sum()) == (30, right)  # one class is predicted for every row
+    _, points = plot_reliability(model, new, true[:, 0], k=2).data
     cells, present = np.asarray(points.customdata).T
     assert (cells.sum(), present.sum()) == (60, 30)  # two classes, of which every row has one
 

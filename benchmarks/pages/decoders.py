@@ -54,7 +54,7 @@ def reliability(record: Record) -> Parts:
     for name in data:
         for key, title, form in (
             ("mean_p_over_mean_y", f"**{name}**, mean p / mean y", ".2f"),
-            ("calibration_error", "expected calibration error", ".4f"),
+            ("calibration_error", "calibration error of all pairs", ".4f"),
             ("log_loss", "log-loss of a row", ".2f"),
         ):
             yield [title, *(f"{rows[name, m][key]:{form}}" for m in methods)]

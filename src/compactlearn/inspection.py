@@ -27,17 +27,27 @@ from compactlearn.estimators.explaining.asking import (
 from compactlearn.estimators.explaining.inside import NotExplained
 from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.estimators.explaining.near_labels import nearest_labels
-from compactlearn.metrics.chances import calibration_error_of, reliability_of
+from compactlearn.metrics.chances import check_probabilities
+from compactlearn.metrics.reliability import ReliabilityTable, suggested_error
+from compactlearn.metrics.scoring import predicted_probabilities
 from compactlearn.metrics.truth import Truth, read_truth
 from compactlearn.report.html.model_page import model_page
-from compactlearn.report.tables.model_facts import Bin, LabelFacts, Misjudged, ModelFacts, Tried
+from compactlearn.report.tables.model_facts import (
+    Bin,
+    LabelFacts,
+    Misjudged,
+    ModelFacts,
+    Suggested,
+    Tried,
+)
 
 __all__ = ["inspect_model", "model_report"]
 
 _WORDS = 6  # of a label
 _NEAR = 3
 _ROWS_OF_WORDS = 30  # of a label, that its words are taken from
-_BINS = 15
+_BINS = 10
+_BEST = 5
 _TEXT = 300  # characters of a row that are shown
 
 
@@ -55,7 +65,8 @@ def model_report(
 
     It says how good the model is on held-out rows, has all labels in a table that can be searched
     and sorted, with the words that speak for each, the labels that are similar, frequency and
-    accuracy; the mistakes that the model was surest about; and figures.
+    accuracy; how reliable the probabilities of suggested labels are; the mistakes that the model
+    was surest about; and figures.
 
     Parameters
     ----------
@@ -131,9 +142,6 @@ def inspect_model(
         LabelFacts(name, n_present[j], n_given[j], n_right[j], words[j], near[j])
         for j, name in enumerate(called.names)
     )
-    bins, error = _bins(model, X, truth)
-    if bins:
-        metrics = {**metrics, "calibration_error": error}
     n_features = X.shape[1] if np.ndim(X) == 2 else 0
     return ModelFacts(
         type(model).__name__,
@@ -147,7 +155,7 @@ def inspect_model(
         labels,
         _mistakes(model, X, (given, present), called, names, n_mistakes, texts),
         *_tried(model),
-        bins,
+        _suggested(model, X, truth, given),
         _ROWS_OF_WORDS,
         unexplained,
     )
@@ -240,20 +248,35 @@ def _misjudged(
     return Misjudged(row, label, given, margin, speaks_for, speaks_against, text)
 
 
-def _bins(model: Any, X: Any, truth: Truth) -> tuple[tuple[Bin, ...], float]:
+def _suggested(model: Any, X: Any, truth: Truth, given: Any) -> tuple[Suggested, ...]:
+    """Reliability of predicted labels, of the first one of each row and of the best few."""
     if not hasattr(model, "predict_proba"):
-        return (), float("nan")
-    chances = model.predict_proba(X)
-    chances = chances.toarray() if scipy.sparse.issparse(chances) else np.asarray(chances)
-    if chances.shape != truth.shape:
-        return (), float("nan")
-    found = reliability_of(truth, chances, _BINS)
-    bins = tuple(
-        Bin(int(cells), float(chance / cells), float(there / cells))
-        for cells, chance, there in zip(found.cells, found.chance, found.present, strict=True)
-        if cells
+        return ()
+    P = predicted_probabilities(model, X)
+    if np.shape(P) != truth.shape:
+        return ()
+    P = check_probabilities(P, truth.shape, allow_sparse=True)
+    asked: list[tuple[str, dict[str, Any]]] = [("predicted labels", {"labels": given})]
+    asked += [(_best(k), {"k": k}) for k in (1, _BEST) if k < truth.shape[1]]
+    found = [(name, suggested_error.table(truth, P, bins=_BINS, **how)) for name, how in asked]
+    return tuple(Suggested(name, _bins(table)) for name, table in found if table.total)
+
+
+def _best(k: int) -> str:
+    return "first label of each row" if k == 1 else f"best {k} labels of each row"
+
+
+def _bins(table: ReliabilityTable) -> tuple[Bin, ...]:
+    return tuple(
+        Bin(
+            float(table.edges[k]),
+            float(table.edges[k + 1]),
+            int(table.count[k]),
+            float(table.mean_probability[k]),
+            float(table.precision[k]),
+        )
+        for k in np.flatnonzero(table.count)
     )
-    return bins, calibration_error_of(truth, chances, _BINS)
 
 
 def _tried(model: Any) -> tuple[tuple[Tried, ...], str]:

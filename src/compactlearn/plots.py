@@ -26,7 +26,9 @@ from compactlearn.estimators.explaining.asking import (
 from compactlearn.estimators.explaining.label_names import LabelNames
 from compactlearn.estimators.explaining.near_labels import nearest_labels, unit_vectors
 from compactlearn.linalg.dense import svd
-from compactlearn.metrics.chances import check_probabilities, reliability_of
+from compactlearn.metrics.chances import check_probabilities
+from compactlearn.metrics.reliability import suggested_error
+from compactlearn.metrics.scoring import predicted_probabilities
 from compactlearn.metrics.truth import Truth, read_truth
 
 __all__ = ["plot_embedding", "plot_label_map", "plot_reliability", "plot_tradeoff"]
@@ -174,12 +176,12 @@ def plot_label_map(model: Any, Y: Any = None) -> Any:
     return figure
 
 
-def plot_reliability(model: Any, X: Any, Y: Any, *, bins: int = 15) -> Any:
-    """Draw how often labels are there against how likely the model says they are.
+def plot_reliability(model: Any, X: Any, Y: Any, *, k: int | None = None, bins: int = 10) -> Any:
+    """Draw the precision of suggested labels against their probability.
 
-    On the diagonal probabilities are frequencies. The title has the calibration error, as
-    `compactlearn.metrics.calibration_error` has it: the mean distance from the diagonal, each bin
-    weighted by its cells, of which there are most by far where labels are unlikely.
+    On the diagonal probabilities are right; below it the model is overconfident. The title has the
+    calibration error: the mean distance from the diagonal, each bin weighted by its labels. The
+    numbers are those of `compactlearn.metrics.reliability_table`.
 
     Parameters
     ----------
@@ -187,7 +189,9 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, bins: int = 15) -> Any:
         One with ``predict_proba``.
     X, Y : as in ``fit``
         Rows that the model has not met. Labels that are NaN are left out.
-    bins : int, default=15
+    k : int or None, default=None
+        None shows the labels that the model predicts, a number the best k of each row.
+    bins : int, default=10
         How many, of equal width.
 
     Returns
@@ -218,13 +222,20 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, bins: int = 15) -> Any:
             "decoder='logistic', or use AutoCompactClassifier."
         )
     called = LabelNames.of(classifier_of(model))
-    chances = model.predict_proba(X)
-    chances = chances.toarray() if scipy.sparse.issparse(chances) else np.asarray(chances)
-    truth = _truth(called, Y, chances.shape, "plot_reliability")
-    found = reliability_of(truth, check_probabilities(chances, chances.shape), bins)
-    there = found.cells > 0
-    cells, chance, present = found.cells[there], found.chance[there], found.present[there]
-    error = float(np.abs(chance - present).sum() / max(1.0, cells.sum()))
+    P = predicted_probabilities(model, X)
+    truth = _truth(called, Y, P.shape, "plot_reliability")
+    P = check_probabilities(P, truth.shape, allow_sparse=True)
+    labels = None if k is not None else called.as_matrix(model.predict(X), "plot_reliability")
+    found = suggested_error.table(truth, P, bins=bins, k=k, labels=labels)
+    if not found.total:
+        raise ValueError(
+            "plot_reliability shows the labels that the model predicts, and it predicts none for "
+            "these rows; pass k, for instance k=1, for the best labels of each row."
+        )
+    there = found.count > 0
+    cells, present = found.count[there], found.present[there]
+    chance, error = found.probability_sum[there], found.expected_calibration_error
+    which = "predicted labels" if k is None else f"best {k} labels of each row"
     figure = go.Figure()
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="as often as said"
@@ -236,16 +247,16 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, bins: int = 15) -> Any:
         marker={"size": 6 + 14 * np.sqrt(cells / cells.max())},
         customdata=np.column_stack([cells, present]),
         hovertemplate=(
-            "said %{x:.3f}<br>there %{y:.3f}<br>%{customdata[1]:,} of %{customdata[0]:,} labels of "
-            "rows<extra></extra>"
+            "probability %{x:.3f}<br>precision %{y:.3f}<br>%{customdata[1]:,} of "
+            "%{customdata[0]:,} labels<extra></extra>"
         ),
         name="this model",
     )
     figure.update_layout(
-        title=f"calibration error {error:.4f}, {int(cells.sum()):,} labels of rows in {bins} bins"
+        title=f"calibration error {error:.4f} of {found.total:,} {which}, in {bins} bins"
     )
     figure.update_xaxes(title="mean probability", range=[0, 1])
-    figure.update_yaxes(title="share of labels that are there", range=[0, 1])
+    figure.update_yaxes(title="precision", range=[0, 1])
     return figure
 
 

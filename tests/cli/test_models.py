@@ -348,3 +348,60 @@ def test_force_replaces(run, fitted, tmp_path):
     run("fit", "e.arff", "-o", "e.model", "--method", "CPLST", "--force")
     assert (tmp_path / "e.model").read_bytes() != before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["e.arff", "e.model", "e.xml"]
+
+
+# ---- labels that are left out --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["shortlist", "auto"])
+def test_labels_are_left_out_by_count_and_by_name(name, run, notes):
+    told = run("fit", notes, "--text", "body", "--tags", "topics", "-o", "n.model",
+               "--method", name, "--min-label-count", 2, "--exclude", "sport")  # fmt: skip
+    assert " 3 labels, without 2 that were left out) in " in told
+    model = load_model("n.model")
+    assert model[-1].excluded_labels_ == ["pasta", "sport"]
+    told = from_lines(run("predict", "n.model", notes, "--topk", 3, "--format", "jsonl"))
+    assert {label for row in told for label, _ in row} == {"bread", "food", "weather"}
+    found = json.loads(run("evaluate", "n.model", notes, "--json"))
+    assert found["unknown_tags"] == 4  # pasta once, sport three times
+    kept = [[tag for tag in tags if tag not in ("pasta", "sport")] for _, tags in NOTES]
+    expected = evaluate(model, [text for text, _ in NOTES], kept)
+    assert found["metrics"] == pytest.approx(expected)
+    assert {"f1_at_1", "predicted_calibration_error", "overconfidence_at_1"} <= set(expected)
+
+
+def test_labels_of_a_table_are_left_out_by_name(run, tmp_path):
+    data = emotions(60)
+    write_arff(data, tmp_path / "e.arff")
+    told = json.loads(run("fit", "e.arff", "-o", "e.model", "--method", "shortlist", "--json",
+                          "--exclude", "calm", "--exclude", "sad"))  # fmt: skip
+    assert told["excluded_labels"] == ["calm", "sad"]
+    assert told["labels"] == 4
+    found = json.loads(run("evaluate", "e.model", "e.arff", "--json"))["metrics"]
+    kept = [0, 1, 3, 5]
+    assert found == pytest.approx(load_model("e.model").evaluate(data.X, data.Y[:, kept]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "cmll", "--min-label-count", "2"], "are for --method auto and shortlist"),
+        (["--method", "shortlist", "--exclude", "sports"], "got 'sports'. Leave it out of exclude"),
+        (["--method", "shortlist", "--min-label-count", "99"], "leave out all 5 labels"),
+    ],
+)
+def test_labels_that_cannot_be_left_out(options, message, notes, capsys):
+    asked = ["fit", str(notes), "--text", "body", "--tags", "topics", "-o", "n.model", *options]
+    assert main(asked) != 0
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (notes.parent / "n.model").exists()
+
+
+def test_explain_names_the_rows_that_voted(run, notes):
+    run(
+        "fit", notes, "--text", "body", "--tags", "topics", "-o", "n.model", "--method", "shortlist"
+    )
+    told = json.loads(run("explain", "n.model", notes, "--rows", "1", "--label", "bread", "--json"))
+    assert {one["row"] for one in told[0]["neighbours"]} == {1, 2}
+    assert "votes of training rows: 1 (" in run("explain", "n.model", notes, "--rows", "1",
+                                                "--label", "bread")  # fmt: skip

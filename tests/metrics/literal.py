@@ -102,6 +102,18 @@ def precision_at_k(truth, scores, k, drop_empty=False):
     return mean(values)
 
 
+def f1_at_k(truth, scores, k, drop_empty=False):
+    """The harmonic mean of precision and recall of the k best labels of each row."""
+    values = []
+    for known, y, f in rows_of(truth, scores):
+        present, _ = split(known, y)
+        rank = places(known, f, "lowest")
+        hits = sum(rank[r] <= k for r in present)
+        if present or not drop_empty:
+            values.append(2 / (k / hits + len(present) / hits) if hits else 0.0)
+    return mean(values)
+
+
 def ideal(n, k):
     return sum(1 / math.log2(t + 1) for t in range(1, min(n, k) + 1))
 
@@ -201,3 +213,29 @@ def calibration_error(truth, probabilities, bins):
             frequency = sum(y for y, _ in own) / len(own)
             error += len(own) / len(cells) * abs(frequency - sum(p for _, p in own) / len(own))
     return error if cells else math.nan
+
+
+def suggested_cells(truth, probabilities, k, threshold, labels):
+    """(present, probability) of the known labels that meet every condition that is not None.
+
+    ``probabilities`` are NaN where a label has none, as in a sparse matrix.
+    """
+    found = []
+    for i, (y, p) in enumerate(zip(truth, probabilities, strict=True)):
+        known = [j for j in range(len(y)) if not math.isnan(y[j]) and not math.isnan(p[j])]
+        best = sorted(known, key=lambda j: (-p[j], j))[:k]
+        found += [
+            (y[j] == 1, float(p[j]))
+            for j in best
+            if (threshold is None or p[j] > threshold[j]) and (labels is None or labels[i][j] == 1)
+        ]
+    return found
+
+
+def reliability(cells, bins):
+    """(count, mean probability, precision) of each bin, NaN where it is empty."""
+    rows = []
+    for b in range(bins):
+        own = [(y, p) for y, p in cells if min(int(p * bins), bins - 1) == b]
+        rows.append((len(own), mean([p for _, p in own]), mean([y for y, _ in own])))
+    return rows

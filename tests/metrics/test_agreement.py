@@ -64,6 +64,17 @@ def test_label_metrics_of_scikit_learn(problem, threshold):
     assert same(ours.subset_accuracy(truth, labels), theirs.accuracy_score(truth, labels))
 
 
+@many
+@given(problems(min_labels=2), st.data())
+def test_f1_of_the_best_labels_is_the_sample_average_of_scikit_learn(problem, data):
+    truth, scores = problem
+    k = data.draw(st.integers(1, truth.shape[1]))
+    best = np.zeros(truth.shape, dtype=int)
+    np.put_along_axis(best, np.argsort(-scores, axis=1, kind="stable")[:, :k], 1, axis=1)
+    expected = theirs.f1_score(truth.astype(int), best, average="samples", zero_division=0)
+    assert same(ours.f1_at_k(truth, scores, k), expected)
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("stored", [0.05, 0.3, 1.0], ids=["few", "some", "all"])
 def test_best_labels_and_propensities_of_napkinxc(seed, stored):

@@ -61,6 +61,10 @@ def test_best_labels(convention, unknown, data):
         metrics.precision_at_k(truth, scores, k, drop_empty=drop),
         literal.precision_at_k(truth, scores, k, drop),
     )
+    assert same(
+        metrics.f1_at_k(truth, scores, k, drop_empty=drop),
+        literal.f1_at_k(truth, scores, k, drop),
+    )
     for metric, discounted in ((metrics.psp_at_k, False), (metrics.psndcg_at_k, True)):
         expected = literal.propensity_scored(truth, scores, k, weights, discounted)
         assert same(metric(truth, scores, k, weights=weights), expected)

@@ -18,6 +18,7 @@ from .data import SCORES, TRUTH, problems, random_problem, steady
 
 FIRST = ["average_precision", "micro_f1", "ranking_loss", "one_error"]
 CHANCES = ["log_loss", "calibration_error"]
+PREDICTED = ["predicted_calibration_error", "predicted_overconfidence"]
 NAMES = [*FIRST, "coverage", "hamming_loss", "subset_accuracy", "example_f1", "macro_f1"]
 TRAIN = (np.random.default_rng(0).random((50, 12)) < 0.3).astype(int)
 
@@ -55,23 +56,28 @@ def test_every_value_is_that_of_its_function(convention, unknown, data):
 def test_names_and_their_order():
     truth, scores = random_problem(0)
     assert list(evaluate(TRUTH, SCORES))[:4] == FIRST
-    at = [f"{name}_at_{k}" for name in ("precision", "ndcg") for k in (1, 3, 5)]
+    at = [f"{name}_at_{k}" for name in ("precision", "ndcg", "f1") for k in (1, 3, 5)]
     assert list(evaluate(truth, scores)) == NAMES + at
     weighted = [f"{name}_at_{k}" for name in ("psp", "psndcg") for k in (1, 3, 5)]
     assert list(evaluate(truth, scores, train_labels=TRAIN)) == NAMES + at + weighted
     table = [name for name in METRICS if not name.endswith("_at_k")]
-    assert table == NAMES + CHANCES
+    assert table == NAMES + CHANCES + PREDICTED
     P = 1 / (1 + np.exp(-scores))
-    assert list(evaluate(truth, scores, probabilities=P)) == NAMES + CHANCES + at
+    sure = [f"{name}_at_{k}" for name in ("calibration_error", "overconfidence") for k in (1, 3, 5)]
+    found = evaluate(truth, scores, probabilities=P)
+    assert list(found) == NAMES + CHANCES + PREDICTED + at + sure
+    found = evaluate(truth, scores, probabilities=sparse.csr_array(P))
+    assert list(found) == NAMES + PREDICTED + at + sure
     assert [name for name in METRICS if name.endswith("_at_k")] == [
-        "precision_at_k", "ndcg_at_k", "psp_at_k", "psndcg_at_k",
+        "precision_at_k", "ndcg_at_k", "f1_at_k", "calibration_error_at_k", "overconfidence_at_k",
+        "psp_at_k", "psndcg_at_k",
     ]  # fmt: skip
 
 
 def test_each_k_once_and_none_beyond_the_labels():
     found = evaluate(TRUTH, SCORES, k=(4, 2, np.int64(2), 5))
     assert list(found)[len(NAMES) :] == [
-        "precision_at_4", "precision_at_2", "ndcg_at_4", "ndcg_at_2",
+        "precision_at_4", "precision_at_2", "ndcg_at_4", "ndcg_at_2", "f1_at_4", "f1_at_2",
     ]  # fmt: skip
     assert list(evaluate(TRUTH, SCORES, k=())) == NAMES
 
@@ -118,8 +124,8 @@ def test_one_warning_for_each_reason():
         "label, but none of the 3 rows has both; the result is NaN."
     )
     assert messages[1].startswith(
-        "coverage and precision_at_1 and ndcg_at_1 need a row with a known label, but none of the "
-        "3 rows has one; the result is NaN."
+        "coverage and precision_at_1 and ndcg_at_1 and f1_at_1 need a row with a known label, but "
+        "none of the 3 rows has one; the result is NaN."
     )
     assert messages[2].startswith("psp_at_1 and psndcg_at_1 need a row with a present label, but")
     assert [message.split()[0] for message in messages[3:]] == [
@@ -267,3 +273,28 @@ def test_log_odds_are_not_cut_at_one_half_without_a_word():
         found = evaluate(truth, odds, threshold=0.0)
         assert found == evaluate(truth, odds, labels=odds > 0)
     assert found["micro_f1"] == evaluate(truth, chances)["micro_f1"]
+
+
+def test_probabilities_of_predicted_labels_are_those_of_the_labels_given():
+    truth, scores = random_problem(5, unknown=0.2)
+    labels = (scores > np.quantile(scores, 0.7)).astype(int)
+    P = 1 / (1 + np.exp(-scores))
+    few = sparse.csr_array(np.where(scores > np.quantile(scores, 0.4), P, 0))
+    for L in (labels, sparse.csr_array(labels)):
+        for given_ in (P, few):
+            found = evaluate(truth, scores, labels=L, probabilities=given_)
+            for name in PREDICTED:
+                expected = getattr(metrics, name)(truth, P, labels=labels)
+                assert found[name] == pytest.approx(expected), name
+            table = metrics.reliability_table(truth, given_, k=3)
+            assert found["calibration_error_at_3"] == table.expected_calibration_error
+            assert found["overconfidence_at_3"] == table.overconfidence
+
+
+def test_without_a_prediction_one_warning_names_both_metrics():
+    truth, scores = random_problem(5)
+    with pytest.warns(UndefinedMetricWarning, match=f"^{' and '.join(PREDICTED)} need") as caught:
+        found = evaluate(truth, scores, threshold=9.0, probabilities=1 / (1 + np.exp(-scores)))
+    assert len(caught) == 1
+    assert np.isnan([found[name] for name in PREDICTED]).all()
+    assert not np.isnan(found["calibration_error_at_1"])

@@ -23,6 +23,7 @@ RANKED = [
     "ndcg_at_k",
     "precision_at_1",
     "ndcg_at_3",
+    "f1_at_3",
 ]
 LABELLED = [name for name, metric in METRICS.items() if metric.needs == "labels"]
 CONVENTIONS = [

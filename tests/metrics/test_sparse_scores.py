@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn import metrics
-from compactlearn.metrics import checks, ndcg_at_k, precision_at_k, psndcg_at_k, psp_at_k
+from compactlearn.metrics import checks, f1_at_k, ndcg_at_k, precision_at_k, psndcg_at_k, psp_at_k
 
 from . import literal
 from .data import problems, random_problem, steady
@@ -27,6 +27,8 @@ def values(truth, scores, k, **options):
         ndcg_at_k(truth, scores, k, convention="sklearn", **options),
         psp_at_k(truth, scores, k, weights=weights, **options),
         psndcg_at_k(truth, scores, k, weights=weights, **options),
+        f1_at_k(truth, scores, k, **options),
+        f1_at_k(truth, scores, k, drop_empty=True, **options),
     ]
 
 
@@ -106,7 +108,7 @@ def test_labels_that_are_not_stored_are_never_right(problem, seed):
 def test_an_empty_matrix_of_scores_finds_nothing():
     truth, _ = random_problem(0)
     nothing = sparse.csr_array(truth.shape)
-    assert values(truth, nothing, 3) == [0.0] * 6
+    assert values(truth, nothing, 3) == [0.0] * 8
 
 
 @pytest.mark.parametrize("cells", [1, 7, 60, 400])

@@ -139,3 +139,17 @@ def test_members_that_speak_of_other_things_say_who_they_are():
     names = [name for group in parts.groups for name in group.names or ()]
     assert "m0: the retriever" in names
     assert sum(group.kind == "feature" for group in parts.groups) == 1
+
+
+def test_neighbours_of_a_blend_are_those_of_its_shortlist():
+    X, Y = make_data(60)
+    short = ShortlistClassifier(random_state=0).fit(X, Y)
+    members = tuple(
+        Member(name, model, Reading(1.0, 0.0), 0.5)
+        for name, model in (("ridge", CMLLClassifier().fit(X, Y)), ("shortlist", short))
+    )
+    labels = np.arange(5)
+    blended = BlendInside(None, Blend(members), 0.0).neighbours(X[:5], labels, 3)
+    assert blended == inside_of(short).neighbours(X[:5], labels, 3)
+    assert any(blended)
+    assert BlendInside(None, Blend(members[:1]), 0.0).neighbours(X[:5], labels, 3) == [()] * 5

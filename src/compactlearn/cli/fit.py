@@ -84,6 +84,14 @@ def fit(
             "labels (0.1), or bytes ('2 MB')."
         ),
     ] = None,
+    min_label_count: Annotated[
+        int,
+        typer.Option(min=1, help="Leave out labels of fewer rows. For auto and shortlist."),
+    ] = 1,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(help="A label to leave out, may be repeated. For auto and shortlist."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of what is random.")] = 0,
     jobs: Annotated[
         int | None, typer.Option(min=-1, help="Threads, where a method can use several.")
@@ -116,6 +124,8 @@ def fit(
     """
     check_target(output, "--output", force=force)
     model = make(method, seed, jobs, time_budget, size_budget)
+    if min_label_count > 1 or exclude:
+        model = _leaving_out(model, method, min_label_count, exclude or None)
     wanted = Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home)
     if blocks or checkpoint is not None:
         _check_blocks(model, method, blocks=blocks)
@@ -154,6 +164,16 @@ def _check_blocks(model: Any, name: str, *, blocks: bool) -> None:
             f"--blocks is for linear models, whose fits need sums of rows only, and the method is "
             f"{name}; pass --method cmll, or a method of the paper."
         )
+
+
+def _leaving_out(model: Any, name: str, min_label_count: int, exclude: list[str] | None) -> Any:
+    """The same classifier without labels that are too rare or excluded."""
+    if not isinstance(model, AutoCompactClassifier | ShortlistClassifier):
+        raise Mistake(
+            f"--min-label-count and --exclude are for --method auto and shortlist, and the method "
+            f"is {name}; pass one of these, or leave the labels out of DATA."
+        )
+    return model.set_params(min_label_count=min_label_count, exclude=exclude)
 
 
 def make(
@@ -213,6 +233,7 @@ def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, An
         "rows": _n_rows(data),
         "features": int(last.n_features_in_),
         "labels": int(last.n_labels_),
+        "excluded_labels": plain(getattr(last, "excluded_labels_", [])),
         "numbers": int(last.numbers_),
         "bytes": output.stat().st_size,
         "seconds": seconds,
@@ -240,9 +261,11 @@ def _changed(model: Any) -> dict[str, Any]:
 
 
 def _sentence(told: Mapping[str, Any]) -> str:
+    left = len(told["excluded_labels"])
+    without = f", without {left} that were left out" if left else ""
     line = (
         f"{told['classifier']} fitted to {told['data']} ({told['rows']} rows, {told['features']} "
-        f"features, {told['labels']} labels) in {told['seconds']:.1f} s: {told['model']}, "
+        f"features, {told['labels']} labels{without}) in {told['seconds']:.1f} s: {told['model']}, "
         f"{human_bytes(told['bytes'])}, {told['numbers']:,} numbers."
     )
     return line if told["why"] is None else f"{line}\n{told['why']}"

@@ -36,6 +36,7 @@ __all__ = [
     "Real",
     "Regressor",
     "Seed",
+    "SomeLabels",
     "SquareMatrix",
     "Widths",
     "check_parameters",
@@ -272,6 +273,27 @@ class Numbers:
     def describe(self) -> str:
         """The shape and content in words."""
         return "a one-dimensional array of finite numbers"
+
+
+@dataclass(frozen=True)
+class SomeLabels:
+    """Labels: a name or a number, or a collection of these.
+
+    >>> SomeLabels().accepts("jazz"), SomeLabels().accepts([3, "jazz"]), SomeLabels().accepts(0.5)
+    (True, True, False)
+    """
+
+    def accepts(self, value: object) -> bool:
+        """Whether `value` is a string or an integer, or a collection of these."""
+        if isinstance(value, str) or Integer().accepts(value):
+            return True
+        if isinstance(value, Mapping) or not isinstance(value, Iterable):
+            return False
+        return all(isinstance(one, str) or Integer().accepts(one) for one in value)
+
+    def describe(self) -> str:
+        """The kinds in words."""
+        return "a label or a list of labels, by name or number"
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.chunked import is_dask
 from compactlearn.core.devices import host
-from compactlearn.core.labels_by_name import read_labels_by_name
+from compactlearn.core.left_out import drop_left_out
 from compactlearn.core.params import Integer
 from compactlearn.core.validation import check_partial_targets, n_rows_of
 from compactlearn.decoding.picked import Pairs, Picked
@@ -29,6 +29,7 @@ from compactlearn.estimators.on_dask.evaluating import evaluate_on_dask
 from compactlearn.metrics import evaluation
 from compactlearn.metrics.checks import Convention
 from compactlearn.metrics.scoring import predicted_probabilities, predicted_scores
+from compactlearn.metrics.truth import read_truth
 
 Array = NDArray[np.float64]
 
@@ -48,7 +49,8 @@ def evaluate(
 
     Rankings are judged by its scores (``decision_function``, or ``predict_proba`` where it has no
     such method), label sets by its decisions (``predict``): whatever the units of the scores and
-    wherever the threshold, the figures are those of the model.
+    wherever the threshold, the figures are those of the model. Where it has ``predict_proba``, the
+    probabilities of the labels that it suggests are compared with their precision.
 
     Parameters
     ----------
@@ -57,9 +59,11 @@ def evaluate(
     X : as in ``fit``
     Y : as in ``fit``; a label matrix may have NaN where a label is not known
         Lists of names are matched with the names of ``fit``; names that it did not have are
-        refused. A vector of classes is read as one label for each class, of which every row has
-        one: then "one_error" is the share of wrong answers, "subset_accuracy" and "micro_f1" that
-        of right ones, and "average_precision" the mean of 1 / rank of the right class.
+        refused, and those that ``min_label_count`` or ``exclude`` left out are not counted; their
+        columns may be in a matrix or not. A vector of classes is read as one label for each class,
+        of which every row has one: then "one_error" is the share of wrong answers,
+        "subset_accuracy" and "micro_f1" that of right ones, and "average_precision" the mean of
+        1 / rank of the right class.
     convention, mask, k, train_labels
         As in `compactlearn.metrics.evaluate`.
     sep : str or None, default=None
@@ -68,7 +72,9 @@ def evaluate(
     Returns
     -------
     dict
-        The names and values of `compactlearn.metrics.evaluate`.
+        The names and values of `compactlearn.metrics.evaluate`. Of the metrics of probabilities
+        those of suggested labels, "predicted_calibration_error", "predicted_overconfidence",
+        "calibration_error_at_1" and so on; over all pairs of a row and a label they say little.
 
     Examples
     --------
@@ -85,15 +91,17 @@ def evaluate(
     model, X = _at_the_end(model, X, "evaluate")
     if is_dask(X):
         return _evaluate_blocks(model, X, Y, mask, convention, k, train_labels, sep)
-    truth, mask, scores, labels = _answers(model, X, Y, mask, sep)
-    return evaluation.evaluate(
+    Y, mask, scores, labels, probabilities = _answers(model, X, Y, mask, sep)
+    truth = read_truth(Y, mask)
+    train_labels = _training_labels(model, host(train_labels), sep)
+    asked = evaluation.Asked.of(convention, k, train_labels, truth.shape[1])
+    return evaluation.evaluate_read(
+        asked,
         truth,
         scores,
         labels=labels,
-        convention=convention,
-        mask=mask,
-        k=k,
-        train_labels=_training_labels(model, host(train_labels), sep),
+        probabilities=probabilities,
+        suggested_alone=True,
     )
 
 
@@ -112,14 +120,18 @@ def _evaluate_blocks(
     return evaluate_on_dask(model, X, Y, mask, asked, partial(_answers, sep=sep))
 
 
-def _answers(model: Any, X: Any, Y: Any, mask: Any, sep: str | None) -> tuple[Any, Any, Array, Any]:
-    """The truth as a matrix, and what hides parts of it; scores to rank, and decisions."""
+def _answers(
+    model: Any, X: Any, Y: Any, mask: Any, sep: str | None
+) -> tuple[Any, Any, Array, Any, Any]:
+    """The truth as a matrix, and what hides parts of it; scores, decisions and probabilities."""
     # Metrics are the host's business, wherever the rows are.
     labels, Y, mask = map(host, (model.predict(X), Y, mask))
-    scores = scores_to_rank(model, X)
+    scores, probabilities = scores_to_rank(model, X), None
+    if hasattr(model, "predict_proba"):
+        probabilities = host(predicted_probabilities(model, X))
     if np.ndim(labels) != 1 or scipy.sparse.issparse(labels):
         truth = _truth(model, Y, mask, n_rows_of(X), labels.shape[1], sep=sep)
-        return truth, None, scores, labels
+        return truth, None, scores, labels, probabilities
     classes = np.asarray(model.classes_)
     labels, truth = _indicators(labels, classes, "predict"), _indicators(Y, classes, "Y")
     if sep is not None:
@@ -129,7 +141,7 @@ def _answers(model: Any, X: Any, Y: Any, mask: Any, sep: str | None) -> tuple[An
         )
     if scores.ndim == 1:  # of the second of two classes, with 0 as the boundary
         scores = np.column_stack([-scores, scores])
-    return truth, mask, scores, labels
+    return truth, mask, scores, labels, probabilities
 
 
 def _training_labels(model: Any, train_labels: Any, sep: str | None) -> Any:
@@ -413,15 +425,14 @@ def told_labels(model: Any, X: Any, k: int | None) -> Pairs:
 
 
 def as_fitted(model: Any, Y: Any, *, sep: str | None, owner: str) -> Any:
-    """Labels by name as a matrix with the columns of fit; all others as they are."""
-    known = getattr(model, "label_names_", None) or ()
-    found = read_labels_by_name(Y, sep=sep, known=known, owner=owner)
-    return Y if found is None else found.matrix
+    """Labels by name as a matrix with the model's columns; others without those left out."""
+    return drop_left_out(model, Y, sep=sep, owner=owner)
 
 
 def _truth(model: Any, Y: Any, mask: Any, n_rows: int, n_labels: int, *, sep: str | None) -> Any:
     """A label matrix in sparse form, NaN where a label is not known."""
     Y = as_fitted(model, Y, sep=sep, owner="evaluate")
+    mask = None if mask is None else drop_left_out(model, mask, owner="evaluate")
     shape = () if Y is None else np.shape(Y)
     if len(shape) == 1:
         raise ValueError(

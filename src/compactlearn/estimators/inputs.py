@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core.devices import DeviceArray, host
+from compactlearn.core.left_out import leave_out
 from compactlearn.core.unknown_labels import check_labels, rows_that_count, with_absent
 from compactlearn.core.validation import Targets, check_features, check_targets, check_weights
 from compactlearn.linalg.graded import column_floor
@@ -25,6 +26,8 @@ class TrainingData:
     targets: Targets
     weights: Array | None
     groups: NDArray[Any] | None
+    rows: NDArray[np.intp] | None = None  # numbers of the rows that count; None: all of them
+    left_out: tuple[Any, ...] = ()  # labels that are not learnt, by name or column
 
 
 def check_training(
@@ -40,7 +43,8 @@ def check_training(
 ) -> TrainingData:
     """Check what ``fit`` was given; the classifier takes the names of the features from it.
 
-    Where labels may be ``partial``, some of them may be unknown.
+    Where labels may be ``partial``, some of them may be unknown. Where the classifier has
+    ``min_label_count`` and ``exclude``, some may be left out.
     """
     X = check_features(classifier, X, reset=True)
     owner = f"{type(classifier).__name__}.fit"
@@ -49,13 +53,19 @@ def check_training(
     else:
         targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
     weights = check_weights(sample_weight, X.shape[0])
+    targets, left = leave_out(
+        targets,
+        weights,
+        getattr(classifier, "min_label_count", 1),
+        getattr(classifier, "exclude", None),
+    )
     groups = check_groups(groups, X.shape[0])
     rows = rows_that_count(targets, weights)
     X, targets, weights = taken(X, targets, weights, rows)
     targets = with_absent(targets)
     if rows is not None and groups is not None:
         groups = groups[rows]
-    return TrainingData(X, targets, weights, groups)
+    return TrainingData(X, targets, weights, groups, rows, tuple(left))
 
 
 def check_folds(moments: Any) -> tuple[tuple[Moments, ...], Moments]:

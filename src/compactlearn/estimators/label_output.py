@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,6 +113,7 @@ class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighe
     classes_: NDArray[Any]
     n_labels_: int
     label_names_: list[str]
+    excluded_labels_: list[Any]
     threshold_: Any
     _labels: LabelSpace
     _boundary: float
@@ -257,10 +258,12 @@ class DenseScores(RanksLabels, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def describe(classifier: RanksLabels, labels: LabelSpace) -> None:
+def describe(classifier: RanksLabels, labels: LabelSpace, left_out: Sequence[Any] = ()) -> None:
     """Let a classifier keep what its predictions need to know about the labels."""
     forget_compression(classifier)
     classifier._labels = labels
+    if hasattr(classifier, "min_label_count"):
+        classifier.excluded_labels_ = list(left_out)
     classifier.classes_, classifier.n_labels_ = labels.classes, labels.n_labels
     vars(classifier).pop("label_names_", None)
     if labels.names is not None:

@@ -27,6 +27,7 @@ from compactlearn.core.params import (
     Numbers,
     Real,
     Seed,
+    SomeLabels,
     check_own_parameters,
 )
 from compactlearn.core.progress import track
@@ -146,6 +147,11 @@ default="auto"
         one of largest F1 for each label, or one that predicts as many labels as there are.
     smallest_weight : float, default=0.02
         Weights of this size or less are dropped.
+    min_label_count : int, default=1
+        Labels of fewer training rows are left out: they are never suggested, and their columns are
+        not among ``classes_``. A row of weight 2 counts twice.
+    exclude : str, int, list of these or None, default=None
+        Labels to leave out likewise: by name, or by column where labels have no names.
     n_jobs : int or None, default=None
         Threads for the regressions; None is as many as there are free cores.
     random_state : int, RandomState, Generator or None, default=None
@@ -162,8 +168,10 @@ default="auto"
     coef_ : csr_array of shape (n_labels, n_features + n_labels)
         Weights of the regressions: of the features, and of the labels that the first look takes
         for likely.
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
+    classes_ : ndarray; numbers of columns for a label matrix, names where labels had such
     n_labels_ : int
+    excluded_labels_ : list
+        Labels that ``min_label_count`` and ``exclude`` left out, by name or column.
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
@@ -206,6 +214,8 @@ default="auto"
         "unit_rows": (Flag(),),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
         "smallest_weight": (Real(0),),
+        "min_label_count": (Integer(1),),
+        "exclude": (SomeLabels(), Nothing()),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
         "verbose": (Integer(0), Flag()),
@@ -221,6 +231,8 @@ default="auto"
         unit_rows: bool = True,
         threshold: Any = "auto",
         smallest_weight: float = 0.02,
+        min_label_count: int = 1,
+        exclude: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -232,6 +244,8 @@ default="auto"
         self.unit_rows = unit_rows
         self.threshold = threshold
         self.smallest_weight = smallest_weight
+        self.min_label_count = min_label_count
+        self.exclude = exclude
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -278,11 +292,11 @@ default="auto"
             )
             labels = LabelSpace.of(data.targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
-            describe(self, labels)
+            describe(self, labels, data.left_out)
             self._sparse_labels = scipy.sparse.issparse(given) or data.targets.by_name
             self._unit_rows = self.unit_rows
             Y = scipy.sparse.csr_array(data.targets.matrix)
-            training = _Training.of(data.X, Y, data.weights, data.targets.unknown)
+            training = _Training.of(data.X, Y, data.weights, data.targets.unknown, data.rows)
             self._learn(training, labels, threshold, workers)
         return self
 
@@ -471,7 +485,7 @@ default="auto"
 
     def _inside(self) -> ShortlistInside:
         check_is_fitted(self, "retriever_")
-        retriever = self.retriever_
+        retriever, near = self.retriever_, self._neighbours
         return ShortlistInside(
             self,
             self._first,
@@ -482,6 +496,7 @@ default="auto"
             self._looked,
             self._dense,
             None if retriever is None else lambda: inside_of(retriever),
+            None if near is None else lambda X, y, k: near.voters(self._rows(X), y, k),
         )
 
     def _matrix(self, X: Any) -> scipy.sparse.csr_array:
@@ -643,10 +658,16 @@ class _Training:
     weights: Array | None  # None: once
     unknown: Any = None  # csr_array with a one for each label that is not known
     copies: Rows | None = None  # rows of equal features share a number; None: there are none
+    numbers: Rows | None = None  # of the rows in fit
 
     @classmethod
     def of(
-        cls, X: Any, Y: scipy.sparse.csr_array, weights: Array | None, unknown: Any = None
+        cls,
+        X: Any,
+        Y: scipy.sparse.csr_array,
+        weights: Array | None,
+        unknown: Any = None,
+        numbers: Rows | None = None,
     ) -> _Training:
         """Merge rows of equal features and labels, in an order that follows from their content.
 
@@ -663,14 +684,17 @@ class _Training:
         rows = order[starts]
         once = bool((total == 1.0).all())
         marks = None if unknown is None else unknown[rows]
-        return cls(X[rows], Y[rows], None if once else total, marks, features[rows])
+        numbers = rows if numbers is None else numbers[rows]
+        copies, w = features[rows], None if once else total
+        return cls(X[rows], Y[rows], w, marks, copies, numbers)
 
     def taken(self, rows: Rows) -> _Training:
         """Some of the rows. A label that none of them knows is absent: nothing shows what it is."""
         weights = None if self.weights is None else self.weights[rows]
         unknown = None if self.unknown is None else known_somewhere(self.unknown[rows])
         copies = None if self.copies is None else self.copies[rows]
-        return _Training(self.X[rows], self.Y[rows], weights, unknown, copies)
+        numbers = None if self.numbers is None else self.numbers[rows]
+        return _Training(self.X[rows], self.Y[rows], weights, unknown, copies, numbers)
 
     @property
     def groups(self) -> Rows:
@@ -702,7 +726,9 @@ class _Training:
 
     def neighbours(self, rows: scipy.sparse.csr_array, count: int) -> Neighbours:
         """Who votes, found by these features of the rows."""
-        return Neighbours.of(rows, self.Y, count, self.weights, self.unknown)
+        found = Neighbours.of(rows, self.Y, count, self.weights, self.unknown)
+        numbers = None if self.numbers is None else self.numbers.astype(np.int32)
+        return replace(found, rows=numbers)
 
     def fitted(self, model: Any) -> Any:
         """A model after its fit to these rows."""

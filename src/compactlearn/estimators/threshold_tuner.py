@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from compactlearn.core.available import available_if, reason_of
 from compactlearn.core.devices import host
+from compactlearn.core.left_out import refuse_leaving_out
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -206,6 +207,7 @@ class ThresholdTuner(
             check_parameters(self, self._constraints)
             X, Y = with_rows_to_take(X), with_rows_to_take(Y)
             owner = "ThresholdTuner.fit"
+            refuse_leaving_out(self.estimator, owner)
             targets = check_labels(
                 Y, n_rows_of(X), unknown=unknown, sep=sep, owner=owner, features=X
             )

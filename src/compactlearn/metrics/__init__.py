@@ -1,6 +1,6 @@
 """How good scores and labels are: metrics with stated conventions, and one table of them."""
 
-from compactlearn.metrics.chances import calibration_error, log_loss
+from compactlearn.metrics.chances import log_loss
 from compactlearn.metrics.evaluation import evaluate
 from compactlearn.metrics.labels import (
     example_f1,
@@ -22,18 +22,30 @@ from compactlearn.metrics.ranking import (
     rankable_rows,
     ranking_loss,
 )
+from compactlearn.metrics.reliability import (
+    ReliabilityTable,
+    calibration_error,
+    calibration_error_at_k,
+    overconfidence_at_k,
+    predicted_calibration_error,
+    predicted_overconfidence,
+    reliability_table,
+)
 from compactlearn.metrics.scoring import scorer
 from compactlearn.metrics.table import METRICS, Metric, get_metric
-from compactlearn.metrics.top import ndcg_at_k, precision_at_k
+from compactlearn.metrics.top import f1_at_k, ndcg_at_k, precision_at_k
 
 __all__ = [
     "METRICS",
     "Metric",
+    "ReliabilityTable",
     "average_precision",
     "calibration_error",
+    "calibration_error_at_k",
     "coverage",
     "evaluate",
     "example_f1",
+    "f1_at_k",
     "get_metric",
     "hamming_loss",
     "inverse_propensities",
@@ -42,12 +54,16 @@ __all__ = [
     "micro_f1",
     "ndcg_at_k",
     "one_error",
+    "overconfidence_at_k",
     "precision_at_k",
+    "predicted_calibration_error",
+    "predicted_overconfidence",
     "propensities",
     "psndcg_at_k",
     "psp_at_k",
     "rankable_rows",
     "ranking_loss",
+    "reliability_table",
     "scorer",
     "subset_accuracy",
 ]

@@ -9,7 +9,17 @@ from sklearn.exceptions import UndefinedMetricWarning
 from compactlearn.core.warn import warn_user
 from compactlearn.metrics.label_ranks import LabelRanks
 
-__all__ = ["KNOWN", "PRESENT", "RANKABLE", "Measure", "Rule", "Sums", "average", "warn_undefined"]
+__all__ = [
+    "KNOWN",
+    "PRESENT",
+    "RANKABLE",
+    "SUGGESTED",
+    "Measure",
+    "Rule",
+    "Sums",
+    "average",
+    "warn_undefined",
+]
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,7 @@ RANKABLE = Rule(
 PRESENT = Rule("a present label", "one", lambda n_present, n_known: n_present > 0)
 # A row of which nothing is known says nothing, whatever the convention.
 KNOWN = Rule("a known label", "one", lambda n_present, n_known: n_known > 0)
+SUGGESTED = Rule("a suggested label that is known", "one", KNOWN.holds)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ __all__ = [
     "check_labels",
     "check_scores",
     "check_shape",
+    "check_threshold",
+    "pieces",
     "row_blocks",
 ]
 
@@ -39,7 +41,7 @@ def check_labels(labels: Any, shape: tuple[int, int]) -> Matrix:
     check_shape("labels", L.shape, shape)
     if L.dtype == bool:
         return L
-    for values in _pieces(L):
+    for values in pieces(L):
         wrong = (values != 0) & (values != 1)
         if wrong.any():
             raise ValueError(
@@ -76,7 +78,7 @@ def _are_labels(scores: np.ndarray) -> bool:
     if scores.dtype == bool:
         return scores.size > 0
     ones = zeros = False
-    for values in _pieces(scores):
+    for values in pieces(scores):
         one, zero = values == 1, values == 0
         if not (one | zero).all():
             return False
@@ -86,7 +88,7 @@ def _are_labels(scores: np.ndarray) -> bool:
 
 def check_finite(scores: Matrix) -> None:
     """Refuse scores that cannot be ranked."""
-    for values in _pieces(scores):
+    for values in pieces(scores):
         if not np.isfinite(values).all():
             raise ValueError(
                 "scores must be finite to be ranked, but hold NaN or infinity; check the model "
@@ -121,6 +123,18 @@ def check_shape(name: str, given: tuple[int, ...], expected: tuple[int, ...]) ->
             f"{name} must have the shape of Y_true, {tuple(expected)}, but have {tuple(given)}; "
             "pass the same rows and labels in both."
         )
+
+
+def check_threshold(threshold: Any, n_labels: int) -> np.ndarray:
+    """Return one threshold for all labels, or one for each."""
+    bounds = np.asarray(threshold)
+    shape_fits = bounds.shape in ((), (n_labels,))
+    if bounds.dtype.kind not in "iuf" or not shape_fits or not np.isfinite(bounds).all():
+        raise ValueError(
+            f"threshold must be a finite number or one for each of the {n_labels} labels, but is "
+            f"{threshold!r}; pass such a number or array."
+        )
+    return bounds
 
 
 def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
@@ -160,7 +174,7 @@ def as_matrix(values: Any, name: str) -> Matrix:
         ) from None
 
 
-def _pieces(matrix: Matrix) -> Iterator[np.ndarray]:
+def pieces(matrix: Matrix) -> Iterator[np.ndarray]:
     """The stored values, a block at a time: what a check makes of them stays in the cache."""
     if sparse.issparse(matrix):
         yield matrix.data

@@ -1,10 +1,13 @@
 """Every metric of the table at once, from one sort of each row."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from scipy import sparse
 
 from compactlearn.core.params import Integer
 from compactlearn.core.warn import warn_user
@@ -12,18 +15,32 @@ from compactlearn.metrics.averages import Measure, Sums
 from compactlearn.metrics.chances import check_probabilities
 from compactlearn.metrics.checks import (
     Convention,
+    Matrix,
     check_convention,
     check_labels,
     check_scores,
+    check_threshold,
     row_blocks,
 )
 from compactlearn.metrics.hit_counts import Counts, count, count_block, merge
 from compactlearn.metrics.label_ranks import ranks_of_block
 from compactlearn.metrics.propensity import inverse_propensities
+from compactlearn.metrics.reliability import (
+    ReliabilityTable,
+    SuggestedMeasure,
+    warn_nothing_suggested,
+)
 from compactlearn.metrics.table import METRICS, Metric
 from compactlearn.metrics.truth import Truth, read_truth
 
-__all__ = ["Asked", "evaluate", "measures_of"]
+__all__ = [
+    "Asked",
+    "evaluate",
+    "evaluate_read",
+    "measures_of",
+    "suggested_tables",
+    "suggested_values",
+]
 
 # A mean score below this is none of a probability, and none of a regression on labels 0 and 1,
 # whose scores have about the mean of the labels; single scores of a regression may be anything.
@@ -60,9 +77,10 @@ def evaluate(
         of log-odds and margins is 0, of a fitted model ``threshold_``.
     labels : array-like or sparse matrix of shape (n_samples, n_labels), optional
         The decisions, 0 and 1, as ``predict`` returns them; then `threshold` is not used.
-    probabilities : array-like of shape (n_samples, n_labels), optional
+    probabilities : array-like or sparse matrix of shape (n_samples, n_labels), optional
         What ``predict_proba`` returns, for the metrics that are about it; without them those are
-        left out.
+        left out. Of a sparse matrix, in which only some labels have a probability, the metrics of
+        all labels, "log_loss" and "calibration_error", are left out.
     convention : "zhang", "sklearn" or "mulan"
         For every metric that knows it, see there.
     mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
@@ -79,39 +97,68 @@ def evaluate(
     dict
         Name to value, in the order of `METRICS`: "average_precision", "micro_f1",
         "ranking_loss", "one_error", "coverage", "hamming_loss", "subset_accuracy",
-        "example_f1", "macro_f1", with `probabilities` "log_loss" and "calibration_error", then for
-        each k in turn "precision_at_1", "precision_at_3" and
-        so on, likewise "ndcg_at_1", and with `train_labels` "psp_at_1" and "psndcg_at_1".
+        "example_f1", "macro_f1"; with `probabilities` "log_loss", "calibration_error" (of all
+        pairs), "predicted_calibration_error" and "predicted_overconfidence"; then for each k in
+        turn "precision_at_1", "precision_at_3" and so on, likewise "ndcg_at_1" and "f1_at_1"; with
+        `probabilities` "calibration_error_at_1" and "overconfidence_at_1"; and with
+        `train_labels` "psp_at_1" and "psndcg_at_1".
 
     Examples
     --------
     >>> evaluate([[1, 0, 1, 0], [0, 1, 0, 0]], [[0.9, 0.8, 0.7, 0.1], [0.2, 0.6, 0.1, 0.0]], k=[1])
     {'average_precision': 0.916666..., 'micro_f1': 0.857142..., 'ranking_loss': 0.125,
      'one_error': 0.0, 'coverage': 1.0, 'hamming_loss': 0.125, 'subset_accuracy': 0.5,
-     'example_f1': 0.9, 'macro_f1': 0.666666..., 'precision_at_1': 1.0, 'ndcg_at_1': 1.0}
+     'example_f1': 0.9, 'macro_f1': 0.666666..., 'precision_at_1': 1.0, 'ndcg_at_1': 1.0,
+     'f1_at_1': 0.833333...}
     """
     truth = read_truth(Y, mask)
-    S = check_scores(scores, truth.shape)
-    P = None if probabilities is None else check_probabilities(probabilities, truth.shape)
-    bounds = _check_threshold(threshold, truth.shape[1])
-    asked = Asked.of(convention, k, train_labels, truth.shape[1]).metrics(
-        probabilities=P is not None
+    asked = Asked.of(convention, k, train_labels, truth.shape[1])
+    some = sparse.issparse(probabilities)
+    return evaluate_read(
+        asked, truth, scores, threshold, labels, probabilities, suggested_alone=some
     )
-    sums = Sums(measures_of(asked))
+
+
+def evaluate_read(
+    asked: Asked,
+    truth: Truth,
+    scores: Any,
+    threshold: Any = 0.5,
+    labels: Any = None,
+    probabilities: Any = None,
+    *,
+    suggested_alone: bool = False,
+) -> dict[str, float]:
+    """Return `evaluate` of a truth that has been read.
+
+    With ``suggested_alone`` the metrics of all probabilities are left out.
+    """
+    S = check_scores(scores, truth.shape)
+    P = probabilities
+    P = None if P is None else check_probabilities(P, truth.shape, allow_sparse=suggested_alone)
+    bounds = check_threshold(threshold, truth.shape[1])
+    wanted = asked.metrics(probabilities=P is not None, suggested_alone=suggested_alone)
+    sums = Sums(measures_of(wanted))
     for rows in row_blocks(truth.shape):
         sums.add(ranks_of_block(truth.rows(rows), S[rows]))
     ranked = sums.quotients(truth.shape[0])
+    above = np.greater_equal if asked.convention == "mulan" else np.greater
     if labels is None:
         _doubt_threshold(S, bounds)
-        counts = _counts_above(truth, S, bounds, convention)
+        counts = _counts_above(truth, S, bounds, above)
+        labels = None if P is None else above(S, bounds)
     else:
         counts = count(truth, check_labels(labels, truth.shape))
+    tables = {} if P is None else suggested_tables(wanted, truth, P, labels)
+    suggested = suggested_values(wanted, tables, truth.shape[0])
     found: dict[str, float] = {}
-    for name, row, given in asked:
+    for name, row, given in wanted:
         if row.needs == "scores":
             found[name] = ranked[name]
         elif row.needs == "labels":
             found[name] = row.measure(counts, **given)
+        elif name in suggested:
+            found[name] = suggested[name]
         else:
             found[name] = row.measure(truth, P, **given)
     return found
@@ -129,7 +176,7 @@ class Asked:
     weights: np.ndarray | None = None  # inverse propensities of the labels
 
     @classmethod
-    def of(cls, convention: Any, k: Any, train_labels: Any, n_labels: int) -> "Asked":
+    def of(cls, convention: Any, k: Any, train_labels: Any, n_labels: int) -> Asked:
         """What the user has asked for, checked."""
         check_convention(convention)
         ks = tuple(_check_ks(k, n_labels))
@@ -142,8 +189,13 @@ class Asked:
             )
         return cls(convention, ks, inverse_propensities(train_labels))
 
-    def metrics(self, *, probabilities: bool = False) -> list[Wanted]:
-        """Names, rows and options of what is evaluated, in the order of the table."""
+    def metrics(
+        self, *, probabilities: bool = False, suggested_alone: bool = False
+    ) -> list[Wanted]:
+        """Names, rows and options of what is evaluated, in the order of the table.
+
+        With ``suggested_alone``, of the metrics of probabilities those of suggested labels.
+        """
         given: dict[str, Any] = {"convention": self.convention}
         if self.weights is not None:
             given["weights"] = self.weights
@@ -152,6 +204,8 @@ class Asked:
             if "weights" in row.defaults and "weights" not in given:
                 continue
             if row.needs == "probabilities" and not probabilities:
+                continue
+            if suggested_alone and row.needs == "probabilities" and not _of_suggested(row):
                 continue
             options = row.defaults | {key: given[key] for key in given if key in row.defaults}
             if name.endswith("_at_k"):
@@ -166,9 +220,44 @@ def measures_of(asked: Sequence[Wanted]) -> dict[str, Measure]:
     return {name: row.measure(**given) for name, row, given in asked if row.needs == "scores"}
 
 
-def _counts_above(truth: Truth, S: np.ndarray, bounds: np.ndarray, convention: str) -> Counts:
+def suggested_tables(
+    wanted: Sequence[Wanted], truth: Truth, P: Matrix, labels: Any
+) -> dict[str, ReliabilityTable]:
+    """Return the reliability table of the best k labels for each k, and of the predicted ones.
+
+    Two metrics that are read off the same table have one between them.
+    """
+    tables: dict[tuple[Any, ...], ReliabilityTable] = {}
+    found = {}
+    for name, row, given in wanted:
+        if _of_suggested(row):
+            own = {**given, "labels": labels} if "labels" in given else given
+            key = (given.get("k"), given["bins"])
+            if key not in tables:
+                tables[key] = cast(SuggestedMeasure, row.measure).table(truth, P, **own)
+            found[name] = tables[key]
+    return found
+
+
+def suggested_values(
+    wanted: Sequence[Wanted], tables: Mapping[str, ReliabilityTable], n_rows: int
+) -> dict[str, float]:
+    """Return the metrics of suggested labels; NaN, with one warning, where there are none."""
+    found = {
+        name: cast(SuggestedMeasure, row.measure).value(tables[name])
+        for name, row, _ in wanted
+        if name in tables
+    }
+    warn_nothing_suggested([name for name, value in found.items() if np.isnan(value)], n_rows)
+    return found
+
+
+def _of_suggested(row: Metric) -> bool:
+    return isinstance(row.measure, SuggestedMeasure)
+
+
+def _counts_above(truth: Truth, S: np.ndarray, bounds: np.ndarray, above: np.ufunc) -> Counts:
     """Counts of the labels whose scores are above the bounds, a block of rows at a time."""
-    above = np.greater_equal if convention == "mulan" else np.greater
     blocks = row_blocks(truth.shape)
     return merge((count_block(truth.rows(b), above(S[b], bounds)) for b in blocks), truth)
 
@@ -195,14 +284,3 @@ def _check_ks(ks: Any, n_labels: int) -> list[int]:
             f"k must be integers >= 1, but is {ks!r}; pass such numbers, for instance (1, 3, 5)."
         )
     return [int(value) for value in values if value <= n_labels]
-
-
-def _check_threshold(threshold: Any, n_labels: int) -> np.ndarray:
-    bounds = np.asarray(threshold)
-    shape_fits = bounds.shape in ((), (n_labels,))
-    if bounds.dtype.kind not in "iuf" or not shape_fits or not np.isfinite(bounds).all():
-        raise ValueError(
-            f"threshold must be a finite number or one for each of the {n_labels} labels, but is "
-            f"{threshold!r}; pass such a number or array."
-        )
-    return bounds

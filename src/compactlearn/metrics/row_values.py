@@ -15,6 +15,7 @@ from compactlearn.metrics.label_ranks import LabelRanks
 __all__ = [
     "average_precision_measure",
     "coverage_measure",
+    "f1_measure",
     "ndcg_measure",
     "one_error_measure",
     "precision_measure",
@@ -91,6 +92,15 @@ def precision_measure(k: int, drop_empty: bool = False) -> Measure:
         return rows.sum_by_row(rows.lowest_first <= k) / k
 
     return Measure(PRESENT if drop_empty else KNOWN, precision)
+
+
+def f1_measure(k: int, drop_empty: bool = False) -> Measure:
+    """What `f1_at_k` averages."""
+
+    def f1(rows: LabelRanks) -> np.ndarray:
+        return 2 * rows.sum_by_row(rows.lowest_first <= k) / (k + rows.n_present)
+
+    return Measure(PRESENT if drop_empty else KNOWN, f1)
 
 
 def ndcg_measure(k: int, convention: Any, drop_empty: bool = False) -> Measure:

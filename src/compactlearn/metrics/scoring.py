@@ -1,12 +1,12 @@
 """Metrics as scikit-learn's searches and cross-validation want them: called with a fitted model."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from compactlearn.core.labels_by_name import read_labels_by_name
+from compactlearn.core.left_out import drop_left_out
 from compactlearn.core.params import nearest
 from compactlearn.metrics.propensity import inverse_propensities
 from compactlearn.metrics.table import Metric, get_metric
@@ -39,8 +39,7 @@ class Scorer:
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
         """The metric on X and Y, with its sign changed if less of it is better."""
         metric = get_metric(self.name)
-        named = read_labels_by_name(Y, known=_names_of(estimator), owner="The scorer")
-        Y = Y if named is None else named.matrix
+        Y = drop_left_out(_last_of(estimator), Y, owner="The scorer")
         value = metric.function(Y, _READ[metric.needs](estimator, X), **self.options)
         return value if metric.greater_is_better else -value
 
@@ -49,11 +48,11 @@ class Scorer:
         return f"scorer({self.name!r}{options})"
 
 
-def _names_of(estimator: Any) -> Sequence[str]:
-    """The names of the labels that a classifier was fitted to, or a pipeline that ends in one."""
+def _last_of(estimator: Any) -> Any:
+    """The classifier at the end of a pipeline, or the classifier itself."""
     while hasattr(estimator, "steps"):
         estimator = estimator[-1]
-    return getattr(estimator, "label_names_", None) or ()
+    return estimator
 
 
 def scorer(name: str, **options: Any) -> Scorer:

@@ -21,7 +21,7 @@ from compactlearn.metrics.checks import (
 from compactlearn.metrics.label_ranks import LabelRanks, label_ranks
 from compactlearn.metrics.truth import Truth
 
-__all__ = ["ranked_blocks"]
+__all__ = ["pairs_as_matrix", "ranked_blocks"]
 
 
 def ranked_blocks(truth: Truth, scores: Any, k: int) -> Iterator[LabelRanks]:
@@ -37,7 +37,7 @@ def ranked_blocks(truth: Truth, scores: Any, k: int) -> Iterator[LabelRanks]:
         How many labels per row the caller looks at.
     """
     if isinstance(scores, tuple) and len(scores) == 2:
-        return _stored_ranks(truth, _from_pair(scores, truth.shape, k))
+        return _stored_ranks(truth, pairs_as_matrix(scores, truth.shape, k))
     if not sparse.issparse(scores):
         return label_ranks(truth, check_scores(scores, truth.shape))
     stored = as_matrix(scores, "scores")
@@ -46,7 +46,7 @@ def ranked_blocks(truth: Truth, scores: Any, k: int) -> Iterator[LabelRanks]:
     return _stored_ranks(truth, stored)
 
 
-def _from_pair(pair: tuple[Any, Any], shape: tuple[int, int], k: int) -> sparse.csr_array:
+def pairs_as_matrix(pair: tuple[Any, Any], shape: tuple[int, int], k: int) -> sparse.csr_array:
     """The labels and scores of `predict_topk` as a matrix that stores them and nothing else."""
     labels, scores = as_matrix(pair[0], "The labels"), as_matrix(pair[1], "The scores")
     n_rows, n_labels = shape

@@ -9,12 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from compactlearn.core.params import nearest
-from compactlearn.metrics.chances import (
-    calibration_error,
-    calibration_error_of,
-    log_loss,
-    log_loss_of,
-)
+from compactlearn.metrics.chances import log_loss, log_loss_of
 from compactlearn.metrics.labels import (
     example_f1,
     example_f1_of,
@@ -29,9 +24,20 @@ from compactlearn.metrics.labels import (
 )
 from compactlearn.metrics.propensity import psndcg_at_k, psp_at_k
 from compactlearn.metrics.ranking import average_precision, coverage, one_error, ranking_loss
+from compactlearn.metrics.reliability import (
+    calibration_error,
+    calibration_error_at_k,
+    calibration_error_of,
+    overconfidence_at_k,
+    predicted_calibration_error,
+    predicted_overconfidence,
+    suggested_error,
+    suggested_excess,
+)
 from compactlearn.metrics.row_values import (
     average_precision_measure,
     coverage_measure,
+    f1_measure,
     ndcg_measure,
     one_error_measure,
     precision_measure,
@@ -39,7 +45,7 @@ from compactlearn.metrics.row_values import (
     psp_measure,
     ranking_loss_measure,
 )
-from compactlearn.metrics.top import ndcg_at_k, precision_at_k
+from compactlearn.metrics.top import f1_at_k, ndcg_at_k, precision_at_k
 
 __all__ = [
     "METRICS",
@@ -127,11 +133,44 @@ ROWS: dict[str, Metric] = {
             calibration_error,
             "probabilities",
             False,
-            "Calibration error",
+            "Calibration error of all pairs",
             calibration_error_of,
+        ),
+        Metric(
+            "predicted_calibration_error",
+            predicted_calibration_error,
+            "probabilities",
+            False,
+            "Calibration error of predicted labels",
+            suggested_error,
+        ),
+        Metric(
+            "predicted_overconfidence",
+            predicted_overconfidence,
+            "probabilities",
+            False,
+            "Overconfidence of predicted labels",
+            suggested_excess,
         ),
         Metric("precision_at_k", precision_at_k, "scores", True, "Precision@k", precision_measure),
         Metric("ndcg_at_k", ndcg_at_k, "scores", True, "nDCG@k", ndcg_measure),
+        Metric("f1_at_k", f1_at_k, "scores", True, "F1@k", f1_measure),
+        Metric(
+            "calibration_error_at_k",
+            calibration_error_at_k,
+            "probabilities",
+            False,
+            "Calibration error@k",
+            suggested_error,
+        ),
+        Metric(
+            "overconfidence_at_k",
+            overconfidence_at_k,
+            "probabilities",
+            False,
+            "Overconfidence@k",
+            suggested_excess,
+        ),
         Metric("psp_at_k", psp_at_k, "scores", True, "Propensity-scored precision@k", psp_measure),
         Metric(
             "psndcg_at_k", psndcg_at_k, "scores", True, "Propensity-scored nDCG@k", psndcg_measure

@@ -14,10 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.metrics.averages import Sums
+from compactlearn.metrics.chances import check_probabilities
 from compactlearn.metrics.checks import check_labels, check_scores, row_blocks
-from compactlearn.metrics.evaluation import Asked, measures_of
+from compactlearn.metrics.evaluation import (
+    Asked,
+    Wanted,
+    measures_of,
+    suggested_tables,
+    suggested_values,
+)
 from compactlearn.metrics.hit_counts import Counts, count
 from compactlearn.metrics.label_ranks import ranks_of_block
+from compactlearn.metrics.reliability import ReliabilityTable
 from compactlearn.metrics.truth import read_truth
 
 __all__ = ["Tally", "add_tallies", "judged", "tally"]
@@ -35,10 +43,13 @@ class Tally:
     rows: NDArray[np.int64]  # (u, 4) the distinct counts of rows, in the order of _OF_ROWS
     times: NDArray[np.int64]  # (u,) how many rows have them
     by_label: NDArray[np.int64]  # (4, M) the same counts down the columns
+    tables: dict[str, ReliabilityTable] | None = None  # of each metric of suggested labels
 
 
-def tally(asked: Asked, Y: Any, scores: Any, labels: Any, mask: Any = None) -> Tally:
-    """What some rows have to say: their truth, scores and decisions.
+def tally(
+    asked: Asked, Y: Any, scores: Any, labels: Any, mask: Any = None, probabilities: Any = None
+) -> Tally:
+    """What some rows have to say: their truth, scores, decisions and probabilities.
 
     >>> one = tally(Asked("zhang", (1,)), [[1, 0]], [[0.9, 0.2]], [[1, 0]])
     >>> both = add_tallies(one, tally(Asked("zhang", (1,)), [[1, 0]], [[0.1, 0.2]], [[0, 0]]))
@@ -54,7 +65,11 @@ def tally(asked: Asked, Y: Any, scores: Any, labels: Any, mask: Any = None) -> T
     of_rows = np.column_stack([getattr(counts, name) for name in _OF_ROWS])
     distinct, times = np.unique(of_rows, axis=0, return_counts=True)
     by_label = np.stack([getattr(counts, f"label_{name}") for name in _OF_ROWS])
-    return Tally(truth.shape[0], sums.above, sums.below, distinct, times, by_label)
+    tables = None
+    if probabilities is not None:
+        P = check_probabilities(probabilities, truth.shape, allow_sparse=True)
+        tables = suggested_tables(_wanted(asked, True), truth, P, labels)
+    return Tally(truth.shape[0], sums.above, sums.below, distinct, times, by_label, tables)
 
 
 def add_tallies(one: Tally, other: Tally) -> Tally:
@@ -69,18 +84,32 @@ def add_tallies(one: Tally, other: Tally) -> Tally:
         distinct,
         times,
         one.by_label + other.by_label,
+        _add_tables(one.tables, other.tables),
     )
+
+
+def _add_tables(
+    one: dict[str, ReliabilityTable] | None, other: dict[str, ReliabilityTable] | None
+) -> dict[str, ReliabilityTable] | None:
+    if one is None or other is None:
+        return None
+    return {name: table + other[name] for name, table in one.items()}
+
+
+def _wanted(asked: Asked, probabilities: bool) -> list[Wanted]:
+    return asked.metrics(probabilities=probabilities, suggested_alone=True)
 
 
 def judged(asked: Asked, total: Tally) -> dict[str, float]:
     """Name to value, as `evaluate` returns them."""
-    wanted = asked.metrics()
+    wanted = _wanted(asked, total.tables is not None)
     sums = Sums(measures_of(wanted))
     sums.above, sums.below = total.above, total.below
     ranked = sums.quotients(total.n_rows)
     counts = _counts(total)
+    known = ranked | suggested_values(wanted, total.tables or {}, total.n_rows)
     return {
-        name: ranked[name] if row.needs == "scores" else row.measure(counts, **given)
+        name: known[name] if name in known else row.measure(counts, **given)
         for name, row, given in wanted
     }
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from compactlearn.metrics.averages import average
 from compactlearn.metrics.checks import Convention, check_k
-from compactlearn.metrics.row_values import ndcg_measure, precision_measure
+from compactlearn.metrics.row_values import f1_measure, ndcg_measure, precision_measure
 from compactlearn.metrics.sparse_scores import ranked_blocks
 from compactlearn.metrics.truth import read_truth
 
-__all__ = ["ndcg_at_k", "precision_at_k"]
+__all__ = ["f1_at_k", "ndcg_at_k", "precision_at_k"]
 
 
 def precision_at_k(
@@ -96,3 +96,36 @@ def ndcg_at_k(
     k = check_k(k, truth.shape[1])
     measure = ndcg_measure(k, convention, drop_empty)
     return average("ndcg_at_k", measure, ranked_blocks(truth, scores, k), truth.shape[0])
+
+
+def f1_at_k(
+    Y_true: Any, scores: Any, k: int = 5, *, drop_empty: bool = False, mask: Any = None
+) -> float:
+    """F1 of the k best-scored labels of each row, averaged over rows; 1 is best.
+
+    Of a row with n present labels, of which h are among the k best, it is 2 h / (k + n), the
+    harmonic mean of h / k (`precision_at_k`) and h / n (recall). A row with fewer or more than k
+    labels cannot reach 1. This is the sample average of scikit-learn's `f1_score` for the sets of
+    the k best labels, and with k = 5 what Annif calls "F1@5" (averaged over documents).
+
+    Parameters
+    ----------
+    Y_true, scores, k, drop_empty, mask
+        As in `precision_at_k`.
+
+    Returns
+    -------
+    float
+        NaN, with an UndefinedMetricWarning, if no row counts.
+
+    Examples
+    --------
+    Of two labels, one is among the two best:
+
+    >>> f1_at_k([[1, 0, 1, 0]], [[0.9, 0.8, 0.7, 0.1]], k=2)
+    0.5
+    """
+    truth = read_truth(Y_true, mask)
+    k = check_k(k, truth.shape[1])
+    measure = f1_measure(k, drop_empty)
+    return average("f1_at_k", measure, ranked_blocks(truth, scores, k), truth.shape[0])

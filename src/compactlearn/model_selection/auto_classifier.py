@@ -13,6 +13,7 @@ from scipy.special import expit
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.core.left_out import leave_out
 from compactlearn.core.params import (
     Choice,
     Constraint,
@@ -22,6 +23,7 @@ from compactlearn.core.params import (
     Numbers,
     Real,
     Seed,
+    SomeLabels,
     check_parameters,
 )
 from compactlearn.core.progress import Steps
@@ -113,6 +115,11 @@ default="f1"
         A label is predicted where its probability is strictly above. A name is tuned on the
         scores that models are judged by: one threshold of largest micro-F1 ("auto" is the same),
         one of largest F1 for each label, or one that predicts as many labels as there are.
+    min_label_count : int, default=1
+        Labels of fewer training rows are left out: they are never suggested, and their columns are
+        not among ``classes_``. A row of weight 2 counts twice.
+    exclude : str, int, list of these or None, default=None
+        Labels to leave out likewise: by name, or by column where labels have no names.
     n_jobs : int or None, default=None
         Threads for trees and sparse regressions; None is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -143,6 +150,8 @@ default="f1"
     interrupted_ : bool
         Whether Ctrl-C ended the search; what was best by then is taken.
     threshold_ : float or ndarray, in the units of ``decision_function``, which are log-odds
+    excluded_labels_ : list
+        Labels that ``min_label_count`` and ``exclude`` left out, by name or column.
     classes_, n_labels_, label_names_, nbytes_, numbers_, compression_, n_features_in_, \
 feature_names_in_
         As in :class:`CompactClassifier`.
@@ -176,6 +185,8 @@ feature_names_in_
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "time_budget": (Real(0, open_low=True), Nothing()),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
+        "min_label_count": (Integer(1),),
+        "exclude": (SomeLabels(), Nothing()),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
         "verbose": (Integer(0),),
@@ -189,6 +200,8 @@ feature_names_in_
         size_budget: Any = None,
         cv: Any = 5,
         threshold: Any = "f1",
+        min_label_count: int = 1,
+        exclude: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -198,6 +211,8 @@ feature_names_in_
         self.size_budget = size_budget
         self.cv = cv
         self.threshold = threshold
+        self.min_label_count = min_label_count
+        self.exclude = exclude
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -248,9 +263,10 @@ feature_names_in_
                     "that are all known; leave size_budget out, or the unknown labels."
                 )
             weights = check_weights(sample_weight, X.shape[0])
+            targets, left = leave_out(targets, weights, self.min_label_count, self.exclude)
             labels = LabelSpace.of(targets)
             threshold = given_threshold(self.threshold, "logistic", labels)
-            describe(self, labels)
+            describe(self, labels, left)
             groups = check_groups(groups, X.shape[0])
             counted = rows_that_count(targets, weights)
             X, targets, weights = taken(X, targets, weights, counted)
@@ -479,6 +495,7 @@ feature_names_in_
             targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             groups = check_groups(groups, X.shape[0])
+            targets, _ = leave_out(targets, weights, self.min_label_count, self.exclude)
             counted = None if weights is None else np.flatnonzero(weights)
             X, targets, weights = without_zero_weights(X, targets, weights)
             problem = self._problem(X, targets, weights, counted, groups)

@@ -10,7 +10,7 @@ from compactlearn.estimators.compressing import Half
 from compactlearn.estimators.pruned import KeptFeatures, KeptWeights
 from compactlearn.estimators.stored.checks import is_number, matrix, numbers, require, size
 from compactlearn.estimators.stored.foreign import vectorizer
-from compactlearn.estimators.stored.models import check_labels
+from compactlearn.estimators.stored.models import ALL_LABELS, check_labels
 from compactlearn.metrics.scoring import Scorer
 from compactlearn.model_selection.auto.blend import Blend, Member, Reading
 from compactlearn.model_selection.auto.forest import LabelForest
@@ -72,7 +72,7 @@ allow(
         whole(type_, _check_search)
         for type_ in (GridSearchMoments, CMLLClassifierCV, RatioSearchCV)
     ),
-    whole(AutoCompactClassifier, _check_auto),
+    whole(AutoCompactClassifier, _check_auto, later=ALL_LABELS),
     whole(Blend),
     whole(Member),
     whole(Reading),

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline
 
@@ -21,7 +22,9 @@ __all__ = ["TextVectorizer", "text_classifier"]
 SETTINGS: dict[str, Any] = {"sublinear_tf": True, "dtype": np.float32}
 
 
-def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
+def text_classifier(
+    classifier: Any = None, *, min_label_count: int = 1, exclude: Any = None, **settings: Any
+) -> Pipeline:
     """Return a scikit-learn Pipeline that learns labels of texts.
 
     Texts become sparse rows of unit length (tf-idf of their words, its step "words"), and a
@@ -33,6 +36,10 @@ def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
         None is :class:`AutoCompactClassifier`, which tries several kinds of models and takes the
         best; where there are more than some thousand labels it takes :class:`ShortlistClassifier`
         at once. For the shortest fit pass ``CMLLClassifier()``.
+    min_label_count : int, default=1
+        Labels of fewer texts are left out, and never suggested.
+    exclude : str, list of str or None, default=None
+        Labels to leave out likewise, by name.
     **settings
         Of scikit-learn's ``TfidfVectorizer``, such as ``ngram_range=(1, 2)`` or
         ``analyzer="char_wb"``; by default ``sublinear_tf=True``, all words that occur, and numbers
@@ -58,13 +65,27 @@ def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
     ['weather']
     """
     if classifier is None:
-        classifier = AutoCompactClassifier()
+        classifier = AutoCompactClassifier(min_label_count=min_label_count, exclude=exclude)
     elif not Methods("fit", "predict").accepts(classifier):
         raise TypeError(
             f"text_classifier needs a classifier with fit and predict, and was given "
             f"{classifier!r:.60}; leave it out, or pass one such as CMLLClassifier()."
         )
+    elif min_label_count != 1 or exclude is not None:
+        classifier = leaving_out(classifier, min_label_count, exclude, "text_classifier")
     return Pipeline([("words", TextVectorizer(**SETTINGS | settings)), ("tags", classifier)])
+
+
+def leaving_out(classifier: Any, min_label_count: Any, exclude: Any, owner: str) -> Any:
+    """Return a clone of a classifier that leaves out some labels."""
+    wanted = {"min_label_count": min_label_count, "exclude": exclude}
+    if not set(wanted) <= set(classifier.get_params(deep=False)):
+        raise TypeError(
+            f"{owner} was given min_label_count={min_label_count!r} and exclude={exclude!r:.60}, "
+            f"and {type(classifier).__name__} has no such parameters; use AutoCompactClassifier or "
+            "ShortlistClassifier, or leave the labels out of the training rows."
+        )
+    return clone(classifier).set_params(**wanted)
 
 
 class TextVectorizer(TfidfVectorizer):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,18 @@ def test_metrics_are_those_of_rows_in_memory(kind, convention):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("labels", ["matrix", "vector"])
+def test_calibration_of_suggested_labels_is_that_of_rows_in_memory(labels):
+    X, Y = make_data()
+    y = Y if labels == "matrix" else np.array(["a", "b", "c"])[np.arange(90) % 3]
+    model = CMLLClassifier(decoder="logistic").fit(X, y)
+    expected = model.evaluate(X, y)
+    assert {"predicted_overconfidence", "calibration_error_at_1"} <= set(expected)
+    found = model.evaluate(array(X, *SIZES), array(y, 90))
+    assert list(found) == list(expected)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
 @modest
 @given(
     n_rows=st.integers(1, 12),
@@ -59,9 +72,14 @@ def test_tallies_add_up_to_the_metrics(n_rows, n_labels, cut, unknown, conventio
     labels = rng.integers(0, 2, Y.shape)
     asked = Asked.of(convention, (1, 3), None, n_labels)
     parts = [slice(0, min(cut, n_rows)), slice(min(cut, n_rows), n_rows)]
-    tallies = [tally(asked, Y[p], scores[p], labels[p]) for p in parts if p.stop > p.start]
+    P = scipy.sparse.csr_array(rng.integers(0, 4, Y.shape) / 3)  # whose zeros are no candidates
+    tallies = [
+        tally(asked, Y[p], scores[p], labels[p], probabilities=P[p])
+        for p in parts
+        if p.stop > p.start
+    ]
     total = tallies[0] if len(tallies) == 1 else add_tallies(*tallies)
-    expected = evaluate(Y, scores, labels=labels, convention=convention, k=(1, 3))
+    expected = evaluate(Y, scores, labels=labels, convention=convention, k=(1, 3), probabilities=P)
     found = judged(asked, total)
     assert list(found) == list(expected)
     np.testing.assert_allclose(list(found.values()), list(expected.values()), rtol=1e-12)

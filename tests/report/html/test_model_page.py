@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 
 from compactlearn.report.html.model_page import model_page
-from compactlearn.report.tables.model_facts import Bin, LabelFacts, Misjudged, ModelFacts, Tried
+from compactlearn.report.tables.model_facts import (
+    Bin,
+    LabelFacts,
+    Misjudged,
+    ModelFacts,
+    Suggested,
+    Tried,
+)
 from compactlearn.report.words.model_words import says
 
 LABELS = (
@@ -32,7 +39,10 @@ FACTS = ModelFacts(
     ),
     (Tried("CMLL", 100, 0.7, 0.01, True), Tried("forest", 5000, 0.6, None, False)),
     "average_precision",
-    (Bin(90, 0.1, 0.12), Bin(10, 0.9, 0.8)),
+    (
+        Suggested("predicted labels", (Bin(0.1, 0.2, 90, 0.1, 0.12), Bin(0.9, 1.0, 10, 0.9, 0.8))),
+        Suggested("first label of each row", (Bin(0.5, 0.6, 7, 0.55, 0.5),)),
+    ),
     30,
 )
 
@@ -56,7 +66,10 @@ def test_it_says_what_it_was_told():
         "over at most 30 rows that have it",
         "decoder &#x27;logistic&#x27;",
         "forest: 0.600, 5,000 numbers",
-        "said 0.900, there 0.800, of 10",
+        "predicted labels: probability 0.900, precision 0.800, of 10",
+        "predicted labels all 100 0.180 0.188 -0.008",
+        "predicted labels 0.90 to 1.00 10 0.900 0.800 +0.100",
+        "first label of each row 0.50 to 0.60 7 0.550 0.500 +0.050",
     ):
         assert said in text, said
 
@@ -78,6 +91,11 @@ def test_sentences():
         "Of the labels in 10 rows or more it knows best label 7, label 6 and label 5, and least "
         "label 0, label 1 and label 2." in told
     )
+    for gap, word in ((0.3, "high"), (-0.3, "low"), (0.05, "")):
+        bins = (Bin(0.4, 0.5, 40, 0.45, 0.45 - gap), Bin(0.9, 1.0, 60, 0.95, 0.95 - gap))
+        told = says(replace(FACTS, suggested=(Suggested("predicted labels", bins),)))
+        sentence = f"Its probabilities are too {word}: the predicted labels have a mean probability"
+        assert any(one.startswith(sentence) for one in told) == bool(word)
     silent = tuple(replace(label, n_given=0, n_right=0) for label in LABELS)
     assert "It gives no label to any of these rows" in " ".join(says(replace(FACTS, labels=silent)))
 
@@ -89,13 +107,21 @@ def test_what_there_is_nothing_to_say_about_is_left_out():
         settings={},
         mistakes=(),
         tried=(),
-        bins=(),
+        suggested=(),
         numbers=None,
         n_bytes=None,
         unexplained="Nobody knows why.",
     )
     page = model_page(bare)
-    for absent in ("Mistakes", "Settings", "Figures", "Similar labels", "MB", "It keeps"):
+    for absent in (
+        "Mistakes",
+        "Settings",
+        "Figures",
+        "Probabilities",
+        "Similar labels",
+        "MB",
+        "It keeps",
+    ):
         assert absent not in text_of(page[page.index("<body>") : page.index("<script>")]), absent
     assert "Nobody knows why." in page
 

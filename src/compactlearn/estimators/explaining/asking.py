@@ -26,6 +26,7 @@ from compactlearn.metrics.checks import row_blocks
 
 Array = NDArray[np.float64]
 
+_NEIGHBOURS = 5  # that are named
 _ENTRIES = 1 << 21  # sixteen megabytes of weights or terms at a time
 
 
@@ -44,7 +45,7 @@ def explain(
     * *forests*: one for each feature, what it changes on the way from the roots to the leaves;
     * :class:`ShortlistClassifier`: features and likely labels, by their weights in the second look;
       what the retriever says beside what it mostly says of the label; the votes of the neighbours;
-      and the company of the other candidates;
+      and the company of the other candidates; ``neighbours`` are the training rows that voted;
     * :class:`AutoCompactClassifier`: those of all its members, weighed; terms of the same feature
       are one;
     * :class:`C2AEClassifier`: one for each feature, by the mean slopes of the networks between a
@@ -428,6 +429,9 @@ def _reasons(
             parts = inside.parts(rows, np.zeros_like(labels)).times(sign)
         else:
             parts = inside.parts(rows, labels)
+        voters = [()] * chosen.size
+        if not names.labels.two_classes:
+            voters = inside.neighbours(rows, labels, _NEIGHBOURS)
         for place, pair in enumerate(chosen):
             terms, n_rest = strongest(parts, place, rows, names, k)
             score, base = float(pairs.scores[pair]), float(parts.base[place])
@@ -440,5 +444,6 @@ def _reasons(
                 terms,
                 score - base - sum(term.contribution for term in terms),
                 n_rest,
+                voters[place],
             )
     return found

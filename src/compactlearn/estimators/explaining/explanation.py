@@ -48,6 +48,22 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Neighbour:
+    """A training row that voted for a label, because it is similar to the row.
+
+    Attributes
+    ----------
+    row : int
+        Its number among the rows of ``fit``; of equal rows with equal labels the first one's.
+    share : float
+        Its share of the votes of all neighbours of the row.
+    """
+
+    row: int
+    share: float
+
+
+@dataclass(frozen=True)
 class Reasons:
     """Why one label has its score in one row.
 
@@ -71,6 +87,9 @@ class Reasons:
         All other terms together, and what rounding has left.
     n_rest : int
         How many other terms there are.
+    neighbours : tuple of Neighbour
+        Training rows that voted for the label, largest share first; of models without neighbours,
+        such as linear ones, empty.
     """
 
     row: int
@@ -81,6 +100,7 @@ class Reasons:
     terms: tuple[Term, ...]
     rest: float
     n_rest: int
+    neighbours: tuple[Neighbour, ...] = ()
 
     @property
     def speaks_for(self) -> tuple[Term, ...]:
@@ -112,6 +132,7 @@ class Reasons:
             ],
             "rest": self.rest,
             "n_rest": self.n_rest,
+            "neighbours": [{"row": one.row, "share": one.share} for one in self.neighbours],
         }
 
     def __repr__(self) -> str:
@@ -125,6 +146,8 @@ class Reasons:
         for title, value, contribution in listed:
             at = "" if value is None else f"  at {value:.4g}"
             lines.append(f"  {contribution:+9.3f}  {title[:width]:<{width}}{at}".rstrip())
+        if self.neighbours:
+            lines.append(f"  {_voters(self.neighbours)}")
         return "\n".join(lines)
 
 
@@ -213,6 +236,12 @@ class Explanation(Sequence[Reasons]):
         return f"<div>{''.join(tables)}</div>"
 
 
+def _voters(neighbours: Sequence[Neighbour]) -> str:
+    """The neighbours in one line."""
+    listed = ", ".join(f"{one.row} ({100 * one.share:.0f} %)" for one in neighbours)
+    return f"votes of training rows: {listed}"
+
+
 _COLUMNS = ("row", "label", "score", "name", "kind", "value", "weight", "contribution")
 
 
@@ -235,9 +264,10 @@ def _table(one: Reasons) -> str:
         f'<th scope="col" style="{_STYLE}">{word}</th>'
         for word in ("term", "value", "contribution", "")
     )
+    voters = f"<p>{_voters(one.neighbours)}</p>" if one.neighbours else ""
     return (
         f"<table><caption>row {one.row}, <b>{escape(one.label)}</b>: {one.score:.3f} ({said})"
-        f"</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f"</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{voters}"
     )
 
 

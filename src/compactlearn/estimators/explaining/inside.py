@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core.validation import check_features
+from compactlearn.estimators.explaining.explanation import Neighbour
 from compactlearn.estimators.explaining.parts import Parts, Terms, products
 
 Array = NDArray[np.float64]
@@ -48,6 +49,11 @@ class Inside:
         """What the scores of pairs are made of: row i of X with the label of column labels[i]."""
         del X, labels
         raise self.refusal("its scores are not sums of terms that have a meaning by themselves")
+
+    def neighbours(self, X: Any, labels: Places, k: int) -> list[tuple[Neighbour, ...]]:
+        """For each pair of ``parts`` the k training rows that voted most for its label."""
+        del X, k
+        return [()] * labels.size
 
     def label_vectors(self) -> Any:
         """(M, r) where the labels lie in a space in which similar ones are near."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from compactlearn.core.labels_by_name import read_labels_by_name
+from compactlearn.core.left_out import drop_left_out
 from compactlearn.core.params import Integer, nearest
 
 
@@ -20,6 +20,7 @@ class LabelNames:
     classes: tuple[Any, ...]
     two_classes: bool
     named: bool  # by whoever fitted the model
+    model: Any
 
     @classmethod
     def of(cls, model: Any) -> LabelNames:
@@ -28,7 +29,7 @@ class LabelNames:
         known = getattr(model, "label_names_", None)
         named = known is not None and len(known) == len(classes)
         names = tuple(str(name) for name in (known if named else classes))
-        return cls(names, classes, _has_two_classes(model), named)
+        return cls(names, classes, _has_two_classes(model), named, model)
 
     @property
     def count(self) -> int:
@@ -36,9 +37,8 @@ class LabelNames:
         return len(self.names)
 
     def by_column(self, Y: Any, owner: str) -> Any:
-        """Lists of names as a matrix with the columns of fit; all other labels as they are."""
-        found = read_labels_by_name(Y, known=self.names if self.named else (), owner=owner)
-        return Y if found is None else found.matrix
+        """Lists of names as a matrix with the model's columns; others without those left out."""
+        return drop_left_out(self.model, Y, owner=owner)
 
     def as_matrix(self, Y: Any, owner: str) -> Any:
         """Labels of rows as a matrix: lists of names, and a vector of classes, as well."""

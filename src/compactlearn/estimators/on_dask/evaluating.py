@@ -22,8 +22,8 @@ from compactlearn.estimators.on_dask.running import block_named, call, total, va
 from compactlearn.metrics.evaluation import Asked
 from compactlearn.metrics.tallies import Tally, add_tallies, judged, tally
 
-# Model, X, Y and mask in; truth, what hides parts of it, scores and decisions out.
-Answers = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, Any]]
+# Model, X, Y and mask in; truth, what hides parts of it, scores, decisions, probabilities out.
+Answers = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, Any, Any]]
 
 
 def evaluate_on_dask(
@@ -60,5 +60,5 @@ def _tally_of(
     """On a worker: what one block has to say."""
     model, asked, answers = shared
     with blas_threads(1), block_named(index, start):
-        truth, hidden, scores, labels = answers(model, X, Y, mask)
-        return tally(asked, truth, scores, labels, hidden)
+        truth, hidden, scores, labels, probabilities = answers(model, X, Y, mask)
+        return tally(asked, truth, scores, labels, hidden, probabilities)

@@ -40,6 +40,7 @@ class Neighbours:
     count: int  # how many neighbours vote
     weights: NDArray[np.float32] | None = None  # how often each of them does; None: once
     unknown: scipy.sparse.csr_array | None = None  # a one for each label that a row does not know
+    rows: NDArray[np.int32] | None = None  # their numbers in fit; None in files of older versions
 
     @classmethod
     def of(
@@ -111,9 +112,34 @@ class Neighbours:
             yield slice(first, last)
             first = last
 
-    def _block_votes(
-        self, X: scipy.sparse.csr_array, first: int, groups: NDArray[np.integer[Any]] | None
-    ) -> Any:
+    def voters(
+        self, X: scipy.sparse.csr_array, labels: NDArray[np.integer[Any]], k: int
+    ) -> list[list[tuple[int, float]]]:
+        """Training rows that vote for a label of each row, and their shares of all its votes.
+
+        The k largest shares, largest first; of equal shares the lowest row number first. None where
+        the numbers of the training rows are not known.
+        """
+        if self.rows is None:
+            return [[] for _ in labels]
+        nearest, total = self._nearest(X)
+        found = []
+        for i, label in enumerate(labels):
+            own = slice(nearest.indptr[i], nearest.indptr[i + 1])
+            with_label = self.labels[nearest.indices[own]][:, [label]].toarray().ravel() > 0
+            places, votes = nearest.indices[own][with_label], nearest.data[own][with_label]
+            numbers = self.rows[places]
+            best = np.lexsort((numbers, -votes))[:k]
+            found.append([(int(numbers[j]), float(votes[j] / total[i])) for j in best])
+        return found
+
+    def _nearest(
+        self,
+        X: scipy.sparse.csr_array,
+        first: int = 0,
+        groups: NDArray[np.integer[Any]] | None = None,
+    ) -> tuple[Any, Any]:
+        """Return the votes of the neighbours of each row, and their sums."""
         similar = scipy.sparse.csr_array(X, dtype=np.float32) @ self.columns
         if groups is not None:
             own = groups[first : first + X.shape[0]]
@@ -122,7 +148,12 @@ class Neighbours:
         nearest.data **= 2
         if self.weights is not None:
             nearest.data *= self.weights[nearest.indices]
-        total = np.asarray(nearest.sum(axis=1)).ravel()
+        return nearest, np.asarray(nearest.sum(axis=1)).ravel()
+
+    def _block_votes(
+        self, X: scipy.sparse.csr_array, first: int, groups: NDArray[np.integer[Any]] | None
+    ) -> Any:
+        nearest, total = self._nearest(X, first, groups)
         votes = nearest @ self.labels
         counts = np.diff(votes.indptr)
         votes.data /= np.repeat(np.maximum(total, np.finfo(np.float32).tiny), counts)

@@ -23,6 +23,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from compactlearn.estimators.explaining.explanation import Neighbour
 from compactlearn.estimators.explaining.inside import Inside, Places
 from compactlearn.estimators.explaining.parts import Parts, Terms, products, single_terms
 from compactlearn.estimators.shortlisting.candidates import Candidates
@@ -59,6 +60,7 @@ class ShortlistInside(Inside):
     look: Callable[[Any], Looked]
     rank: Callable[[Any], Array]  # scores of all labels; those that are no candidates come last
     retriever: Callable[[], Inside] | None
+    voters: Callable[[Any, Places, int], list[list[tuple[int, float]]]] | None = None
 
     def width(self, X: Any) -> int:
         """Features and likely labels."""
@@ -147,6 +149,13 @@ class ShortlistInside(Inside):
             "base", ["no candidate"], absent[:, None], np.full((labels.size, 1), np.nan)
         )
         return parts + Parts(np.zeros(labels.size), (note,))
+
+    def neighbours(self, X: Any, labels: Places, k: int) -> list[tuple[Neighbour, ...]]:
+        """The training rows that voted for each label."""
+        if self.voters is None:
+            return super().neighbours(X, labels, k)
+        found = self.voters(X, labels, k)
+        return [tuple(Neighbour(row, share) for row, share in one) for one in found]
 
     def label_vectors(self) -> Any:
         """Where the retriever has them; the weights of the second look where it has none."""

@@ -63,6 +63,10 @@ _NO_CORRECTION = {"positive_unlabelled": False, "propensities": None, "label_noi
 # ---- labels -----------------------------------------------------------------------------------
 
 
+#: Parameters of a classifier that leaves out labels, in files of versions without them.
+ALL_LABELS = {"min_label_count": 1, "exclude": None}
+
+
 def check_labels(classifier: Any) -> int:
     """What every classifier knows of its labels; returns how many columns its scores have."""
     state = vars(classifier)
@@ -83,6 +87,9 @@ def check_labels(classifier: Any) -> int:
         counted = isinstance(classes, np.ndarray) and classes.ndim == 1
         least = 2 if labels.kind == "binary" else n_labels
         require(counted and classes.size >= least, "the classes are not those of the labels")
+    left = state.get("excluded_labels_", [])
+    listed = isinstance(left, list) and all(isinstance(name, str | int) for name in left)
+    require(listed, "the labels that were left out are no names")
     threshold(classifier.threshold_, n_labels)
     require(is_number(state.get("_boundary", 0.0)), "the boundary is no number")
     size(classifier.n_features_in_, "the number of features")

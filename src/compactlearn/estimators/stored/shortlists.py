@@ -12,7 +12,7 @@ from compactlearn.estimators.shortlisting.second_look import SecondLook
 from compactlearn.estimators.shortlisting.third_look import Company, ThirdLook
 from compactlearn.estimators.shortlisting.unit_rows import UnitRows
 from compactlearn.estimators.stored.checks import is_number, matrix, numbers, require, size
-from compactlearn.estimators.stored.models import check_labels
+from compactlearn.estimators.stored.models import ALL_LABELS, check_labels
 from compactlearn.storing.kinds import allow, whole
 
 _CROSSED = 5  # products of what the first look sees with how frequent a label is
@@ -56,6 +56,9 @@ def _check_neighbours(found: Neighbours, n_features: int, n_labels: int) -> None
         numbers(found.weights, (n_rows,), "the weights of neighbours")
     if found.unknown is not None:
         _csr(found.unknown, (n_rows, n_labels), "what neighbours do not know")
+    if found.rows is not None:
+        whole_numbers = numbers(found.rows, (n_rows,), "the rows of neighbours").dtype.kind in "iu"
+        require(whole_numbers, "the rows of neighbours are no whole numbers")
 
 
 def _check_shortlist(classifier: ShortlistClassifier) -> None:
@@ -92,12 +95,12 @@ def _check_shortlist(classifier: ShortlistClassifier) -> None:
 
 
 allow(
-    whole(ShortlistClassifier, _check_shortlist),
+    whole(ShortlistClassifier, _check_shortlist, later=ALL_LABELS),
     whole(Sizes, name="ShortlistSizes"),
     whole(FirstLook),
     whole(SecondLook),
     whole(ThirdLook, later={"by_frequency": None}),
     whole(Company),
-    whole(Neighbours, later={"unknown": None}),
+    whole(Neighbours, later={"unknown": None, "rows": None}),
     whole(UnitRows),
 )

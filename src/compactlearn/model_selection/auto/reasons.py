@@ -8,6 +8,7 @@ from operator import add
 from typing import Any
 
 from compactlearn.estimators.explaining.asking import inside_of
+from compactlearn.estimators.explaining.explanation import Neighbour
 from compactlearn.estimators.explaining.inside import Inside, NotExplained, Places
 from compactlearn.estimators.explaining.parts import Parts
 from compactlearn.model_selection.auto.blend import Blend, Member
@@ -34,6 +35,15 @@ class BlendInside(Inside):
         parts = inside.parts(inside.checked(X), labels).through(member.reading)
         parts = parts.times(member.weight)
         return parts if len(self.blend.members) == 1 else parts.named(member.name)
+
+    def neighbours(self, X: Any, labels: Places, k: int) -> list[tuple[Neighbour, ...]]:
+        """Those of the first member that has any."""
+        for member in self.blend.members:
+            inside = inside_of(member.model)
+            found = inside.neighbours(inside.checked(X), labels, k)
+            if any(found):
+                return found
+        return super().neighbours(X, labels, k)
 
     def label_vectors(self) -> Any:
         """Those of the member of largest weight that has any."""

@@ -15,13 +15,13 @@ from compactlearn.report.html.parts import (
     wrapped,
 )
 from compactlearn.report.html.shell import whole_page
-from compactlearn.report.tables.model_facts import LabelFacts, Misjudged, ModelFacts
+from compactlearn.report.tables.model_facts import Bin, LabelFacts, Misjudged, ModelFacts
 from compactlearn.report.tables.names import arrow, counted, metric_order, number, title
 from compactlearn.report.words.model_words import says
 
 __all__ = ["model_page"]
 
-_TILES = ("average_precision", "micro_f1", "macro_f1", "one_error", "calibration_error")
+_TILES = ("average_precision", "micro_f1", "macro_f1", "one_error", "predicted_calibration_error")
 
 
 def model_page(facts: ModelFacts, heading: str = "A model, looked at") -> str:
@@ -29,6 +29,7 @@ def model_page(facts: ModelFacts, heading: str = "A model, looked at") -> str:
     sections = [
         ("labels", "Labels", _labels(facts)),
         ("mistakes", "Mistakes worth reading", _mistakes(facts)),
+        ("probabilities", "Probabilities of suggested labels", _probabilities(facts)),
         ("figures", "Figures", _figures(facts)),
         ("metrics", "All metrics", _metrics(facts)),
         ("settings", "Settings", _settings(facts)),
@@ -214,26 +215,72 @@ def _frequency_figure(facts: ModelFacts) -> list[tuple[str, str]]:
     return [(svg, "The mean F1 of labels that are about as frequent.")]
 
 
+def _probabilities(facts: ModelFacts) -> str:
+    if not facts.suggested:
+        return ""
+    about = (
+        "Suggested labels by their probability: how many there are, their mean probability, their "
+        "precision (the share that is right), and the gap between the two. A positive gap means "
+        "that the model is overconfident. Gaps of fewer than 50 labels are mostly chance."
+    )
+    columns = ["Suggested", "Probability", "Labels", "Mean probability", "Precision", "Gap"]
+    rows = [
+        _bin_row(one.name, of, bin)
+        for one in facts.suggested
+        for of, bin in [
+            ("all", one.whole),
+            *((f"{bin.low:.2f} to {bin.high:.2f}", bin) for bin in one.bins),
+        ]
+    ]
+    table = wrapped(
+        "probability-table",
+        "Probabilities of suggested labels",
+        [head(text) for text in columns],
+        rows,
+        "",
+        "Probabilities of suggested labels",
+        kind="wide tall",
+    )
+    return f"<p>{prose(about)}</p>{table}"
+
+
+def _bin_row(name: str, probability: str, one: Bin) -> str:
+    cells = [
+        f'<td class="left">{escape(probability)}</td>',
+        number_cell(one.count, f"{one.count:,}"),
+        number_cell(one.mean_probability, f"{one.mean_probability:.3f}"),
+        number_cell(one.precision, f"{one.precision:.3f}"),
+        number_cell(one.gap, f"{one.gap:+.3f}"),
+    ]
+    return f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
+
+
 def _reliability_figure(facts: ModelFacts) -> list[tuple[str, str]]:
-    if len(facts.bins) < 2:
-        return []
     dots = [
         Dot(
-            one.chance,
-            f"said {one.chance:.3f}, there {one.share:.3f}, of {one.cells:,}",
-            0,
-            one.share,
+            bin.mean_probability,
+            f"{one.name}: probability {bin.mean_probability:.3f}, precision {bin.precision:.3f}, "
+            f"of {bin.count:,}",
+            style,
+            bin.precision,
         )
-        for one in facts.bins
+        for style, one in enumerate(facts.suggested)
+        for bin in one.bins
     ]
+    if len(dots) < 2:
+        return []
     svg = scatter(
-        "As often as it is said?",
+        "Reliability of suggested labels",
         dots,
         "mean probability",
-        "share that is there",
-        [("labels of rows", 0)],
+        "precision",
+        [(one.name, style) for style, one in enumerate(facts.suggested)],
     )
-    return [(svg, "Probabilities are frequencies where marks lie on the line.")]
+    caption = (
+        "Each mark is a bin of suggested labels. On the line probabilities are right; below it the "
+        "model is overconfident."
+    )
+    return [(svg, caption)]
 
 
 def _metrics(facts: ModelFacts) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["Bin", "LabelFacts", "Misjudged", "ModelFacts", "Tried"]
+__all__ = ["Bin", "LabelFacts", "Misjudged", "ModelFacts", "Suggested", "Tried"]
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,58 @@ class Tried:
 
 @dataclass(frozen=True)
 class Bin:
-    """Labels of rows that were called about equally likely."""
+    """Suggested labels of similar probability.
 
-    cells: int
-    chance: float  # the mean of what was said
-    share: float  # of what is there
+    Parameters
+    ----------
+    low, high : float
+        Bounds of the probabilities.
+    count : int
+        Number of suggestions.
+    mean_probability : float
+    precision : float
+        Share of the suggestions that are right.
+    """
+
+    low: float
+    high: float
+    count: int
+    mean_probability: float
+    precision: float
+
+    @property
+    def gap(self) -> float:
+        """Mean probability minus precision."""
+        return self.mean_probability - self.precision
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """Reliability of the labels that a model suggests.
+
+    Parameters
+    ----------
+    name : str
+        Which labels: those predicted, or the best k of each row.
+    bins : tuple of Bin
+        Those that are not empty, in order.
+    """
+
+    name: str
+    bins: tuple[Bin, ...]
+
+    @property
+    def whole(self) -> Bin:
+        """All suggestions in one bin."""
+        count = sum(one.count for one in self.bins)
+        means = [
+            sum(one.count * value for one, value in zip(self.bins, values, strict=True)) / count
+            for values in (
+                [one.mean_probability for one in self.bins],
+                [one.precision for one in self.bins],
+            )
+        ]
+        return Bin(0.0, 1.0, count, *means)
 
 
 @dataclass(frozen=True)
@@ -116,7 +163,7 @@ class ModelFacts:
         The surest first.
     tried : tuple of Tried
         What a search has tried, judged by ``tried_by``.
-    bins : tuple of Bin
+    suggested : tuple of Suggested
         Empty where the model has no probabilities.
     n_rows_of_words : int
         From how many rows of a label its words are, at most.
@@ -136,7 +183,7 @@ class ModelFacts:
     mistakes: tuple[Misjudged, ...] = ()
     tried: tuple[Tried, ...] = ()
     tried_by: str = ""
-    bins: tuple[Bin, ...] = ()
+    suggested: tuple[Suggested, ...] = ()
     n_rows_of_words: int = 0
     unexplained: str = ""
 

@@ -1,4 +1,4 @@
-"""What the facts on a model say, in at most four sentences."""
+"""What the facts on a model say, in at most five sentences."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ __all__ = ["says"]
 
 _FREQUENT = 10  # held-out rows from which on the figures of a label say something
 _NAMED = 3
+_LARGE_GAP = 0.1  # between mean probability and precision
 
 
 def says(facts: ModelFacts) -> list[str]:
@@ -25,6 +26,13 @@ def says(facts: ModelFacts) -> list[str]:
         )
     elif facts.n_present:
         found.append("It gives no label to any of these rows; its threshold is too high for them.")
+    found += [
+        f"Its probabilities are too {'high' if whole.gap > 0 else 'low'}: the {one.name} have a "
+        f"mean probability of {_share(whole.mean_probability)}, and {_share(whole.precision)} are "
+        "right."
+        for one in facts.suggested[:1]
+        if abs((whole := one.whole).gap) > _LARGE_GAP and whole.count >= _FREQUENT
+    ]
     judged = [(one.f1 or 0.0, one.name) for one in facts.labels if one.n_present >= _FREQUENT]
     if len(judged) > 2 * _NAMED:
         judged.sort()

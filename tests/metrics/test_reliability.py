@@ -1,0 +1,191 @@
+"""Reliability of suggested labels: by its definition, and by what must be true of it."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from compactlearn import metrics
+from compactlearn.metrics import checks, reliability_table
+
+from . import literal
+from .data import problems, random_problem, steady
+
+
+def chances(scores, steep=1.0):
+    return 1 / (1 + np.exp(-steep * scores))
+
+
+def stored(P, kept):
+    """The kept entries as a sparse matrix, zeros among them too, and NaN elsewhere in an array."""
+    matrix = sparse.csr_array(kept.astype(float))
+    matrix.data = P[kept]
+    return matrix, np.where(kept, P, np.nan)
+
+
+def columns(table):
+    return np.stack([table.count, table.mean_probability, table.precision], axis=1)
+
+
+@pytest.mark.parametrize("unknown", [False, True], ids=["known", "unknown"])
+@steady
+@given(data=st.data())
+def test_the_table_is_that_of_its_definition(unknown, data):
+    truth, scores = data.draw(problems(unknown=unknown))
+    n_labels = truth.shape[1]
+    # Sixteenths hit the boundaries of 8 bins, and 0 and 1 themselves.
+    P = data.draw(st.sampled_from([chances(scores), np.round(16 * chances(scores, 9)) / 16]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    k = data.draw(st.sampled_from([None, 1, min(3, n_labels), n_labels]))
+    threshold = data.draw(st.sampled_from([None, 0.5, rng.random(n_labels)]))
+    labels = data.draw(st.sampled_from([None, rng.random(truth.shape) < 0.3]))
+    bins = data.draw(st.sampled_from([1, 8, 10]))
+    few, gaps = stored(P, rng.random(P.shape) < 0.6)
+    each = None if threshold is None else np.broadcast_to(threshold, n_labels)
+    known = ~np.isnan(truth)
+    for given_, as_array in ((P, P), (few, gaps), (P.astype(np.float32), P.astype(np.float32))):
+        cells = literal.suggested_cells(truth, as_array, k, each, labels)
+        expected = np.array(literal.reliability(cells, bins))
+        for Y, mask in (
+            (truth, None),
+            (sparse.csr_array(truth), None),
+            (np.nan_to_num(truth, nan=1.0), known),
+        ):
+            for L in (labels, None if labels is None else sparse.csr_array(labels)):
+                found = reliability_table(
+                    Y, given_, k=k, threshold=threshold, labels=L, bins=bins, mask=mask
+                )
+                np.testing.assert_allclose(columns(found), expected, atol=1e-12)
+                assert found.total == len(cells)
+
+
+@pytest.mark.parametrize("cells", [1, 12, 40])
+@pytest.mark.parametrize("choice", [{"k": 3}, {"threshold": 0.4}, {"k": 5, "threshold": 0.4}, {}])
+def test_blocks_change_nothing(monkeypatch, cells, choice):
+    truth, scores = random_problem(4, unknown=0.2)
+    P = chances(scores)
+    found = [columns(reliability_table(truth, p, **choice)) for p in (P, sparse.csr_array(P))]
+    monkeypatch.setattr(checks, "BLOCK_CELLS", cells)
+    again = [columns(reliability_table(truth, p, **choice)) for p in (P, sparse.csr_array(P))]
+    np.testing.assert_allclose(found, again, atol=1e-12)
+
+
+@steady
+@given(data=st.data())
+def test_the_order_of_rows_and_of_labels_does_not_matter(data):
+    truth, scores = random_problem(data.draw(st.integers(0, 999)), levels=0, unknown=0.2)
+    P, choice = chances(scores, 0.1), data.draw(st.sampled_from([{"k": 2}, {"threshold": 0.4}]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    rows, labels = rng.permutation(truth.shape[0]), rng.permutation(truth.shape[1])
+    found = columns(reliability_table(truth, P, **choice))
+    for order in (np.ix_(rows, np.arange(truth.shape[1])), np.ix_(np.arange(len(truth)), labels)):
+        again = columns(reliability_table(truth[order], P[order], **choice))
+        np.testing.assert_allclose(again, found, atol=1e-12)
+
+
+def test_a_pair_of_labels_and_probabilities_is_the_matrix_that_stores_them():
+    truth, scores = random_problem(3, unknown=0.1)
+    P = chances(scores)
+    best = np.argsort(-P, axis=1, kind="stable")[:, :4]
+    pair = best, np.take_along_axis(P, best, axis=1)
+    kept = np.zeros(P.shape, dtype=bool)
+    np.put_along_axis(kept, best, True, axis=1)
+    for choice in ({"k": 4}, {"k": 2}, {"threshold": 0.5}, {}):
+        found = reliability_table(truth, pair, **choice)
+        expected = reliability_table(truth, stored(P, kept)[0], **choice)
+        np.testing.assert_array_equal(columns(found), columns(expected))
+
+
+def many_labels(seed, n_rows=1500, n_labels=300):
+    """Probabilities of rows with about one label among many, and labels drawn from them."""
+    rng = np.random.default_rng(seed)
+    P = np.zeros((n_rows, n_labels))
+    for j in range(3):  # three labels of each row are possible, all others are not
+        P[np.arange(n_rows), rng.integers(j * 100, (j + 1) * 100, n_rows)] = rng.random(n_rows)
+    return P, (rng.random(P.shape) < P).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("choice", [{"k": 1}, {"k": 3}, {"threshold": 0.3}], ids=str)
+def test_true_probabilities_have_no_gap_and_overconfident_ones_do(seed, choice):
+    P, truth = many_labels(seed)
+    sharp = P ** (1 / 3)  # .1 becomes .46
+    good, bad = (reliability_table(truth, p, **choice) for p in (P, sharp))
+    assert good.largest_gap(min_count=50) < 0.15  # three deviations of a share of 50 are .21
+    assert good.expected_calibration_error < 0.05
+    assert abs(good.overconfidence) < 0.05
+    assert bad.largest_gap(min_count=50) > 0.2
+    assert bad.expected_calibration_error > 0.1
+    assert bad.overconfidence == pytest.approx(bad.expected_calibration_error, abs=0.03)
+    # Over all pairs even the bad ones look perfect: nearly all pairs are trivial zeros.
+    assert metrics.calibration_error(truth, sharp) < 0.004
+
+
+def test_tables_add_up():
+    truth, scores = random_problem(5)
+    P = chances(scores)
+    whole = reliability_table(truth, P, k=3)
+    first, second = (reliability_table(truth[part], P[part], k=3) for part in np.s_[:11, 11:])
+    np.testing.assert_allclose(columns(first + second), columns(whole), atol=1e-12)
+
+
+def test_what_is_derived_follows_from_the_bins():
+    truth, scores = random_problem(6)
+    table = reliability_table(truth, chances(scores), k=4, bins=7)
+    there = table.count > 0
+    share = table.count[there] / table.total
+    gap = table.mean_probability[there] - table.precision[there]
+    assert table.expected_calibration_error == pytest.approx(share @ np.abs(gap))
+    assert table.overconfidence == pytest.approx(share @ gap)
+    assert table.largest_gap() == pytest.approx(np.abs(gap).max())
+    few = np.sort(table.count)[-1]
+    assert table.largest_gap(few) == pytest.approx(np.abs(table.gap[table.count >= few]).max())
+    np.testing.assert_allclose(table.edges, np.arange(8) / 7)
+    assert len(str(table).splitlines()) == 1 + there.sum()
+
+
+def test_without_a_suggestion_the_table_is_empty():
+    table = reliability_table([[1, 0]], [[0.3, 0.2]], threshold=0.5)
+    assert table.total == 0
+    assert np.isnan(
+        [table.expected_calibration_error, table.overconfidence, table.largest_gap()]
+    ).all()
+    assert np.isnan(table.gap).all()
+
+
+def test_sparse_probabilities_of_many_labels_are_not_made_dense():
+    n_rows, n_labels = 200_000, 3_000_000  # 4.8 terabytes
+    rng = np.random.default_rng(0)
+    labels = np.sort(rng.integers(0, n_labels // 2, (n_rows, 2)) * 2 + [0, 1], axis=1)
+    p = rng.random(labels.shape)
+    shape, starts = (n_rows, n_labels), np.arange(n_rows + 1) * 2
+    P = sparse.csr_array((p.ravel(), labels.ravel(), starts), shape=shape)
+    Y = sparse.csr_array((np.ones(n_rows), labels[:, 0], np.arange(n_rows + 1)), shape=shape)
+    table = reliability_table(Y, P, k=1)
+    assert table.total == n_rows
+    assert table.present.sum() == (p[:, 0] >= p[:, 1]).sum()
+
+
+Y1, P1 = [[1, 0, 0]], [[0.3, 0.2, 0.1]]
+REFUSALS = {
+    "k": ({"k": 4}, "k must be an integer between 1 and the number of labels, 3, but is 4"),
+    "threshold": ({"threshold": [0.1]}, "threshold must be a finite number or one for each of"),
+    "labels": ({"labels": P1}, "labels must hold 0 (absent) and 1 (present) only, but hold 0.3"),
+    "bins": ({"bins": 0}, "bins must be an integer >= 1, but is 0"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusals(case):
+    options, message = REFUSALS[case]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        reliability_table(Y1, P1, **options)
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_scores_are_no_probabilities(form):
+    with pytest.raises(ValueError, match="between 0 and 1, but hold 2"):
+        reliability_table(Y1, form([[0.3, 2.0, 0.1]]), k=1)
