@@ -14,6 +14,7 @@ from compactlearn.cli.rows import (
     Data,
     Delimiter,
     Form,
+    Header,
     Home,
     Ignore,
     Labels,
@@ -21,13 +22,14 @@ from compactlearn.cli.rows import (
     TagColumn,
     TextColumn,
     Wanted,
-    check_target,
     training_blocks,
     training_data,
 )
+from compactlearn.cli.targets import Force, check_target, files_read
 from compactlearn.core.memory import human_bytes
 from compactlearn.core.params import nearest
 from compactlearn.core.plain import call, plain
+from compactlearn.core.shown import shown
 from compactlearn.datasets import BlockFiles, Texts
 from compactlearn.estimators import (
     METHODS,
@@ -66,6 +68,7 @@ def fit(
     ignore: Ignore = None,
     form: Form = None,
     delimiter: Delimiter = None,
+    header: Header = None,
     method: Annotated[
         str,
         typer.Option(
@@ -103,9 +106,7 @@ def fit(
             "goes on."
         ),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the file of --output if it is there.")
-    ] = False,
+    force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
     data_home: Home = None,
 ) -> None:
@@ -114,22 +115,22 @@ def fit(
     DATA is a table of features and labels in any format of `compactlearn datasets`, or with --text
     and --tags a table of texts. The file appears whole or not at all.
     """
-    check_target(output, "--output", force=force)
+    wanted = Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home, header)
+    check_target(output, "--output", force=force, inputs=files_read(source, labels))
     model = make(method, seed, jobs, time_budget, size_budget)
-    wanted = Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home)
     if blocks or checkpoint is not None:
         _check_blocks(model, method, blocks=blocks)
         data: Any = training_blocks(wanted)
         start = time.perf_counter()
         with refusals_are_mistakes():
-            fit_blocks_to(model, data, checkpoint)
+            fit_blocks_to(model, data, checkpoint, header=header is not False)
     else:
         data, columns = training_data(wanted)
         if isinstance(data, Texts):
             model = text_classifier(model)
         start = time.perf_counter()
         with refusals_are_mistakes():
-            fit_to(model, data, columns)
+            fit_to(model, data, columns, header=header is not False)
     last = last_step(model)
     if getattr(last, "interrupted_", False):  # a search that kept what it had by then
         raise KeyboardInterrupt
@@ -139,7 +140,7 @@ def fit(
     with refusals_are_mistakes():
         save_model(model, output)
     told = _record(model, data, output, seconds)
-    typer.echo(json.dumps(told, indent=2) if as_json else _sentence(told))
+    typer.echo(json.dumps(told, indent=2) if as_json else shown(_sentence(told), keep="\n"))
 
 
 def _check_blocks(model: Any, name: str, *, blocks: bool) -> None:

@@ -72,6 +72,7 @@ def check_no_rows(wanted: Wanted) -> None:
         "--input-format": wanted.form,
         "--delimiter": wanted.delimiter,
         "--data-home": wanted.data_home,
+        "--no-header": wanted.header,
     }
     stray = [option for option, value in told.items() if value is not None]
     if stray:

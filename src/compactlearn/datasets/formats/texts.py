@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,11 +13,11 @@ from typing import Any
 
 from compactlearn.core.params import nearest
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.formats.parquet import open_parquet
+from compactlearn.datasets.formats.parquet import open_parquet, parquet_rows
 from compactlearn.datasets.parsing.assemble import stem
 from compactlearn.datasets.parsing.unpacking import Limits, Lines, decoded, plain_ending, present
 
-__all__ = ["TEXT_FORMATS", "Texts", "read_texts"]
+__all__ = ["TEXT_FORMATS", "Texts", "read_columns", "read_texts"]
 
 TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "lines")
 _BY_ENDING = {
@@ -26,6 +27,9 @@ _BY_ENDING = {
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 1 << 28
 _cell_limit = threading.Lock()
+_URI = r"<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>"
+_URIS = re.compile(rf"\s*{_URI}(?:\s+{_URI})*\s*")
+_HALF_PAIR = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +65,7 @@ def read_texts(
     sep: str = ";",
     format: str | None = None,
     delimiter: str | None = None,
+    header: bool = True,
     limits: Limits | None = None,
 ) -> Texts:
     """Read a column of texts, and of tags where one is named, from a table.
@@ -74,7 +79,9 @@ def read_texts(
         The column of the texts. None is for plain lines, each of which is a text.
     tags : str, optional
         The column of the tags: names with `sep` between them, in JSON lines and Parquet also lists
-        of names. A cell that is empty or null has none.
+        of names. A cell that is empty or null has none. A cell of addresses in angle brackets,
+        ``<https://example.org/1> <https://example.org/2>``, as Annif has them, holds these
+        addresses, whatever `sep` is.
     sep : str
         What stands between the names of a cell.
     format : {"csv", "tsv", "jsonl", "parquet", "lines"}, optional
@@ -82,6 +89,9 @@ def read_texts(
     delimiter : str, optional
         Between cells; by default a tab for TSV, and for CSV whichever of comma, semicolon, tab and
         bar is most frequent in the first line.
+    header : bool
+        Whether the first line of CSV and TSV has the names of the columns; if not, these are called
+        "0", "1" and so on, and cells of TSV hold quotes as they are.
     limits : Limits, optional
         How far a compressed file may expand.
 
@@ -109,12 +119,7 @@ def read_texts(
     path = present(path)
     if not sep:
         raise ValueError("sep stands between the names of a cell and must be a text, got ''.")
-    chosen = _format_of(path, text) if format is None else format
-    if chosen not in TEXT_FORMATS:
-        raise ValueError(
-            f"Texts are read from {', '.join(TEXT_FORMATS)}, and the format is {chosen!r}; pass "
-            f"one of these.{nearest(chosen, TEXT_FORMATS)}"
-        )
+    chosen = _chosen_format(path, format, text)
     if chosen == "lines":
         return _plain_lines(path, tags, limits)
     if text is None:
@@ -122,15 +127,97 @@ def read_texts(
             f"A table of the format {chosen!r} has columns, and text must be the name of the one "
             "with the texts, got None; pass its name (--text on the command line)."
         )
-    if chosen == "parquet":
-        rows = _parquet_rows(path, [text] if tags is None else [text, tags])
-    elif chosen == "jsonl":
-        rows = _json_rows(path, limits)
-    else:
-        comma = "\t" if chosen == "tsv" and delimiter is None else delimiter
-        rows = _delimited_rows(path, comma, limits)
+    asked = {"text": text} if tags is None else {"text": text, "tags": tags}
     with _long_cells():
+        rows = _table_rows(path, asked, chosen, delimiter, header, limits)
         return _gathered(path, rows, text, tags, sep)
+
+
+def read_columns(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+    limits: Limits | None = None,
+) -> dict[str, list[Any]]:
+    """Read some columns of a table as they are: strings, or the values of JSON and Parquet.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, as in `read_texts`.
+    names : list of str
+        The columns.
+    format, delimiter, header, limits
+        As in `read_texts`.
+
+    Returns
+    -------
+    dict
+        The values of each column, None where a row of JSON or Parquet has none.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "notes.csv")
+    ...     _ = path.write_text("id,body\\n7,bake the bread\\n8,rain\\n")
+    ...     read_columns(path, ["id"])
+    {'id': ['7', '8']}
+    """
+    path = present(path)
+    chosen = _chosen_format(path, format, "")
+    if chosen == "lines":
+        raise ValueError(
+            f"Plain lines have no columns, and {', '.join(map(repr, names))} was asked for; pass a "
+            "table."
+        )
+    asked = {f"keep {place}": name for place, name in enumerate(names)}
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    seen: dict[str, None] = {}
+    with _long_cells():
+        for _, row in _table_rows(path, asked, chosen, delimiter, header, limits):
+            seen.update(dict.fromkeys(row))
+            for name, values in found.items():
+                values.append(_whole(row.get(name)))
+    absent = next((name for name in names if name not in seen), None)
+    if absent is not None:
+        raise _no_column(path, absent, "keep", seen, None)
+    return found
+
+
+def _chosen_format(path: Path, format: str | None, text: str | None) -> str:
+    chosen = _format_of(path, text) if format is None else format
+    if chosen not in TEXT_FORMATS:
+        raise ValueError(
+            f"Texts are read from {', '.join(TEXT_FORMATS)}, and the format is {chosen!r}; pass "
+            f"one of these.{nearest(chosen, TEXT_FORMATS)}"
+        )
+    return chosen
+
+
+def _table_rows(
+    path: Path,
+    asked: Mapping[str, str],
+    chosen: str,
+    delimiter: str | None,
+    header: bool,
+    limits: Limits | None,
+) -> Iterator["_Row"]:
+    """Rows of a table of a known format; Parquet has the columns that are asked for."""
+    if not header and chosen not in ("csv", "tsv"):
+        raise ValueError(
+            f"header=False (--no-header on the command line) is for CSV and TSV, and the format of "
+            f"{path} is {chosen!r}; leave it out."
+        )
+    if chosen == "parquet":
+        return _parquet_rows(path, asked, limits)
+    if chosen == "jsonl":
+        return _json_rows(path, limits)
+    comma = "\t" if chosen == "tsv" and delimiter is None else delimiter
+    return _delimited_rows(path, comma, limits, header=header)
 
 
 # A row is a mapping from columns to cells, with its line where there are lines.
@@ -166,7 +253,7 @@ def _gathered(path: Path, rows: Iterator[_Row], text: str, tags: str | None, sep
                 "row of the file.",
                 line=line,
             )
-        texts.append(body)
+        texts.append(_whole(body))
         if tags is not None:
             names.append(_names(path, row.get(tags), tags, sep, line))
     if not texts:
@@ -196,7 +283,8 @@ def _names(path: Path, cell: Any, column: str, sep: str, line: int | None) -> tu
     if cell is None:
         return ()
     if isinstance(cell, str):
-        cell = cell.split(sep)
+        listed = _URIS.fullmatch(cell) is not None
+        cell = [uri[1:-1] for uri in cell.split()] if listed else cell.split(sep)
     if not isinstance(cell, Sequence) or not all(isinstance(one, str) for one in cell):
         raise DataFileError(
             path,
@@ -204,7 +292,20 @@ def _names(path: Path, cell: Any, column: str, sep: str, line: int | None) -> tu
             f"{column!r} holds {short(repr(cell))}. Correct that row of the file.",
             line=line,
         )
+    half = next((one for one in cell if _HALF_PAIR.search(one)), None)
+    if half is not None:
+        raise DataFileError(
+            path,
+            f"a tag must be a text that can be written, and {column!r} holds {short(ascii(half))} "
+            "with half a surrogate pair. Correct that row of the file.",
+            line=line,
+        )
     return tuple(dict.fromkeys(one.strip() for one in cell if one.strip()))
+
+
+def _whole(value: Any) -> Any:
+    """The value; of a text, halves of surrogate pairs, which nothing can write, are replaced."""
+    return _HALF_PAIR.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 def _plain_lines(path: Path, tags: str | None, limits: Limits | None) -> Texts:
@@ -246,7 +347,9 @@ def _json_rows(path: Path, limits: Limits | None) -> Iterator[_Row]:
             yield lines.number, row
 
 
-def _delimited_rows(path: Path, delimiter: str | None, limits: Limits | None) -> Iterator[_Row]:
+def _delimited_rows(
+    path: Path, delimiter: str | None, limits: Limits | None, *, header: bool = True
+) -> Iterator[_Row]:
     with Lines(path, limits) as lines:
         first = lines.line()
         if first is None or not first.strip():
@@ -265,7 +368,8 @@ def _delimited_rows(path: Path, delimiter: str | None, limits: Limits | None) ->
         lines.push_back(first)
         if delimiter is None:
             delimiter = max(_DELIMITERS, key=decoded(first).count)
-        reader = csv.reader(_text_lines(lines), delimiter=delimiter, strict=True)
+        quoting = csv.QUOTE_NONE if delimiter == "\t" and not header else csv.QUOTE_MINIMAL
+        reader = csv.reader(_text_lines(lines), delimiter=delimiter, strict=True, quoting=quoting)
         names: list[str] = []
         while True:
             try:
@@ -278,10 +382,12 @@ def _delimited_rows(path: Path, delimiter: str | None, limits: Limits | None) ->
                     f"its cells cannot be told apart ({error}). Correct that line of the file.",
                     line=reader.line_num,
                 ) from error
-            if not names:
+            if not names and header:
                 names = [cell.strip() for cell in cells]
                 _check_names(path, names)
-            elif len(cells) == len(names):
+                continue
+            names = names or [str(place) for place in range(len(cells))]
+            if len(cells) == len(names):
                 yield reader.line_num, dict(zip(names, cells, strict=True))
             elif cells:  # an empty line is no row
                 raise DataFileError(
@@ -320,11 +426,11 @@ def _long_cells() -> Iterator[None]:
             csv.field_size_limit(before)
 
 
-def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[_Row]:
+def _parquet_rows(path: Path, asked: Mapping[str, str], limits: Limits | None) -> Iterator[_Row]:
     with open_parquet(path) as stored:
         known = stored.schema_arrow.names
-        for asked_by, name in zip(("text", "tags"), columns, strict=False):
-            if name not in known:
-                raise _no_column(path, name, asked_by, dict.fromkeys(known), None)
-        for batch in stored.iter_batches(columns=list(columns), use_threads=False):
-            yield from ((None, row) for row in batch.to_pylist())
+    for asked_by, name in asked.items():
+        if name not in known:
+            raise _no_column(path, name, asked_by.split()[0], dict.fromkeys(known), None)
+    names = list(dict.fromkeys(asked.values()))
+    yield from ((None, row) for row in parquet_rows(path, names, limits))
