@@ -36,6 +36,7 @@ from compactlearn.estimators.from_files import columns_of, last_step
 __all__ = [
     "Data",
     "Delimiter",
+    "Encoding",
     "Form",
     "Header",
     "Home",
@@ -95,6 +96,16 @@ Header = Annotated[
 ]
 
 
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="The encoding of a table of texts, such as latin-1 or utf-16; by default utf-8, and "
+        "latin-1 for lines that are not in it.",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What the options say of DATA."""
@@ -109,6 +120,7 @@ class Wanted:
     delimiter: str | None = None
     data_home: Path | None = None
     header: bool | None = None
+    encoding: str | None = None
     keep: tuple[str, ...] = ()
 
 
@@ -141,14 +153,24 @@ def training_blocks(wanted: Wanted) -> BlockFiles:
             "--blocks reads files and folders, some of them several times, and DATA is standard "
             "input; name a file."
         )
+    _check_no_encoding(wanted)
     with refusals_are_mistakes(), _advice():
         said, options = reading(wanted.labels, wanted.ignore, wanted.delimiter, wanted.header)
         return open_blocks(wanted.source, said, format=wanted.form, **options)
 
 
+def _check_no_encoding(wanted: Wanted) -> None:
+    if wanted.encoding is not None:
+        raise Mistake(
+            "--encoding is about tables of texts, and DATA is read as a table of numbers; leave it "
+            "out, or name the column of the texts by --text."
+        )
+
+
 def training_data(wanted: Wanted) -> tuple[Dataset | Texts, TextColumns | None]:
     """What a model is fitted to, and of texts the columns that they are in."""
     if wanted.text is None and wanted.tags is None:
+        _check_no_encoding(wanted)
         with _present(wanted.source) as path, _advice():
             return find(path, wanted.data_home, *_reading(wanted), wanted.header), None
     if wanted.text is None or wanted.tags is None:
@@ -201,6 +223,7 @@ def _rows(
             "The model does not say what it was fitted to; if these were texts, name their column "
             "by --text."
         )
+    _check_no_encoding(wanted)
     with _advice():
         labels, ignore, form, delimiter = _reading(wanted)
         if not Path(wanted.source).is_file():
@@ -230,6 +253,7 @@ def _kept(wanted: Wanted) -> Mapping[str, list[Any]]:
             format=wanted.form,
             delimiter=None if wanted.delimiter is None else character(wanted.delimiter),
             header=wanted.header is not False,
+            encoding=wanted.encoding,
         )
 
 
@@ -289,6 +313,7 @@ def _texts(wanted: Wanted, columns: TextColumns, *, with_labels: bool) -> Texts:
             format=wanted.form,
             delimiter=None if wanted.delimiter is None else character(wanted.delimiter),
             header=columns.header,
+            encoding=wanted.encoding,
         )
 
 

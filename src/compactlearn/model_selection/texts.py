@@ -131,7 +131,10 @@ norm, use_idf, smooth_idf, sublinear_tf
                 "this is the column of the texts, or pass analyzer='char'."
             ) from error
         _warn_of_empty(
-            X, "no terms: nothing is learnt from them. Drop these rows, or fill their texts"
+            X,
+            "No terms",
+            "the frequencies of their labels are all that is learnt from them. Drop these rows, or "
+            "fill their texts.",
         )
         if self.analyzer == "word" and _single_share(X) >= _MANY_SINGLE:
             warn_user(
@@ -155,8 +158,8 @@ norm, use_idf, smooth_idf, sublinear_tf
         X = super().transform(self._texts(raw_documents))
         _warn_of_empty(
             X,
-            "no term that fit had: their rows are zeros, and what is predicted for them does not "
-            "depend on the text",
+            "No term that fit had",
+            "what is predicted for them does not depend on the text.",
         )
         return X
 
@@ -168,11 +171,12 @@ def _count(texts: Any) -> str:
     return f"{len(texts)} texts" if isinstance(texts, list) else "all texts"
 
 
-def _warn_of_empty(X: Any, what: str) -> None:
+def _warn_of_empty(X: Any, lacking: str, so: str) -> None:
     rows = np.flatnonzero(rows_of_zeros(X))
     if rows.size:
         first = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
-        warn_user(f"{rows.size} of {X.shape[0]} texts (rows {first}) have {what}.")
+        which = "row" if rows.size == 1 else "rows"
+        warn_user(f"{lacking} in {rows.size} of {X.shape[0]} texts ({which} {first}): {so}")
 
 
 def _single_share(X: Any) -> float:
