@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from compactlearn import AutoCompactClassifier, ShortlistClassifier, load_model, save_model
+from compactlearn import (
+    AutoCompactClassifier,
+    ShortlistClassifier,
+    explain,
+    load_model,
+    save_model,
+)
 from compactlearn.estimators.empty_rows import rows_of_zeros
 
 SHORTLISTS = {
@@ -102,6 +108,22 @@ def test_dense_rows_of_zeros_are_rows_like_others():
     model = ShortlistClassifier(random_state=0).fit(X.toarray(), Y)
     found = probabilities(model, np.zeros((1, X.shape[1])))
     assert np.abs(found - Y.mean(axis=0)).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    "model", [ShortlistClassifier(random_state=0), AutoCompactClassifier(random_state=0)]
+)
+def test_reasons_add_up_to_the_scores(model):
+    """A row of zeros has a base and no other reason."""
+    X, Y = texts_like(0)
+    model.fit(X, Y)
+    empty = np.flatnonzero(rows_of_zeros(X))[0]
+    rows = [int(empty), (int(empty) + 1) % len(Y)]
+    for one in explain(model, X[rows], labels=[0, 6]):
+        assert abs(one.rest) < 1e-5 or one.n_rest
+        assert bool(one.terms) == (one.row == 1)
+        if one.row == 0:
+            assert one.base == pytest.approx(one.score, abs=1e-5)
 
 
 def test_which_rows_are_zeros():

@@ -12,7 +12,13 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, T
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from compactlearn import CMLLClassifier, ThresholdTuner, text_classifier, to_onnx
+from compactlearn import (
+    AutoCompactClassifier,
+    CMLLClassifier,
+    ThresholdTuner,
+    text_classifier,
+    to_onnx,
+)
 from compactlearn.export.graph import Graph
 from compactlearn.export.texts import write_vectoriser
 from tests.export.running import BOUNDS, assert_same, run
@@ -82,6 +88,18 @@ def test_the_pipeline_of_this_package():
     model = text_classifier(CMLLClassifier(decoder="logistic", threshold=0.3)).fit(TEXTS, tags)
     for dtype in ("float32", "float64"):
         assert_same(model, to_onnx(model, dtype=dtype, topk=2), TEXTS, BOUNDS["float32"])
+
+
+def test_texts_without_known_words_get_the_frequencies():
+    tags = [["some", "other"], ["some"], ["third"], ["other", "third"]] * 3
+    model = text_classifier(AutoCompactClassifier(random_state=0, time_budget=0.01))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the empty texts
+        model.fit(TEXTS, tags)
+        graph = to_onnx(model, dtype="float64")
+        assert_same(model, graph, [*TEXTS, "unknown words", "?"], BOUNDS["float32"])
+    found = run(graph, ["", "unknown words"])["probabilities"]
+    np.testing.assert_allclose(found, np.full((2, 3), 0.5), atol=1e-6)
 
 
 def test_texts_behind_a_tuner_or_a_search():

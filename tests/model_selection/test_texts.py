@@ -162,8 +162,9 @@ def test_empty_texts_are_named_at_fit_and_at_prediction(seed):
     words = TextVectorizer()
     with pytest.warns(UserWarning, match=f"No terms {named}"):
         X = words.fit_transform(texts)
-    with pytest.warns(UserWarning, match=f"No terms {named}"):
-        TextVectorizer().fit(texts)
+    with pytest.warns(UserWarning, match=f"No terms {named}") as said:
+        text_classifier(clone(QUICK)).fit(texts, [["a"], ["b"], []] * 10)
+    assert said[0].filename == __file__
     with pytest.warns(UserWarning, match=f"No term that fit had {named}"):
         np.testing.assert_allclose(words.transform(texts).toarray(), X.toarray())
     full = [text for row, text in enumerate(texts) if row not in empty]
@@ -184,8 +185,11 @@ def test_texts_that_are_all_empty(texts):
 def test_a_text_without_known_words_gets_the_frequencies():
     model = text_classifier(ShortlistClassifier(random_state=0)).fit(TEXTS, TAGS)
     expected = {name: np.mean([name in tags for tags in TAGS]) for name in NAMES}
-    with pytest.warns(UserWarning, match=r"No term that fit had in 2 of 3 texts \(rows 0, 2\)"):
+    with pytest.warns(
+        UserWarning, match=r"No term that fit had in 2 of 3 texts \(rows 0, 2\)"
+    ) as said:
         found = predict_labels(model, ["", "fresh bread", "unknown"], k=5)
+    assert said[0].filename == __file__
     for row in (found[0], found[2]):
         assert dict(row) == pytest.approx(expected, rel=1e-5)
     assert dict(found[1]) != pytest.approx(expected, rel=1e-2)

@@ -16,12 +16,19 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from compactlearn.core.devices import host
+from compactlearn.estimators.explaining.parts import Parts
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.estimators.shortlisting.known import expected_counts
 
 Array = NDArray[np.float64]
 
-__all__ = ["base_scores", "rows_of_zeros", "with_base_candidates", "with_base_scores"]
+__all__ = [
+    "base_scores",
+    "parts_with_base",
+    "rows_of_zeros",
+    "with_base_candidates",
+    "with_base_scores",
+]
 
 
 def rows_of_zeros(X: Any) -> NDArray[np.bool_]:
@@ -94,3 +101,24 @@ def with_base_candidates(
     both = Candidates.stacked([replace(candidates, retrieved=scores), frequent])
     both = both.taken(np.where(empty, candidates.n_rows, np.arange(candidates.n_rows)))
     return both, both.retrieved
+
+
+def parts_with_base(
+    parts: Parts, X: Any, labels: NDArray[np.integer[Any]], base: Array | None, boundary: float
+) -> Parts:
+    """Return the parts of scores, of rows of zeros the base scores alone.
+
+    Parameters
+    ----------
+    parts : Parts
+    X : array or sparse matrix of shape (n_pairs, n_features)
+    labels : ndarray of shape (n_pairs,)
+        The label of each pair.
+    base : ndarray of shape (n_labels,) or None
+        The scores of a row of zeros; None replaces nothing.
+    boundary : float
+        What is taken off the scores.
+    """
+    if base is None:
+        return parts
+    return parts.replaced(rows_of_zeros(X), base[labels] - boundary)

@@ -160,6 +160,9 @@ default="auto"
     retriever_ : the fitted retriever
     n_candidates_ : int
     C_ : float
+    base_scores_ : ndarray of shape (n_labels,) or None
+        After a fit to sparse rows the log-odds of the labels' frequencies, which a row without any
+        feature gets.
     threshold_ : float or ndarray, in the units of ``decision_function``
     coef_ : csr_array of shape (n_labels, n_features + n_labels)
         Weights of the regressions: of the features, and of the labels that the first look takes
@@ -590,6 +593,12 @@ default="auto"
         labels = self._above(self._matrix(X))
         labels.data = np.ones(labels.data.size, dtype=self._labels.dtype)
         return labels if self._sparse_labels else labels.toarray()
+
+    @property
+    def base_scores_(self) -> Array | None:
+        """Log-odds of the labels' frequencies, which sparse rows without a feature get; or None."""
+        check_is_fitted(self, "retriever_")
+        return self._base_scores
 
     @property
     def coef_(self) -> scipy.sparse.csr_array:
