@@ -38,7 +38,7 @@ def rows_of_zeros(X: Any) -> NDArray[np.bool_]:
     [False, True]
     """
     if not scipy.sparse.issparse(X):
-        return ~np.asarray(host(X) != 0).any(axis=1)
+        return np.logical_not(np.any(host(X), axis=1))
     X = X.tocsr()
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     return np.bincount(row[X.data != 0], minlength=X.shape[0]) == 0
