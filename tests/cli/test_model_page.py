@@ -107,7 +107,7 @@ def test_options_say_how_rows_are_read(tmp_path):
     pages = []
     for source, more in ((str(tmp_path / "rows"), options), ("notes.csv", [])):
         out = tmp_path / "page.html"  # the second time it is there, and is replaced
-        assert main(["report", "n.model", source, "--out", str(out), *more]) == 0
+        assert main(["report", "n.model", source, "--out", str(out), "--force", *more]) == 0
         pages.append(out.read_text(encoding="utf-8").replace("on notes<", "on rows<"))
     assert pages[0] == pages[1]
 
@@ -169,7 +169,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(place, monkeypatch, ca
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("compactlearn.core.atomic.os.fsync", full)
-    assert main(["report", "n.model", "notes.csv", "--out", "old.html"]) == 2
+    assert main(["report", "n.model", "notes.csv", "--out", "old.html", "--force"]) == 2
     assert "cannot be written to old.html (No space left on device)" in capsys.readouterr().err
     assert (place / "old.html").read_text() == "what was there"
     assert not list(place.glob(".*.part"))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from compactlearn.cli.faults import INTERNAL, INTERRUPTED, MISTAKE, report_fault
 from compactlearn.core.lazy import load
 from compactlearn.core.optional import require
+from compactlearn.core.shown import shown
 
 __all__ = ["main"]
 
@@ -58,5 +59,5 @@ def _warn(message: Warning | str, *_where: object, **_more: object) -> None:
 
 
 def _tell(sentence: str, status: int) -> int:
-    print(f"compactlearn: {sentence}", file=sys.stderr)
+    print(f"compactlearn: {shown(sentence)}", file=sys.stderr)
     return status

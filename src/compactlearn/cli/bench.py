@@ -28,6 +28,7 @@ from compactlearn.cli.datasets import Home
 from compactlearn.cli.faults import INTERRUPTED
 from compactlearn.cli.mistakes import Mistake
 from compactlearn.cli.tables import console as standard_output
+from compactlearn.core.shown import shown
 from compactlearn.records import Cell, RecordError, Store, StoreError, open_records
 
 __all__ = ["bench", "run_mistakes"]
@@ -37,7 +38,7 @@ _REASONS = 5  # how many of them are shown at the end
 
 
 def _say(sentence: str) -> None:
-    typer.echo(f"compactlearn: {sentence}", err=True)
+    typer.echo(f"compactlearn: {shown(sentence)}", err=True)
 
 
 @contextmanager

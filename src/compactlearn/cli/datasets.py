@@ -11,7 +11,9 @@ import typer
 from compactlearn import datasets
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.tables import console, fitted
+from compactlearn.cli.targets import beside, check_target, files_read
 from compactlearn.core.params import nearest
+from compactlearn.core.shown import shown
 from compactlearn.datasets.formats.reading import FORMATS
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "app",
     "character",
     "find",
+    "listed",
     "reading",
 ]
 
@@ -129,7 +132,7 @@ def info(name: Name, data_home: Home = None) -> None:
         ]
     for heading, value in lines:
         if value not in (None, ""):
-            typer.echo(f"{heading + ':':<16} {value}")
+            typer.echo(f"{heading + ':':<16} {shown(value)}")
 
 
 @app.command()
@@ -137,7 +140,7 @@ def fetch(name: Name, data_home: Home = None) -> None:
     """Make sure that the files of a set are in the data folder, fetching what is not."""
     with refusals_are_mistakes():
         for path in datasets.fetch(name, data_home):
-            typer.echo(path)
+            typer.echo(shown(path))
 
 
 @app.command()
@@ -161,12 +164,12 @@ def add(
             name,
             files,
             labels=_labels(labels),
-            ignore=_names(ignore),
+            ignore=listed(ignore),
             format=form,
             overwrite=overwrite,
             data_home=data_home,
         )
-    typer.echo(data)
+    typer.echo(shown(data))
 
 
 @app.command()
@@ -184,16 +187,18 @@ def convert(
     ignore: Ignore = None,
     form: Format = None,
     delimiter: Delimiter = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace DST if it is there.")] = False,
     data_home: Home = None,
 ) -> None:
     """Read SRC, in whatever form it is, and write it in the form that the name of DST says."""
     write = _writer(target)
-    if not target.parent.is_dir():
-        raise Mistake(f"DST must lie in a folder, and {target.parent} does not exist; make it.")
+    written = [target, *([beside(target)] if target.suffix.lower() == ".arff" else [])]
+    for path in written:
+        check_target(path, "DST", force=force, inputs=files_read(source, labels))
     data = find(source, data_home, labels, ignore, form, delimiter)
     with refusals_are_mistakes():
         write(data, target)
-    typer.echo(f"{data} -> {target}")
+    typer.echo(shown(f"{data} -> {target}"))
 
 
 def find(
@@ -203,16 +208,17 @@ def find(
     ignore: str | None = None,
     form: str | None = None,
     delimiter: str | None = None,
+    header: bool | None = None,
 ) -> datasets.Dataset:
     """A data set by the name of a file, or by its own."""
     with refusals_are_mistakes():
         if Path(source).is_file():
-            said, options = reading(labels, ignore, delimiter)
+            said, options = reading(labels, ignore, delimiter, header)
             return datasets.read(source, said, format=form, **options)
         known = _spellings(data_home)
         if source.lower() in known:
             given = {"--labels": labels, "--ignore": ignore, "--format": form}
-            given |= {"--delimiter": delimiter}
+            given |= {"--delimiter": delimiter, "--no-header": None if header else header}
             for option, value in given.items():
                 if value is not None:
                     raise Mistake(
@@ -233,11 +239,12 @@ def find(
 
 
 def reading(
-    labels: str | None, ignore: str | None, delimiter: str | None
+    labels: str | None, ignore: str | None, delimiter: str | None, header: bool | None = None
 ) -> tuple[str | int | list[str] | None, dict[str, Any]]:
     """What `read` is told: which columns are labels, and its further options."""
-    options: dict[str, Any] = {"ignore": _names(ignore)} if ignore else {}
+    options: dict[str, Any] = {"ignore": listed(ignore)} if ignore else {}
     options |= {} if delimiter is None else {"delimiter": character(delimiter)}
+    options |= {"header": False} if header is False else {}
     return _labels(labels), options
 
 
@@ -277,10 +284,10 @@ def _labels(text: str | None) -> str | int | list[str] | None:
     """A count if it looks like one, names if there are commas, otherwise a file or a prefix."""
     with contextlib.suppress(ValueError):
         return int(text or "")
-    return _names(text) if text is not None and "," in text else text
+    return listed(text) if text is not None and "," in text else text
 
 
-def _names(text: str | None) -> list[str]:
+def listed(text: str | None) -> list[str]:
     """Names with commas between them; a name that holds a comma stands in double quotes."""
     if text is None:
         return []

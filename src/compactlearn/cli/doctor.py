@@ -19,6 +19,7 @@ from compactlearn.core.machine import (
     threads,
 )
 from compactlearn.core.memory import available_bytes, human_bytes
+from compactlearn.core.shown import shown
 from compactlearn.datasets import data_folder
 from compactlearn.estimators import load_model
 from compactlearn.estimators.any_classifier import names_of
@@ -59,7 +60,7 @@ def doctor(
         typer.echo(json.dumps(told, indent=2))
         return
     for heading, value in _lines(told):
-        typer.echo(f"{heading + ':':<16} {value}")
+        typer.echo(f"{heading + ':':<16} {shown(value)}")
 
 
 def _model(path: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`compactlearn evaluate`: how well a model predicts the labels of a file."""
 
+import io
 import json
 import math
 from collections.abc import Mapping
@@ -11,7 +12,9 @@ from compactlearn.cli.mistakes import refusals_are_mistakes
 from compactlearn.cli.rows import (
     Data,
     Delimiter,
+    Encoding,
     Form,
+    Header,
     Home,
     Ignore,
     Labels,
@@ -27,6 +30,15 @@ from compactlearn.cli.rows import (
     tell_unknown,
 )
 from compactlearn.cli.tables import console, fitted
+from compactlearn.cli.targets import (
+    Force,
+    TextOutput,
+    check_text_target,
+    files_read,
+    say,
+    says_json,
+)
+from compactlearn.core.shown import shown
 from compactlearn.estimators.any_classifier import evaluate as measure
 from compactlearn.metrics.table import greater_is_better
 
@@ -37,6 +49,8 @@ def evaluate(
     model_file: Model,
     source: Data,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
+    output: TextOutput = None,
+    force: Force = False,
     text: TextColumn = None,
     tags: TagColumn = None,
     sep: Separator = None,
@@ -44,6 +58,8 @@ def evaluate(
     ignore: Ignore = None,
     form: Form = None,
     delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
     data_home: Home = None,
 ) -> None:
     """Measure how well the model in MODEL predicts the labels of DATA.
@@ -51,8 +67,12 @@ def evaluate(
     Rankings are judged by the scores, label sets by what the model predicts. Tags that the model
     does not know, which it cannot predict, are left out, and counted.
     """
+    as_json = as_json or says_json(output)
+    check_text_target(output, force=force, inputs=[model_file, *files_read(source, labels)])
     model = open_model(model_file)
-    wanted = Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home)
+    wanted = Wanted(
+        source, text, tags, sep, labels, ignore, form, delimiter, data_home, header, encoding
+    )
     rows = rows_for(model, wanted, with_labels=True)
     Y, unknown = known_labels(model, rows)
     with refusals_are_mistakes():
@@ -62,16 +82,19 @@ def evaluate(
     if as_json:
         about = {"model": str(model_file), "classifier": name_of(model), "data": rows.name}
         about |= {"rows": rows.count, "unknown_tags": unknown, "metrics": found}
-        typer.echo(json.dumps(about, indent=2))
+        say(json.dumps(about, indent=2), output)
         return
-    screen = console()
+    page = None if output is None else io.StringIO()
+    screen = console(page)
     table = [
         [name, "undefined" if value is None else f"{value:.4f}", _better(name)]
         for name, value in found.items()
     ]
-    screen.print(f"{name_of(model)} on {rows.name}: {rows.count} rows", soft_wrap=True)
+    screen.print(f"{name_of(model)} on {shown(rows.name)}: {rows.count} rows", soft_wrap=True)
     for part in fitted(["measure", "value", "better"], table, screen.width):
         screen.print(part)
+    if page is not None:
+        say(page.getvalue().rstrip("\n"), output)
 
 
 def _figures(found: Mapping[str, float]) -> dict[str, float | None]:

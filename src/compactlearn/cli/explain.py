@@ -11,7 +11,9 @@ from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.rows import (
     Data,
     Delimiter,
+    Encoding,
     Form,
+    Header,
     Home,
     Ignore,
     Labels,
@@ -20,6 +22,14 @@ from compactlearn.cli.rows import (
     Wanted,
     open_model,
     rows_for,
+)
+from compactlearn.cli.targets import (
+    Force,
+    TextOutput,
+    check_text_target,
+    files_read,
+    say,
+    says_json,
 )
 from compactlearn.core.validation import take_rows
 from compactlearn.estimators import explain as reasons_of
@@ -41,11 +51,15 @@ def explain(
     ] = None,
     topk: Annotated[int, typer.Option(min=1, help="How many terms of each score to show.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
+    output: TextOutput = None,
+    force: Force = False,
     text: TextColumn = None,
     labels: Labels = None,
     ignore: Ignore = None,
     form: Form = None,
     delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
     data_home: Home = None,
 ) -> None:
     """Say which features speak for and against the labels of some rows of DATA.
@@ -54,6 +68,8 @@ def explain(
     """
     if not re.fullmatch(r"\d*:\d*|\d+(,\d+)*", rows):
         raise typer.BadParameter(f"--rows must be as 0:5, 3 or 0,4,7; got {rows!r}")
+    as_json = as_json or says_json(output)
+    check_text_target(output, force=force, inputs=[model_file, *files_read(source, labels)])
     model = open_model(model_file)
     wanted = Wanted(
         source,
@@ -63,6 +79,8 @@ def explain(
         form=form,
         delimiter=delimiter,
         data_home=data_home,
+        header=header,
+        encoding=encoding,
     )
     found = rows_for(model, wanted, with_labels=False)
     places = _places(rows, found.count)
@@ -70,11 +88,11 @@ def explain(
         told = reasons_of(
             model, take_rows(found.X, places), label or None, topk, feature_names=found.features
         )
-    shown = [replace(reasons, row=places[reasons.row]) for reasons in told]
+    placed = [replace(reasons, row=places[reasons.row]) for reasons in told]
     if as_json:
-        typer.echo(json.dumps([reasons.to_dict() for reasons in shown], indent=2))
+        say(json.dumps([reasons.to_dict() for reasons in placed], indent=2), output)
     else:
-        typer.echo("\n\n".join(map(repr, shown)))
+        say("\n\n".join(map(repr, placed)), output)
 
 
 def _places(rows: str, count: int) -> list[int]:

@@ -1,17 +1,21 @@
 """`compactlearn predict`: the labels of the rows of a file, with names and scores."""
 
 import io
+import math
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from compactlearn.cli.datasets import listed
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.rows import (
     Data,
     Delimiter,
+    Encoding,
     Form,
+    Header,
     Home,
     Ignore,
     Labels,
@@ -19,16 +23,16 @@ from compactlearn.cli.rows import (
     Rows,
     TextColumn,
     Wanted,
-    check_target,
     name_of,
     open_model,
     rows_for,
 )
-from compactlearn.core.atomic import atomic
+from compactlearn.cli.targets import Force, check_ending, check_target, files_read, save
 from compactlearn.core.params import nearest
+from compactlearn.core.shown import shown
 from compactlearn.datasets import write_predictions
 from compactlearn.datasets.formats.predictions import PREDICTION_FORMATS
-from compactlearn.estimators import predict_labels
+from compactlearn.estimators import CompactClassifier, predict_labels
 from compactlearn.estimators.any_classifier import names_of
 from compactlearn.estimators.from_files import last_step
 
@@ -73,14 +77,32 @@ def predict(
     sep: Annotated[
         str, typer.Option("--sep", help="What stands between labels in csv and tsv.")
     ] = ";",
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the file of --output if it is there.")
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns of DATA to have in the output as well, such as id,title; with commas "
+            "between them."
+        ),
+    ] = None,
+    digits: Annotated[
+        int, typer.Option(min=1, max=17, help="Significant digits of the scores; 17 are all.")
+    ] = 6,
+    raw_cells: Annotated[
+        bool,
+        typer.Option(
+            "--raw-cells",
+            help="Write texts in csv and tsv as they are. By default those that a spreadsheet "
+            "would take for formulas (=, +, -, @ in front) have an apostrophe before them.",
+        ),
     ] = False,
+    force: Force = False,
     text: TextColumn = None,
     labels: Labels = None,
     ignore: Ignore = None,
     input_form: Form = None,
     delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
     data_home: Home = None,
 ) -> None:
     """Predict the labels of the rows of DATA by the model in MODEL.
@@ -89,10 +111,14 @@ def predict(
     probabilities where the model has them.
     """
     target = None if output is None or str(output) == "-" else output
-    chosen = _format(form, target)
     if target is not None:
-        check_target(target, "--output", force=force)
+        read = [model_file, *files_read(source, labels)]
+        check_target(target, "--output", force=force, inputs=read)
+    chosen = _format(form, target)
+    if target is None and chosen == "parquet" and sys.stdout.isatty():
+        raise Mistake("Parquet is no text for a terminal; name a file by --output.")
     model = open_model(model_file)
+    _check_threshold(model, threshold)
     if probabilities and not hasattr(model, "predict_proba"):
         raise Mistake(
             f"--probabilities asks for a model that has them, and {model_file} holds a "
@@ -106,25 +132,60 @@ def predict(
         form=input_form,
         delimiter=delimiter,
         data_home=data_home,
+        header=header,
+        encoding=encoding,
+        keep=tuple(listed(keep)),
     )
     rows = rows_for(model, wanted, with_labels=False)
+    names = names_of(last_step(model))
+    topk = None if topk is None else min(topk, len(names))
     with refusals_are_mistakes():
-        found = _found(model, rows, topk, threshold)
         content = io.BytesIO()
-        names = names_of(last_step(model))
-        write_predictions(content, found, format=chosen, label_names=names, sep=sep, k=topk)
+        write_predictions(
+            content,
+            _found(model, rows, topk, threshold),
+            format=chosen,
+            label_names=names,
+            sep=sep,
+            k=topk,
+            kept=rows.kept,
+            digits=digits,
+            raw_cells=raw_cells,
+        )
         if target is None:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(content.getvalue())
-            sys.stdout.buffer.flush()
+            _print(content.getvalue())
         else:
-            with atomic(target) as stream:
-                stream.write(content.getvalue())
+            save(target, content.getvalue())
+
+
+def _print(content: bytes) -> None:
+    """Write to standard output: bytes as they are, and to a terminal what it cannot obey."""
+    if sys.stdout.isatty():
+        content = shown(content.decode(), keep="\n\t").encode()
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def _check_threshold(model: Any, threshold: float | None) -> None:
+    """Refuse a threshold that no score, or every score, of a model is above."""
+    if threshold is None:
+        return
+    bounded = hasattr(model, "predict_proba") or isinstance(last_step(model), CompactClassifier)
+    if not math.isfinite(threshold) or (bounded and not 0 <= threshold <= 1):
+        scores = "a number between 0 and 1" if bounded else "a finite number"
+        raise typer.BadParameter(
+            f"--threshold must be {scores}, as the scores of a {name_of(model)} are; got "
+            f"{threshold:g}"
+        )
 
 
 def _format(form: str | None, target: Path | None) -> str:
     if form is None:
-        return "csv" if target is None else _BY_ENDING.get(target.suffix.lower(), "csv")
+        if target is None or not target.suffix:
+            return "csv"
+        check_ending(target, "--output", _BY_ENDING, "predictions without --format")
+        return _BY_ENDING[target.suffix.lower()]
     if form not in PREDICTION_FORMATS:
         raise typer.BadParameter(
             f"--format must be one of {', '.join(PREDICTION_FORMATS)}; got {form!r}."

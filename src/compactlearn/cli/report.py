@@ -13,7 +13,9 @@ from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.model_page import check_no_rows, check_records, model_and_data, page_on
 from compactlearn.cli.rows import (
     Delimiter,
+    Encoding,
     Form,
+    Header,
     Home,
     Ignore,
     Labels,
@@ -22,8 +24,9 @@ from compactlearn.cli.rows import (
     TextColumn,
     Wanted,
 )
-from compactlearn.core.atomic import atomic
+from compactlearn.cli.targets import Force, check_ending, check_target, files_read, save
 from compactlearn.core.params import nearest
+from compactlearn.core.shown import shown
 from compactlearn.records import SELECTIONS, Record, Selection, open_records
 from compactlearn.report import (
     render_html,
@@ -47,6 +50,12 @@ FILES: Mapping[str, str] = {
     "png": "report-figures",
 }
 MODEL_FILE = "model-report.html"
+_ENDINGS: Mapping[str, tuple[str, ...]] = {
+    "html": (".html", ".htm"),
+    "latex": (".tex",),
+    "csv": (".csv",),
+    "markdown": (".md", ".markdown", ".txt"),
+}
 
 
 def report(
@@ -59,13 +68,17 @@ def report(
             show_default=False,
         ),
     ],
-    out: Annotated[
+    output: Annotated[
         Path | None,
         typer.Option(
+            "--output",
+            "-o",
+            "--out",
             help="The file to write; for svg and png a folder. By default report.*, and "
-            f"{MODEL_FILE} on a model."
+            f"{MODEL_FILE} on a model. (--out is an older name of it.)",
         ),
     ] = None,
+    force: Force = False,
     form: Annotated[
         str,
         typer.Option(
@@ -89,6 +102,8 @@ def report(
     ignore: Ignore = None,
     input_format: Form = None,
     delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
     data_home: Home = None,
 ) -> None:
     """Make one report of the records in STORE, or of the model in MODEL on the rows of DATA.
@@ -109,19 +124,24 @@ def report(
     wanted = Wanted(
         on_model[1] if on_model else "",
         text, tags, sep, labels, ignore, input_format, delimiter, data_home,
+        header, encoding,
     )  # fmt: skip
     if on_model is None:
         check_no_rows(wanted)
         check_records(given)
     else:
         _check_page(form, selection, no_times=no_times)
-    target = Path(MODEL_FILE if on_model else FILES[form]) if out is None else out
-    if not target.parent.is_dir():
-        raise Mistake(f"--out must lie in a folder, and {target.parent} does not exist; make it.")
+    target = Path(MODEL_FILE if on_model else FILES[form]) if output is None else output
     _check_kind(target, form)
+    if form in _ENDINGS:
+        read = [given[0], *files_read(given[1], labels)] if on_model else given
+        check_target(target, "--output", force=force, inputs=read)
+        check_ending(target, "--output", _ENDINGS[form], form)
+    else:
+        _check_folder(target, form, force=force)
     if on_model is not None:
         _save(target, page_on(on_model[0], wanted).encode(errors="replace"))
-        typer.echo(target)
+        typer.echo(shown(target))
         return
     stores = [Path(name) for name in given]
     with refusals_are_mistakes():
@@ -133,7 +153,7 @@ def report(
                 f"The records in {places} hold no {selections[0]!r} selection, only "
                 f"{' and '.join(repr(name) for name in sorted(known))}; leave --selection out."
             )
-        typer.echo(_write(records, target, form, selections, times=not no_times))
+        typer.echo(shown(_write(records, target, form, selections, times=not no_times)))
 
 
 def _selections(name: str | None) -> tuple[Selection, ...] | None:
@@ -166,10 +186,25 @@ def _check_kind(target: Path, form: str) -> None:
     """A folder must not be asked to be a file, nor a file to be a folder."""
     wants_folder = form in ("svg", "png")
     if target.is_dir() and not wants_folder:
-        raise Mistake(f"--out must name a file for {form}, and {target} is a folder; add a name.")
-    if target.is_file() and wants_folder:
         raise Mistake(
-            f"--out must name a folder for {form}, and {target} is a file; choose another."
+            f"--output must name a file for {form}, and {target} is a folder; add a name."
+        )
+    if target.exists() and not target.is_dir() and wants_folder:
+        raise Mistake(
+            f"--output must name a folder for {form}, and {target} is a file; choose another."
+        )
+
+
+def _check_folder(target: Path, form: str, *, force: bool) -> None:
+    """Refuse a folder that has figures already, or cannot be made."""
+    if not target.parent.is_dir():
+        raise Mistake(
+            f"--output must lie in a folder, and {target.parent} does not exist; make it."
+        )
+    if not force and any(target.glob(f"*.{form}")):
+        raise Mistake(
+            f"--output names {target}, which has figures already; choose another folder, or "
+            "replace them by --force."
         )
 
 
@@ -185,7 +220,7 @@ def _read(store: Path) -> list[Record]:
 
 
 def _say(sentence: str) -> None:
-    typer.echo(f"compactlearn: {sentence}", err=True)
+    typer.echo(f"compactlearn: {shown(sentence)}", err=True)
 
 
 def _write(
@@ -220,8 +255,8 @@ def _write(
 
 
 def _save(path: Path, content: bytes) -> None:
-    with _writing(path), atomic(path) as stream:
-        stream.write(content)
+    with _writing(path):
+        save(path, content)
 
 
 @contextlib.contextmanager
@@ -232,5 +267,5 @@ def _writing(path: Path) -> Iterator[None]:
     except OSError as error:
         raise Mistake(
             f"The report cannot be written to {path} ({error.strerror or error}); choose another "
-            "place by --out, or make room there."
+            "place by --output, or make room there."
         ) from error

@@ -4,9 +4,10 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +15,12 @@ import typer
 
 from compactlearn.cli.datasets import Delimiter, Home, Ignore, Labels, character, find, reading
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.core.joined import find_joined
+from compactlearn.core.warn import warn_user
 from compactlearn.datasets import (
     BlockFiles,
     Dataset,
+    ModelColumns,
     TextColumns,
     Texts,
     arranged,
@@ -24,6 +28,7 @@ from compactlearn.datasets import (
     read_for_model,
     read_texts,
 )
+from compactlearn.datasets.formats.texts import read_columns
 from compactlearn.estimators import load_model
 from compactlearn.estimators.any_classifier import names_of
 from compactlearn.estimators.from_files import columns_of, last_step
@@ -31,7 +36,9 @@ from compactlearn.estimators.from_files import columns_of, last_step
 __all__ = [
     "Data",
     "Delimiter",
+    "Encoding",
     "Form",
+    "Header",
     "Home",
     "Ignore",
     "Labels",
@@ -41,7 +48,6 @@ __all__ = [
     "TagColumn",
     "TextColumn",
     "Wanted",
-    "check_target",
     "known_labels",
     "name_of",
     "open_model",
@@ -79,6 +85,27 @@ Form = Annotated[
 ]
 
 
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of CSV and TSV has the names of the columns; without them "
+        "columns are called 0, 1, 2. By default yes, and for a model as in its training data.",
+        show_default=False,
+    ),
+]
+
+
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="The encoding of a table of texts, such as latin-1 or utf-16; by default utf-8, and "
+        "latin-1 for lines that are not in it.",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What the options say of DATA."""
@@ -92,6 +119,9 @@ class Wanted:
     form: str | None = None
     delimiter: str | None = None
     data_home: Path | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    keep: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,6 +132,7 @@ class Rows:
     Y: Any
     name: str
     features: tuple[str, ...] | None = None
+    kept: Mapping[str, list[Any]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -122,16 +153,26 @@ def training_blocks(wanted: Wanted) -> BlockFiles:
             "--blocks reads files and folders, some of them several times, and DATA is standard "
             "input; name a file."
         )
+    _check_no_encoding(wanted)
     with refusals_are_mistakes(), _advice():
-        said, options = reading(wanted.labels, wanted.ignore, wanted.delimiter)
+        said, options = reading(wanted.labels, wanted.ignore, wanted.delimiter, wanted.header)
         return open_blocks(wanted.source, said, format=wanted.form, **options)
+
+
+def _check_no_encoding(wanted: Wanted) -> None:
+    if wanted.encoding is not None:
+        raise Mistake(
+            "--encoding is about tables of texts, and DATA is read as a table of numbers; leave it "
+            "out, or name the column of the texts by --text."
+        )
 
 
 def training_data(wanted: Wanted) -> tuple[Dataset | Texts, TextColumns | None]:
     """What a model is fitted to, and of texts the columns that they are in."""
     if wanted.text is None and wanted.tags is None:
+        _check_no_encoding(wanted)
         with _present(wanted.source) as path, _advice():
-            return find(path, wanted.data_home, *_reading(wanted)), None
+            return find(path, wanted.data_home, *_reading(wanted), wanted.header), None
     if wanted.text is None or wanted.tags is None:
         given, other = ("--text", "--tags") if wanted.tags is None else ("--tags", "--text")
         raise Mistake(
@@ -143,22 +184,38 @@ def training_data(wanted: Wanted) -> tuple[Dataset | Texts, TextColumns | None]:
             "--labels and --ignore are about columns of numbers, and --text was given; leave them "
             "out, or leave --text and --tags out."
         )
-    columns = TextColumns(wanted.text, wanted.tags, wanted.sep or ";")
-    return _texts(wanted, columns, with_labels=True), columns
+    columns = TextColumns(wanted.text, wanted.tags, wanted.sep or ";", wanted.header is not False)
+    found = _texts(wanted, columns, with_labels=True)
+    _doubt_separator(found, columns)
+    return found, columns
 
 
 def rows_for(model: Any, wanted: Wanted, *, with_labels: bool) -> Rows:
     """Rows for a model that is there already, whose columns it knows."""
     columns = columns_of(model)
+    if wanted.header is None and columns is not None:
+        wanted = replace(wanted, header=columns.header)
+    with _present(wanted.source) as path:
+        found = _rows(model, replace(wanted, source=path), columns, with_labels=with_labels)
+        return replace(found, kept=_kept(replace(wanted, source=path))) if wanted.keep else found
+
+
+def _rows(
+    model: Any,
+    wanted: Wanted,
+    columns: ModelColumns | TextColumns | None,
+    *,
+    with_labels: bool,
+) -> Rows:
     if wanted.text is not None or isinstance(columns, TextColumns) or wanted.form == "lines":
         known = columns if isinstance(columns, TextColumns) else TextColumns(None)
-        found = _texts(
-            wanted,
-            TextColumns(
-                wanted.text or known.text, wanted.tags or known.tags, wanted.sep or known.sep
-            ),
-            with_labels=with_labels,
+        asked = TextColumns(
+            wanted.text or known.text,
+            wanted.tags or known.tags,
+            wanted.sep or known.sep,
+            wanted.header is not False,
         )
+        found = _texts(wanted, asked, with_labels=with_labels)
         tags = None if found.tags is None else [list(row) for row in found.tags]
         return Rows(list(found.texts), tags, found.name)
     if columns is None:
@@ -166,19 +223,51 @@ def rows_for(model: Any, wanted: Wanted, *, with_labels: bool) -> Rows:
             "The model does not say what it was fitted to; if these were texts, name their column "
             "by --text."
         )
-    with _present(wanted.source) as path, _advice():
+    _check_no_encoding(wanted)
+    with _advice():
         labels, ignore, form, delimiter = _reading(wanted)
-        if not Path(path).is_file():
-            found = find(path, wanted.data_home, labels, ignore, form, delimiter)
+        if not Path(wanted.source).is_file():
+            data = find(wanted.source, wanted.data_home, labels, ignore, form, delimiter)
             with refusals_are_mistakes():
-                X, Y = arranged(found, columns, with_labels=with_labels)
-            return Rows(X, Y, found.name, columns.features)
+                X, Y = arranged(data, columns, with_labels=with_labels)
+            return Rows(X, Y, data.name, columns.features)
         with refusals_are_mistakes():
-            said, options = reading(labels, ignore, delimiter)
+            said, options = reading(labels, ignore, delimiter, wanted.header)
             X, Y = read_for_model(
-                path, columns, said, with_labels=with_labels, format=form, **options
+                wanted.source, columns, said, with_labels=with_labels, format=form, **options
             )
-        return Rows(X, Y, Path(path).name, columns.features)
+        return Rows(X, Y, Path(wanted.source).name, columns.features)
+
+
+def _kept(wanted: Wanted) -> Mapping[str, list[Any]]:
+    """Columns of DATA that go into the output as they are."""
+    if not Path(wanted.source).is_file():
+        raise Mistake(
+            f"--keep is about columns of a file, and {wanted.source} is a data set that is known "
+            "by its name; leave --keep out."
+        )
+    with _advice(), refusals_are_mistakes():
+        return read_columns(
+            wanted.source,
+            wanted.keep,
+            format=wanted.form,
+            delimiter=None if wanted.delimiter is None else character(wanted.delimiter),
+            header=wanted.header is not False,
+            encoding=wanted.encoding,
+        )
+
+
+def _doubt_separator(found: Texts, columns: TextColumns) -> None:
+    """Warn where tags look like several tags joined by another sign than ``sep``."""
+    counts = Counter(tag for row in found.tags or () for tag in row)
+    joined = find_joined(list(counts), list(counts.values()))
+    if joined is not None:
+        warn_user(
+            f"Tags are separated by {columns.sep!r}, and {joined.n_rows} of {counts.total()} look "
+            f"like several joined by {joined.separator!r}, such as {joined.example!r:.60}: each "
+            f"combination becomes a label of its own. If they are several, pass --sep "
+            f"{joined.separator!r}."
+        )
 
 
 def known_labels(model: Any, rows: Rows) -> tuple[Any, int]:
@@ -204,24 +293,6 @@ def open_model(path: Path) -> Any:
         return load_model(path)
 
 
-def check_target(target: Path, option: str, *, force: bool) -> None:
-    """Refuse a file to write that cannot be written, or that is there and is to stay.
-
-    Before anything is computed, so that nobody waits in vain.
-    """
-    if target.is_dir():
-        raise Mistake(f"{option} must name a file, and {target} is a folder; add a name.")
-    if target.exists() and not force:
-        raise Mistake(
-            f"{option} names {target}, which is there already; choose another name, or replace it "
-            "by --force."
-        )
-    if not target.parent.is_dir():
-        raise Mistake(
-            f"{option} must lie in a folder, and {target.parent} does not exist; make it."
-        )
-
-
 def name_of(model: Any) -> str:
     """What a model is, in a word."""
     return type(last_step(model)).__name__
@@ -241,6 +312,8 @@ def _texts(wanted: Wanted, columns: TextColumns, *, with_labels: bool) -> Texts:
             sep=columns.sep,
             format=wanted.form,
             delimiter=None if wanted.delimiter is None else character(wanted.delimiter),
+            header=columns.header,
+            encoding=wanted.encoding,
         )
 
 

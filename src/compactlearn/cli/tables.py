@@ -10,11 +10,14 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import islice
+from typing import TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from compactlearn.core.shown import shown
 
 __all__ = ["console", "fitted"]
 
@@ -24,15 +27,20 @@ _UNBOUNDED = 100_000
 Cell = str | Text
 
 
-def console() -> Console:
-    """Standard output. Names are no markup; what is not a terminal has lines of any length."""
-    piped = not os.isatty(1) and "COLUMNS" not in os.environ
-    return Console(highlight=False, markup=False, emoji=False, width=_UNBOUNDED if piped else None)
+def console(stream: TextIO | None = None) -> Console:
+    """Standard output, or a stream. Names are no markup.
+
+    What is not a terminal has lines of any length.
+    """
+    piped = stream is not None or (not os.isatty(1) and "COLUMNS" not in os.environ)
+    width = _UNBOUNDED if piped else None
+    return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
 
 
 def fitted(headings: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[Table]:
     """One table, or several below each other, of at most this width; the first column is left."""
-    columns = list(zip(headings, *rows, strict=True))
+    safe = [[shown(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    columns = list(zip(map(shown, headings), *safe, strict=True))
     natural = [max(cell_len(str(cell)) for cell in column) for column in columns]
     least = [
         max(_longest_word(heading, r"[\s_]"), *(_longest_word(str(cell), r"\s") for cell in cells))

@@ -1,7 +1,5 @@
 """`compactlearn tune`: choose the parameters of compact learning for a data set."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +9,12 @@ import numpy as np
 import typer
 
 from compactlearn.cli.datasets import Delimiter, Format, Home, Ignore, Labels, find
-from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli.mistakes import refusals_are_mistakes
 from compactlearn.cli.tables import console, fitted
-from compactlearn.core.atomic import atomic
+from compactlearn.cli.targets import Force, check_ending, check_target, files_read, save
 from compactlearn.core.plain import call, plain, python_value
+from compactlearn.core.shown import shown
+from compactlearn.core.spreadsheet import csv_line
 from compactlearn.datasets import Dataset
 from compactlearn.estimators import CMLLClassifier
 from compactlearn.model_selection import (
@@ -51,7 +51,16 @@ def tune(
     ] = 0,
     jobs: Annotated[int, typer.Option(min=-1, help="Threads; -1: one per core.")] = -1,
     top: Annotated[int, typer.Option(min=1, help="How many of the best to show.")] = 10,
-    out: Annotated[Path | None, typer.Option(help="A CSV file for the whole table.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            "--out",
+            help="A CSV file for the whole table. (--out is an older name of it.)",
+        ),
+    ] = None,
+    force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
     labels: Labels = None,
     ignore: Ignore = None,
@@ -64,10 +73,9 @@ def tune(
         raise typer.BadParameter("--jobs must be a number of threads, or -1; got 0")
     if search not in SEARCHES:
         raise typer.BadParameter(f"--search must be one of {', '.join(SEARCHES)}; got {search!r}")
-    if out is not None and out.suffix.lower() != ".csv":
-        raise Mistake(f"--out must name a file that ends in .csv, and is {out}; give such a name.")
-    if out is not None and not out.parent.is_dir():
-        raise Mistake(f"--out must lie in a folder, and {out.parent} does not exist; make it.")
+    if output is not None:
+        check_target(output, "--output", force=force, inputs=files_read(source, labels))
+        check_ending(output, "--output", (".csv",), "CSV")
     data = find(source, data_home, labels, ignore, form, delimiter)
     options: dict[str, Any] = {
         "scoring": metric,
@@ -91,18 +99,18 @@ def tune(
         typer.echo(json.dumps(record(model, data, metric, top, fixed), indent=2))
     else:
         _show(model, data, metric, top, fixed)
-    if out is not None:
+    if output is not None:
         with refusals_are_mistakes():
-            write_table(model.cv_results_, out)
+            write_table(model.cv_results_, output)
 
 
 def _show(model: Any, data: Dataset, metric: str, top: int, fixed: Mapping[str, Any]) -> None:
     screen = console()
     n_settings = len(model.cv_results_["params"])
     screen.print(
-        f"{data.name}: {data.X.shape[0]} rows, {data.X.shape[1]} features, {data.Y.shape[1]} "
-        f"labels; {n_settings} settings ({model.n_distinct_} distinct) on {model.n_splits_} folds "
-        f"in {model.search_time_:.1f} s"
+        f"{shown(data.name)}: {data.X.shape[0]} rows, {data.X.shape[1]} features, "
+        f"{data.Y.shape[1]} labels; {n_settings} settings ({model.n_distinct_} distinct) on "
+        f"{model.n_splits_} folds in {model.search_time_:.1f} s"
     )
     headings, rows = best_rows(model.cv_results_, metric, top)
     for table in fitted(headings, rows, screen.width):
@@ -169,9 +177,5 @@ def _order(results: Mapping[str, Any]) -> np.ndarray:
 def write_table(results: dict[str, Any], path: Path) -> None:
     """The whole table as CSV, written whole or not at all."""
     columns = [name for name in results if name != "params"]
-    with atomic(path) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-        rows = csv.writer(text)
-        rows.writerow(columns)
-        rows.writerows(zip(*(results[name] for name in columns), strict=True))
-        text.detach()
+    rows = zip(*(results[name] for name in columns), strict=True)
+    save(path, "".join(map(csv_line, [columns, *rows])).encode())

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 __all__ = ["quiet", "silence", "warn_user"]
 
-_OURS = ("compactlearn", "sklearn")
+_OURS = ("compactlearn", "joblib", "sklearn")  # a Pipeline calls its steps by joblib
 
 _quiet = contextvars.ContextVar("_quiet", default=False)
 _lock = threading.Lock()

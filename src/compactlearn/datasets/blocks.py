@@ -17,7 +17,12 @@ from compactlearn.datasets.formats.delimited import csv_parts
 from compactlearn.datasets.formats.label_columns import Labels
 from compactlearn.datasets.formats.libsvm import libsvm_parts
 from compactlearn.datasets.formats.parquet import arrow_parts, parquet_parts, rows_stored
-from compactlearn.datasets.formats.reading import BY_ENDING, WITH_COLUMNS, format_of
+from compactlearn.datasets.formats.reading import (
+    BY_ENDING,
+    WITH_COLUMNS,
+    check_options,
+    format_of,
+)
 from compactlearn.datasets.formats.xmlrepo import rows_declared, xmlrepo_parts
 from compactlearn.datasets.parsing.assemble import LabelledPart, stem
 from compactlearn.datasets.parsing.unpacking import Limits, plain_ending, present
@@ -194,6 +199,7 @@ def open_blocks(
                 f"{chosen!r}, whose rows begin with their labels; leave it out."
             )
         options["labels"] = labels
+    check_options(paths[0], chosen, options)
     limits = limits or Limits(ratio=2**62, total=2**62)
     read = partial(_PARTS[chosen], limits=limits, **options)
     return BlockFiles(paths, read, rows_per_block, _n_rows(paths, chosen, limits))

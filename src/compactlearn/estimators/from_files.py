@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,9 @@ __all__ = ["columns_of", "fit_blocks_to", "fit_to", "last_step"]
 _NOTE = "columns_"
 
 
-def fit_to(model: Any, data: Dataset | Texts, columns: TextColumns | None = None) -> Any:
+def fit_to(
+    model: Any, data: Dataset | Texts, columns: TextColumns | None = None, *, header: bool = True
+) -> Any:
     """Fit a model to what a reader has returned, and let it remember the names of the columns.
 
     It is the model that ``model.fit(data.X, data.Y)`` makes, or ``model.fit(texts, tags)``, and its
@@ -34,6 +36,8 @@ def fit_to(model: Any, data: Dataset | Texts, columns: TextColumns | None = None
     data : Dataset or Texts
     columns : TextColumns, optional
         The columns that texts were read from.
+    header : bool
+        Whether the table that a data set was read from has a line of names.
 
     Examples
     --------
@@ -56,15 +60,17 @@ def fit_to(model: Any, data: Dataset | Texts, columns: TextColumns | None = None
         model.fit(list(data.texts), [list(row) for row in data.tags])
         columns = TextColumns(None) if columns is None else columns
         note = {"text": columns.text, "tags": columns.tags, "sep": columns.sep}
+        note |= {} if columns.header else {"header": False}
     else:
         model.fit(data.X, _targets(data))
-        names = data.feature_names
-        note = {"features": None if names is None else list(names)}
+        note = _table_note(data.feature_names, header=header)
     setattr(last_step(model), _NOTE, note)
     return model
 
 
-def fit_blocks_to(model: Any, data: BlockFiles, checkpoint: Path | None = None) -> Any:
+def fit_blocks_to(
+    model: Any, data: BlockFiles, checkpoint: Path | None = None, *, header: bool = True
+) -> Any:
     """Fit a model to files that are read in blocks, and let it remember the names of the columns.
 
     Parameters
@@ -74,11 +80,17 @@ def fit_blocks_to(model: Any, data: BlockFiles, checkpoint: Path | None = None) 
         What `compactlearn.datasets.open_blocks` has returned.
     checkpoint : path of a folder, optional
         As in ``fit_blocks``.
+    header : bool
+        As in `fit_to`.
     """
     model.fit_blocks(data, checkpoint=checkpoint)
-    names = data.feature_names
-    setattr(model, _NOTE, {"features": None if names is None else list(names)})
+    setattr(model, _NOTE, _table_note(data.feature_names, header=header))
     return model
+
+
+def _table_note(names: Sequence[str] | None, *, header: bool) -> dict[str, Any]:
+    note: dict[str, Any] = {"features": None if names is None else list(names)}
+    return note if header else {**note, "header": False}
 
 
 def columns_of(model: Any) -> ModelColumns | TextColumns | None:
@@ -91,8 +103,9 @@ def columns_of(model: Any) -> ModelColumns | TextColumns | None:
     last = last_step(model)
     note = getattr(last, _NOTE, None)
     note = note if isinstance(note, Mapping) else {}
+    header = note.get("header") is not False
     if "text" in note:
-        return TextColumns(note["text"], note.get("tags"), note.get("sep", ";"))
+        return TextColumns(note["text"], note.get("tags"), note.get("sep", ";"), header)
     count = getattr(model, "n_features_in_", None)
     if count is None:
         return None
@@ -103,6 +116,7 @@ def columns_of(model: Any) -> ModelColumns | TextColumns | None:
         len(names_of(last)),
         None if features is None else tuple(map(str, features)),
         None if labels is None else tuple(labels),
+        header,
     )
 
 

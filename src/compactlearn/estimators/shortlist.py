@@ -46,6 +46,7 @@ from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.empty_rows import base_scores, with_base_candidates
 from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
@@ -117,6 +118,9 @@ class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     retrievers are fitted to other rows, and no row is a neighbour of itself. They have weights only
     for what occurs in rows of their label, and most labels have few rows: the model is small.
 
+    A row without any feature, such as a text without a known word, gets the frequencies of the
+    labels as probabilities where ``fit`` had sparse rows.
+
     It is meant for texts and other sparse rows with hundreds of labels and more. Every label gets
     what its number of rows allows: a frequent one a classifier of its own, a rare one what
     its neighbours and its place among the other labels say.
@@ -164,6 +168,9 @@ default="auto"
     retriever_ : the fitted retriever
     n_candidates_ : int
     C_ : float
+    base_scores_ : ndarray of shape (n_labels,) or None
+        After a fit to sparse rows the log-odds of the labels' frequencies, which a row without any
+        feature gets.
     threshold_ : float or ndarray, in the units of ``decision_function``
     coef_ : csr_array of shape (n_labels, n_features + n_labels)
         Weights of the regressions: of the features, and of the labels that the first look takes
@@ -296,6 +303,7 @@ default="auto"
             self._sparse_labels = scipy.sparse.issparse(given) or data.targets.by_name
             self._unit_rows = self.unit_rows
             Y = scipy.sparse.csr_array(data.targets.matrix)
+            self._base_scores = base_scores(data.X, Y, data.weights, data.targets.unknown)
             training = _Training.of(data.X, Y, data.weights, data.targets.unknown, data.rows)
             self._learn(training, labels, threshold, workers)
         return self
@@ -460,8 +468,8 @@ default="auto"
 
     def _scored(self, X: Any) -> tuple[Candidates, NDArray[np.float32]]:
         """The candidates of each row, and their scores."""
-        looked = self._looked(X)
-        return looked.candidates, looked.scores
+        found, most = self._looked(X), self.n_candidates_
+        return with_base_candidates(found.candidates, found.scores, X, self._base_scores, most)
 
     def _looked(self, X: Any) -> Looked:
         """What all looks find of checked rows."""
@@ -621,6 +629,12 @@ default="auto"
         labels = self._above(self._matrix(X))
         labels.data = np.ones(labels.data.size, dtype=self._labels.dtype)
         return labels if self._sparse_labels else labels.toarray()
+
+    @property
+    def base_scores_(self) -> Array | None:
+        """Log-odds of the labels' frequencies, which sparse rows without a feature get; or None."""
+        check_is_fitted(self, "retriever_")
+        return self._base_scores
 
     @property
     def coef_(self) -> scipy.sparse.csr_array:

@@ -28,11 +28,14 @@ class TextColumns:
     tags : str or None
     sep : str
         What stands between the tags of a cell.
+    header : bool
+        Whether the columns have names; without them they are called "0", "1" and so on.
     """
 
     text: str | None
     tags: str | None = None
     sep: str = ";"
+    header: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,15 @@ class ModelColumns:
     n_features, n_labels : int
     features, labels : tuple of str or None
         Their names, where they have any.
+    header : bool
+        Whether tables of text have a line of names.
     """
 
     n_features: int
     n_labels: int
     features: tuple[str, ...] | None = None
     labels: tuple[str, ...] | None = None
+    header: bool = True
 
 
 def read_for_model(

@@ -23,6 +23,7 @@ __all__ = [
     "arrow_parts",
     "open_parquet",
     "parquet_parts",
+    "parquet_rows",
     "read_parquet",
     "rows_stored",
     "write_parquet",
@@ -30,6 +31,7 @@ __all__ = [
 
 _KEY = b"compactlearn"
 _BATCH = 1 << 20  # cells: eight megabytes of float64
+_ROWS = 1 << 12  # of texts, decoded at once
 
 
 def read_parquet(
@@ -69,14 +71,18 @@ def read_parquet(
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[Any]:
-    """A Parquet file as pyarrow has it; inside, what pyarrow refuses is a DataFileError."""
+def open_parquet(path: Path, as_dictionary: Sequence[str] = ()) -> Iterator[Any]:
+    """A Parquet file as pyarrow has it; inside, what pyarrow refuses is a DataFileError.
+
+    The columns of the paths ``as_dictionary`` are read without repeating equal values.
+    """
     parquet = require("pyarrow.parquet", extra="data", purpose="reading Parquet")
     with (
         _arrow_errors(path, "Parquet"),
         parquet.ParquetFile(
             path,
             memory_map=False,
+            read_dictionary=list(as_dictionary),
             thrift_string_size_limit=1 << 26,
             thrift_container_size_limit=1 << 22,
         ) as stored,
@@ -152,6 +158,59 @@ def arrow_parts(
             batch.slice(start, size) for batch in batches for start in range(0, len(batch), size)
         )
         yield from _parts(path, stored.schema, sliced, size, labels, ignore)
+
+
+def parquet_rows(
+    path: Path, columns: Sequence[str], limits: Limits | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file with columns of any type, as dictionaries.
+
+    A few bytes can stand for a long text in a million rows. So texts are read as indices of
+    different values, and counted before they are decoded.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    columns : list of str
+        Names of its columns.
+    limits : Limits, optional
+        How far the file may expand.
+    """
+    limits, stored_bytes = limits or Limits(), path.stat().st_size
+    with open_parquet(path) as stored:
+        leaves = [stored.schema.column(place) for place in range(len(stored.schema))]
+        texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    with open_parquet(path, texts) as stored:
+        limits.check(path, _encoded_bytes(stored.metadata, columns), stored_bytes)
+        decoded = 0
+        for batch in stored.iter_batches(_ROWS, columns=list(columns), use_threads=False):
+            decoded += sum(_decoded_bytes(column) for column in batch.columns)
+            limits.check(path, decoded, stored_bytes)
+            yield from batch.to_pylist()
+
+
+def _encoded_bytes(metadata: Any, columns: Sequence[str]) -> int:
+    """Return the size of some columns before they are decoded, eight bytes for each value."""
+    groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
+    chunks = (group.column(place) for group in groups for place in range(group.num_columns))
+    chosen = [chunk for chunk in chunks if chunk.path_in_schema.split(".")[0] in columns]
+    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chosen)
+
+
+def _decoded_bytes(column: Any) -> int:
+    """Return the size of a column once equal values are repeated, eight bytes for each value."""
+    if hasattr(column, "dictionary"):  # of texts or bytes, since nothing else was read as one
+        compute = require("pyarrow.compute", extra="data", purpose="reading Parquet")
+        sizes = compute.binary_length(column.dictionary).take(column.indices)
+        return 8 * len(column) + (compute.sum(sizes).as_py() or 0)
+    if hasattr(column, "keys"):  # a map
+        return 8 * len(column) + _decoded_bytes(column.keys) + _decoded_bytes(column.items)
+    if hasattr(column, "flatten") and column.type.num_fields:
+        found = column.flatten()
+        parts = found if isinstance(found, list) else [found]
+        return 8 * len(column) + sum(map(_decoded_bytes, parts))
+    return 8 * len(column) + column.nbytes
 
 
 def rows_stored(path: Path) -> int:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from compactlearn.datasets.dataset import Dataset
@@ -16,7 +16,7 @@ from compactlearn.datasets.formats.parquet import read_parquet
 from compactlearn.datasets.formats.xmlrepo import read_xmlrepo
 from compactlearn.datasets.parsing.unpacking import Limits, Lines, plain_ending, present
 
-__all__ = ["BY_ENDING", "FORMATS", "WITH_COLUMNS", "format_of", "read"]
+__all__ = ["BY_ENDING", "FORMATS", "WITH_COLUMNS", "check_options", "format_of", "read"]
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -93,7 +93,18 @@ def read(
             f"labels says which columns of a table are labels, but {path} is of the format "
             f"{chosen!r}, whose rows begin with their labels; leave it out."
         )
+    check_options(path, chosen, options)
     return _READERS[chosen](path, limits=limits, **options)
+
+
+def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[str, Any]) -> None:
+    """Refuse options on tables of text where a file is of another format."""
+    for option, flag in (("header", "--no-header"), ("delimiter", "--delimiter")):
+        if option in options and chosen != "csv":
+            raise TypeError(
+                f"{option} ({flag} on the command line) says how tables of text are read, but "
+                f"{path} is of the format {chosen!r}; leave it out."
+            )
 
 
 def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str:

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,11 +13,18 @@ from typing import Any
 
 from compactlearn.core.params import nearest
 from compactlearn.datasets.errors import DataFileError, short
-from compactlearn.datasets.formats.parquet import open_parquet
+from compactlearn.datasets.formats.parquet import open_parquet, parquet_rows
 from compactlearn.datasets.parsing.assemble import stem
-from compactlearn.datasets.parsing.unpacking import Limits, Lines, decoded, plain_ending, present
+from compactlearn.datasets.parsing.unpacking import (
+    Limits,
+    Lines,
+    check_encoding,
+    decoded,
+    plain_ending,
+    present,
+)
 
-__all__ = ["TEXT_FORMATS", "Texts", "read_texts"]
+__all__ = ["TEXT_FORMATS", "Texts", "read_columns", "read_texts"]
 
 TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "lines")
 _BY_ENDING = {
@@ -26,6 +34,9 @@ _BY_ENDING = {
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 1 << 28
 _cell_limit = threading.Lock()
+_URI = r"<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>"
+_URIS = re.compile(rf"\s*{_URI}(?:\s+{_URI})*\s*")
+_HALF_PAIR = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +72,8 @@ def read_texts(
     sep: str = ";",
     format: str | None = None,
     delimiter: str | None = None,
+    header: bool = True,
+    encoding: str | None = None,
     limits: Limits | None = None,
 ) -> Texts:
     """Read a column of texts, and of tags where one is named, from a table.
@@ -74,7 +87,9 @@ def read_texts(
         The column of the texts. None is for plain lines, each of which is a text.
     tags : str, optional
         The column of the tags: names with `sep` between them, in JSON lines and Parquet also lists
-        of names. A cell that is empty or null has none.
+        of names. A cell that is empty or null has none. A cell of addresses in angle brackets,
+        ``<https://example.org/1> <https://example.org/2>``, as Annif has them, holds these
+        addresses, whatever `sep` is.
     sep : str
         What stands between the names of a cell.
     format : {"csv", "tsv", "jsonl", "parquet", "lines"}, optional
@@ -82,6 +97,12 @@ def read_texts(
     delimiter : str, optional
         Between cells; by default a tab for TSV, and for CSV whichever of comma, semicolon, tab and
         bar is most frequent in the first line.
+    header : bool
+        Whether the first line of CSV and TSV has the names of the columns; if not, these are called
+        "0", "1" and so on, and cells of TSV hold quotes as they are.
+    encoding : str, optional
+        The encoding of the file, such as "latin-1" or "utf-16". By default UTF-8, and Latin-1 for
+        lines that are not in UTF-8.
     limits : Limits, optional
         How far a compressed file may expand.
 
@@ -109,28 +130,114 @@ def read_texts(
     path = present(path)
     if not sep:
         raise ValueError("sep stands between the names of a cell and must be a text, got ''.")
+    chosen = _chosen_format(path, format, text)
+    encoding = None if encoding is None else check_encoding(encoding)
+    if chosen == "lines":
+        return _plain_lines(path, tags, encoding, limits)
+    if text is None:
+        raise ValueError(
+            f"A table of the format {chosen!r} has columns, and text must be the name of the one "
+            "with the texts, got None; pass its name (--text on the command line)."
+        )
+    asked = {"text": text} if tags is None else {"text": text, "tags": tags}
+    with _long_cells():
+        rows = _table_rows(path, asked, chosen, delimiter, header, encoding, limits)
+        return _gathered(path, rows, text, tags, sep)
+
+
+def read_columns(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+    encoding: str | None = None,
+    limits: Limits | None = None,
+) -> dict[str, list[Any]]:
+    """Read some columns of a table as they are: strings, or the values of JSON and Parquet.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, as in `read_texts`.
+    names : list of str
+        The columns.
+    format, delimiter, header, encoding, limits
+        As in `read_texts`.
+
+    Returns
+    -------
+    dict
+        The values of each column, None where a row of JSON or Parquet has none.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "notes.csv")
+    ...     _ = path.write_text("id,body\\n7,bake the bread\\n8,rain\\n")
+    ...     read_columns(path, ["id"])
+    {'id': ['7', '8']}
+    """
+    path = present(path)
+    chosen = _chosen_format(path, format, "")
+    if chosen == "lines":
+        raise ValueError(
+            f"Plain lines have no columns, and {', '.join(map(repr, names))} was asked for; pass a "
+            "table."
+        )
+    encoding = None if encoding is None else check_encoding(encoding)
+    asked = {f"keep {place}": name for place, name in enumerate(names)}
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    seen: dict[str, None] = {}
+    with _long_cells():
+        for _, row in _table_rows(path, asked, chosen, delimiter, header, encoding, limits):
+            seen.update(dict.fromkeys(row))
+            for name, values in found.items():
+                values.append(_whole(row.get(name)))
+    absent = next((name for name in names if name not in seen), None)
+    if absent is not None:
+        raise _no_column(path, absent, "keep", seen, None)
+    return found
+
+
+def _chosen_format(path: Path, format: str | None, text: str | None) -> str:
     chosen = _format_of(path, text) if format is None else format
     if chosen not in TEXT_FORMATS:
         raise ValueError(
             f"Texts are read from {', '.join(TEXT_FORMATS)}, and the format is {chosen!r}; pass "
             f"one of these.{nearest(chosen, TEXT_FORMATS)}"
         )
-    if chosen == "lines":
-        return _plain_lines(path, tags, limits)
-    if text is None:
+    return chosen
+
+
+def _table_rows(
+    path: Path,
+    asked: Mapping[str, str],
+    chosen: str,
+    delimiter: str | None,
+    header: bool,
+    encoding: str | None,
+    limits: Limits | None,
+) -> Iterator["_Row"]:
+    """Rows of a table of a known format; Parquet has the columns that are asked for."""
+    if not header and chosen not in ("csv", "tsv"):
         raise ValueError(
-            f"A table of the format {chosen!r} has columns, and text must be the name of the one "
-            "with the texts, got None; pass its name (--text on the command line)."
+            f"header=False (--no-header on the command line) is for CSV and TSV, and the format of "
+            f"{path} is {chosen!r}; leave it out."
+        )
+    if chosen == "parquet" and encoding is not None:
+        raise ValueError(
+            f"encoding (--encoding on the command line) is for texts, and the format of {path} is "
+            "'parquet', which has an encoding of its own; leave it out."
         )
     if chosen == "parquet":
-        rows = _parquet_rows(path, [text] if tags is None else [text, tags])
-    elif chosen == "jsonl":
-        rows = _json_rows(path, limits)
-    else:
-        comma = "\t" if chosen == "tsv" and delimiter is None else delimiter
-        rows = _delimited_rows(path, comma, limits)
-    with _long_cells():
-        return _gathered(path, rows, text, tags, sep)
+        return _parquet_rows(path, asked, limits)
+    if chosen == "jsonl":
+        return _json_rows(path, encoding, limits)
+    comma = "\t" if chosen == "tsv" and delimiter is None else delimiter
+    return _delimited_rows(path, comma, encoding, limits, header=header)
 
 
 # A row is a mapping from columns to cells, with its line where there are lines.
@@ -166,7 +273,7 @@ def _gathered(path: Path, rows: Iterator[_Row], text: str, tags: str | None, sep
                 "row of the file.",
                 line=line,
             )
-        texts.append(body)
+        texts.append(_whole(body))
         if tags is not None:
             names.append(_names(path, row.get(tags), tags, sep, line))
     if not texts:
@@ -196,7 +303,8 @@ def _names(path: Path, cell: Any, column: str, sep: str, line: int | None) -> tu
     if cell is None:
         return ()
     if isinstance(cell, str):
-        cell = cell.split(sep)
+        listed = _URIS.fullmatch(cell) is not None
+        cell = [uri[1:-1] for uri in cell.split()] if listed else cell.split(sep)
     if not isinstance(cell, Sequence) or not all(isinstance(one, str) for one in cell):
         raise DataFileError(
             path,
@@ -204,17 +312,32 @@ def _names(path: Path, cell: Any, column: str, sep: str, line: int | None) -> tu
             f"{column!r} holds {short(repr(cell))}. Correct that row of the file.",
             line=line,
         )
+    half = next((one for one in cell if _HALF_PAIR.search(one)), None)
+    if half is not None:
+        raise DataFileError(
+            path,
+            f"a tag must be a text that can be written, and {column!r} holds {short(ascii(half))} "
+            "with half a surrogate pair. Correct that row of the file.",
+            line=line,
+        )
     return tuple(dict.fromkeys(one.strip() for one in cell if one.strip()))
 
 
-def _plain_lines(path: Path, tags: str | None, limits: Limits | None) -> Texts:
+def _whole(value: Any) -> Any:
+    """The value; of a text, halves of surrogate pairs, which nothing can write, are replaced."""
+    return _HALF_PAIR.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def _plain_lines(
+    path: Path, tags: str | None, encoding: str | None, limits: Limits | None
+) -> Texts:
     if tags is not None:
         raise ValueError(
             f"Plain lines have no columns, and tags asks for the column {tags!r}; pass a table, or "
             "leave tags out."
         )
     texts = []
-    with Lines(path, limits) as lines:
+    with Lines(path, limits, encoding) as lines:
         while (line := lines.line()) is not None:
             texts.append(decoded(line).rstrip("\r"))
     if not texts:
@@ -222,8 +345,8 @@ def _plain_lines(path: Path, tags: str | None, limits: Limits | None) -> Texts:
     return Texts(tuple(texts), None, stem(path), os.fspath(path))
 
 
-def _json_rows(path: Path, limits: Limits | None) -> Iterator[_Row]:
-    with Lines(path, limits) as lines:
+def _json_rows(path: Path, encoding: str | None, limits: Limits | None) -> Iterator[_Row]:
+    with Lines(path, limits, encoding) as lines:
         while (line := lines.line()) is not None:
             if not line.strip():
                 continue
@@ -246,8 +369,15 @@ def _json_rows(path: Path, limits: Limits | None) -> Iterator[_Row]:
             yield lines.number, row
 
 
-def _delimited_rows(path: Path, delimiter: str | None, limits: Limits | None) -> Iterator[_Row]:
-    with Lines(path, limits) as lines:
+def _delimited_rows(
+    path: Path,
+    delimiter: str | None,
+    encoding: str | None,
+    limits: Limits | None,
+    *,
+    header: bool = True,
+) -> Iterator[_Row]:
+    with Lines(path, limits, encoding) as lines:
         first = lines.line()
         if first is None or not first.strip():
             raise DataFileError(
@@ -259,13 +389,15 @@ def _delimited_rows(path: Path, delimiter: str | None, limits: Limits | None) ->
             raise DataFileError(
                 path,
                 "a table is text, but its first line holds zero bytes, as no text does. Check that "
-                "it is the right file.",
+                "it is the right file, or pass its encoding, such as 'utf-16' (--encoding on the "
+                "command line).",
                 line=1,
             )
         lines.push_back(first)
         if delimiter is None:
             delimiter = max(_DELIMITERS, key=decoded(first).count)
-        reader = csv.reader(_text_lines(lines), delimiter=delimiter, strict=True)
+        quoting = csv.QUOTE_NONE if delimiter == "\t" and not header else csv.QUOTE_MINIMAL
+        reader = csv.reader(_text_lines(lines), delimiter=delimiter, strict=True, quoting=quoting)
         names: list[str] = []
         while True:
             try:
@@ -278,10 +410,12 @@ def _delimited_rows(path: Path, delimiter: str | None, limits: Limits | None) ->
                     f"its cells cannot be told apart ({error}). Correct that line of the file.",
                     line=reader.line_num,
                 ) from error
-            if not names:
+            if not names and header:
                 names = [cell.strip() for cell in cells]
                 _check_names(path, names)
-            elif len(cells) == len(names):
+                continue
+            names = names or [str(place) for place in range(len(cells))]
+            if len(cells) == len(names):
                 yield reader.line_num, dict(zip(names, cells, strict=True))
             elif cells:  # an empty line is no row
                 raise DataFileError(
@@ -320,11 +454,11 @@ def _long_cells() -> Iterator[None]:
             csv.field_size_limit(before)
 
 
-def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[_Row]:
+def _parquet_rows(path: Path, asked: Mapping[str, str], limits: Limits | None) -> Iterator[_Row]:
     with open_parquet(path) as stored:
         known = stored.schema_arrow.names
-        for asked_by, name in zip(("text", "tags"), columns, strict=False):
-            if name not in known:
-                raise _no_column(path, name, asked_by, dict.fromkeys(known), None)
-        for batch in stored.iter_batches(columns=list(columns), use_threads=False):
-            yield from ((None, row) for row in batch.to_pylist())
+    for asked_by, name in asked.items():
+        if name not in known:
+            raise _no_column(path, name, asked_by.split()[0], dict.fromkeys(known), None)
+    names = list(dict.fromkeys(asked.values()))
+    yield from ((None, row) for row in parquet_rows(path, names, limits))

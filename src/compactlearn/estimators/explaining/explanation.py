@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, overload
 
 from compactlearn.core.optional import require
+from compactlearn.core.shown import shown
 
 _SHOWN = 20  # pairs of a row and a label that a repr has room for
 _STYLE = "text-align:left;padding:.1em .8em .1em 0"
@@ -137,8 +138,8 @@ class Reasons:
 
     def __repr__(self) -> str:
         said = "predicted" if self.predicted else "not predicted"
-        lines = [f"row {self.row}, {self.label}: {self.score:.3f} ({said})"]
-        listed = [(term.title, term.value, term.contribution) for term in self.terms]
+        lines = [f"row {self.row}, {shown(self.label)}: {self.score:.3f} ({said})"]
+        listed = [(shown(term.title), term.value, term.contribution) for term in self.terms]
         listed.append(("base", None, self.base))
         if self.n_rest:
             listed.append((f"{self.n_rest} more", None, self.rest))

@@ -90,6 +90,18 @@ class Parts:
         after = function(self.base + change)
         return replace(self.times(slope), base=after - slope * change)
 
+    def replaced(self, where: NDArray[np.bool_], scores: Array) -> Parts:
+        """Return the same with other scores for some pairs, which are their bases alone."""
+        if not where.any():
+            return self
+        kept = scipy.sparse.diags_array(np.where(where, 0.0, 1.0), format="csr")
+        groups = []
+        for group in self.groups:
+            contributions = scipy.sparse.csr_array(kept @ group.contributions)
+            contributions.eliminate_zeros()
+            groups.append(replace(group, contributions=contributions))
+        return Parts(np.where(where, scores, self.base), tuple(groups))
+
     def named(self, prefix: str) -> Parts:
         """The same, with a word before the names of terms that no other model has."""
         groups = tuple(

@@ -23,6 +23,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from compactlearn.estimators.empty_rows import parts_with_base
 from compactlearn.estimators.explaining.explanation import Neighbour
 from compactlearn.estimators.explaining.inside import Inside, Places
 from compactlearn.estimators.explaining.parts import Parts, Terms, products, single_terms
@@ -90,7 +91,9 @@ class ShortlistInside(Inside):
         constant = self.third.intercept + self.third.said_by(2, frequency) - self.boundary
         constant += sum(self.third.said_by(k, alone[:, k - 3]) for k in (3, 5, 7))
         parts = parts.plus(constant) + self._company(looked, pairs, numbers, alone)
-        return parts if there.all() else self._without_absent(parts, X, labels, there)
+        if not there.all():
+            parts = self._without_absent(parts, X, labels, there)
+        return parts_with_base(parts, X, labels, self.model.base_scores_, self.boundary)
 
     def _second(self, looked: Looked, labels: Places) -> Parts:
         """Weights times features and likely labels, and intercepts."""

@@ -7,6 +7,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from compactlearn.estimators.empty_rows import parts_with_base
 from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.explaining.explanation import Neighbour
 from compactlearn.estimators.explaining.inside import Inside, NotExplained, Places
@@ -28,7 +29,8 @@ class BlendInside(Inside):
     def parts(self, X: Any, labels: Places) -> Parts:
         """Terms of the same feature are one; those of a single member have its name before them."""
         parts = [self._of_member(member, X, labels) for member in self.blend.members]
-        return reduce(add, parts).plus(self.blend.intercept - self.boundary)
+        total = reduce(add, parts).plus(self.blend.intercept - self.boundary)
+        return parts_with_base(total, X, labels, self.model.base_scores_, self.boundary)
 
     def _of_member(self, member: Member, X: Any, labels: Places) -> Parts:
         inside = inside_of(member.model)
