@@ -77,7 +77,7 @@ def evaluate(
         tell_unknown(unknown)
     if as_json:
         about = {"model": str(model_file), "classifier": name_of(model), "data": rows.name}
-        about |= {"rows": rows.count, "unknown_tags": unknown, "metrics": found}
+        about |= {"rows": rows.count, "unknown_tags": unknown.tags, "metrics": found}
         say(json.dumps(about, indent=2), output)
         return
     page = None if output is None else io.StringIO()

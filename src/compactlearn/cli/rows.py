@@ -46,6 +46,7 @@ __all__ = [
     "Separator",
     "TagColumn",
     "TextColumn",
+    "Unknown",
     "Wanted",
     "known_labels",
     "name_of",
@@ -246,20 +247,42 @@ def _doubt_separator(found: Texts, columns: TextColumns) -> None:
         )
 
 
-def known_labels(model: Any, rows: Rows) -> tuple[Any, int]:
-    """The labels, and how many tags were left out because the model does not know them."""
-    if not isinstance(rows.Y, list):
-        return rows.Y, 0
-    known = set(names_of(last_step(model)))
-    kept = [[tag for tag in row if tag in known] for row in rows.Y]
-    return kept, sum(map(len, rows.Y)) - sum(map(len, kept))
+@dataclass(frozen=True)
+class Unknown:
+    """Tags that a model does not know: how many, and in how many rows there are no others."""
+
+    tags: int = 0
+    rows: int = 0
 
 
-def tell_unknown(count: int) -> None:
+def known_labels(model: Any, rows: Rows) -> tuple[Any, Unknown]:
+    """The labels, and what was left out because the model does not know it.
+
+    Where nothing is left, nothing can be measured: a ranking without labels has no depth.
+    """
+    kept, unknown = rows.Y, Unknown()
+    if isinstance(rows.Y, list):
+        known = set(names_of(last_step(model)))
+        kept = [[tag for tag in row if tag in known] for row in rows.Y]
+        lost = sum(map(len, rows.Y)) - sum(map(len, kept))
+        emptied = sum(bool(row) and not left for row, left in zip(rows.Y, kept, strict=True))
+        unknown = Unknown(lost, emptied)
+    if not (any(kept) if isinstance(kept, list) else kept.sum()):
+        raise Mistake(
+            f"A model is judged by rows that have labels, and none of the {rows.count} rows of "
+            f"{rows.name} has one that the model knows; check --tags and --sep, or --labels."
+        )
+    return kept, unknown
+
+
+def tell_unknown(unknown: Unknown) -> None:
     """Say on the error stream how many tags were left out."""
-    if count:
+    if unknown.tags:
+        emptied = f" {unknown.rows} rows have no others." if unknown.rows else ""
         typer.echo(
-            f"compactlearn: {count} tags that the model does not know were left out.", err=True
+            f"compactlearn: {unknown.tags} tags that the model does not know were left out."
+            f"{emptied}",
+            err=True,
         )
 
 
