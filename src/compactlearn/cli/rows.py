@@ -13,7 +13,16 @@ from typing import Annotated, Any
 
 import typer
 
-from compactlearn.cli.datasets import Delimiter, Home, Ignore, Labels, character, find, reading
+from compactlearn.cli.datasets import (
+    Delimiter,
+    Home,
+    Ignore,
+    Labels,
+    character,
+    find,
+    listed,
+    reading,
+)
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.core.joined import find_joined
 from compactlearn.core.warn import warn_user
@@ -28,10 +37,11 @@ from compactlearn.datasets import (
     read_for_model,
     read_texts,
 )
+from compactlearn.datasets.formats.mixed import MixedColumns, MixedTable, read_mixed
 from compactlearn.datasets.formats.texts import read_columns
 from compactlearn.estimators import load_model
 from compactlearn.estimators.any_classifier import names_of
-from compactlearn.estimators.from_files import columns_of, last_step
+from compactlearn.estimators.from_files import columns_of, encoded_names, last_step
 
 __all__ = [
     "Data",
@@ -111,6 +121,7 @@ class Wanted:
     data_home: Path | None = None
     header: bool | None = None
     keep: tuple[str, ...] = ()
+    categories: str | None = None
 
 
 @dataclass(frozen=True)
@@ -147,8 +158,10 @@ def training_blocks(wanted: Wanted) -> BlockFiles:
         return open_blocks(wanted.source, said, format=wanted.form, **options)
 
 
-def training_data(wanted: Wanted) -> tuple[Dataset | Texts, TextColumns | None]:
+def training_data(wanted: Wanted) -> tuple[Dataset | Texts | MixedTable, TextColumns | None]:
     """What a model is fitted to, and of texts the columns that they are in."""
+    if wanted.categories is not None:
+        return _training_table(wanted), None
     if wanted.text is None and wanted.tags is None:
         with _present(wanted.source) as path, _advice():
             return find(path, wanted.data_home, *_reading(wanted), wanted.header), None
@@ -169,6 +182,42 @@ def training_data(wanted: Wanted) -> tuple[Dataset | Texts, TextColumns | None]:
     return found, columns
 
 
+def _training_table(wanted: Wanted) -> MixedTable:
+    """A table of numbers and categories."""
+    if wanted.text is not None:
+        raise Mistake(
+            "--categories is about tables of features, and --text was given; leave one of the two "
+            "out."
+        )
+    if wanted.tags is not None and wanted.labels is not None:
+        raise Mistake(
+            "Labels are columns, which --labels names, or names in one column, which --tags names, "
+            "and both were given; leave one of the two out."
+        )
+    with _present(wanted.source) as path:
+        _check_table(path, "--categories")
+        with _advice(), refusals_are_mistakes():
+            said, options = reading(wanted.labels, wanted.ignore, wanted.delimiter, wanted.header)
+            names = wanted.categories or "auto"
+            return read_mixed(
+                path,
+                said,
+                categories=names if names == "auto" else listed(names),
+                tags=wanted.tags,
+                sep=wanted.sep or ";",
+                format=wanted.form,
+                **options,
+            )
+
+
+def _check_table(path: str, option: str) -> None:
+    if not Path(path).is_file():
+        raise Mistake(
+            f"{option} is about columns of a file, and there is no file {path}; name a table (CSV, "
+            f"TSV, JSON lines or Parquet), or leave {option} out."
+        )
+
+
 def rows_for(model: Any, wanted: Wanted, *, with_labels: bool) -> Rows:
     """Rows for a model that is there already, whose columns it knows."""
     columns = columns_of(model)
@@ -182,7 +231,7 @@ def rows_for(model: Any, wanted: Wanted, *, with_labels: bool) -> Rows:
 def _rows(
     model: Any,
     wanted: Wanted,
-    columns: ModelColumns | TextColumns | None,
+    columns: ModelColumns | TextColumns | MixedColumns | None,
     *,
     with_labels: bool,
 ) -> Rows:
@@ -197,6 +246,15 @@ def _rows(
         found = _texts(wanted, asked, with_labels=with_labels)
         tags = None if found.tags is None else [list(row) for row in found.tags]
         return Rows(list(found.texts), tags, found.name)
+    if isinstance(columns, MixedColumns):
+        _check_table(wanted.source, "DATA of this model, fitted by --categories,")
+        with _advice(), refusals_are_mistakes():
+            _, options = reading(None, None, wanted.delimiter, wanted.header)
+            table = read_mixed(
+                wanted.source, known=columns, with_labels=with_labels, format=wanted.form, **options
+            )
+        Y = [list(row) for row in table.Y] if isinstance(table.Y, list) else table.Y
+        return Rows(table.X, Y, table.name, encoded_names(model, columns))
     if columns is None:
         raise Mistake(
             "The model does not say what it was fitted to; if these were texts, name their column "
@@ -219,11 +277,7 @@ def _rows(
 
 def _kept(wanted: Wanted) -> Mapping[str, list[Any]]:
     """Columns of DATA that go into the output as they are."""
-    if not Path(wanted.source).is_file():
-        raise Mistake(
-            f"--keep is about columns of a file, and {wanted.source} is a data set that is known "
-            "by its name; leave --keep out."
-        )
+    _check_table(wanted.source, "--keep")
     with _advice(), refusals_are_mistakes():
         return read_columns(
             wanted.source,

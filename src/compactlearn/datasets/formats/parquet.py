@@ -294,7 +294,7 @@ def _check_type(path: Path, field: Any, arrow: Any) -> None:
         raise DataFileError(
             path,
             f"a column must hold numbers, but {field.name!r} is of type {short(str(kind))!r}. Name "
-            "it in ignore, or convert it first.",
+            "it in ignore, convert it first, or pass fit --categories auto on the command line.",
         )
 
 
