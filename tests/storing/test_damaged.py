@@ -4,6 +4,7 @@ happens."""
 import copy
 import io
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from compactlearn import (
     save_model,
 )
 from compactlearn.estimators.stored.trees import depth_of
+from compactlearn.storing import model_file
 from compactlearn.storing.sparse import checked_parts
 from tests.makers import modest
 from tests.storing.mutations import put_together, sealed, taken_apart
@@ -51,6 +53,19 @@ def refusal(path, content, **how):
         load_model(path, **how)
     assert str(path) in str(caught.value)
     return str(caught.value)
+
+
+def refused_by_both(model, path, said):
+    """A model that cannot be loaded is not saved, and a file of it that was forged not loaded."""
+    path.write_text("the old file")
+    with pytest.raises(ModelFileError, match=f"(?s)was not saved.*{said}.*is as it was before"):
+        save_model(model, path)
+    assert [part.name for part in path.parent.iterdir()] == [path.name]
+    assert path.read_text() == "the old file"
+    with open(path, "wb") as stream:
+        model_file.write(stream, model, "model", "0")
+    with pytest.raises(ModelFileError, match=said):
+        load_model(path)
 
 
 # --- accidents -----------------------------------------------------------------------------------
@@ -118,6 +133,53 @@ def test_a_file_that_is_cut_off_or_goes_on(small):
 )
 def test_what_is_no_model_file(tmp_path, content, said):
     assert said in refusal(tmp_path / "file", content)
+
+
+@pytest.mark.parametrize("digest", ["\ud800" * 64, "é" * 64, "0" * 63, "G" * 64, ""])
+def test_a_header_digest_that_is_none(small, digest):
+    content, path = small
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    header["__metadata__"]["header_digest"] = digest
+    text = json.dumps(header).encode()
+    changed = len(text).to_bytes(8, "little") + text + content[8 + length :]
+    assert "digest of its header" in refusal(path, changed)
+
+
+def test_a_version_of_lone_surrogates(small):
+    content, path = small
+    about, arrays, description = taken_apart(content)
+    description["root"] = None
+    changed = put_together({**about, "library_version": "\ud800\x1b[2J"}, arrays, {})
+    refusal(path, changed).encode()  # it can be printed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="opens a pipe at both ends")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_is_not_read(tmp_path, linked):
+    """Nothing is waited for: a pipe that nobody writes to would never answer."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    if linked:
+        path = tmp_path / "link"
+        path.symlink_to("pipe")
+    pipe = os.open(path, os.O_RDWR)
+    try:
+        os.write(pipe, bytes(100))
+        with pytest.raises(ModelFileError, match="is a folder, device or pipe; pass the path of"):
+            load_model(path)
+        assert os.read(pipe, 200) == bytes(100)
+        with pytest.raises(OSError, match="cannot be replaced by a file"):
+            fitted("linear").save(path)
+    finally:
+        os.close(pipe)
+    assert path.is_fifo()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_device_is_not_read():
+    with pytest.raises(ModelFileError, match="is a folder, device or pipe; pass the path of"):
+        load_model("/dev/zero")
 
 
 def test_a_pickle_and_a_zip_are_not_opened(tmp_path):
@@ -322,18 +384,14 @@ def test_few_features_and_weights(tmp_path, kind, name, value, said):
     parts = [part[-1] if hasattr(part, "steps") else part for part in parts]
     (part,) = [part for part in parts if type(part).__name__ == kind]
     setattr(part, name, np.array(value) if isinstance(value, list) else value)
-    save_model(model, tmp_path / "model")  # which believes what it is given
-    with pytest.raises(ModelFileError, match=said):
-        load_model(tmp_path / "model")
+    refused_by_both(model, tmp_path / "model", said)
 
 
 def test_few_features_and_weights_of_other_labels(tmp_path):
     model = copy.deepcopy(fitted("Auto of few features and weights"))
     part = model.blend_.members[-2].model[-1]
     part.classifier_ = clone(part.classifier).fit(X[:, part.features_], Y[:, :4])
-    save_model(model, tmp_path / "model")
-    with pytest.raises(ModelFileError, match="a member has other labels"):
-        load_model(tmp_path / "model")
+    refused_by_both(model, tmp_path / "model", "a member has other labels")
 
 
 @modest

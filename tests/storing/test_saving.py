@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -136,6 +137,18 @@ def test_a_link_stays_one(tmp_path):
     fitted("logistic").save(tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert load_model(tmp_path / "model").decoder == "logistic"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_permissions_stay_those_of_the_old_file(tmp_path, mode):
+    for name in ("model", "link"):
+        if name == "link":
+            (tmp_path / "link").symlink_to("model")
+        fitted("linear").save(tmp_path / name)
+        (tmp_path / name).chmod(mode)
+        fitted("logistic").save(tmp_path / name)
+        assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == mode
 
 
 def test_a_mapped_model_outlives_a_new_file(tmp_path):

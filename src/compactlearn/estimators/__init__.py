@@ -6,6 +6,7 @@ import compactlearn.estimators.stored.related_features
 import compactlearn.estimators.stored.related_label_side
 import compactlearn.estimators.stored.related_own
 import compactlearn.estimators.stored.shortlists
+import compactlearn.estimators.stored.tables
 import compactlearn.estimators.stored.trees  # noqa: F401, all of them add to a table
 from compactlearn.estimators.any_classifier import evaluate, predict_labels, predict_topk
 from compactlearn.estimators.c2ae import C2AEClassifier

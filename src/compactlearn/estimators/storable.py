@@ -81,9 +81,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     forgotten = model_file.dump(on_host(model), place, type(model).__name__, _version())
     if forgotten:
         warn_user(
-            f"A generator of random numbers is not stored: {', '.join(forgotten)} will be None in "
-            "the model that is loaded, which changes no prediction; pass an integer as "
-            "random_state to have it kept."
+            "Generators of random numbers and paths of caches and checkpoints are not stored: "
+            f"{', '.join(forgotten)} will be None in the model that is loaded, which changes no "
+            "prediction; pass an integer as random_state to have it kept."
         )
 
 

@@ -35,6 +35,10 @@ class Kind:
     together: Callable[[State], Any]
 
 
+class Forgotten:
+    """Stands for a value that is not stored, and is None in a model that is loaded."""
+
+
 #: Whose imports fill the table. A program that only loads a model may have imported neither.
 OWNERS = ("compactlearn.estimators", "compactlearn.model_selection")
 
@@ -85,15 +89,22 @@ def whole(
     *,
     name: str | None = None,
     later: Mapping[str, Any] | None = None,
+    paths: tuple[str, ...] = (),
 ) -> Kind:
     """A type that is its attributes: those that it is pickled with, and no others.
 
     ``check`` sees the thing when it is put together, and raises where its parts do not fit.
     ``later`` are parameters that files of older versions lack, and what they are for those.
+    ``paths`` are parameters that name files: None in every file, and whatever a file says.
     """
 
+    def apart(thing: Any) -> State:
+        state = attributes(thing)
+        given = {name: Forgotten() for name in paths if state.get(name) is not None}
+        return {**state, **given}
+
     def together(state: State) -> Any:
-        state = {**(later or {}), **state}
+        state = {**(later or {}), **state, **dict.fromkeys(paths)}
         refuse_foreign_attributes(type_, state)
         thing = object.__new__(type_)
         restore = getattr(thing, "__setstate__", None)
@@ -105,7 +116,7 @@ def whole(
             check(thing)
         return thing
 
-    return Kind(name or type_.__name__, type_, attributes, together)
+    return Kind(name or type_.__name__, type_, apart, together)
 
 
 def attributes(thing: Any) -> State:

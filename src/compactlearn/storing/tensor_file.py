@@ -17,6 +17,8 @@ import json
 import math
 import mmap
 import os
+import re
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +27,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core.atomic import atomic
 from compactlearn.storing.errors import ModelFileError
 
 FORMAT = "compactlearn model"
@@ -65,10 +66,8 @@ def digest(array: NDArray[Any]) -> str:
 # ---- writing ----------------------------------------------------------------------------------
 
 
-def write(
-    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], about: Mapping[str, str]
-) -> None:
-    """Write arrays in C order and of the types of `TYPES`, and some texts; whole or not at all."""
+def write(stream: BinaryIO, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, str]) -> None:
+    """Write arrays in C order and of the types of `TYPES`, and some texts."""
     laid = dict(_with_fillers(arrays))
     digests = {name: digest(array) for name, array in laid.items()}
     header: dict[str, Any] = {
@@ -91,11 +90,10 @@ def write(
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % ALIGNMENT)
     text = text.replace(_BLANK.encode(), hashlib.sha256(text).hexdigest().encode(), 1)
-    with atomic(os.path.realpath(path)) as stream:  # a link stays one
-        stream.write(len(text).to_bytes(8, "little"))
-        stream.write(text)
-        for array in laid.values():
-            stream.write(array.reshape(-1).view(np.uint8).data)
+    stream.write(len(text).to_bytes(8, "little"))
+    stream.write(text)
+    for array in laid.values():
+        stream.write(array.reshape(-1).view(np.uint8).data)
 
 
 def _with_fillers(arrays: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -138,7 +136,7 @@ def read(path: str | os.PathLike[str], *, verify: bool | str, memory_map: bool |
     larger ones.
     """
     path = Path(path)
-    with open(path, "rb") as stream:
+    with _opened(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         header, about, start = _header(stream, size, path)
         entries = _entries(header, size - start, path)
@@ -168,6 +166,19 @@ def read(path: str | os.PathLike[str], *, verify: bool | str, memory_map: bool |
             array.setflags(write=False)
         arrays[name] = array
     return TensorFile(arrays, about)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a regular file; a pipe or a device, which might never answer, is not waited for."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ModelFileError(
+            f"load_model reads regular files, and {str(path)!r} is a folder, device or pipe; pass "
+            "the path of a file that save has written."
+        )
+    return os.fdopen(descriptor, "rb")
 
 
 def _array(buffer: Any, entry: Entry, start: int) -> NDArray[Any]:
@@ -212,7 +223,8 @@ def _header(stream: BinaryIO, size: int, path: Path) -> tuple[dict[str, Any], di
             "this one."
         )
     own = about.get("header_digest", "")
-    blank = text.replace(own.encode(), _BLANK.encode(), 1) if len(own) == 64 else b""
+    written = re.fullmatch("[0-9a-f]{64}", own) is not None
+    blank = text.replace(own.encode(), _BLANK.encode(), 1) if written else b""
     if hashlib.sha256(blank).hexdigest() != own:
         raise _damaged(path, "the digest of its header is another")
     return header, about, 8 + length

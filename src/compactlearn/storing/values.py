@@ -12,19 +12,22 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.storing.errors import ModelFileError
-from compactlearn.storing.kinds import kind_named, kind_of
+from compactlearn.storing.errors import ADVICE, ModelFileError
+from compactlearn.storing.kinds import Forgotten, kind_named, kind_of
 from compactlearn.storing.tensor_file import NAMES
 
 _LONG_LIST = 16  # texts: a longer list of them lies among the arrays
 _DEPTH = 64  # of values in values
+_MOST_SPARE = 64 * 2**20  # bytes that all arrays of texts may take above 16 for each that is stored
+_MOST_KEYS = 10_000  # of all sets and dictionaries, other than texts
+_LARGEST_INTEGER = 2**4096
 _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMBER_TYPES = {dtype.name: dtype for dtype in NAMES}
 _TYPES: dict[str, type] = {
@@ -34,12 +37,45 @@ _TYPES: dict[str, type] = {
     "python bool": bool,
 }
 _TYPE_NAMES = {type_: name for name, type_ in _TYPES.items()}
-_GENERATORS = (np.random.RandomState, np.random.Generator, np.random.BitGenerator)
+_GENERATORS = np.random.RandomState | np.random.Generator | np.random.BitGenerator
 
-ADVICE = (
-    "use parts of compactlearn, or those of scikit-learn that docs/guide/storing.md lists, or keep "
-    "the model with skops or joblib"
-)
+
+def as_json(value: Any) -> bytes:
+    """Return plain values as JSON; texts keep every half of a surrogate pair that they have."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+class Spare:
+    """Limits of what one file may claim, counted alike when it is written and when it is read."""
+
+    def __init__(self) -> None:
+        self._letters = _MOST_SPARE
+        self._keys = _MOST_KEYS
+
+    def has_room(self, width: int, count: int, stored: int) -> bool:
+        """Whether so many texts may each have room for so many letters.
+
+        An array of texts gives each of them the room of the longest: a few bytes in a file could
+        ask for any amount of memory.
+        """
+        left = self._letters - max(0, 4 * width * count - 16 * stored)
+        if left < 0:
+            return False
+        self._letters = left
+        return True
+
+    def count_keys(self, keys: Iterable[Any]) -> None:
+        """Raise if a file has too many keys that are no texts.
+
+        Whoever writes a file can choose numbers that hash alike, and a dictionary of these takes
+        quadratic time. Texts are hashed at random.
+        """
+        self._keys -= sum(not isinstance(key, str) for key in keys)
+        if self._keys < 0:
+            raise ModelFileError(
+                f"its sets and dictionaries have more than {_MOST_KEYS} keys that are no texts"
+            )
 
 
 class Describer:
@@ -48,15 +84,18 @@ class Describer:
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
         self.things: list[Any] = []
-        self.forgotten: list[str] = []  # where generators of random numbers were
+        self.forgotten: list[str] = []  # where generators and paths were
         # With the thing itself, so that its address stays its own.
         self._places: dict[int, tuple[Any, int | None]] = {}
         # Arrays by where they lie, since a view of one is another thing; texts by their list.
         self._names: dict[tuple[Any, ...], tuple[Any, str]] = {}
+        self._spare = Spare()
 
     def value(self, thing: Any, where: str) -> Any:
         """The JSON of a thing that is found at ``where``."""
         if thing is None or type(thing) in (bool, int):
+            if thing is not None and abs(thing) > _LARGEST_INTEGER:
+                raise ModelFileError(f"A model file cannot hold {where}: an integer is too large.")
             return thing
         if isinstance(thing, np.generic):
             return self._scalar(thing, where)
@@ -80,6 +119,8 @@ class Describer:
             return self._parts(thing, where)
         if type(thing) is tuple:
             return {"tuple": self._parts(thing, where)}
+        if isinstance(thing, set | frozenset | Mapping):
+            self._count_keys(thing, where)
         if isinstance(thing, set | frozenset):
             parts = sorted(thing, key=lambda part: (type(part).__name__, repr(part)))
             return {type(thing).__name__: self._parts(parts, where)}
@@ -91,16 +132,24 @@ class Describer:
             return {"dict": pairs}
         if isinstance(thing, range):
             return {"range": [thing.start, thing.stop, thing.step]}
+        if isinstance(thing, slice):
+            return {"slice": self._parts((thing.start, thing.stop, thing.step), where)}
         if isinstance(thing, PurePath):
             return {"path": str(thing)}
         if isinstance(thing, np.dtype) and (thing.name in _NUMBER_TYPES or thing.kind in "OU"):
             return {"dtype": thing.name}
         if isinstance(thing, type) and thing in _TYPE_NAMES:
             return {"type": _TYPE_NAMES[thing]}
-        if isinstance(thing, _GENERATORS):
+        if isinstance(thing, Forgotten | _GENERATORS):
             self.forgotten.append(where)
-            return {"forgotten": "generator"}
+            return {"forgotten": "path" if isinstance(thing, Forgotten) else "generator"}
         return None
+
+    def _count_keys(self, keys: Iterable[Any], where: str) -> None:
+        try:
+            self._spare.count_keys(keys)
+        except ModelFileError as error:
+            raise ModelFileError(f"A model file cannot hold {where}: {error}.") from error
 
     def _parts(self, things: Any, where: str) -> list[Any]:
         return [self.value(part, f"{where}[{place}]") for place, part in enumerate(things)]
@@ -125,7 +174,7 @@ class Describer:
         try:
             parts = kind.apart(thing)
         except ModelFileError as error:
-            raise ModelFileError(f"A model file cannot hold {where}: {error}; {ADVICE}.") from error
+            raise ModelFileError(f"A model file cannot hold {where}: {error}.") from error
         names = sorted(parts, key=_parameters_first)
         state = {name: self.value(parts[name], f"{where}.{name}") for name in names}
         self.things.append([kind.name, state])
@@ -158,8 +207,8 @@ class Describer:
     def _texts(self, texts: list[str], owner: Any) -> str:
         key = ("texts", id(owner))
         if key not in self._names:
-            encoded = json.dumps(texts, separators=(",", ":")).encode()
-            self._names[key] = (owner, self._named(np.frombuffer(encoded, np.uint8)))
+            encoded = np.frombuffer(as_json(texts), np.uint8)
+            self._names[key] = (owner, self._named(encoded))
         return self._names[key][1]
 
     def _array_of_things(self, array: NDArray[Any], where: str) -> Any:
@@ -168,22 +217,18 @@ class Describer:
         if not all(type(part) is str for part in parts):
             return {"objects": [shape, self._parts(parts, where)]}
         name = self._texts(parts, array)
-        width = 0  # of an array of objects
+        width = 0  # of an array of objects, also where one of texts would take too much
         if array.dtype.kind == "U":
-            width, least = array.dtype.itemsize // 4, max([1, *map(len, parts)])
-            if not _sober_width(width, len(parts), self.arrays[name].size):
-                width = least
+            widths = (array.dtype.itemsize // 4, max([1, *map(len, parts)]))
+            stored = self.arrays[name].size
+            fits = (w for w in widths if self._spare.has_room(w, len(parts), stored))
+            width = next(fits, 0)
         return {"texts": name, "shape": shape, "width": width}
 
 
 def _parameters_first(name: str) -> tuple[bool, bool, str]:
     """What cannot be stored is then met where the user has put it."""
     return name.startswith("_"), name.endswith("_"), name
-
-
-def _sober_width(width: int, count: int, stored: int) -> bool:
-    """Whether so many texts, each with room for so many letters, take about what is stored."""
-    return 4 * width * count <= 16 * stored + 4096
 
 
 def refused(where: str, thing: Any) -> ModelFileError:
@@ -207,26 +252,8 @@ class Rebuilder:
         self._arrays = arrays
         self._made: dict[Any, Any] = {}  # what several places share
         self._things: list[Any] = []
-        self._tags: dict[str, Callable[[Any], Any]] = {
-            "float": lambda name: _SPECIAL[name],
-            "scalar": self._scalar,
-            "tuple": lambda parts: tuple(self._list(parts)),
-            "set": lambda parts: set(self._list(parts)),
-            "frozenset": lambda parts: frozenset(self._list(parts)),
-            "dict": self._dict,
-            "range": lambda ends: range(*_integers(ends, 3)),
-            "path": lambda text: Path(_text(text)),
-            "dtype": _dtype,
-            "type": lambda name: _TYPES[name],
-            "forgotten": lambda _: None,
-            "array": self._array,
-            "turned": self._turned_array,
-            "masked": self._masked,
-            "objects": self._objects,
-            "texts": lambda name: self._once(("texts", name), lambda: self._texts(name)),
-            "thing": lambda place: self._things[_place(place, len(self._things))],
-        }
         self._depth = 0
+        self._spare = Spare()
 
     def add(self, described: Any) -> None:
         """The next thing of the list."""
@@ -253,7 +280,7 @@ class Rebuilder:
             if set(given) == {"texts", "shape", "width"}:
                 return self._once(repr(given), lambda: self._array_of_texts(given))
             ((tag, content),) = given.items()
-            return self._tags[tag](content)
+            return _TAGS[tag](self, content)
         finally:
             self._depth -= 1
 
@@ -262,8 +289,14 @@ class Rebuilder:
             raise ModelFileError("something else stands where a list should")
         return [self.value(part) for part in parts]
 
+    def _keys(self, parts: Any) -> list[Any]:
+        keys = self._list(parts)
+        self._spare.count_keys(keys)
+        return keys
+
     def _dict(self, pairs: Any) -> dict[Any, Any]:
-        found = {self.value(key): self.value(part) for key, part in pairs}
+        keys = self._keys([key for key, _ in pairs])
+        found = dict(zip(keys, (self.value(part) for _, part in pairs), strict=True))
         if len(found) != len(pairs):
             raise ModelFileError("a key stands twice")
         return found
@@ -304,7 +337,8 @@ class Rebuilder:
         texts, width = self._texts(given["texts"]), given["width"]
         if type(width) is not int or width < 0:
             raise ModelFileError("texts have no width")
-        if width and not _sober_width(width, len(texts), self._arrays[given["texts"]].size):
+        stored = self._arrays[given["texts"]].size
+        if width and not self._spare.has_room(width, len(texts), stored):
             raise ModelFileError("texts take more room than they need")
         found: NDArray[Any]
         if width:
@@ -337,6 +371,12 @@ def _dtype(name: Any) -> np.dtype[Any]:
     return _NUMBER_TYPES[name]
 
 
+def _slice(parts: list[Any]) -> slice:
+    if len(parts) != 3 or not all(part is None or isinstance(part, int | str) for part in parts):
+        raise ModelFileError("something else stands where a slice should")
+    return slice(*parts)
+
+
 def _shaped(found: NDArray[Any], shape: Any) -> NDArray[Any]:
     return found.reshape(_integers(shape, None))
 
@@ -360,3 +400,27 @@ def _integers(given: Any, count: int | None) -> list[int]:
     if count is None and any(n < 0 for n in given):
         raise ModelFileError("a shape is negative")
     return given
+
+
+# A table of the class and not of each rebuilder: one that referred to itself would keep all arrays
+# of a file until the next collection of garbage.
+_TAGS: dict[str, Callable[[Rebuilder, Any], Any]] = {
+    "float": lambda _, name: _SPECIAL[name],
+    "scalar": Rebuilder._scalar,
+    "tuple": lambda own, parts: tuple(own._list(parts)),
+    "set": lambda own, parts: set(own._keys(parts)),
+    "frozenset": lambda own, parts: frozenset(own._keys(parts)),
+    "dict": Rebuilder._dict,
+    "range": lambda _, ends: range(*_integers(ends, 3)),
+    "slice": lambda own, parts: _slice(own._list(parts)),
+    "path": lambda _, text: Path(_text(text)),
+    "dtype": lambda _, name: _dtype(name),
+    "type": lambda _, name: _TYPES[name],
+    "forgotten": lambda *_: None,
+    "array": Rebuilder._array,
+    "turned": Rebuilder._turned_array,
+    "masked": Rebuilder._masked,
+    "objects": Rebuilder._objects,
+    "texts": lambda own, name: own._once(("texts", name), lambda: own._texts(name)),
+    "thing": lambda own, place: own._things[_place(place, len(own._things))],
+}

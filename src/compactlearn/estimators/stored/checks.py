@@ -34,7 +34,7 @@ def numbers(value: Any, shape: tuple[int | None, ...], what: str) -> Any:
 
     An array in half precision counts as what will be made of it.
     """
-    value = value.values if isinstance(value, Half) else value
+    value = unpacked(value)
     good = isinstance(value, np.ndarray) and value.dtype.kind in "fiu"
     require(good, f"{what} is no array of numbers")
     fits = len(shape) == value.ndim and all(
@@ -42,6 +42,11 @@ def numbers(value: Any, shape: tuple[int | None, ...], what: str) -> Any:
     )
     require(fits, f"{what} has the shape {value.shape}, which does not fit the other parts")
     return value
+
+
+def unpacked(value: Any) -> Any:
+    """Return the numbers of an array in half precision, and any other value as it is."""
+    return value.values if isinstance(value, Half) else value
 
 
 def is_sparse(value: Any) -> bool:

@@ -40,9 +40,15 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
+from compactlearn.estimators.stored.allowed import (
+    check_attributes,
+    check_parameters,
+    default_of,
+    in_table,
+)
 from compactlearn.estimators.stored.checks import is_number, numbers, require, size
-from compactlearn.storing.errors import ModelFileError
-from compactlearn.storing.kinds import Kind, State, allow, parameter_names, whole
+from compactlearn.storing.errors import ADVICE, ModelFileError
+from compactlearn.storing.kinds import Forgotten, Kind, State, allow, parameter_names, whole
 
 _COMMON = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 _LINEAR = ("coef_", "intercept_", "n_iter_", "solver_", "classes_", "rank_", "singular_")
@@ -55,38 +61,65 @@ def parameters_of(estimator: Any) -> dict[str, Any]:
     return estimator.get_params(deep=False)
 
 
-def foreign(type_: type, *fitted: str, check: Check | None = None, forget: str = "") -> Kind:
-    """An estimator of scikit-learn: its parameters, and these attributes where it has them."""
+def foreign(
+    type_: type,
+    *fitted: str,
+    check: Check | None = None,
+    forget: str = "",
+    paths: tuple[str, ...] = (),
+    plain: Callable[[State], State] | None = None,
+) -> Kind:
+    """Return the kind of an estimator of scikit-learn: its parameters, and these attributes where
+    it has them, all with values that :mod:`compactlearn.estimators.stored.allowed` lists.
+
+    The attribute ``forget`` is left out, and the parameters ``paths`` are None in a file. ``plain``
+    makes values that a file can hold of those that it cannot.
+    """
     known = {*_COMMON, *fitted}
 
     def apart(estimator: Any) -> dict[str, Any]:
         parameters = parameters_of(estimator)
+        for name in paths:
+            parameters[name] = None if parameters.get(name) is None else Forgotten()
         found = {name: value for name, value in vars(estimator).items() if name not in parameters}
         found.pop(forget, None)
         if set(found) - known:
             strange = ", ".join(sorted(set(found) - known))
             raise ModelFileError(
                 f"its type, {type_.__name__}, has attributes ({strange}) that the file format does "
-                "not know of it"
+                f"not know of it; {ADVICE}"
             )
-        return {**parameters, **found}
+        if plain is not None:
+            whole_state = plain({**parameters, **found})
+            parameters = {name: whole_state[name] for name in parameters}
+            found = {name: whole_state[name] for name in found}
+        advised(check_parameters, type_, parameters, set(parameters) - set(paths))
+        advised(check_attributes, type_, found, found)
+        return {**in_table(type_, parameters), **found}
 
     def together(state: State) -> Any:
-        estimator = made(type_, state)
+        state = with_defaults(type_, {**state, **dict.fromkeys(paths)}, known)
+        check_attributes(type_, state, known & set(state))
+        estimator = object.__new__(type_)
+        vars(estimator).update(state)
         if check is not None:
             check(estimator)
-        return estimator
-
-    def made(type_: type, state: State) -> Any:
-        estimator = object.__new__(type_)
-        vars(estimator).update(with_defaults(type_, state, known))
         return estimator
 
     return Kind(f"sklearn {type_.__name__}", type_, apart, together)
 
 
+def advised(check: Callable[..., None], *given: Any) -> None:
+    """Call a check, and add to what it raises what the owner of a model can do."""
+    try:
+        check(*given)
+    except ModelFileError as error:
+        raise ModelFileError(f"{error}; {ADVICE}") from error
+
+
 def with_defaults(type_: Any, state: State, known: set[str]) -> State:
-    """Parameters that another version of scikit-learn did not have take their default values."""
+    """Return parameters and attributes, the former checked; parameters that another version of
+    scikit-learn did not have take their default values."""
     names = parameter_names(type_)
     strange = set(state) - names - known
     require(
@@ -94,25 +127,31 @@ def with_defaults(type_: Any, state: State, known: set[str]) -> State:
         f"{type_.__name__} has {', '.join(sorted(strange))!s:.60}, which this version of "
         "scikit-learn does not know",
     )
-    signature = inspect.signature(type_.__init__).parameters
-    defaults = {name: signature[name].default for name in names - set(state)}
+    check_parameters(type_, state, names & set(state))
+    defaults = {name: default_of(type_, name) for name in names - set(state)}
     require(inspect.Parameter.empty not in defaults.values(), f"{type_.__name__} lacks parameters")
     return {**defaults, **state}
+
+
+def _splitter(type_: type) -> Kind:
+    """Return the kind of a class that divides rows: its attributes, and no others."""
+    plain = whole(type_, name=f"sklearn {type_.__name__}")
+
+    def apart(splitter: Any) -> dict[str, Any]:
+        state = dict(plain.apart(splitter))
+        advised(check_parameters, type_, state, state)
+        return state
+
+    def together(state: State) -> Any:
+        check_parameters(type_, state, state)
+        return plain.together(state)
+
+    return Kind(plain.name, type_, apart, together)
 
 
 # ---- texts ------------------------------------------------------------------------------------
 
 _STOP_WORDS = "_stop_words_id"  # the address of a list that was checked
-
-
-def _check_words(words: Any) -> None:
-    """How texts are divided into terms: scikit-learn would go from minus a billion to one."""
-    ends = words.ngram_range
-    pair = isinstance(ends, tuple | list) and len(ends) == 2
-    require(pair and 1 <= size(ends[0], "ngram_range") <= size(ends[1], "ngram_range"), "no n-gram")
-    require(words.analyzer in ("word", "char", "char_wb"), "texts cannot be divided")
-    pattern = words.token_pattern
-    require(pattern is None or isinstance(pattern, str), "the pattern of words is no text")
 
 
 def vectorizer(type_: type, name: str | None = None) -> Kind:
@@ -124,7 +163,9 @@ def vectorizer(type_: type, name: str | None = None) -> Kind:
         if "vocabulary_" in state:
             terms = sorted(state["vocabulary_"].items(), key=lambda pair: pair[1])
             if [int(place) for _, place in terms] != list(range(len(terms))):
-                raise ModelFileError("its vocabulary does not number its terms from 0 on")
+                raise ModelFileError(
+                    f"its vocabulary does not number its terms from 0 on; {ADVICE}"
+                )
             state["vocabulary_"] = [str(term) for term, _ in terms]
         return state
 
@@ -135,10 +176,8 @@ def vectorizer(type_: type, name: str | None = None) -> Kind:
             require(listed and len(set(terms)) == len(terms), "a vocabulary is no list of terms")
             state["vocabulary_"] = {term: place for place, term in enumerate(terms)}
         words = inner.together(state)
-        _check_words(words)
         setattr(words, _STOP_WORDS, id(words.stop_words))
         weights = getattr(words, "_tfidf", None)
-        require(weights is None or isinstance(weights, TfidfTransformer), "there are no weights")
         if terms is not None and hasattr(weights, "idf_"):
             numbers(weights.idf_, (len(terms),), "the weights of terms")
         return words
@@ -201,7 +240,7 @@ def _check_pipeline(pipeline: Pipeline) -> None:
 
 allow(
     *(vectorizer(type_) for type_ in (CountVectorizer, TfidfVectorizer)),
-    foreign(HashingVectorizer, check=_check_words),
+    foreign(HashingVectorizer, forget=_STOP_WORDS),
     foreign(TfidfTransformer, "idf_", check=_of_columns("idf_")),
     foreign(
         StandardScaler,
@@ -236,9 +275,9 @@ allow(
         check=_check_several,
     ),
     foreign(LabelBinarizer, "y_type_", "sparse_input_", "classes_"),
-    foreign(Pipeline, check=_check_pipeline),
+    foreign(Pipeline, check=_check_pipeline, paths=("memory",)),
     *(
-        whole(type_, name=f"sklearn {type_.__name__}")
+        _splitter(type_)
         for type_ in (KFold, StratifiedKFold, GroupKFold, ShuffleSplit, StratifiedShuffleSplit)
     ),
 )

@@ -43,6 +43,7 @@ from compactlearn.estimators.stored.checks import (
 )
 from compactlearn.estimators.threshold_tuner import ThresholdTuner
 from compactlearn.linalg.moments import Moments
+from compactlearn.storing.errors import ModelFileError
 from compactlearn.storing.kinds import Kind, State, allow, attributes, whole
 from compactlearn.storing.sparse import SPARSE, checked_parts
 
@@ -86,6 +87,17 @@ def check_labels(classifier: Any) -> int:
     require(is_number(state.get("_boundary", 0.0)), "the boundary is no number")
     size(classifier.n_features_in_, "the number of features")
     return n_labels
+
+
+def _labels_apart(labels: LabelSpace) -> dict[str, Any]:
+    """Return the fields; names of labels are shown and written wherever the model is used."""
+    for name in (*(labels.names or ()), *labels.classes.tolist()):
+        if isinstance(name, str) and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise ModelFileError(
+                f"the label name {name!r:.60} has half of a surrogate pair, which is no text that "
+                "can be written; rename the label, and fit the model again"
+            )
+    return attributes(labels)
 
 
 # ---- compact models ---------------------------------------------------------------------------
@@ -306,7 +318,7 @@ def _check_tuner(tuner: ThresholdTuner) -> None:
 allow(
     whole(CompactClassifier, _check_compact, later=_NO_CORRECTION),
     whole(CMLLClassifier, _check_compact, later=_NO_CORRECTION | _NO_GRAPH),
-    whole(C2AEClassifier, _check_c2ae),
+    whole(C2AEClassifier, _check_c2ae, paths=("checkpoint",)),
     whole(POPClassifier, _check_pop),
     whole(KeptFeatures, _check_kept_features),
     whole(KeptWeights, _check_kept_weights),
@@ -318,7 +330,7 @@ allow(
     whole(KernelMap, _check_kernel_map),
     whole(KernelRegressor, _check_kernel_regressor),
     whole(Kernel, _check_kernel),
-    whole(LabelSpace),
+    Kind("LabelSpace", LabelSpace, _labels_apart, whole(LabelSpace).together),
     whole(RowMap),
     whole(CodeRidge),
     whole(CodeDecoder),

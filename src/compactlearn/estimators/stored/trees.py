@@ -15,9 +15,10 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree._tree import Tree
 
+from compactlearn.estimators.stored.allowed import check_attributes, check_parameters
 from compactlearn.estimators.stored.checks import numbers, require, size
-from compactlearn.estimators.stored.foreign import parameters_of, with_defaults
-from compactlearn.storing.errors import ModelFileError
+from compactlearn.estimators.stored.foreign import advised, parameters_of, with_defaults
+from compactlearn.storing.errors import ADVICE, ModelFileError
 from compactlearn.storing.kinds import Kind, State, allow
 
 _LEAF, _NO_FEATURE = -1, -2
@@ -40,15 +41,18 @@ def _apart(forest: Any) -> dict[str, Any]:
     if strange:
         raise ModelFileError(
             f"its type, {type(forest).__name__}, has attributes ({', '.join(sorted(strange))}) "
-            "that the file format does not know of it"
+            f"that the file format does not know of it; {ADVICE}"
         )
+    advised(check_parameters, type(forest), parameters, parameters)
     if not hasattr(forest, "estimators_"):
         return {"parameters": parameters}
     trees = [estimator.tree_ for estimator in forest.estimators_]
     states = [tree.__getstate__() for tree in trees]
     nodes = np.concatenate([state["nodes"] for state in states])
     if set(nodes.dtype.names or ()) != set(_COLUMNS):
-        raise ModelFileError("its trees are of a version of scikit-learn with other nodes")
+        raise ModelFileError(
+            f"its trees are of a version of scikit-learn with other nodes; {ADVICE}"
+        )
     return {
         "parameters": parameters,
         "attributes": {name: vars(forest)[name] for name in _KEPT if name in vars(forest)},
@@ -119,6 +123,7 @@ def _kind(type_: Any) -> Kind:
             return forest  # one that is not fitted
         given = state["attributes"]
         require(isinstance(given, dict) and set(given) <= set(_KEPT), "a forest has other parts")
+        check_attributes(type_, given, given)
         vars(forest).update(given)
         n_features = size(forest.n_features_in_, "the number of features")
         nodes = _nodes(state)
