@@ -50,9 +50,11 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
 
-    def run(*words, status=0):
+    def run(*words, status=0, warned=None):
         assert main(list(map(str, words))) == status
         told = capsys.readouterr()
+        assert status or (warned is None) == (not told.err)
+        assert warned is None or warned in told.err
         assert "Traceback" not in told.err
         return told.err if status else told.out
 
@@ -101,7 +103,8 @@ def test_new_tables_may_have_other_columns_orders_and_values(run, tmp_path):
     model = load_model("m.model")
     new = [(r[3], "x", "never seen" if i % 2 else r[1], r[2]) for i, r in enumerate(rows[:10])]
     written(new, tmp_path / "new.csv", ("price", "more", "colour", "doors"))
-    found = run("predict", "m.model", "new.csv", "--topk", 2, "--format", "jsonl", "--digits", 17)
+    words = ["predict", "m.model", "new.csv", "--topk", 2, "--format", "jsonl", "--digits", 17]
+    found = run(*words, warned="does not know count as none: 5 of colour")
     X = np.array([[c or "", d, np.nan if p is None else p] for p, _, c, d in new], dtype=object)
     told = [[(o["name"], o["score"]) for o in json.loads(line)["labels"]] for line in
             found.splitlines()]  # fmt: skip

@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from compactlearn.cli.datasets import (
 )
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.core.joined import find_joined
+from compactlearn.core.shown import shown
 from compactlearn.core.warn import warn_user
 from compactlearn.datasets import (
     BlockFiles,
@@ -41,7 +42,12 @@ from compactlearn.datasets.formats.mixed import MixedColumns, MixedTable, read_m
 from compactlearn.datasets.formats.texts import read_columns
 from compactlearn.estimators import load_model
 from compactlearn.estimators.any_classifier import names_of
-from compactlearn.estimators.from_files import columns_of, encoded_names, last_step
+from compactlearn.estimators.from_files import (
+    columns_of,
+    encoded_names,
+    last_step,
+    strange_values,
+)
 
 __all__ = [
     "Data",
@@ -178,7 +184,7 @@ def training_data(wanted: Wanted) -> tuple[Dataset | Texts | MixedTable, TextCol
         )
     columns = TextColumns(wanted.text, wanted.tags, wanted.sep or ";", wanted.header is not False)
     found = _texts(wanted, columns, with_labels=True)
-    _doubt_separator(found, columns)
+    _doubt_separator(found.tags or (), columns.sep)
     return found, columns
 
 
@@ -199,7 +205,7 @@ def _training_table(wanted: Wanted) -> MixedTable:
         with _advice(), refusals_are_mistakes():
             said, options = reading(wanted.labels, wanted.ignore, wanted.delimiter, wanted.header)
             names = wanted.categories or "auto"
-            return read_mixed(
+            found = read_mixed(
                 path,
                 said,
                 categories=names if names == "auto" else listed(names),
@@ -208,6 +214,9 @@ def _training_table(wanted: Wanted) -> MixedTable:
                 format=wanted.form,
                 **options,
             )
+    if wanted.tags is not None:
+        _doubt_separator(found.Y, found.columns.sep)
+    return found
 
 
 def _check_table(path: str, option: str) -> None:
@@ -253,6 +262,7 @@ def _rows(
             table = read_mixed(
                 wanted.source, known=columns, with_labels=with_labels, format=wanted.form, **options
             )
+        _tell_strange(strange_values(model, table))
         Y = [list(row) for row in table.Y] if isinstance(table.Y, list) else table.Y
         return Rows(table.X, Y, table.name, encoded_names(model, columns))
     if columns is None:
@@ -275,6 +285,16 @@ def _rows(
         return Rows(X, Y, Path(wanted.source).name, columns.features)
 
 
+def _tell_strange(counts: Mapping[str, int]) -> None:
+    """Say on the error stream how many categories a model does not know."""
+    if counts:
+        listing = ", ".join(f"{count} of {shown(name)}" for name, count in counts.items())
+        typer.echo(
+            f"compactlearn: Categories that the model does not know count as none: {listing}.",
+            err=True,
+        )
+
+
 def _kept(wanted: Wanted) -> Mapping[str, list[Any]]:
     """Columns of DATA that go into the output as they are."""
     _check_table(wanted.source, "--keep")
@@ -288,13 +308,13 @@ def _kept(wanted: Wanted) -> Mapping[str, list[Any]]:
         )
 
 
-def _doubt_separator(found: Texts, columns: TextColumns) -> None:
+def _doubt_separator(tags: Iterable[Iterable[str]], sep: str) -> None:
     """Warn where tags look like several tags joined by another sign than ``sep``."""
-    counts = Counter(tag for row in found.tags or () for tag in row)
+    counts = Counter(tag for row in tags for tag in row)
     joined = find_joined(list(counts), list(counts.values()))
     if joined is not None:
         warn_user(
-            f"Tags are separated by {columns.sep!r}, and {joined.n_rows} of {counts.total()} look "
+            f"Tags are separated by {sep!r}, and {joined.n_rows} of {counts.total()} look "
             f"like several joined by {joined.separator!r}, such as {joined.example!r:.60}: each "
             f"combination becomes a label of its own. If they are several, pass --sep "
             f"{joined.separator!r}."

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -26,6 +27,7 @@ __all__ = [
     "fit_blocks_to",
     "fit_to",
     "last_step",
+    "strange_values",
     "with_columns",
 ]
 
@@ -189,7 +191,7 @@ def with_columns(classifier: Any, table: MixedTable) -> Pipeline:
     return Pipeline([("columns", columns), ("classifier", classifier)])
 
 
-def encoded_names(model: Any, columns: MixedColumns) -> tuple[str, ...] | None:
+def encoded_names(model: Any, columns: MixedColumns) -> tuple[str, ...]:
     """Return what the classifier's columns are called: "colour=red", or "price".
 
     Parameters
@@ -197,14 +199,34 @@ def encoded_names(model: Any, columns: MixedColumns) -> tuple[str, ...] | None:
     model : Pipeline that `with_columns` has made, fitted
     columns : MixedColumns
     """
-    encoders = getattr(getattr(model, "steps", [("", None)])[0][1], "named_transformers_", {})
-    found = []
-    if "categories" in encoders:
-        chosen = [name for name in columns.features if name in columns.categories]
-        values = encoders["categories"].categories_
-        found += [
-            f"{name}={value or '(missing)'}"
-            for name, known in zip(chosen, values, strict=True)
-            for value in known
-        ]
+    found = [
+        f"{name}={value or '(missing)'}"
+        for name, known in _known_values(model, columns).items()
+        for value in known
+    ]
     return (*found, *(name for name in columns.features if name not in columns.categories))
+
+
+def strange_values(model: Any, table: MixedTable) -> dict[str, int]:
+    """Return how many values of each column of categories a fitted model does not know.
+
+    Parameters
+    ----------
+    model : Pipeline that `with_columns` has made, fitted
+    table : MixedTable
+        New rows. Columns without such values are left out.
+    """
+    found = {}
+    for name, known in _known_values(model, table.columns).items():
+        values = table.X[:, table.columns.features.index(name)]
+        found[name] = int(np.isin(values.astype(str), list(known), invert=True).sum())
+    return {name: count for name, count in found.items() if count}
+
+
+def _known_values(model: Any, columns: MixedColumns) -> dict[str, Sequence[str]]:
+    """The categories of each column, in the order of the encoder."""
+    if not columns.categories:
+        return {}
+    encoder = model[0].named_transformers_["categories"]
+    chosen = [name for name in columns.features if name in columns.categories]
+    return dict(zip(chosen, encoder.categories_, strict=True))
