@@ -129,6 +129,7 @@ def fit(
     wanted = replace(wanted, categories=categories)
     check_target(output, "--output", force=force, inputs=files_read(source, labels))
     model = make(method, seed, jobs, time_budget, size_budget)
+    named = {"header": False} if header is False else {}
     if blocks and categories is not None:
         raise Mistake(
             "--blocks reads tables of numbers, and --categories was given; leave one of the two "
@@ -139,7 +140,7 @@ def fit(
         data: Any = training_blocks(wanted)
         start = time.perf_counter()
         with refusals_are_mistakes():
-            fit_blocks_to(model, data, checkpoint, header=header is not False)
+            fit_blocks_to(model, data, checkpoint, **named)
     else:
         data, columns = training_data(wanted)
         if isinstance(data, Texts):
@@ -148,7 +149,7 @@ def fit(
             model = with_columns(model, data)
         start = time.perf_counter()
         with refusals_are_mistakes():
-            fit_to(model, data, columns, header=header is not False)
+            fit_to(model, data, columns, **named)
     last = last_step(model)
     if getattr(last, "interrupted_", False):  # a search that kept what it had by then
         raise KeyboardInterrupt
