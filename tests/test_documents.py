@@ -189,8 +189,14 @@ CLAIMS = [
     ),
     (
         "TEXT.md",
-        "text_classifier",
+        "fresh bread from the oven",
         "{n for n, _ in found[0]} == {'bread', 'food'} and found[1][0][0] == 'sport'",
+    ),
+    ("TEXT.md", "breads and winds", "{n for n, _ in parts[0]} & {'bread', 'food', 'weather'}"),
+    (
+        "TEXT.md",
+        "catch_warnings",
+        "unknown.tolist() == [True, False] and '1 of 2 texts (row 0)' in str(said[0].message)",
     ),
     ("BENCHMARK.md", "def make", "set(make.grid) <= set(make().get_params())"),
     ("tutorial.md", "data.split()", "(train.n_samples, test.n_samples) == (1123, 579)"),

@@ -76,6 +76,21 @@ def vectorizer(record: Record) -> Parts:
     yield class_of(record)
 
 
+@page.table
+def word_forms(record: Record) -> Parts:
+    """P@1 of words, characters and both, by the number of forms of a word and of texts."""
+    rows = record["measurements"]
+    yield [
+        "forms of a word", "texts", "words in no other text", "words: P@1", "characters", "both",
+    ]  # fmt: skip
+    for key in dict.fromkeys((row["language"], row["rows"]) for row in rows):
+        words, *others = (row for row in rows if (row["language"], row["rows"]) == key)
+        gained = [f"{row['difference'][0]:+.3f} ({row['error'][0]:.3f})" for row in others]
+        sizes = [key[0].split()[0], f"{key[1]:,}", f"{words['single']:.0%}"]
+        yield [*sizes, f"{words['precision'][0]:.3f}", *gained]
+    yield class_of(record)
+
+
 def _precisions(row: Record) -> str:
     return ", ".join(f"{row['precision'][k]:.3f}" for k in (0, 2))
 

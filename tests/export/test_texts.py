@@ -1,5 +1,9 @@
 """From texts to scores: the words of a graph are those of scikit-learn, in any script."""
 
+import unicodedata
+import warnings
+
+import hypothesis
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +13,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from compactlearn import CMLLClassifier, ThresholdTuner, text_classifier, to_onnx
+from compactlearn.export.graph import Graph
+from compactlearn.export.texts import write_vectoriser
 from tests.export.running import BOUNDS, assert_same, run
 from tests.makers import modest
 
@@ -89,65 +95,103 @@ def test_texts_behind_a_tuner_or_a_search():
         assert_same(model, to_onnx(model), TEXTS, BOUNDS["float32"])
 
 
-# Scripts with and without capitals, marks, digits, spaces and signs of many kinds.
+# Scripts with and without capitals, marks, digits, spaces and signs of many kinds; what becomes two
+# characters in lower case, and what depends on its neighbours there.
 ALPHABET = st.one_of(
     st.sampled_from("abcxyz ABC 012_-'.,;!?\t\n"),
+    st.sampled_from("ÄäÖöÅåÉé İiıIßẞǅǆ \u0301\u0307\u0308\u00ad"),
+    st.sampled_from("ΣσςΑα ΣΣ'.\u0345\u0301"),
+    st.sampled_from(" \u3000\u2003\x1c\x85\0\u200b\u200d"),
     st.characters(codec="utf-8", min_codepoint=0x20, max_codepoint=0x17F),
     st.characters(codec="utf-8", min_codepoint=0x370, max_codepoint=0x6FF),
     st.characters(codec="utf-8", min_codepoint=0x900, max_codepoint=0xDFF),
     st.characters(codec="utf-8", min_codepoint=0x1E00, max_codepoint=0x2BFF),
     st.characters(codec="utf-8", min_codepoint=0x3000, max_codepoint=0x4FFF),
     st.characters(codec="utf-8", min_codepoint=0x1F300, max_codepoint=0x1F64F),
+    st.characters(codec="utf-8"),
 )
+DIVIDED = [
+    {"analyzer": "word"},
+    {"analyzer": "word", "token_pattern": r"(?u)\b\w+\b", "lowercase": False},
+    {"analyzer": "word", "strip_accents": "ascii"},
+    {"analyzer": "char"},
+    {"analyzer": "char", "lowercase": False},
+    {"analyzer": "char_wb"},
+    {"analyzer": "char_wb", "strip_accents": "unicode"},
+]
 
 
-@modest
-@given(
-    texts=st.lists(st.text(ALPHABET, max_size=30), min_size=1, max_size=20),
-    longest=st.integers(1, 3),
+def counts_graph(vectoriser):
+    """The graph of a vectoriser by itself."""
+    graph = Graph("float64")
+    graph.named(write_vectoriser(graph, vectoriser, "texts"), "counts")
+    shape = ("rows", len(vectoriser.vocabulary_))
+    texts, counts = (np.dtype(object), ("rows",)), (np.dtype(np.float64), shape)
+    return graph.model("words", {"texts": texts}, {"counts": counts}, {}, "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", DIVIDED, ids=repr)
+@given(data=st.data())
+@hypothesis.settings(modest, max_examples=8)
+def test_counts_are_those_of_scikit_learn(settings, data):
+    """On texts of any script, composed or not, of which some are new to the vectoriser."""
+    texts = data.draw(st.lists(st.text(ALPHABET, max_size=25), min_size=2, max_size=30))
+    shortest, more = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 2))
+    vectoriser = CountVectorizer(ngram_range=(shortest, shortest + more), **settings)
+    vectoriser.fit([*texts[::2], "two or three words"])
+    texts += [unicodedata.normalize(form, text) for text in texts for form in ("NFC", "NFD")]
+    texts += [text.upper() for text in texts]
+    found = run(counts_graph(vectoriser), texts)["counts"]
+    np.testing.assert_array_equal(found, vectoriser.transform(texts).toarray())
+
+
+@pytest.mark.parametrize(
+    "analyzer", [{}, {"analyzer": "char"}, {"analyzer": "char_wb", "ngram_range": (2, 4)}]
 )
-def test_lower_case_texts_of_any_script(texts, longest):
-    texts = [text.lower() for text in texts]
-    known = [*texts, *TEXTS]
-    pipeline = pipeline_of(TfidfVectorizer(ngram_range=(1, longest)))
-    pipeline.fit(known, labels_of(known))
-    assert_same(pipeline, to_onnx(pipeline, dtype="float64"), known, BOUNDS["float64"])
+def test_capitals_of_any_script_need_no_consent(analyzer):
+    texts = ["Größe und ÜBERMUT", "große Übermut", "Athen und ΑΘΗΝΑΣ", "İzmir größe αθηνας"] * 5
+    pipeline = pipeline_of(TfidfVectorizer(**analyzer)).fit(texts, labels_of(texts))
+    graph = to_onnx(pipeline)
+    assert_same(pipeline, graph, texts, BOUNDS["float32"])
+    assert_same(pipeline, graph, [text.upper() for text in texts], BOUNDS["float32"])
 
 
-def test_capitals_outside_ascii_are_the_callers_to_lower():
-    texts = ["Größe und ÜBERMUT", "große Übermut", "Athen und ΑΘΗΝΑ", "größe αθηνα"] * 5
-    pipeline = pipeline_of(TfidfVectorizer()).fit(texts, labels_of(texts))
-    with pytest.raises(
-        ValueError, match="ASCII only, and this text has others: pass texts in lower"
-    ):
-        to_onnx(pipeline, check=texts)
-    lowered = [text.lower() for text in texts]
-    graph = to_onnx(pipeline, check=lowered)
-    np.testing.assert_allclose(
-        run(graph, lowered)["scores"], pipeline.decision_function(texts), atol=1e-5
-    )
+@pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
+def test_terms_of_a_given_vocabulary_that_no_text_has(analyzer):
+    terms = ["a", "b", "  ", " a ", " ab ", "a b", "a  b", " ", "ab", "ας", "", "A", "a-b", "a "]
+    vectoriser = CountVectorizer(vocabulary=terms, analyzer=analyzer, ngram_range=(1, 3))
+    texts = [" a  b ab", "a b-a", "A\tB", "ΑΣ", "a  a   b", "", " "]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # scikit-learn's, of the capital
+        expected = vectoriser.fit_transform(texts).toarray()
+    np.testing.assert_array_equal(run(counts_graph(vectoriser), texts)["counts"], expected)
+
+
+def test_a_graph_is_written_the_same_way_twice():
+    vectoriser = CountVectorizer().fit(TEXTS)
+    first, second = (counts_graph(vectoriser).SerializeToString() for _ in range(2))
+    assert first == second
 
 
 @pytest.mark.parametrize(
     ("settings", "wanted"),
     [
-        ({"analyzer": "char"}, "analyzer='word'"),
-        ({"analyzer": "char_wb"}, "analyzer='word'"),
-        ({"analyzer": str.split}, "analyzer='word'"),
-        ({"strip_accents": "unicode"}, "strip_accents=None"),
+        ({"analyzer": str.split}, "analyzer='word', 'char' or 'char_wb'"),
+        ({"strip_accents": str.title}, "strip_accents=None, 'ascii' or 'unicode'"),
         ({"preprocessor": str.title}, "preprocessor=None"),
         ({"tokenizer": str.split, "token_pattern": None}, "tokenizer=None"),
         ({"token_pattern": r"\S+"}, "token_pattern="),
         ({"stop_words": "english", "ngram_range": (1, 2)}, "stop_words=None for runs of words"),
     ],
 )
-def test_words_that_only_python_finds_are_refused(settings, wanted):
+def test_terms_that_only_python_finds_are_refused(settings, wanted):
     pipeline = pipeline_of(TfidfVectorizer(**settings)).fit(TEXTS, labels_of(TEXTS))
     with pytest.raises(
         ValueError, match="fit with the former, or export what comes after"
     ) as caught:
         to_onnx(pipeline)
-    assert f"vectorisers of words with {wanted}" in str(caught.value)
+    assert f"vectorisers with {wanted}" in str(caught.value)
     # The way out that the sentence names.
     rows = pipeline[:-1].transform(TEXTS)
     assert_same(pipeline[1:], to_onnx(pipeline[1:]), rows, BOUNDS["float32"])

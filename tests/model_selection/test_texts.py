@@ -1,6 +1,8 @@
 """From texts to names: a plain pipeline, and a sentence for what is no column of texts."""
 
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import Pipeline
 
 from compactlearn import (
@@ -22,6 +24,7 @@ from compactlearn import (
 )
 from compactlearn.model_selection import TextVectorizer
 from compactlearn.model_selection.auto import ideas
+from compactlearn.model_selection.texts import _single_share
 
 TEXTS = [
     "boil the pasta in salted water",
@@ -142,6 +145,90 @@ def test_what_is_no_column_of_texts(texts, said):
 def test_a_query_that_has_not_been_run():
     with pytest.raises(TypeError, match=r"LazyFrame.*texts\.collect"):
         TextVectorizer().fit(pl.DataFrame({"a": ["b"]}).lazy())
+
+
+# ---- texts without words -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_empty_texts_are_named_at_fit_and_at_prediction(seed):
+    rng = np.random.default_rng(seed)
+    empty = np.sort(rng.permutation(30)[: rng.integers(1, 8)])
+    texts = [f"word{k % 5} other{k % 3}" for k in range(30)]
+    for row in empty:
+        texts[row] = str(rng.choice(["", "  ", "...", "a b c", "\n"]))
+    first = ", ".join(map(str, empty[:5])) + (", ..." if len(empty) > 5 else "")
+    named = rf"in {len(empty)} of 30 texts \(rows? {re.escape(first)}\): "
+    words = TextVectorizer()
+    with pytest.warns(UserWarning, match=f"No terms {named}"):
+        X = words.fit_transform(texts)
+    with pytest.warns(UserWarning, match=f"No terms {named}"):
+        TextVectorizer().fit(texts)
+    with pytest.warns(UserWarning, match=f"No term that fit had {named}"):
+        np.testing.assert_allclose(words.transform(texts).toarray(), X.toarray())
+    full = [text for row, text in enumerate(texts) if row not in empty]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TextVectorizer().fit(full).transform(full[:3])
+
+
+@pytest.mark.parametrize("texts", [[""], ["", " "], ["...", "a b"], [""] * 2000])
+def test_texts_that_are_all_empty(texts):
+    for fit in (TextVectorizer().fit, TextVectorizer().fit_transform):
+        with pytest.raises(ValueError, match=rf"of {len(texts)} texts none has any .*column"):
+            fit(texts)
+    with pytest.raises(ValueError, match="Texts must have terms to learn from"):
+        text_classifier(clone(QUICK)).fit(texts, [["a"]] * len(texts))
+
+
+def test_a_text_without_known_words_gets_the_frequencies():
+    model = text_classifier(ShortlistClassifier(random_state=0)).fit(TEXTS, TAGS)
+    expected = {name: np.mean([name in tags for tags in TAGS]) for name in NAMES}
+    with pytest.warns(UserWarning, match=r"No term that fit had in 2 of 3 texts \(rows 0, 2\)"):
+        found = predict_labels(model, ["", "fresh bread", "unknown"], k=5)
+    for row in (found[0], found[2]):
+        assert dict(row) == pytest.approx(expected, rel=1e-5)
+    assert dict(found[1]) != pytest.approx(expected, rel=1e-2)
+
+
+# ---- words or characters -----------------------------------------------------------------------
+
+
+def language(n_texts, n_forms, seed):
+    """Texts of stems that are as frequent as words of languages are, with random endings."""
+    rng = np.random.default_rng(seed)
+    shares = 1 / np.arange(1, 3_001)
+    stems = rng.choice(3_000, size=(n_texts, 12), p=shares / shares.sum())
+    endings = rng.integers(0, n_forms, size=stems.shape)
+    return [
+        " ".join(f"stem{a}x{'abcdefghijkl'[b % 12]}{'abcdefghijkl'[b // 12]}" for a, b in row)
+        for row in np.stack([stems, endings], axis=2)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_characters_are_advised_where_words_have_many_forms(seed):
+    inflected = language(1_500, 144, seed)
+    with pytest.warns(UserWarning, match=r"\d\d% of the words .* try text_classifier\(analyzer="):
+        TextVectorizer().fit(inflected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TextVectorizer().fit(language(1_500, 1, seed))  # a form for each word
+        TextVectorizer().fit(inflected[:500])  # too few texts to tell
+        TextVectorizer(analyzer="char_wb", ngram_range=(3, 5)).fit(inflected)
+
+
+def test_as_many_words_of_new_texts_are_unknown_as_words_are_in_one_text_only():
+    """What the advice is based on."""
+    for seed in range(3):
+        for n_forms in (1, 12, 144):
+            texts = language(3_000, n_forms, seed)
+            words = TfidfVectorizer().fit(texts[:1_500])
+            everything = CountVectorizer(binary=True).fit(texts).transform(texts[1_500:])
+            known = CountVectorizer(binary=True, vocabulary=words.vocabulary_)
+            unknown = 1 - known.transform(texts[1_500:]).nnz / everything.nnz
+            single = _single_share(words.transform(texts[:1_500]))
+            assert single == pytest.approx(unknown, abs=0.03)
 
 
 def test_files_are_left_to_scikit_learn(tmp_path):

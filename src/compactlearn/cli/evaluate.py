@@ -12,6 +12,7 @@ from compactlearn.cli.mistakes import refusals_are_mistakes
 from compactlearn.cli.rows import (
     Data,
     Delimiter,
+    Encoding,
     Form,
     Header,
     Home,
@@ -58,6 +59,7 @@ def evaluate(
     form: Form = None,
     delimiter: Delimiter = None,
     header: Header = None,
+    encoding: Encoding = None,
     data_home: Home = None,
 ) -> None:
     """Measure how well the model in MODEL predicts the labels of DATA.
@@ -68,7 +70,9 @@ def evaluate(
     as_json = as_json or says_json(output)
     check_text_target(output, force=force, inputs=[model_file, *files_read(source, labels)])
     model = open_model(model_file)
-    wanted = Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home, header)
+    wanted = Wanted(
+        source, text, tags, sep, labels, ignore, form, delimiter, data_home, header, encoding
+    )
     rows = rows_for(model, wanted, with_labels=True)
     Y, unknown = known_labels(model, rows)
     with refusals_are_mistakes():

@@ -11,6 +11,7 @@ from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.rows import (
     Data,
     Delimiter,
+    Encoding,
     Form,
     Header,
     Home,
@@ -58,6 +59,7 @@ def explain(
     form: Form = None,
     delimiter: Delimiter = None,
     header: Header = None,
+    encoding: Encoding = None,
     data_home: Home = None,
 ) -> None:
     """Say which features speak for and against the labels of some rows of DATA.
@@ -78,6 +80,7 @@ def explain(
         delimiter=delimiter,
         data_home=data_home,
         header=header,
+        encoding=encoding,
     )
     found = rows_for(model, wanted, with_labels=False)
     places = _places(rows, found.count)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,6 +15,7 @@ from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.rows import (
     Data,
     Delimiter,
+    Encoding,
     Form,
     Header,
     Home,
@@ -60,6 +62,10 @@ MAKERS: Mapping[str, Callable[..., Any]] = {
 }
 
 
+#: What texts can be divided into, and how long runs of these are by default.
+ANALYZERS: Mapping[str, tuple[int, int]] = {"word": (1, 1), "char": (3, 5), "char_wb": (3, 5)}
+
+
 def fit(
     source: Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write the model to.")],
@@ -79,6 +85,32 @@ def fit(
     form: Form = None,
     delimiter: Delimiter = None,
     header: Header = None,
+    encoding: Encoding = None,
+    analyzer: Annotated[
+        str | None,
+        typer.Option(
+            help="What texts are divided into: word, char (characters) or char_wb (characters "
+            "within words, for languages in which words have many forms); by default word.",
+            show_default=False,
+        ),
+    ] = None,
+    ngrams: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MIN,MAX",
+            help="Runs of so many words or characters count; by default 1,1, of characters 3,5.",
+            show_default=False,
+        ),
+    ] = None,
+    min_df: Annotated[
+        str | None,
+        typer.Option(
+            "--min-df",
+            help="How many texts have a word or run of characters that counts, as a number (2) or "
+            "a share (0.001); by default 1.",
+            show_default=False,
+        ),
+    ] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -125,10 +157,13 @@ def fit(
     DATA is a table of features and labels in any format of `compactlearn datasets`, or with --text
     and --tags a table of texts. The file appears whole or not at all.
     """
-    wanted = Wanted(source, text, tags, sep, labels, ignore, form, delimiter, data_home, header)
+    wanted = Wanted(
+        source, text, tags, sep, labels, ignore, form, delimiter, data_home, header, encoding
+    )
     wanted = replace(wanted, categories=categories)
     check_target(output, "--output", force=force, inputs=files_read(source, labels))
     model = make(method, seed, jobs, time_budget, size_budget)
+    terms = _terms(analyzer, ngrams, min_df, texts=text is not None)
     named = {"header": False} if header is False else {}
     if blocks and categories is not None:
         raise Mistake(
@@ -144,7 +179,7 @@ def fit(
     else:
         data, columns = training_data(wanted)
         if isinstance(data, Texts):
-            model = text_classifier(model)
+            model = text_classifier(model, **terms)
         elif isinstance(data, MixedTable):
             model = with_columns(model, data)
         start = time.perf_counter()
@@ -174,6 +209,46 @@ def _check_blocks(model: Any, name: str, *, blocks: bool) -> None:
             f"--blocks is for linear models, whose fits need sums of rows only, and the method is "
             f"{name}; pass --method cmll, or a method of the paper."
         )
+
+
+def _terms(
+    analyzer: str | None, ngrams: str | None, min_df: str | None, *, texts: bool
+) -> dict[str, Any]:
+    """Return the settings of `text_classifier` that the options ask for."""
+    given = {"--analyzer": analyzer, "--ngrams": ngrams, "--min-df": min_df}
+    asked = next((option for option, value in given.items() if value is not None), None)
+    if asked is not None and not texts:
+        raise Mistake(
+            f"{asked} is about texts, and no column of texts was named; name it by --text, or "
+            f"leave {asked} out."
+        )
+    settings: dict[str, Any] = {}
+    if analyzer is not None:
+        if analyzer not in ANALYZERS:
+            raise Mistake(
+                f"--analyzer must be one of {', '.join(ANALYZERS)}; got {analyzer!r:.40}."
+                f"{nearest(analyzer, ANALYZERS)}"
+            )
+        settings = {"analyzer": analyzer, "ngram_range": ANALYZERS[analyzer]}
+    if ngrams is not None:
+        found = re.fullmatch(r"([0-9]{1,3})(?:,([0-9]{1,3}))?", ngrams.replace(" ", ""))
+        ends = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
+        if not 1 <= ends[0] <= ends[1]:
+            raise Mistake(
+                f"--ngrams must be two numbers from 1 on, the smaller one first, such as 3,5; got "
+                f"{ngrams!r:.40}."
+            )
+        settings["ngram_range"] = ends
+    if min_df is not None:
+        count = _size(min_df)
+        many = isinstance(count, int) and count >= 1
+        if not many and not (isinstance(count, float) and 0 < count < 1):
+            raise Mistake(
+                f"--min-df must be a number of texts from 1 on, or a share between 0 and 1; got "
+                f"{min_df!r:.40}."
+            )
+        settings["min_df"] = count
+    return settings
 
 
 def make(

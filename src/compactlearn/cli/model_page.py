@@ -73,6 +73,7 @@ def check_no_rows(wanted: Wanted) -> None:
         "--delimiter": wanted.delimiter,
         "--data-home": wanted.data_home,
         "--no-header": wanted.header,
+        "--encoding": wanted.encoding,
     }
     stray = [option for option, value in told.items() if value is not None]
     if stray:

@@ -13,6 +13,7 @@ from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.rows import (
     Data,
     Delimiter,
+    Encoding,
     Form,
     Header,
     Home,
@@ -101,6 +102,7 @@ def predict(
     input_form: Form = None,
     delimiter: Delimiter = None,
     header: Header = None,
+    encoding: Encoding = None,
     data_home: Home = None,
 ) -> None:
     """Predict the labels of the rows of DATA by the model in MODEL.
@@ -131,6 +133,7 @@ def predict(
         delimiter=delimiter,
         data_home=data_home,
         header=header,
+        encoding=encoding,
         keep=tuple(listed(keep)),
     )
     rows = rows_for(model, wanted, with_labels=False)

@@ -13,6 +13,7 @@ from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.model_page import check_no_rows, check_records, model_and_data, page_on
 from compactlearn.cli.rows import (
     Delimiter,
+    Encoding,
     Form,
     Header,
     Home,
@@ -102,6 +103,7 @@ def report(
     input_format: Form = None,
     delimiter: Delimiter = None,
     header: Header = None,
+    encoding: Encoding = None,
     data_home: Home = None,
 ) -> None:
     """Make one report of the records in STORE, or of the model in MODEL on the rows of DATA.
@@ -122,7 +124,7 @@ def report(
     wanted = Wanted(
         on_model[1] if on_model else "",
         text, tags, sep, labels, ignore, input_format, delimiter, data_home,
-        header,
+        header, encoding,
     )  # fmt: skip
     if on_model is None:
         check_no_rows(wanted)

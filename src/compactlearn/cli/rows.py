@@ -52,6 +52,7 @@ from compactlearn.estimators.from_files import (
 __all__ = [
     "Data",
     "Delimiter",
+    "Encoding",
     "Form",
     "Header",
     "Home",
@@ -112,6 +113,16 @@ Header = Annotated[
 ]
 
 
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="The encoding of a table of texts, such as latin-1 or utf-16; by default utf-8, and "
+        "latin-1 for lines that are not in it.",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What the options say of DATA."""
@@ -126,6 +137,7 @@ class Wanted:
     delimiter: str | None = None
     data_home: Path | None = None
     header: bool | None = None
+    encoding: str | None = None
     keep: tuple[str, ...] = ()
     categories: str | None = None
 
@@ -159,9 +171,18 @@ def training_blocks(wanted: Wanted) -> BlockFiles:
             "--blocks reads files and folders, some of them several times, and DATA is standard "
             "input; name a file."
         )
+    _check_no_encoding(wanted)
     with refusals_are_mistakes(), _advice():
         said, options = reading(wanted.labels, wanted.ignore, wanted.delimiter, wanted.header)
         return open_blocks(wanted.source, said, format=wanted.form, **options)
+
+
+def _check_no_encoding(wanted: Wanted) -> None:
+    if wanted.encoding is not None:
+        raise Mistake(
+            "--encoding is about tables of texts, and DATA is read as a table of numbers; leave it "
+            "out, or name the column of the texts by --text."
+        )
 
 
 def training_data(wanted: Wanted) -> tuple[Dataset | Texts | MixedTable, TextColumns | None]:
@@ -169,6 +190,7 @@ def training_data(wanted: Wanted) -> tuple[Dataset | Texts | MixedTable, TextCol
     if wanted.categories is not None:
         return _training_table(wanted), None
     if wanted.text is None and wanted.tags is None:
+        _check_no_encoding(wanted)
         with _present(wanted.source) as path, _advice():
             return find(path, wanted.data_home, *_reading(wanted), wanted.header), None
     if wanted.text is None or wanted.tags is None:
@@ -212,6 +234,7 @@ def _training_table(wanted: Wanted) -> MixedTable:
                 tags=wanted.tags,
                 sep=wanted.sep or ";",
                 format=wanted.form,
+                encoding=wanted.encoding,
                 **options,
             )
     if wanted.tags is not None:
@@ -260,7 +283,12 @@ def _rows(
         with _advice(), refusals_are_mistakes():
             _, options = reading(None, None, wanted.delimiter, wanted.header)
             table = read_mixed(
-                wanted.source, known=columns, with_labels=with_labels, format=wanted.form, **options
+                wanted.source,
+                known=columns,
+                with_labels=with_labels,
+                format=wanted.form,
+                encoding=wanted.encoding,
+                **options,
             )
         _tell_strange(strange_values(model, table))
         Y = [list(row) for row in table.Y] if isinstance(table.Y, list) else table.Y
@@ -270,6 +298,7 @@ def _rows(
             "The model does not say what it was fitted to; if these were texts, name their column "
             "by --text."
         )
+    _check_no_encoding(wanted)
     with _advice():
         labels, ignore, form, delimiter = _reading(wanted)
         if not Path(wanted.source).is_file():
@@ -305,6 +334,7 @@ def _kept(wanted: Wanted) -> Mapping[str, list[Any]]:
             format=wanted.form,
             delimiter=None if wanted.delimiter is None else character(wanted.delimiter),
             header=wanted.header is not False,
+            encoding=wanted.encoding,
         )
 
 
@@ -386,6 +416,7 @@ def _texts(wanted: Wanted, columns: TextColumns, *, with_labels: bool) -> Texts:
             format=wanted.form,
             delimiter=None if wanted.delimiter is None else character(wanted.delimiter),
             header=columns.header,
+            encoding=wanted.encoding,
         )
 
 

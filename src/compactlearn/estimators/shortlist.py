@@ -45,6 +45,7 @@ from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.empty_rows import base_scores, with_base_candidates
 from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
@@ -113,6 +114,9 @@ class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
     rows that might be taken for its own, and no others. All that they start from is honest:
     retrievers are fitted to other rows, and no row is a neighbour of itself. They have weights only
     for what occurs in rows of their label, and most labels have few rows: the model is small.
+
+    A row without any feature, such as a text without a known word, gets the frequencies of the
+    labels as probabilities where ``fit`` had sparse rows.
 
     It is meant for texts and other sparse rows with hundreds of labels and more. Every label gets
     what its number of rows allows: a frequent one a classifier of its own, a rare one what
@@ -280,6 +284,7 @@ default="auto"
             self._sparse_labels = scipy.sparse.issparse(given) or data.targets.by_name
             self._unit_rows = self.unit_rows
             Y = scipy.sparse.csr_array(data.targets.matrix)
+            self._base_scores = base_scores(data.X, Y, data.weights, data.targets.unknown)
             training = _Training.of(data.X, Y, data.weights, data.targets.unknown)
             self._learn(training, labels, threshold, workers)
         return self
@@ -426,8 +431,8 @@ default="auto"
 
     def _scored(self, X: Any) -> tuple[Candidates, NDArray[np.float32]]:
         """The candidates of each row, and their scores."""
-        looked = self._looked(X)
-        return looked.candidates, looked.scores
+        found, most = self._looked(X), self.n_candidates_
+        return with_base_candidates(found.candidates, found.scores, X, self._base_scores, most)
 
     def _looked(self, X: Any) -> Looked:
         """What all looks find of checked rows."""

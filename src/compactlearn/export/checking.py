@@ -32,18 +32,12 @@ def require_same(model: Any, proto: Any, rows: Any, name: str, dtype: np.dtype[A
     raise ValueError(
         f"The graph must give the scores of the model up to {bound:.1e}, and differs by up to "
         f"{np.abs(own - theirs).max():.1e} on {int(differs.sum())} of {differs.size} rows, the "
-        f"first of them row {first}; {_remedy(rows, first, name, dtype)}"
+        f"first of them row {first}; {_remedy(name, dtype)}"
     )
 
 
-def _remedy(rows: Any, first: int, name: str, dtype: np.dtype[Any]) -> str:
+def _remedy(name: str, dtype: np.dtype[Any]) -> str:
     if name == "texts":
-        text = list(rows)[first]
-        if any(letter.lower() != letter and not letter.isascii() for letter in text):
-            return (
-                "the graph lowers capital letters of ASCII only, and this text has others: pass "
-                "texts in lower case to it, and here [text.lower() for text in texts]."
-            )
         return "export what comes after the vectoriser, to_onnx(pipeline[1:])."
     if dtype.itemsize == 4:
         return "export with dtype='float64', or scale the features."

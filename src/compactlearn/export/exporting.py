@@ -34,7 +34,7 @@ def to_onnx(
     """Write a fitted model as an ONNX graph, which runs without Python and without this package.
 
     Its input is ``X``, dense rows of shape (rows, n_features), or for a Pipeline that begins with
-    a vectoriser of words ``texts``, strings of shape (rows,). Its outputs are
+    a vectoriser ``texts``, strings of shape (rows,). Its outputs are
 
     * ``scores``: those of ``decision_function``;
     * ``probabilities``: those of ``predict_proba``, where the model has it;
@@ -69,9 +69,11 @@ def to_onnx(
 
     Notes
     -----
-    Of texts, the words are those of scikit-learn's default pattern in any script; the graph needs
-    the operator ``Tokenizer`` of onnxruntime. It lowers capital letters of ASCII only: where texts
-    have others, pass ``text.lower()``.
+    Texts are divided exactly as by scikit-learn in the Python that writes the graph, in any script:
+    into words of its default pattern or into characters, with capitals lowered and accents
+    stripped where the vectoriser does so. The graph needs the operator ``Tokenizer`` of
+    onnxruntime. A vectoriser with a callable, a token pattern of its own, or stop words among runs
+    of words is refused.
 
     Numbers that a smaller type holds exactly are stored in it, so that a model which was compressed
     to float16 gives a file of half the size.

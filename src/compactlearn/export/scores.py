@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -155,8 +156,17 @@ def _write_auto(graph: Graph, classifier: AutoCompactClassifier, x: str) -> Scor
         part = graph.times(read, member.weight)
         total = part if total is None else graph.add("Add", total, part)
     assert total is not None
-    scores = graph.add("Add", total, graph.numbers(blend.intercept - classifier.boundary_))
-    return _scored(classifier, scores)
+    scores = graph.add("Add", total, graph.numbers(blend.intercept))
+    scores = _with_base(graph, classifier.base_scores_, x, scores)
+    return _scored(classifier, graph.add("Sub", scores, graph.numbers(classifier.boundary_)))
+
+
+def _with_base(graph: Graph, base: NDArray[np.float64] | None, x: str, scores: str) -> str:
+    """The scores, for rows of zeros those of the frequencies where a model has them."""
+    if base is None:
+        return scores
+    empty = graph.add("Equal", graph.row_sums(graph.add("Abs", x)), graph.numbers(0.0))
+    return graph.add("Where", empty, graph.numbers(base), scores)
 
 
 def _write_member(graph: Graph, model: Any, x: str, n_columns: int | None) -> str:

@@ -1,12 +1,8 @@
-"""Vectorisers of texts, written so that words are those of scikit-learn.
+"""Vectorisers of texts, written so that terms and counts are those of scikit-learn.
 
-The runtime's tokenizer has regular expressions of another kind (RE2), in which ``\\w`` and ``\\b``
-know ASCII only. The words of scikit-learn's usual patterns are runs of letters, digits and
-underscores of any script, and that can be said exactly: ``[\\pL\\pN_]``.
-
-Its lowering of capitals depends on the locales of the machine that serves, and on most has no
-rules for single languages. The one that every machine has, "C", lowers ASCII letters and leaves
-the others: who has other capitals passes lower-case texts.
+Texts become characters, these become integers (:mod:`compactlearn.export.characters`), in which the
+graph finds the ends of words and counts the terms, as runs of integers. Of the runtime it needs
+the operator that divides texts into characters, and nothing that depends on a locale.
 """
 
 from __future__ import annotations
@@ -16,21 +12,20 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 
+from compactlearn.export.characters import BLANK, NOTHING, Alphabet, FinalSigma, codes_of_terms
 from compactlearn.export.graph import Graph
 
 VECTORISERS = (CountVectorizer, TfidfTransformer)  # TfidfVectorizer is of the first kind
 
-_WORD = r"[\pL\pN_]"
-# scikit-learn's patterns and the same runs of characters in RE2.
+# scikit-learn's patterns, and whether they find words of one letter.
 PATTERNS = {
-    r"(?u)\b\w\w+\b": _WORD + "{2,}",
-    r"\b\w\w+\b": _WORD + "{2,}",
-    r"(?u)\b\w+\b": _WORD + "+",
-    r"\b\w+\b": _WORD + "+",
-    r"(?u)\w+": _WORD + "+",
-    r"\w+": _WORD + "+",
+    r"(?u)\b\w\w+\b": False,
+    r"\b\w\w+\b": False,
+    r"(?u)\b\w+\b": True,
+    r"\b\w+\b": True,
+    r"(?u)\w+": True,
+    r"\w+": True,
 }
-_PAD = "\x00"  # no word has it
 
 
 def write_vectoriser(graph: Graph, vectoriser: Any, x: str) -> str:
@@ -46,74 +41,177 @@ def write_vectoriser(graph: Graph, vectoriser: Any, x: str) -> str:
 
 def _require_plain(vectoriser: CountVectorizer) -> None:
     """Refuse what texts go through only in Python."""
+    words = vectoriser.analyzer == "word"
     several = vectoriser.ngram_range[1] > 1
     plain = {
-        "analyzer='word'": vectoriser.analyzer == "word",
-        "strip_accents=None": vectoriser.strip_accents is None,
+        "analyzer='word', 'char' or 'char_wb'": vectoriser.analyzer in ("word", "char", "char_wb"),
+        "strip_accents=None, 'ascii' or 'unicode'": not callable(vectoriser.strip_accents),
         "preprocessor=None": vectoriser.preprocessor is None,
-        "tokenizer=None": vectoriser.tokenizer is None,
-        f"token_pattern={next(iter(PATTERNS))!r}": vectoriser.token_pattern in PATTERNS,
-        "stop_words=None for runs of words": vectoriser.stop_words is None or not several,
+        "tokenizer=None": vectoriser.tokenizer is None or not words,
+        f"token_pattern={next(iter(PATTERNS))!r}": vectoriser.token_pattern in PATTERNS
+        or not words,
+        "stop_words=None for runs of words": vectoriser.stop_words is None
+        or not (words and several),
         "input='content'": vectoriser.input == "content",
     }
     for wanted, holds in plain.items():
         if not holds:
             given = getattr(vectoriser, wanted.partition("=")[0])
             raise ValueError(
-                f"to_onnx writes vectorisers of words with {wanted}: by ONNX's operators other "
-                f"settings would not give the same words. This {type(vectoriser).__name__} has "
+                f"to_onnx writes vectorisers with {wanted}: by ONNX's operators other settings "
+                f"would not give the same terms. This {type(vectoriser).__name__} has "
                 f"{given!r:.80}; fit with the former, or export what comes after the vectoriser, "
                 "to_onnx(pipeline[1:]), and make its rows in Python."
             )
 
 
 def _write_counts(graph: Graph, vectoriser: CountVectorizer, x: str) -> str:
-    """How often each word, or run of words, of the vocabulary is in a text."""
-    flat = graph.add("Reshape", x, graph.constant(np.array([-1])))
-    if vectoriser.lowercase:
-        flat = graph.add(
-            "StringNormalizer", flat, case_change_action="LOWER", is_case_sensitive=1, locale="C"
-        )
-    words = graph.add(
-        "Tokenizer",
-        flat,
-        domain="com.microsoft",
-        mark=0,
-        mincharnum=1,
-        pad_value=_PAD,
-        tokenexp=PATTERNS[vectoriser.token_pattern],
-    )
-    shortest, longest = vectoriser.ngram_range
-    runs = _runs(vectoriser)
-    sizes = [len(run) for run, _ in runs]
+    """How often each term of the vocabulary is in a text."""
+    alphabet = Alphabet.of(vectoriser)
+    codes = _write_codes(graph, alphabet, x)
+    if vectoriser.analyzer == "char":
+        codes = _write_single_spaces(graph, codes, alphabet.first_space)
+    else:
+        single = vectoriser.analyzer != "word" or PATTERNS[vectoriser.token_pattern]
+        codes = _write_blanks(graph, codes, single=single)
+    terms = codes_of_terms(vectoriser, alphabet.codes)
+    order = sorted(range(len(terms)), key=lambda place: len(terms[place]))
+    sizes = np.bincount([len(term) for term in terms])  # how many have 0, 1, 2, ... codes
+    starts = np.cumsum(np.arange(len(sizes)) * sizes)[:-1]
     counts = graph.add(
         "TfIdfVectorizer",
-        words,
+        codes,
         mode="TF",
-        min_gram_length=shortest,
-        max_gram_length=longest,
+        min_gram_length=1,
+        max_gram_length=len(starts),
         max_skip_count=0,
-        ngram_counts=[sum(n for n in sizes if n < size) for size in range(1, longest + 1)],
-        ngram_indexes=[place for _, place in runs],
-        pool_strings=[word for run, _ in runs for word in run],
+        ngram_counts=starts.tolist(),
+        ngram_indexes=order,
+        pool_int64s=[code for place in order for code in terms[place]],
     )
     counts = graph.cast(counts, graph.dtype)
     return graph.clipped(counts, None, 1.0) if vectoriser.binary else counts
 
 
-def _runs(vectoriser: CountVectorizer) -> list[tuple[list[str], int]]:
-    """The words of every term of the vocabulary and its column, the shortest runs first.
+# ---- texts as codes: (N, L) integers, with 0 behind them ----------------------------------------
 
-    A term that is longer or shorter than the runs that are counted, in a vocabulary that was given,
-    is in no text; its column stays, with a word that is in none.
+
+def _write_codes(graph: Graph, alphabet: Alphabet, x: str) -> str:
+    """Codes of texts after capitals were lowered and accents stripped, as asked for."""
+    flat = graph.add("Reshape", x, graph.constant(np.array([-1])))
+    characters = graph.add(
+        "Tokenizer",
+        flat,
+        domain="com.microsoft",
+        mark=0,
+        mincharnum=1,
+        pad_value="",
+        separators=[""],
+    )
+    kinds = graph.add(
+        "LabelEncoder",
+        characters,
+        domain="ai.onnx.ml",
+        keys_strings=["", *alphabet.kinds],
+        values_int64s=[len(alphabet.expansions) - 1, *alphabet.kinds.values()],
+        default_int64=0,
+    )
+    codes = graph.add("Gather", graph.constant(alphabet.expansions), kinds)
+    if alphabet.sigma is not None:
+        final = _last_axis(graph, _write_final(graph, alphabet.sigma, kinds))
+        codes = graph.add("Where", final, graph.constant(alphabet.sigma.codes), codes)
+    return _write_packed(graph, graph.add("Flatten", codes, axis=1))
+
+
+def _write_final(graph: Graph, sigma: FinalSigma, kinds: str) -> str:
+    """Whether a character is a capital sigma at the end of a word, by Unicode's definition.
+
+    The characters that are not skipped are packed; before and behind the k-th of them are the
+    (k - 1)-th and the (k + 1)-th.
     """
-    shortest, longest = vectoriser.ngram_range
-    runs = [(term.split(" "), int(place)) for term, place in vectoriser.vocabulary_.items()]
-    counted = [
-        (run if shortest <= len(run) <= longest else [f"{_PAD}{place}"] * shortest, place)
-        for run, place in runs
+    seen = graph.add("Gather", graph.constant(sigma.neighbours), kinds)
+    packed = _padded(graph, _write_packed(graph, seen), before=1)
+    rank = _ranks(graph, seen)
+    one = graph.constant(np.array(1))
+    before = graph.add("GatherElements", packed, graph.add("Sub", rank, one), axis=1)
+    behind = graph.add("GatherElements", packed, graph.add("Add", rank, one), axis=1)
+    cased = graph.constant(np.array(2))
+    ends = graph.add(
+        "And",
+        graph.add("Equal", before, cased),
+        graph.add("Not", graph.add("Equal", behind, cased)),
+    )
+    return graph.add("And", graph.add("Equal", kinds, graph.constant(np.array(sigma.kind))), ends)
+
+
+def _write_blanks(graph: Graph, codes: str, *, single: bool) -> str:
+    """Words with a blank on either side; ``single`` keeps those of one letter."""
+    before, behind = (_is_blank(graph, one) for one in _neighbours(graph, codes))
+    inside = graph.add("Not", _is_blank(graph, codes))
+    if not single:
+        alone = graph.add("And", before, behind)
+        inside = graph.add("And", inside, graph.add("Not", alone))
+    blank, nothing = graph.constant(np.array(BLANK)), graph.constant(np.array(NOTHING))
+    parts = [
+        graph.add("Where", graph.add("And", inside, before), blank, nothing),
+        graph.add("Where", inside, codes, nothing),
+        graph.add("Where", graph.add("And", inside, behind), blank, nothing),
     ]
-    return sorted(counted, key=lambda pair: (len(pair[0]), pair[1]))
+    together = graph.add("Concat", *(_last_axis(graph, part) for part in parts), axis=2)
+    return _write_packed(graph, graph.add("Flatten", together, axis=1))
+
+
+def _write_single_spaces(graph: Graph, codes: str, first_space: int) -> str:
+    """A blank in place of every run of whitespace; a single sign of it stays what it is."""
+    blank, nothing = graph.constant(np.array(BLANK)), graph.constant(np.array(NOTHING))
+    first = graph.constant(np.array(first_space))
+
+    def is_space(value: str) -> str:
+        other = graph.add("GreaterOrEqual", value, first)
+        return graph.add("Or", graph.add("Equal", value, blank), other)
+
+    space = is_space(codes)
+    before, behind = (graph.add("And", space, is_space(one)) for one in _neighbours(graph, codes))
+    codes = graph.add("Where", behind, blank, codes)
+    return _write_packed(graph, graph.add("Where", before, nothing, codes))
+
+
+def _write_packed(graph: Graph, codes: str) -> str:
+    """(N, L + 1) the codes of each row that are not 0, and behind them at least one 0."""
+    empty = graph.add("Equal", codes, graph.constant(np.array(NOTHING)))
+    place = graph.add("Sub", _ranks(graph, codes), graph.constant(np.array(1)))
+    # All that is 0 goes to the last column, which stays 0.
+    place = graph.add("Where", empty, graph.constant(np.array(-1)), place)
+    shape = graph.add("Shape", _padded(graph, codes, behind=1))
+    zeros = graph.add("Expand", graph.constant(np.array(NOTHING)), shape)
+    return graph.add("ScatterElements", zeros, place, codes, axis=1)
+
+
+def _ranks(graph: Graph, codes: str) -> str:
+    """How many codes other than 0 there are in a row up to each place."""
+    there = graph.add("Not", graph.add("Equal", codes, graph.constant(np.array(NOTHING))))
+    return graph.add("CumSum", graph.cast(there, np.int64), graph.constant(np.array(1)))
+
+
+def _neighbours(graph: Graph, codes: str) -> tuple[str, str]:
+    """The codes before and behind each, 0 at the ends."""
+    wide = _padded(graph, codes, before=1, behind=1)
+    starts, axis = graph.constant(np.array([0])), graph.constant(np.array([1]))
+    before = graph.add("Slice", wide, starts, graph.constant(np.array([-2])), axis)
+    last = graph.constant(np.array([np.iinfo(np.int64).max]))
+    return before, graph.add("Slice", wide, graph.constant(np.array([2])), last, axis)
+
+
+def _is_blank(graph: Graph, codes: str) -> str:
+    return graph.add("LessOrEqual", codes, graph.constant(np.array(BLANK)))  # NOTHING too
+
+
+def _padded(graph: Graph, codes: str, *, before: int = 0, behind: int = 0) -> str:
+    return graph.add("Pad", codes, graph.constant(np.array([0, before, 0, behind])))
+
+
+def _last_axis(graph: Graph, value: str) -> str:
+    return graph.add("Unsqueeze", value, graph.constant(np.array([2])))
 
 
 def _write_tfidf(graph: Graph, transformer: Any, counts: str) -> str:

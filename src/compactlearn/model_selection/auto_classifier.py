@@ -42,6 +42,7 @@ from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.estimators.compressing import compressed_parts, forget_compression
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.empty_rows import base_scores, with_base_scores
 from compactlearn.estimators.inputs import taken, without_zero_weights
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
@@ -137,6 +138,9 @@ default="f1"
         The weight of each blended model.
     why_ : str
         Two sentences: what was taken, and beside what.
+    base_scores_ : ndarray of shape (n_labels,) or None
+        After a fit to sparse rows the log-odds of the labels' frequencies: the scores of a row
+        without any feature, such as a text without a known word.
     interrupted_ : bool
         Whether Ctrl-C ended the search; what was best by then is taken.
     threshold_ : float or ndarray, in the units of ``decision_function``, which are log-odds
@@ -264,6 +268,7 @@ feature_names_in_
                 chosen = replace(chosen, blend=compressed_parts(chosen.blend, wish.dtype))
             forget_compression(self)
             self._keep(tried, chosen, labels.placed(threshold))
+            self._base_scores = base_scores(X, targets.matrix, weights, targets.unknown)
             self._judged_on = problem.fingerprint()
             self.references_ = [_line_of(one) for one in references]
         return self
@@ -354,7 +359,8 @@ feature_names_in_
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks((X.shape[0], self.n_labels_)):
-            yield rows, self._blend.log_odds(X[rows]) - self._boundary
+            scores = with_base_scores(self._blend.log_odds(X[rows]), X[rows], self._base_scores)
+            yield rows, scores - self._boundary
 
     def _shown(self, scores: Array) -> Array:
         return expit(scores)
@@ -394,6 +400,12 @@ feature_names_in_
         """The weighted sum of log-odds that the scores are; often of one model."""
         check_is_fitted(self, "best_estimator_")
         return self._blend
+
+    @property
+    def base_scores_(self) -> Array | None:
+        """Log-odds of the labels' frequencies, which sparse rows without a feature get; or None."""
+        check_is_fitted(self, "best_estimator_")
+        return self._base_scores
 
     @property
     def frontier_(self) -> list[dict[str, Any]]:

@@ -37,6 +37,9 @@ def _check_auto(classifier: AutoCompactClassifier) -> None:
     if not hasattr(classifier, "best_estimator_"):
         return  # one that is not fitted
     n_labels, blend = check_labels(classifier), vars(classifier)["_blend"]
+    base = vars(classifier)["_base_scores"]
+    if base is not None:
+        numbers(base, (n_labels,), "the scores of a row of zeros")
     require(isinstance(blend, Blend) and is_number(blend.intercept), "the blend is missing")
     require(isinstance(blend.members, tuple) and blend.members, "the blend has no members")
     for member in blend.members:
@@ -72,7 +75,7 @@ allow(
         whole(type_, _check_search)
         for type_ in (GridSearchMoments, CMLLClassifierCV, RatioSearchCV)
     ),
-    whole(AutoCompactClassifier, _check_auto),
+    whole(AutoCompactClassifier, _check_auto, later={"_base_scores": None}),
     whole(Blend),
     whole(Member),
     whole(Reading),

@@ -12,6 +12,8 @@ from sklearn.pipeline import Pipeline
 
 from compactlearn.core.forms import refuse_unread
 from compactlearn.core.params import Methods
+from compactlearn.core.warn import warn_user
+from compactlearn.estimators.empty_rows import rows_of_zeros
 from compactlearn.model_selection.auto_classifier import AutoCompactClassifier
 
 __all__ = ["TextVectorizer", "text_classifier"]
@@ -19,6 +21,11 @@ __all__ = ["TextVectorizer", "text_classifier"]
 # By benchmarks/text/vectorizer.py: a word of a single text says something (min_df stays 1), and
 # numbers of half the size make as good a model.
 SETTINGS: dict[str, Any] = {"sublinear_tf": True, "dtype": np.float32}
+
+# By benchmarks/text/word_forms.py: as many words of new texts are unknown as words of a training
+# text are in no other one. English has less than this share from a thousand texts on, and there
+# characters gain next to nothing; a language with a dozen forms of a word has more.
+_MANY_SINGLE, _ENOUGH_TEXTS = 0.3, 1_000
 
 
 def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
@@ -34,9 +41,10 @@ def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
         best; where there are more than some thousand labels it takes :class:`ShortlistClassifier`
         at once. For the shortest fit pass ``CMLLClassifier()``.
     **settings
-        Of scikit-learn's ``TfidfVectorizer``, such as ``ngram_range=(1, 2)`` or
-        ``analyzer="char_wb"``; by default ``sublinear_tf=True``, all words that occur, and numbers
-        of single precision.
+        Of scikit-learn's ``TfidfVectorizer``, such as ``min_df=2`` or ``ngram_range=(1, 2)``; by
+        default ``sublinear_tf=True``, all words that occur, and numbers of single precision. For
+        languages in which words have many forms pass ``analyzer="char_wb", ngram_range=(3, 5)``;
+        ``fit`` warns where the texts look like that.
 
     Returns
     -------
@@ -97,11 +105,13 @@ norm, use_idf, smooth_idf, sublinear_tf
             Texts, one for each row.
         y : ignored
         """
-        super().fit(self._texts(raw_documents), y)
+        self.fit_transform(raw_documents, y)
         return self
 
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learn words and their frequencies, and return the rows.
+
+        Warns of texts without words, and where parts of words are likely to do better.
 
         Parameters
         ----------
@@ -109,20 +119,74 @@ norm, use_idf, smooth_idf, sublinear_tf
             Texts, one for each row.
         y : ignored
         """
-        return super().fit_transform(self._texts(raw_documents), y)
+        texts = self._texts(raw_documents)
+        try:
+            X = super().fit_transform(texts, y)
+        except ValueError as error:
+            if not str(error).startswith("empty vocabulary"):
+                raise
+            raise ValueError(
+                f"Texts must have terms to learn from, and of {_count(texts)} none has any (terms "
+                f"are those of analyzer={self.analyzer!r:.40}; empty texts have none). Check that "
+                "this is the column of the texts, or pass analyzer='char'."
+            ) from error
+        _warn_of_empty(
+            X,
+            "No terms",
+            "the frequencies of their labels are all that is learnt from them. Drop these rows, or "
+            "fill their texts.",
+        )
+        if self.analyzer == "word" and _single_share(X) >= _MANY_SINGLE:
+            warn_user(
+                f"{_single_share(X):.0%} of the words of a text are in no other text, and new "
+                "texts will lose about as many. Where words have many forms, parts of words serve "
+                "better: try text_classifier(analyzer='char_wb', ngram_range=(3, 5)), on the "
+                "command line --analyzer char_wb --ngrams 3,5."
+            )
+        return X
 
     def transform(self, raw_documents: Any) -> Any:
         """Return rows of texts, in words that ``fit`` met.
+
+        Warns of texts without such words.
 
         Parameters
         ----------
         raw_documents : list or column of str
             Texts, one for each row.
         """
-        return super().transform(self._texts(raw_documents))
+        X = super().transform(self._texts(raw_documents))
+        _warn_of_empty(
+            X,
+            "No term that fit had",
+            "what is predicted for them does not depend on the text.",
+        )
+        return X
 
     def _texts(self, given: Any) -> Any:
         return check_texts(given) if self.input == "content" else given
+
+
+def _count(texts: Any) -> str:
+    return f"{len(texts)} texts" if isinstance(texts, list) else "all texts"
+
+
+def _warn_of_empty(X: Any, lacking: str, so: str) -> None:
+    rows = np.flatnonzero(rows_of_zeros(X))
+    if rows.size:
+        first = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
+        which = "row" if rows.size == 1 else "rows"
+        warn_user(f"{lacking} in {rows.size} of {X.shape[0]} texts ({which} {first}): {so}")
+
+
+def _single_share(X: Any) -> float:
+    """Return which share of the words of a text is in no other text; 0 where texts are few.
+
+    In a new text about as many words are unknown.
+    """
+    if X.shape[0] < _ENOUGH_TEXTS or not X.nnz:
+        return 0.0
+    return float((np.bincount(X.indices, minlength=X.shape[1]) == 1).sum() / X.nnz)
 
 
 def check_texts(given: Any) -> list[str]:

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn.datasets import DataFileError, Texts, read_texts
+from compactlearn.datasets.formats.texts import read_columns
+from tests.makers import modest
 
 TEXTS = ("bake the bread", 'she said "rain, rain"', "two\nlines; and more", "", "日本 — naïve")
 TAGS = (("food", "bread"), ("weather",), (), ("a b", "日本"), ("food",))
@@ -173,3 +175,60 @@ def test_a_bad_file_is_refused_in_words(name, content, options, words, write):
 def test_no_file_is_an_error_of_files(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file is there"):
         read_texts(tmp_path / "none.csv", "body")
+
+
+# ---- encodings ----------------------------------------------------------------------------------
+
+_CELLS = st.text(
+    st.characters(codec="utf-8", exclude_characters='\r\n\0"\ufeff', exclude_categories=["Cc"]),
+    min_size=1,
+    max_size=30,
+)
+
+
+@modest
+@given(
+    texts=st.lists(_CELLS, min_size=1, max_size=20),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]),
+    form=st.sampled_from(["csv", "jsonl", "lines"]),
+    packed=st.booleans(),
+)
+def test_texts_in_any_encoding(tmp_path_factory, texts, encoding, form, packed):
+    """What was written is read, in pieces of any size and through a compression."""
+    rows = {
+        "csv": ["body", *(f'"{text}"' for text in texts)],
+        "jsonl": [json.dumps({"body": text}, ensure_ascii=False) for text in texts],
+        "lines": texts,
+    }[form]
+    content = ("\n".join(rows) + "\n").encode(encoding)
+    path = tmp_path_factory.mktemp("texts") / f"texts.{form}"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    column = None if form == "lines" else "body"
+    found = read_texts(path, column, format=form, encoding=encoding)
+    assert list(found.texts) == texts
+    if form != "lines":
+        kept = read_columns(path, ["body"], format=form, encoding=encoding)
+        assert kept == {"body": texts}
+
+
+@pytest.mark.parametrize("n", [1, 1 << 16, 1 << 17, (1 << 17) + 1])
+def test_signs_of_several_bytes_across_pieces_of_a_file(tmp_path, n):
+    path = tmp_path / "long.txt"
+    path.write_bytes(("x" * n + "😀ä\n").encode("utf-16-le"))
+    assert read_texts(path, None, encoding="utf-16-le").texts == ("x" * n + "😀ä",)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8", "shift_jis"])
+def test_a_file_in_another_encoding_than_asked_for(tmp_path, encoding):
+    path = tmp_path / "texts.txt"
+    path.write_bytes(b"caf\xe9 \xff\n")
+    with pytest.raises(DataFileError, match=r"in the encoding that was asked for.*--encoding"):
+        read_texts(path, None, encoding=encoding)
+    assert read_texts(path, None).texts == ("café ÿ",)  # the usual guess
+
+
+def test_parquet_has_an_encoding_of_its_own(tmp_path):
+    path = tmp_path / "texts.parquet"
+    pq.write_table(pa.table({"body": ["a"]}), path)
+    with pytest.raises(ValueError, match="which has an encoding of its own; leave it out"):
+        read_texts(path, "body", encoding="latin-1")

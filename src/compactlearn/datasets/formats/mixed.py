@@ -116,7 +116,7 @@ def read_mixed(
     with_labels : bool
         Whether labels are needed too.
     **options
-        ``format``, ``delimiter``, ``header`` and ``limits`` of `read_texts`.
+        ``format``, ``delimiter``, ``header``, ``encoding`` and ``limits`` of `read_texts`.
 
     Raises
     ------

@@ -15,7 +15,14 @@ from compactlearn.core.params import nearest
 from compactlearn.datasets.errors import DataFileError, short
 from compactlearn.datasets.formats.parquet import open_parquet, parquet_rows
 from compactlearn.datasets.parsing.assemble import stem
-from compactlearn.datasets.parsing.unpacking import Limits, Lines, decoded, plain_ending, present
+from compactlearn.datasets.parsing.unpacking import (
+    Limits,
+    Lines,
+    check_encoding,
+    decoded,
+    plain_ending,
+    present,
+)
 
 __all__ = ["TEXT_FORMATS", "Texts", "read_columns", "read_texts", "tags_of"]
 
@@ -66,6 +73,7 @@ def read_texts(
     format: str | None = None,
     delimiter: str | None = None,
     header: bool = True,
+    encoding: str | None = None,
     limits: Limits | None = None,
 ) -> Texts:
     """Read a column of texts, and of tags where one is named, from a table.
@@ -92,6 +100,9 @@ def read_texts(
     header : bool
         Whether the first line of CSV and TSV has the names of the columns; if not, these are called
         "0", "1" and so on, and cells of TSV hold quotes as they are.
+    encoding : str, optional
+        The encoding of the file, such as "latin-1" or "utf-16". By default UTF-8, and Latin-1 for
+        lines that are not in UTF-8.
     limits : Limits, optional
         How far a compressed file may expand.
 
@@ -120,8 +131,9 @@ def read_texts(
     if not sep:
         raise ValueError("sep stands between the names of a cell and must be a text, got ''.")
     chosen = _chosen_format(path, format, text)
+    encoding = None if encoding is None else check_encoding(encoding)
     if chosen == "lines":
-        return _plain_lines(path, tags, limits)
+        return _plain_lines(path, tags, encoding, limits)
     if text is None:
         raise ValueError(
             f"A table of the format {chosen!r} has columns, and text must be the name of the one "
@@ -129,7 +141,7 @@ def read_texts(
         )
     asked = {"text": text} if tags is None else {"text": text, "tags": tags}
     with _long_cells():
-        rows = _table_rows(path, asked, chosen, delimiter, header, limits)
+        rows = _table_rows(path, asked, chosen, delimiter, header, encoding, limits)
         return _gathered(path, rows, text, tags, sep)
 
 
@@ -140,6 +152,7 @@ def read_columns(
     format: str | None = None,
     delimiter: str | None = None,
     header: bool = True,
+    encoding: str | None = None,
     limits: Limits | None = None,
 ) -> dict[str, list[Any]]:
     """Read columns of a table as they are: strings, or the values of JSON and Parquet.
@@ -150,7 +163,7 @@ def read_columns(
         The file, as in `read_texts`.
     names : list of str, optional
         The columns; by default all.
-    format, delimiter, header, limits
+    format, delimiter, header, encoding, limits
         As in `read_texts`.
 
     Returns
@@ -171,11 +184,12 @@ def read_columns(
     chosen = _chosen_format(path, format, "")
     if chosen == "lines":
         raise ValueError(f"Columns are read from tables, and {path} has plain lines; pass a table.")
+    encoding = None if encoding is None else check_encoding(encoding)
     asked = {} if names is None else {f"keep {place}": name for place, name in enumerate(names)}
     rows: list[tuple[Any, ...]] = []
     place: dict[str, int] = {}
     with _long_cells():
-        for _, row in _table_rows(path, asked, chosen, delimiter, header, limits):
+        for _, row in _table_rows(path, asked, chosen, delimiter, header, encoding, limits):
             for name in row:
                 place.setdefault(name, len(place))
             kept = place if names is None else names
@@ -205,6 +219,7 @@ def _table_rows(
     chosen: str,
     delimiter: str | None,
     header: bool,
+    encoding: str | None,
     limits: Limits | None,
 ) -> Iterator["_Row"]:
     """Rows of a table of a known format; Parquet has the columns that are asked for."""
@@ -213,12 +228,17 @@ def _table_rows(
             f"header=False (--no-header on the command line) is for CSV and TSV, and the format of "
             f"{path} is {chosen!r}; leave it out."
         )
+    if chosen == "parquet" and encoding is not None:
+        raise ValueError(
+            f"encoding (--encoding on the command line) is for texts, and the format of {path} is "
+            "'parquet', which has an encoding of its own; leave it out."
+        )
     if chosen == "parquet":
         return _parquet_rows(path, asked, limits)
     if chosen == "jsonl":
-        return _json_rows(path, limits)
+        return _json_rows(path, encoding, limits)
     comma = "\t" if chosen == "tsv" and delimiter is None else delimiter
-    return _delimited_rows(path, comma, limits, header=header)
+    return _delimited_rows(path, comma, encoding, limits, header=header)
 
 
 # A row is a mapping from columns to cells, with its line where there are lines.
@@ -309,14 +329,16 @@ def _whole(value: Any) -> Any:
     return _HALF_PAIR.sub("\ufffd", value) if isinstance(value, str) else value
 
 
-def _plain_lines(path: Path, tags: str | None, limits: Limits | None) -> Texts:
+def _plain_lines(
+    path: Path, tags: str | None, encoding: str | None, limits: Limits | None
+) -> Texts:
     if tags is not None:
         raise ValueError(
             f"Plain lines have no columns, and tags asks for the column {tags!r}; pass a table, or "
             "leave tags out."
         )
     texts = []
-    with Lines(path, limits) as lines:
+    with Lines(path, limits, encoding) as lines:
         while (line := lines.line()) is not None:
             texts.append(decoded(line).rstrip("\r"))
     if not texts:
@@ -324,8 +346,8 @@ def _plain_lines(path: Path, tags: str | None, limits: Limits | None) -> Texts:
     return Texts(tuple(texts), None, stem(path), os.fspath(path))
 
 
-def _json_rows(path: Path, limits: Limits | None) -> Iterator[_Row]:
-    with Lines(path, limits) as lines:
+def _json_rows(path: Path, encoding: str | None, limits: Limits | None) -> Iterator[_Row]:
+    with Lines(path, limits, encoding) as lines:
         while (line := lines.line()) is not None:
             if not line.strip():
                 continue
@@ -349,9 +371,14 @@ def _json_rows(path: Path, limits: Limits | None) -> Iterator[_Row]:
 
 
 def _delimited_rows(
-    path: Path, delimiter: str | None, limits: Limits | None, *, header: bool = True
+    path: Path,
+    delimiter: str | None,
+    encoding: str | None,
+    limits: Limits | None,
+    *,
+    header: bool = True,
 ) -> Iterator[_Row]:
-    with Lines(path, limits) as lines:
+    with Lines(path, limits, encoding) as lines:
         first = lines.line()
         if first is None or not first.strip():
             raise DataFileError(
@@ -363,7 +390,8 @@ def _delimited_rows(
             raise DataFileError(
                 path,
                 "a table is text, but its first line holds zero bytes, as no text does. Check that "
-                "it is the right file.",
+                "it is the right file, or pass its encoding, such as 'utf-16' (--encoding on the "
+                "command line).",
                 line=1,
             )
         lines.push_back(first)

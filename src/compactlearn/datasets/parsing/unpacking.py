@@ -1,6 +1,7 @@
 """Bytes of a file, decompressed where needed: at once, or as a stream of whole lines."""
 
 import bz2
+import codecs
 import gzip
 import lzma
 import os
@@ -14,7 +15,16 @@ from typing import Any, BinaryIO
 from compactlearn.core.growth import Growth
 from compactlearn.datasets.errors import DataFileError
 
-__all__ = ["Block", "Limits", "Lines", "decoded", "plain_ending", "present", "read_bytes"]
+__all__ = [
+    "Block",
+    "Limits",
+    "Lines",
+    "check_encoding",
+    "decoded",
+    "plain_ending",
+    "present",
+    "read_bytes",
+]
 
 _DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, MemoryError)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -118,6 +128,53 @@ class _Source:
         self._plain.close()
 
 
+class _Recoded:
+    """A file in another encoding, read as UTF-8."""
+
+    def __init__(self, source: _Source, encoding: str) -> None:
+        self.path, self._source, self._encoding = source.path, source, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+
+    def read(self, size: int) -> bytes:
+        """About `size` bytes; none at the end."""
+        while True:
+            content = self._source.read(size)
+            try:
+                text = self._decoder.decode(content, final=not content)
+                found = text.encode("utf-8")
+            except UnicodeError as error:
+                raise DataFileError(
+                    self.path,
+                    f"its text must be in the encoding that was asked for, {self._encoding!r}, "
+                    f"but cannot be read so ({error}). Pass another encoding (--encoding on the "
+                    "command line).",
+                ) from error
+            if found or not content:
+                return found
+
+    def close(self) -> None:
+        self._source.close()
+
+
+def check_encoding(encoding: str) -> str:
+    """Return the name of an encoding of texts.
+
+    Raises
+    ------
+    ValueError
+        If Python does not know it.
+    """
+    try:
+        known = codecs.lookup(encoding)
+        "".encode(encoding)  # refuses what is no encoding of texts, such as base64
+    except (LookupError, ValueError) as error:
+        raise ValueError(
+            f"encoding must be the name of an encoding of texts that Python knows; got "
+            f"{encoding!r:.60}. Pass one such as 'utf-8', 'latin-1' or 'utf-16'."
+        ) from error
+    return known.name
+
+
 def _unpacking(stream: BinaryIO, magic: bytes) -> Any:
     """The stream unpacked; None if it is not packed."""
     # The first bytes decide, not the name: a renamed file is still read.
@@ -158,10 +215,19 @@ class Block:
 
 
 class Lines:
-    """The lines of a file, one at a time or in blocks; never the whole text at once."""
+    """The lines of a file, one at a time or in blocks; never the whole text at once.
 
-    def __init__(self, path: str | os.PathLike[str], limits: Limits | None = None) -> None:
-        self._source = _Source(path, limits)
+    With an encoding its text is read in that one, and lines are in UTF-8.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        limits: Limits | None = None,
+        encoding: str | None = None,
+    ) -> None:
+        plain = _Source(path, limits)
+        self._source = plain if encoding is None else _Recoded(plain, encoding)
         self.path = self._source.path
         self.number = 0  # of the line read last
         self._buffer = b""

@@ -84,13 +84,15 @@ def _check_shortlist(classifier: ShortlistClassifier) -> None:
     else:
         own = getattr(classifier.retriever_, "n_labels_", n_labels)
         require(own == n_labels, "the retriever has other labels")
+    if state["_base_scores"] is not None:
+        numbers(state["_base_scores"], (n_labels,), "the scores of a row of zeros")
     for name in ("_unit_rows", "_sparse_labels"):
         require(isinstance(state[name], bool | np.bool_), "how rows are read is unknown")
     require(is_number(classifier.C_) and classifier.C_ > 0, "the penalty is no number")
 
 
 allow(
-    whole(ShortlistClassifier, _check_shortlist),
+    whole(ShortlistClassifier, _check_shortlist, later={"_base_scores": None}),
     whole(Sizes, name="ShortlistSizes"),
     whole(FirstLook),
     whole(SecondLook),
