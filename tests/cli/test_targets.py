@@ -116,6 +116,8 @@ def test_a_folder_of_figures_is_not_replaced_by_accident(place, capsys, monkeypa
     (place / "store" / "cells").mkdir(parents=True)
     assert main(["report", "store", "--format", "svg", "--output", "pictures"]) == 2
     assert "has figures already" in capsys.readouterr().err
+    assert main(["report", "store", "--format", "svg", "--output", "x" * 250]) == 2
+    assert "--output must name a file that can be written" in capsys.readouterr().err
 
 
 def test_the_xml_file_of_an_arff_file_is_a_part_of_it(place, capsys):
@@ -149,6 +151,8 @@ def test_evaluate_and_explain_write_what_they_would_print(place, capsys):
     for command in ("evaluate", "explain"):
         assert main([command, "m.model", "notes.csv"]) == 0
         printed = capsys.readouterr().out
+        assert main([command, "m.model", "notes.csv", "-o", "-"]) == 0
+        assert capsys.readouterr().out == printed
         assert main([command, "m.model", "notes.csv", "-o", f"{command}.txt"]) == 0
         assert capsys.readouterr().out == ""
         assert (place / f"{command}.txt").read_text() == printed

@@ -211,6 +211,8 @@ def _check_folder(target: Path, form: str, *, force: bool) -> None:
             f"--output names {target}, which has figures already; choose another folder, or "
             "replace them by --force."
         )
+    inside = target if target.is_dir() else target.parent
+    check_target(inside / f"{target.name}.{form}", "--output", force=True)
 
 
 def _read(store: Path) -> list[Record]:
