@@ -4,6 +4,7 @@ import io
 import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -67,6 +68,7 @@ def evaluate(
     Rankings are judged by the scores, label sets by what the model predicts. Tags that the model
     does not know, which it cannot predict, are left out, and counted.
     """
+    output = None if output == Path("-") else output  # standard output
     as_json = as_json or says_json(output)
     check_text_target(output, force=force, inputs=[model_file, *files_read(source, labels)])
     model = open_model(model_file)
@@ -81,7 +83,7 @@ def evaluate(
         tell_unknown(unknown)
     if as_json:
         about = {"model": str(model_file), "classifier": name_of(model), "data": rows.name}
-        about |= {"rows": rows.count, "unknown_tags": unknown, "metrics": found}
+        about |= {"rows": rows.count, "unknown_tags": unknown.tags, "metrics": found}
         say(json.dumps(about, indent=2), output)
         return
     page = None if output is None else io.StringIO()

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -68,6 +69,7 @@ def explain(
     """
     if not re.fullmatch(r"\d*:\d*|\d+(,\d+)*", rows):
         raise typer.BadParameter(f"--rows must be as 0:5, 3 or 0,4,7; got {rows!r}")
+    output = None if output == Path("-") else output  # standard output
     as_json = as_json or says_json(output)
     check_text_target(output, force=force, inputs=[model_file, *files_read(source, labels)])
     model = open_model(model_file)

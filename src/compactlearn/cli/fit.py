@@ -5,6 +5,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,7 @@ from compactlearn.core.params import nearest
 from compactlearn.core.plain import call, plain
 from compactlearn.core.shown import shown
 from compactlearn.datasets import BlockFiles, Texts
+from compactlearn.datasets.formats.mixed import MixedTable
 from compactlearn.estimators import (
     METHODS,
     CMLLClassifier,
@@ -41,7 +43,7 @@ from compactlearn.estimators import (
     method,
     save_model,
 )
-from compactlearn.estimators.from_files import fit_blocks_to, fit_to, last_step
+from compactlearn.estimators.from_files import fit_blocks_to, fit_to, last_step, with_columns
 from compactlearn.model_selection import (
     AutoCompactClassifier,
     CMLLClassifierCV,
@@ -72,6 +74,14 @@ def fit(
     sep: Separator = None,
     labels: Labels = None,
     ignore: Ignore = None,
+    categories: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns of categories, with commas between them, or auto: those with values that "
+            "are no numbers. Each value becomes a feature, a missing one too; missing numbers "
+            "become the median."
+        ),
+    ] = None,
     form: Form = None,
     delimiter: Delimiter = None,
     header: Header = None,
@@ -158,24 +168,33 @@ def fit(
     wanted = Wanted(
         source, text, tags, sep, labels, ignore, form, delimiter, data_home, header, encoding
     )
+    wanted = replace(wanted, categories=categories)
     check_target(output, "--output", force=force, inputs=files_read(source, labels))
     model = make(method, seed, jobs, time_budget, size_budget)
     if min_label_count > 1 or exclude:
         model = _leaving_out(model, method, min_label_count, exclude or None)
     terms = _terms(analyzer, ngrams, min_df, texts=text is not None)
+    named = {"header": False} if header is False else {}
+    if blocks and categories is not None:
+        raise Mistake(
+            "--blocks reads tables of numbers, and --categories was given; leave one of the two "
+            "out."
+        )
     if blocks or checkpoint is not None:
         _check_blocks(model, method, blocks=blocks)
         data: Any = training_blocks(wanted)
         start = time.perf_counter()
         with refusals_are_mistakes():
-            fit_blocks_to(model, data, checkpoint, header=header is not False)
+            fit_blocks_to(model, data, checkpoint, **named)
     else:
         data, columns = training_data(wanted)
         if isinstance(data, Texts):
             model = text_classifier(model, **terms)
+        elif isinstance(data, MixedTable):
+            model = with_columns(model, data)
         start = time.perf_counter()
         with refusals_are_mistakes():
-            fit_to(model, data, columns, header=header is not False)
+            fit_to(model, data, columns, **named)
     last = last_step(model)
     if getattr(last, "interrupted_", False):  # a search that kept what it had by then
         raise KeyboardInterrupt
@@ -315,7 +334,23 @@ def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, An
         "seconds": seconds,
         "why": getattr(last, "why_", None),
         "score": plain(getattr(last, "best_score_", None)),
+        **(_column_record(model, data) if isinstance(data, MixedTable) else {}),
     }
+
+
+def _column_record(model: Any, data: MixedTable) -> dict[str, Any]:
+    """The categories, with the number of their values, and what became of missing values."""
+    encoders = model[0].named_transformers_
+    names, chosen = data.columns.features, data.columns.categories
+    sizes = [len(known) for known in getattr(encoders.get("categories"), "categories_", [])]
+    numbers = [name for name in names if name not in chosen]
+    medians = dict(zip(numbers, getattr(encoders.get("numbers"), "statistics_", []), strict=True))
+    filled = {
+        name: {"count": count, "as": "category" if name in chosen else float(medians[name])}
+        for name, count in data.missing().items()
+    }
+    ordered = [name for name in names if name in chosen]
+    return {"categories": dict(zip(ordered, sizes, strict=True)), "missing": filled}
 
 
 def _n_rows(data: Any) -> int:
@@ -344,4 +379,14 @@ def _sentence(told: Mapping[str, Any]) -> str:
         f"features, {told['labels']} labels{without}) in {told['seconds']:.1f} s: {told['model']}, "
         f"{human_bytes(told['bytes'])}, {told['numbers']:,} numbers."
     )
+    if told.get("categories"):
+        listed = ", ".join(f"{name} ({n} values)" for name, n in told["categories"].items())
+        line += f"\nCategories: {listed}."
+    if told.get("missing"):
+        filled = ", ".join(
+            f"{name} ({one['count']}, "
+            + ("a category of their own)" if one["as"] == "category" else f"median {one['as']:g})")
+            for name, one in told["missing"].items()
+        )
+        line += f"\nMissing values: {filled}."
     return line if told["why"] is None else f"{line}\n{told['why']}"

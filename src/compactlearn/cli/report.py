@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -134,7 +134,7 @@ def report(
     target = Path(MODEL_FILE if on_model else FILES[form]) if output is None else output
     _check_kind(target, form)
     if form in _ENDINGS:
-        read = [given[0], *files_read(given[1], labels)] if on_model else given
+        read = [given[0], *files_read(given[1], labels)] if on_model else _records_in(given)
         check_target(target, "--output", force=force, inputs=read)
         check_ending(target, "--output", _ENDINGS[form], form)
     else:
@@ -154,6 +154,11 @@ def report(
                 f"{' and '.join(repr(name) for name in sorted(known))}; leave --selection out."
             )
         typer.echo(shown(_write(records, target, form, selections, times=not no_times)))
+
+
+def _records_in(given: Sequence[str]) -> list[Path]:
+    """The files and folders that hold records."""
+    return [path / "cells" if path.is_dir() else path for path in map(Path, given)]
 
 
 def _selections(name: str | None) -> tuple[Selection, ...] | None:
@@ -206,6 +211,8 @@ def _check_folder(target: Path, form: str, *, force: bool) -> None:
             f"--output names {target}, which has figures already; choose another folder, or "
             "replace them by --force."
         )
+    inside = target if target.is_dir() else target.parent
+    check_target(inside / f"{target.name}.{form}", "--output", force=True)
 
 
 def _read(store: Path) -> list[Record]:

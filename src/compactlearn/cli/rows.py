@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,9 +13,19 @@ from typing import Annotated, Any
 
 import typer
 
-from compactlearn.cli.datasets import Delimiter, Home, Ignore, Labels, character, find, reading
+from compactlearn.cli.datasets import (
+    Delimiter,
+    Home,
+    Ignore,
+    Labels,
+    character,
+    find,
+    listed,
+    reading,
+)
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.core.joined import find_joined
+from compactlearn.core.shown import shown
 from compactlearn.core.warn import warn_user
 from compactlearn.datasets import (
     BlockFiles,
@@ -28,10 +38,16 @@ from compactlearn.datasets import (
     read_for_model,
     read_texts,
 )
+from compactlearn.datasets.formats.mixed import MixedColumns, MixedTable, read_mixed
 from compactlearn.datasets.formats.texts import read_columns
 from compactlearn.estimators import load_model
 from compactlearn.estimators.any_classifier import names_of
-from compactlearn.estimators.from_files import columns_of, last_step
+from compactlearn.estimators.from_files import (
+    columns_of,
+    encoded_names,
+    last_step,
+    strange_values,
+)
 
 __all__ = [
     "Data",
@@ -47,6 +63,7 @@ __all__ = [
     "Separator",
     "TagColumn",
     "TextColumn",
+    "Unknown",
     "Wanted",
     "known_labels",
     "name_of",
@@ -122,6 +139,7 @@ class Wanted:
     header: bool | None = None
     encoding: str | None = None
     keep: tuple[str, ...] = ()
+    categories: str | None = None
 
 
 @dataclass(frozen=True)
@@ -167,8 +185,10 @@ def _check_no_encoding(wanted: Wanted) -> None:
         )
 
 
-def training_data(wanted: Wanted) -> tuple[Dataset | Texts, TextColumns | None]:
+def training_data(wanted: Wanted) -> tuple[Dataset | Texts | MixedTable, TextColumns | None]:
     """What a model is fitted to, and of texts the columns that they are in."""
+    if wanted.categories is not None:
+        return _training_table(wanted), None
     if wanted.text is None and wanted.tags is None:
         _check_no_encoding(wanted)
         with _present(wanted.source) as path, _advice():
@@ -186,8 +206,48 @@ def training_data(wanted: Wanted) -> tuple[Dataset | Texts, TextColumns | None]:
         )
     columns = TextColumns(wanted.text, wanted.tags, wanted.sep or ";", wanted.header is not False)
     found = _texts(wanted, columns, with_labels=True)
-    _doubt_separator(found, columns)
+    _doubt_separator(found.tags or (), columns.sep)
     return found, columns
+
+
+def _training_table(wanted: Wanted) -> MixedTable:
+    """A table of numbers and categories."""
+    if wanted.text is not None:
+        raise Mistake(
+            "--categories is about tables of features, and --text was given; leave one of the two "
+            "out."
+        )
+    if wanted.tags is not None and wanted.labels is not None:
+        raise Mistake(
+            "Labels are columns, which --labels names, or names in one column, which --tags names, "
+            "and both were given; leave one of the two out."
+        )
+    with _present(wanted.source) as path:
+        _check_table(path, "--categories")
+        with _advice(), refusals_are_mistakes():
+            said, options = reading(wanted.labels, wanted.ignore, wanted.delimiter, wanted.header)
+            names = wanted.categories or "auto"
+            found = read_mixed(
+                path,
+                said,
+                categories=names if names == "auto" else listed(names),
+                tags=wanted.tags,
+                sep=wanted.sep or ";",
+                format=wanted.form,
+                encoding=wanted.encoding,
+                **options,
+            )
+    if wanted.tags is not None:
+        _doubt_separator(found.Y, found.columns.sep)
+    return found
+
+
+def _check_table(path: str, option: str) -> None:
+    if not Path(path).is_file():
+        raise Mistake(
+            f"{option} is about columns of a file, and there is no file {path}; name a table (CSV, "
+            f"TSV, JSON lines or Parquet), or leave {option} out."
+        )
 
 
 def rows_for(model: Any, wanted: Wanted, *, with_labels: bool) -> Rows:
@@ -203,7 +263,7 @@ def rows_for(model: Any, wanted: Wanted, *, with_labels: bool) -> Rows:
 def _rows(
     model: Any,
     wanted: Wanted,
-    columns: ModelColumns | TextColumns | None,
+    columns: ModelColumns | TextColumns | MixedColumns | None,
     *,
     with_labels: bool,
 ) -> Rows:
@@ -218,6 +278,21 @@ def _rows(
         found = _texts(wanted, asked, with_labels=with_labels)
         tags = None if found.tags is None else [list(row) for row in found.tags]
         return Rows(list(found.texts), tags, found.name)
+    if isinstance(columns, MixedColumns):
+        _check_table(wanted.source, "DATA of this model, fitted by --categories,")
+        with _advice(), refusals_are_mistakes():
+            _, options = reading(None, None, wanted.delimiter, wanted.header)
+            table = read_mixed(
+                wanted.source,
+                known=columns,
+                with_labels=with_labels,
+                format=wanted.form,
+                encoding=wanted.encoding,
+                **options,
+            )
+        _tell_strange(strange_values(model, table))
+        Y = [list(row) for row in table.Y] if isinstance(table.Y, list) else table.Y
+        return Rows(table.X, Y, table.name, encoded_names(model, columns))
     if columns is None:
         raise Mistake(
             "The model does not say what it was fitted to; if these were texts, name their column "
@@ -239,13 +314,19 @@ def _rows(
         return Rows(X, Y, Path(wanted.source).name, columns.features)
 
 
+def _tell_strange(counts: Mapping[str, int]) -> None:
+    """Say on the error stream how many categories a model does not know."""
+    if counts:
+        listing = ", ".join(f"{count} of {shown(name)}" for name, count in counts.items())
+        typer.echo(
+            f"compactlearn: Categories that the model does not know count as none: {listing}.",
+            err=True,
+        )
+
+
 def _kept(wanted: Wanted) -> Mapping[str, list[Any]]:
     """Columns of DATA that go into the output as they are."""
-    if not Path(wanted.source).is_file():
-        raise Mistake(
-            f"--keep is about columns of a file, and {wanted.source} is a data set that is known "
-            "by its name; leave --keep out."
-        )
+    _check_table(wanted.source, "--keep")
     with _advice(), refusals_are_mistakes():
         return read_columns(
             wanted.source,
@@ -257,33 +338,55 @@ def _kept(wanted: Wanted) -> Mapping[str, list[Any]]:
         )
 
 
-def _doubt_separator(found: Texts, columns: TextColumns) -> None:
+def _doubt_separator(tags: Iterable[Iterable[str]], sep: str) -> None:
     """Warn where tags look like several tags joined by another sign than ``sep``."""
-    counts = Counter(tag for row in found.tags or () for tag in row)
+    counts = Counter(tag for row in tags for tag in row)
     joined = find_joined(list(counts), list(counts.values()))
     if joined is not None:
         warn_user(
-            f"Tags are separated by {columns.sep!r}, and {joined.n_rows} of {counts.total()} look "
+            f"Tags are separated by {sep!r}, and {joined.n_rows} of {counts.total()} look "
             f"like several joined by {joined.separator!r}, such as {joined.example!r:.60}: each "
             f"combination becomes a label of its own. If they are several, pass --sep "
             f"{joined.separator!r}."
         )
 
 
-def known_labels(model: Any, rows: Rows) -> tuple[Any, int]:
-    """The labels, and how many tags were left out because the model does not know them."""
-    if not isinstance(rows.Y, list):
-        return rows.Y, 0
-    known = set(names_of(last_step(model)))
-    kept = [[tag for tag in row if tag in known] for row in rows.Y]
-    return kept, sum(map(len, rows.Y)) - sum(map(len, kept))
+@dataclass(frozen=True)
+class Unknown:
+    """Tags that a model does not know: how many, and in how many rows there are no others."""
+
+    tags: int = 0
+    rows: int = 0
 
 
-def tell_unknown(count: int) -> None:
+def known_labels(model: Any, rows: Rows) -> tuple[Any, Unknown]:
+    """The labels, and what was left out because the model does not know it.
+
+    Where nothing is left, nothing can be measured: a ranking without labels has no depth.
+    """
+    kept, unknown = rows.Y, Unknown()
+    if isinstance(rows.Y, list):
+        known = set(names_of(last_step(model)))
+        kept = [[tag for tag in row if tag in known] for row in rows.Y]
+        lost = sum(map(len, rows.Y)) - sum(map(len, kept))
+        emptied = sum(bool(row) and not left for row, left in zip(rows.Y, kept, strict=True))
+        unknown = Unknown(lost, emptied)
+    if not (any(kept) if isinstance(kept, list) else kept.sum()):
+        raise Mistake(
+            f"A model is judged by rows that have labels, and none of the {rows.count} rows of "
+            f"{rows.name} has one that the model knows; check --tags and --sep, or --labels."
+        )
+    return kept, unknown
+
+
+def tell_unknown(unknown: Unknown) -> None:
     """Say on the error stream how many tags were left out."""
-    if count:
+    if unknown.tags:
+        emptied = f" {unknown.rows} rows have no others." if unknown.rows else ""
         typer.echo(
-            f"compactlearn: {count} tags that the model does not know were left out.", err=True
+            f"compactlearn: {unknown.tags} tags that the model does not know were left out."
+            f"{emptied}",
+            err=True,
         )
 
 

@@ -58,40 +58,40 @@ def check_target(
     inputs : iterable of paths
         Files and folders that the command reads; those that do not exist are passed over.
     """
-    if target.is_dir():
-        raise Mistake(f"{option} must name a file, and {target} is a folder; add a name.")
-    for given in map(Path, inputs):
-        if _is_part(target, given):
-            raise Mistake(
-                f"{option} must not name what the command reads, and {target} is a part of "
-                f"{given}; choose another name."
-            )
-    if os.path.lexists(target):
-        if target.exists() and not target.is_file():
-            raise Mistake(
-                f"{option} must name a file, and {target} is a device or a pipe; choose another "
-                "name."
-            )
-        if not force:
-            raise Mistake(
-                f"{option} names {target}, which is there already; choose another name, or replace "
-                "it by --force."
-            )
-    if not target.parent.is_dir():
-        raise Mistake(
-            f"{option} must lie in a folder, and {target.parent} does not exist; make it."
-        )
-    final = Path(os.path.realpath(target))
     try:
-        with tempfile.NamedTemporaryFile(
-            dir=final.parent, prefix=f".{final.name}.", suffix=".part"
-        ):
+        _check_kind(target, option, force=force, inputs=inputs)
+        final = Path(os.path.realpath(target))
+        name = {"prefix": f".{final.name}.", "suffix": ".part"}  # as long as that of `atomic`
+        with tempfile.NamedTemporaryFile(dir=final.parent, **name):
             pass
     except OSError as error:
         raise Mistake(
             f"{option} must name a file that can be written, and {target} cannot "
             f"({error.strerror or error}); choose another place, or check who may write there."
         ) from error
+
+
+def _check_kind(target: Path, option: str, *, force: bool, inputs: Iterable[str | Path]) -> None:
+    if target.is_dir():
+        raise Mistake(f"{option} must name a file, and {target} is a folder; add a name.")
+    if any(_is_part(target, Path(given)) for given in inputs):
+        raise Mistake(
+            f"{option} must not name a file that the command reads, and {target} is one; choose "
+            "another name."
+        )
+    if target.exists() and not target.is_file():
+        raise Mistake(
+            f"{option} must name a file, and {target} is a device or a pipe; choose another name."
+        )
+    if os.path.lexists(target) and not force:
+        raise Mistake(
+            f"{option} names {target}, which is there already; choose another name, or replace it "
+            "by --force."
+        )
+    if not target.parent.is_dir():
+        raise Mistake(
+            f"{option} must lie in a folder, and {target.parent} does not exist; make it."
+        )
 
 
 def files_read(source: str, labels: str | None = None) -> list[Path]:

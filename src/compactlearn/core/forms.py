@@ -98,7 +98,8 @@ def why_not_numbers(X: Any) -> str | None:
     if columns is not None and len(columns) > 1:
         remedy = (
             "encode that column as numbers, categories with sklearn.preprocessing.OneHotEncoder "
-            "and texts with sklearn.feature_extraction.text.TfidfVectorizer, or drop it."
+            "(compactlearn fit --categories in the shell) and texts with "
+            "sklearn.feature_extraction.text.TfidfVectorizer, or drop it."
         )
     else:
         remedy = (
@@ -106,7 +107,7 @@ def why_not_numbers(X: Any) -> str | None:
             "X = TfidfVectorizer().fit_transform(texts), from sklearn.feature_extraction.text, "
             "where texts is a list of strings, one for each row; for new rows use that "
             "vectorizer's transform (compactlearn.text_classifier does both). For categories use "
-            "sklearn.preprocessing.OneHotEncoder."
+            "sklearn.preprocessing.OneHotEncoder (compactlearn fit --categories in the shell)."
         )
     return f"X must hold numbers, and has the text {value!r:.40}{where}; {remedy}"
 

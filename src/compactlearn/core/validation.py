@@ -229,7 +229,8 @@ def _refuse_not_finite(X: Any) -> None:
     kind = "NaN" if np.isnan(data.ravel()[first]) else "infinity (inf)"
     raise ValueError(
         f"X must hold finite numbers only, and contains {kind}, first in row {row}, column "
-        f"{column}; drop such rows or fill them, for example with sklearn.impute.SimpleImputer."
+        f"{column}; drop such rows or fill them, for example with sklearn.impute.SimpleImputer "
+        "(compactlearn fit --categories auto in the shell)."
     )
 
 

@@ -7,23 +7,40 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from compactlearn.core.validation import check_targets
 from compactlearn.datasets.blocks import BlockFiles
 from compactlearn.datasets.dataset import Dataset
 from compactlearn.datasets.formats.for_model import ModelColumns, TextColumns
+from compactlearn.datasets.formats.mixed import MixedColumns, MixedTable
 from compactlearn.datasets.formats.texts import Texts
 from compactlearn.estimators.any_classifier import names_of
 
-__all__ = ["columns_of", "fit_blocks_to", "fit_to", "last_step"]
+__all__ = [
+    "columns_of",
+    "encoded_names",
+    "fit_blocks_to",
+    "fit_to",
+    "last_step",
+    "strange_values",
+    "with_columns",
+]
 
 # The attribute of the last step that remembers; it is stored with the model like any other.
 _NOTE = "columns_"
 
 
 def fit_to(
-    model: Any, data: Dataset | Texts, columns: TextColumns | None = None, *, header: bool = True
+    model: Any,
+    data: Dataset | Texts | MixedTable,
+    columns: TextColumns | None = None,
+    *,
+    header: bool = True,
 ) -> Any:
     """Fit a model to what a reader has returned, and let it remember the names of the columns.
 
@@ -33,7 +50,7 @@ def fit_to(
     Parameters
     ----------
     model : classifier, or Pipeline that ends in one
-    data : Dataset or Texts
+    data : Dataset, Texts or MixedTable
     columns : TextColumns, optional
         The columns that texts were read from.
     header : bool
@@ -61,8 +78,15 @@ def fit_to(
         columns = TextColumns(None) if columns is None else columns
         note = {"text": columns.text, "tags": columns.tags, "sep": columns.sep}
         note |= {} if columns.header else {"header": False}
+    elif isinstance(data, MixedTable):
+        known = data.columns
+        Y = data.Y if known.tags is not None else _named(data.Y, data.n_samples, known.labels)
+        model.fit(data.X, Y)
+        note = _table_note(known.features, header=known.header)
+        note |= {"categories": list(known.categories), "tags": known.tags, "sep": known.sep}
     else:
-        model.fit(data.X, _targets(data))
+        names = data.label_names
+        model.fit(data.X, data.Y if names is None else _named(data.Y, data.n_samples, names))
         note = _table_note(data.feature_names, header=header)
     setattr(last_step(model), _NOTE, note)
     return model
@@ -93,7 +117,7 @@ def _table_note(names: Sequence[str] | None, *, header: bool) -> dict[str, Any]:
     return note if header else {**note, "header": False}
 
 
-def columns_of(model: Any) -> ModelColumns | TextColumns | None:
+def columns_of(model: Any) -> ModelColumns | TextColumns | MixedColumns | None:
     """The columns that a fitted model expects; None where that is not known.
 
     Parameters
@@ -104,6 +128,15 @@ def columns_of(model: Any) -> ModelColumns | TextColumns | None:
     note = getattr(last, _NOTE, None)
     note = note if isinstance(note, Mapping) else {}
     header = note.get("header") is not False
+    if "categories" in note:
+        return MixedColumns(
+            tuple(note["features"]),
+            tuple(note["categories"]),
+            tuple(names_of(last)),
+            note.get("tags"),
+            note.get("sep", ";"),
+            header,
+        )
     if "text" in note:
         return TextColumns(note["text"], note.get("tags"), note.get("sep", ";"), header)
     count = getattr(model, "n_features_in_", None)
@@ -127,8 +160,73 @@ def last_step(model: Any) -> Any:
     return model
 
 
-def _targets(data: Dataset) -> Any:
+def _named(Y: Any, n_rows: int, names: Sequence[str]) -> Any:
     """Labels with their names, in the order of their columns."""
-    if data.label_names is None:
-        return data.Y
-    return replace(check_targets(data.Y, data.n_samples), names=list(data.label_names))
+    return replace(check_targets(Y, n_rows), names=list(names))
+
+
+# ---- categories and missing values --------------------------------------------------------------
+
+
+def with_columns(classifier: Any, table: MixedTable) -> Pipeline:
+    """Return a pipeline that encodes the columns of a table for a classifier.
+
+    Categories become columns of 0 and 1, one for each value that a fit meets, a missing one
+    included; other values have zeros in all of them. Missing numbers become the median.
+
+    Parameters
+    ----------
+    classifier : classifier, not fitted
+    table : MixedTable
+        The rows that it will be fitted to.
+    """
+    names, chosen = table.columns.features, set(table.columns.categories)
+    categories = [j for j, name in enumerate(names) if name in chosen]
+    numbers = [j for j, name in enumerate(names) if name not in chosen]
+    steps = [
+        ("categories", OneHotEncoder(handle_unknown="ignore"), categories),
+        ("numbers", SimpleImputer(strategy="median", keep_empty_features=True), numbers),
+    ]
+    columns = ColumnTransformer([step for step in steps if step[2]])
+    return Pipeline([("columns", columns), ("classifier", classifier)])
+
+
+def encoded_names(model: Any, columns: MixedColumns) -> tuple[str, ...]:
+    """Return what the classifier's columns are called: "colour=red", or "price".
+
+    Parameters
+    ----------
+    model : Pipeline that `with_columns` has made, fitted
+    columns : MixedColumns
+    """
+    found = [
+        f"{name}={value or '(missing)'}"
+        for name, known in _known_values(model, columns).items()
+        for value in known
+    ]
+    return (*found, *(name for name in columns.features if name not in columns.categories))
+
+
+def strange_values(model: Any, table: MixedTable) -> dict[str, int]:
+    """Return how many values of each column of categories a fitted model does not know.
+
+    Parameters
+    ----------
+    model : Pipeline that `with_columns` has made, fitted
+    table : MixedTable
+        New rows. Columns without such values are left out.
+    """
+    found = {}
+    for name, known in _known_values(model, table.columns).items():
+        values = table.X[:, table.columns.features.index(name)]
+        found[name] = int(np.isin(values.astype(str), list(known), invert=True).sum())
+    return {name: count for name, count in found.items() if count}
+
+
+def _known_values(model: Any, columns: MixedColumns) -> dict[str, Sequence[str]]:
+    """The categories of each column, in the order of the encoder."""
+    if not columns.categories:
+        return {}
+    encoder = model[0].named_transformers_["categories"]
+    chosen = [name for name in columns.features if name in columns.categories]
+    return dict(zip(chosen, encoder.categories_, strict=True))

@@ -17,7 +17,7 @@ from compactlearn.datasets.parsing.assemble import LabelledPart, LabelledRows, p
 from compactlearn.datasets.parsing.number_blocks import SKIP, VALUE, Grammar
 from compactlearn.datasets.parsing.unpacking import Block, Limits, Lines, decoded
 
-__all__ = ["csv_parts", "read_csv"]
+__all__ = ["csv_parts", "number_of", "read_csv"]
 
 _DELIMITERS = ",;\t|"
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
@@ -226,14 +226,15 @@ def _by_lines(
                     line=number,
                 )
             for column, cell in enumerate(cells):
-                values[row, column] = 0.0 if ignored[column] else _number(cell)
+                values[row, column] = 0.0 if ignored[column] else number_of(cell)
                 if np.isinf(values[row, column]):
                     raise DataFileError(
                         lines.path,
                         f"the column {names[column]!r} must hold finite numbers, got "
                         f"{short(cell)!r}. Correct that line, or leave the column out with "
-                        f"ignore=[{names[column]!r}] (--ignore {shlex.quote(names[column])} on "
-                        "the command line).",
+                        f"ignore=[{names[column]!r}] (on the command line --ignore "
+                        f"{shlex.quote(names[column])}, or fit --categories auto for a column of "
+                        "categories).",
                         line=number,
                     )
         yield values, [number for number, _ in batch].__getitem__
@@ -259,7 +260,7 @@ def _cells(
             yield before + reader.line_num, [cell.strip() for cell in cells]
 
 
-def _number(cell: str) -> float:
+def number_of(cell: str) -> float:
     """The number, NaN if it is missing, infinity if it is none."""
     try:
         value = float(cell) if "_" not in cell and cell.isascii() else math.inf

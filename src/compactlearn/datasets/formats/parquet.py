@@ -184,10 +184,18 @@ def parquet_rows(
     with open_parquet(path, texts) as stored:
         limits.check(path, _encoded_bytes(stored.metadata, columns), stored_bytes)
         decoded = 0
-        for batch in stored.iter_batches(_ROWS, columns=list(columns), use_threads=False):
+        for batch in _batches(stored, columns):
             decoded += sum(_decoded_bytes(column) for column in batch.columns)
             limits.check(path, decoded, stored_bytes)
             yield from batch.to_pylist()
+
+
+def _batches(stored: Any, columns: Sequence[str]) -> Iterator[Any]:
+    """Yield some rows at a time; pyarrow cannot join lists of different row groups."""
+    for group in range(stored.metadata.num_row_groups):
+        yield from stored.iter_batches(
+            _ROWS, row_groups=[group], columns=list(columns), use_threads=False
+        )
 
 
 def _encoded_bytes(metadata: Any, columns: Sequence[str]) -> int:
@@ -286,7 +294,7 @@ def _check_type(path: Path, field: Any, arrow: Any) -> None:
         raise DataFileError(
             path,
             f"a column must hold numbers, but {field.name!r} is of type {short(str(kind))!r}. Name "
-            "it in ignore, or convert it first.",
+            "it in ignore, convert it first, or pass fit --categories auto on the command line.",
         )
 
 

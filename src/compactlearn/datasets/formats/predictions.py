@@ -1,6 +1,7 @@
 """Predicted labels as a table: a row for each row of the data, with names and scores."""
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
@@ -171,9 +172,15 @@ def _json_lines(
 ) -> None:
     for place, row in enumerate(rows):
         labels = [{"name": name, "score": float(score)} for name, score in row]
-        own = {name: values[place] for name, values in kept.items()}
+        own = {name: _json_value(values[place]) for name, values in kept.items()}
         record = {"row": place, **own, "labels": labels}
-        stream.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
+        text = json.dumps(record, ensure_ascii=False, default=str)
+        stream.write(text.encode(errors="replace") + b"\n")
+
+
+def _json_value(value: Any) -> Any:
+    """The value; JSON has no word for a number that is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _parquet(

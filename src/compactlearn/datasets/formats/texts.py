@@ -24,7 +24,7 @@ from compactlearn.datasets.parsing.unpacking import (
     present,
 )
 
-__all__ = ["TEXT_FORMATS", "Texts", "read_columns", "read_texts"]
+__all__ = ["TEXT_FORMATS", "Texts", "read_columns", "read_texts", "tags_of"]
 
 TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "lines")
 _BY_ENDING = {
@@ -147,7 +147,7 @@ def read_texts(
 
 def read_columns(
     path: str | os.PathLike[str],
-    names: Sequence[str],
+    names: Sequence[str] | None = None,
     *,
     format: str | None = None,
     delimiter: str | None = None,
@@ -155,14 +155,14 @@ def read_columns(
     encoding: str | None = None,
     limits: Limits | None = None,
 ) -> dict[str, list[Any]]:
-    """Read some columns of a table as they are: strings, or the values of JSON and Parquet.
+    """Read columns of a table as they are: strings, or the values of JSON and Parquet.
 
     Parameters
     ----------
     path : str or path
         The file, as in `read_texts`.
-    names : list of str
-        The columns.
+    names : list of str, optional
+        The columns; by default all.
     format, delimiter, header, encoding, limits
         As in `read_texts`.
 
@@ -183,23 +183,24 @@ def read_columns(
     path = present(path)
     chosen = _chosen_format(path, format, "")
     if chosen == "lines":
-        raise ValueError(
-            f"Plain lines have no columns, and {', '.join(map(repr, names))} was asked for; pass a "
-            "table."
-        )
+        raise ValueError(f"Columns are read from tables, and {path} has plain lines; pass a table.")
     encoding = None if encoding is None else check_encoding(encoding)
-    asked = {f"keep {place}": name for place, name in enumerate(names)}
-    found: dict[str, list[Any]] = {name: [] for name in names}
-    seen: dict[str, None] = {}
+    asked = {} if names is None else {f"keep {place}": name for place, name in enumerate(names)}
+    rows: list[tuple[Any, ...]] = []
+    place: dict[str, int] = {}
     with _long_cells():
         for _, row in _table_rows(path, asked, chosen, delimiter, header, encoding, limits):
-            seen.update(dict.fromkeys(row))
-            for name, values in found.items():
-                values.append(_whole(row.get(name)))
-    absent = next((name for name in names if name not in seen), None)
+            for name in row:
+                place.setdefault(name, len(place))
+            kept = place if names is None else names
+            rows.append(tuple(_whole(row.get(name)) for name in kept))
+    absent = next((name for name in names or () if name not in place), None)
     if absent is not None:
-        raise _no_column(path, absent, "keep", seen, None)
-    return found
+        raise _no_column(path, absent, "keep", place, None)
+    if not rows:
+        raise DataFileError(path, "it holds no row. Check that it is the right file.")
+    found = enumerate(place if names is None else names)
+    return {name: [row[j] if j < len(row) else None for row in rows] for j, name in found}
 
 
 def _chosen_format(path: Path, format: str | None, text: str | None) -> str:
@@ -275,7 +276,7 @@ def _gathered(path: Path, rows: Iterator[_Row], text: str, tags: str | None, sep
             )
         texts.append(_whole(body))
         if tags is not None:
-            names.append(_names(path, row.get(tags), tags, sep, line))
+            names.append(tags_of(path, row.get(tags), tags, sep, line))
     if not texts:
         raise DataFileError(path, "it holds no row. Check that it is the right file.")
     if tags is None:
@@ -298,7 +299,7 @@ def _no_column(
     )
 
 
-def _names(path: Path, cell: Any, column: str, sep: str, line: int | None) -> tuple[str, ...]:
+def tags_of(path: Path, cell: Any, column: str, sep: str, line: int | None) -> tuple[str, ...]:
     """The names in a cell, each once, in the order they are given."""
     if cell is None:
         return ()
@@ -460,5 +461,5 @@ def _parquet_rows(path: Path, asked: Mapping[str, str], limits: Limits | None) -
     for asked_by, name in asked.items():
         if name not in known:
             raise _no_column(path, name, asked_by.split()[0], dict.fromkeys(known), None)
-    names = list(dict.fromkeys(asked.values()))
+    names = list(dict.fromkeys(asked.values())) or known
     yield from ((None, row) for row in parquet_rows(path, names, limits))
