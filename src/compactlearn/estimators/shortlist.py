@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -44,7 +44,7 @@ from compactlearn.decoding.thresholds import STRATEGIES, tune
 from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.cross_fit import row_groups
-from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.decisions import HonestScores, given_threshold
 from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
@@ -265,9 +265,50 @@ default="auto"
         unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
             True where a label is not known; for sparse labels, and in place of NaN.
         """
+        self._fit(X, labels_given(y, Y), sample_weight, sep=sep, unknown=unknown)
+        return self
+
+    def fit_scored(
+        self, X: Any, y: Any, sample_weight: Any = None, *, unknown: Any = None
+    ) -> HonestScores:
+        """Fit, and return the held-out scores of the rows that the threshold is tuned on.
+
+        They are by-products of ``fit``. Labels that are not among a row's candidates have scores
+        below those that are, as in rankings of all labels.
+
+        Parameters
+        ----------
+        X, y, sample_weight, unknown : as in ``fit``; y is a matrix
+        """
+        data, new, scores = self._fit(X, y, sample_weight, unknown=unknown)
+        rows = data.places[new.rows]
+        order = np.argsort(rows)
+        matrix = new.candidates.matrix(scores.astype(np.float64))[order]
+        lowest = np.asarray(matrix.min(axis=1, explicit=True).toarray()).ravel()
+        behind, by_label = self._behind(), matrix.tocsc()
+
+        def columns(labels: Any) -> Array:
+            part = by_label[:, labels]
+            dense = lowest[:, None] + behind[labels]
+            column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+            dense[part.indices, column] = part.data
+            return dense
+
+        return HonestScores(rows[order], columns)
+
+    def _fit(
+        self,
+        X: Any,
+        given: Any,
+        sample_weight: Any,
+        *,
+        sep: str | None = None,
+        unknown: Any = None,
+    ) -> tuple[_Training, _HeldOut, NDArray[np.float32]]:
+        """Fit; return the training rows, and the held-out candidates with their scores."""
         with unchanged_on_error(self), blas_threads():
             check_own_parameters(self)
-            given, workers = labels_given(y, Y), None
+            workers = None
             if is_dask(X):
                 X, given, sample_weight, unknown = gathered(X, given, sample_weight, unknown)
                 workers = share_out
@@ -281,8 +322,7 @@ default="auto"
             self._unit_rows = self.unit_rows
             Y = scipy.sparse.csr_array(data.targets.matrix)
             training = _Training.of(data.X, Y, data.weights, data.targets.unknown)
-            self._learn(training, labels, threshold, workers)
-        return self
+            return training, *self._learn(training, labels, threshold, workers)
 
     def _learn(
         self,
@@ -290,7 +330,8 @@ default="auto"
         labels: LabelSpace,
         threshold: float | Array,
         workers: ShareOut | None = None,
-    ) -> None:
+    ) -> tuple[_HeldOut, NDArray[np.float32]]:
+        """Learn all steps; return the held-out candidates and their final scores."""
         rng = seeded(self.random_state)
         X, Y = data.X, data.Y
         sizes = Sizes.of(self, labels, X.shape[0], data.n_present)
@@ -321,9 +362,10 @@ default="auto"
         second = SecondLook.of(looked.solved(C, start=start), self.smallest_weight)
         new = _HeldOut.together(held)
         third = ThirdLook.learn(new.numbers, new.present, new.weights, rng)
+        final = third.scores(new.numbers)
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
             strategy = "f1" if self.threshold == "auto" else self.threshold
-            scores = new.candidates.matrix(third.scores(new.numbers).astype(np.float64)).tocsc()
+            scores = new.candidates.matrix(final.astype(np.float64)).tocsc()
             weights = None if data.weights is None else data.weights[new.rows]
             unknown = None if data.unknown is None else data.unknown[new.rows]
             threshold = _tuned(strategy, scores, Y[new.rows], weights, unknown)
@@ -334,6 +376,7 @@ default="auto"
             self._neighbours = data.neighbours(rows, self.n_neighbors)
         self.n_candidates_, self.C_, self._sizes = sizes.n_candidates, C, sizes
         self.threshold_, self._boundary = labels.placed(threshold)
+        return new, final
 
     def _look(
         self,
@@ -478,8 +521,7 @@ default="auto"
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Dense scores: labels that are no candidates come last, the frequent ones first."""
-        order = np.argsort(np.argsort(self._first.frequency, kind="stable"))
-        behind = order / max(1, self.n_labels_) - 2.0
+        behind = self._behind()
         for rows in row_blocks((X.shape[0], self.n_labels_)):
             candidates, scores = self._scored(X[rows])
             lowest = np.full(candidates.n_rows, np.inf)
@@ -487,6 +529,11 @@ default="auto"
             dense = lowest[:, None] + behind
             dense[candidates.rows, candidates.labels] = scores
             yield rows, dense - self._boundary if self._boundary else dense
+
+    def _behind(self) -> Array:
+        """(M,) what labels that are no candidates add to the lowest score of a row."""
+        order = np.argsort(np.argsort(self._first.frequency, kind="stable"))
+        return order / max(1, self.n_labels_) - 2.0
 
     def _dense(self, X: Any) -> Array:
         scores = np.empty((X.shape[0], self.n_labels_))
@@ -621,6 +668,7 @@ class _Training:
     Y: scipy.sparse.csr_array
     weights: Array | None  # None: once
     unknown: Any = None  # csr_array with a one for each label that is not known
+    places: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))  # among those given
 
     @classmethod
     def of(
@@ -639,7 +687,7 @@ class _Training:
         rows = order[starts]
         once = bool((total == 1.0).all())
         marks = None if unknown is None else unknown[rows]
-        return cls(X[rows], Y[rows], None if once else total, marks)
+        return cls(X[rows], Y[rows], None if once else total, marks, rows)
 
     def taken(self, rows: Rows) -> _Training:
         """Some of the rows. A label that none of them knows is absent: nothing shows what it is."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -54,18 +53,16 @@ from compactlearn.model_selection.auto.frontier import (
     draw_frontier,
     frontier,
 )
-from compactlearn.model_selection.auto.ideas import Idea, ideas
+from compactlearn.model_selection.auto.ideas import ideas
 from compactlearn.model_selection.auto.problem import Problem, Rows
 from compactlearn.model_selection.auto.reasons import BlendInside
+from compactlearn.model_selection.auto.schedule import Search, TimeBudget, run_ideas
 from compactlearn.model_selection.auto.searches import best_way
 from compactlearn.model_selection.auto.small_ideas import small_ideas
 from compactlearn.model_selection.auto.trials import Tried, try_by_folds, try_one_vs_rest
 from compactlearn.model_selection.auto.wishes import SizeWish
 
 Array = NDArray[np.float64]
-
-# Without a budget, what would make the whole take longer than this is left out.
-USUAL_SECONDS = 300.0
 
 
 class AutoCompactClassifier(DenseScores):
@@ -229,6 +226,7 @@ feature_names_in_
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
+            budget = TimeBudget(None if self.time_budget is None else float(self.time_budget))
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
             given = labels_given(y, Y)
@@ -251,21 +249,22 @@ feature_names_in_
             wish = None
             if self.size_budget is not None:
                 wish = SizeWish.of(self.size_budget, problem.n_features, problem.n_labels)
-            tried, references = self._try(problem, wish)
-            chosen = best_choice(problem, tried, np.inf if wish is None else wish.numbers)
+            search = self._search(problem, wish, budget)
+            most = np.inf if wish is None else wish.numbers
+            chosen = best_choice(problem, search.tried, most, search.stopgaps)
             if not np.isfinite(chosen.score):
                 warn_user(
                     f"{_name_of(self.scoring)} is not defined on any fold of these rows, so that "
-                    "the first model is taken; use another metric for scoring."
+                    "the first model is selected; use another metric for scoring."
                 )
             if isinstance(self.threshold, str) and labels.kind == "multilabel":
                 threshold = problem.tuned(chosen.rows, chosen.log_odds)
             if wish is not None and wish.dtype is not None:
                 chosen = replace(chosen, blend=compressed_parts(chosen.blend, wish.dtype))
             forget_compression(self)
-            self._keep(tried, chosen, labels.placed(threshold))
+            self._keep(search, chosen, labels.placed(threshold))
             self._judged_on = problem.fingerprint()
-            self.references_ = [_line_of(one) for one in references]
+            self.references_ = [_line_of(one) for one in search.references]
         return self
 
     def _problem(
@@ -291,45 +290,33 @@ feature_names_in_
             X, targets.matrix, weights, targets, fold, scoring, strategy, seed, self.n_jobs
         )
 
-    def _try(self, problem: Problem, wish: SizeWish | None) -> tuple[list[Tried], list[Tried]]:
-        """Everything that time and size allow, in its order; and what is for comparison alone."""
+    def _search(self, problem: Problem, wish: SizeWish | None, budget: TimeBudget) -> Search:
+        """Try what time and size allow."""
         most = np.inf if wish is None else wish.numbers
         source = ideas(problem) if wish is None else small_ideas(problem, wish.numbers)
-        budget = USUAL_SECONDS if self.time_budget is None else float(self.time_budget)
-        start, tried, references = time.perf_counter(), [], []
-        self.interrupted_ = False
         with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
-            for idea in source:
-                left = budget - (time.perf_counter() - start)
-                if tried and idea.seconds > left:
-                    continue
-                best = f", best so far {max(one.score for one in tried):.3f}" if tried else ""
-                steps.say(f"{idea.name}{best}")
-                try:
-                    one = _run(idea, first=not tried)
-                    if one is not None and idea.reference:
-                        references.append(one)
-                    elif one is not None and one.numbers <= most:
-                        tried.append(one)
-                except KeyboardInterrupt:
-                    if not tried:
-                        raise
-                    self.interrupted_ = True
-                    warn_user(
-                        f"The search was interrupted: {len(tried)} models were tried, and the best "
-                        "of them is taken."
-                    )
-                    break
-                steps.done()
-        if not tried:
+            search = run_ideas(
+                source,
+                budget,
+                accepts=lambda one: one.numbers <= most,
+                say=steps.say,
+                done=steps.done,
+            )
+        self.interrupted_ = search.interrupted
+        if search.interrupted:
+            warn_user(
+                f"The search was interrupted: {len(search.every)} models were tried, and the best "
+                "of them is selected."
+            )
+        if not search.every:
             raise ValueError(
                 f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
                 f"{most:,} numbers; allow more."
             )
-        return tried, references
+        return search
 
     def _keep(
-        self, tried: list[Tried], chosen: Chosen, placed: tuple[float | Array, float]
+        self, search: Search, chosen: Chosen, placed: tuple[float | Array, float]
     ) -> None:
         self._blend = chosen.blend
         self.threshold_, self._boundary = placed
@@ -339,12 +326,13 @@ feature_names_in_
         self.weights_ = {member.name: member.weight for member in members}
         self.best_score_ = chosen.score
         self._numbers = chosen.numbers
-        rows = [_line_of(one) for one in tried]
+        rows = [_line_of(one) for one in search.every]
         if len(members) > 1:
-            seconds = sum(one.seconds for one in tried)
+            seconds = sum(one.seconds for one in search.every)
             rows.append(_line(chosen.name, chosen, seconds, bytes_in(chosen.blend)))
         self.leaderboard_ = sorted(rows, key=lambda row: -row["score"])
-        self.why_ = _why(chosen, tried, _name_of(self.scoring))
+        self.skipped_ = [vars(one).copy() for one in search.skipped]
+        self.why_ = _why(chosen, search, _name_of(self.scoring))
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -476,18 +464,6 @@ feature_names_in_
         return self._numbers
 
 
-def _run(idea: Idea, *, first: bool) -> Any:
-    """What an idea comes to; None where one that is not the first fails, which is said."""
-    start = time.perf_counter()
-    try:
-        return replace(idea.run(), seconds=time.perf_counter() - start)
-    except (MemoryError, ValueError, np.linalg.LinAlgError) as error:
-        if first:
-            raise
-        warn_user(f"{idea.name} was left out: {error}")
-        return None
-
-
 def _folds(X: Any, targets: Targets, count: int, rng: np.random.RandomState) -> Rows:
     """The fold of each row; equal rows are in one, and those of a class in all."""
     n_rows = X.shape[0]
@@ -557,16 +533,21 @@ def _name_of(scoring: Any) -> str:
     return scoring.name if isinstance(scoring, Scorer) else str(scoring)
 
 
-def _why(chosen: Chosen, tried: list[Tried], metric: str) -> str:
-    """What was taken, and beside what."""
+def _why(chosen: Chosen, search: Search, metric: str) -> str:
+    """Say which model was selected, what the others reached, and what was skipped."""
     told = metric.replace("_", " ")
-    first = f"Taken was the {chosen.name}" if " of " in chosen.name else f"Taken was {chosen.name}"
     article = "an" if told[:1] in "aeiou" else "a"
-    text = f"{first}, with {article} {told} of {chosen.score:.3f} on rows that were new to it."
+    text = f"Selected: {chosen.name}, with {article} {told} of {chosen.score:.3f} on held-out rows."
     single = len(chosen.blend.members) == 1
-    others = [one for one in tried if not (single and one.name == chosen.name)]
-    if not others:
-        return f"{text} Nothing else was tried."
-    next_best = max(others, key=lambda one: one.score)
-    beside = "The best single model" if not single else "The next best"
-    return f"{text} {beside} of {len(tried)} tried, {next_best.name}, has {next_best.score:.3f}."
+    others = [one for one in search.every if not (single and one.name == chosen.name)]
+    if others:
+        next_best = max(others, key=lambda one: one.score)
+        which = "The next best" if single else "The best single model"
+        count = len(search.every)
+        text += f" {which} of {count} tried, {next_best.name}, has {next_best.score:.3f}."
+    else:
+        text += " Nothing else was tried."
+    if search.skipped:
+        listed = "; ".join(f"{one.name} ({one.reason})" for one in search.skipped)
+        text += f" Skipped: {listed}."
+    return text

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.deadline import watched
 from compactlearn.estimators.shortlisting.known import at_places
 
 # Multiply-adds of all rows against all rows: so many for each row, or so many altogether. On
@@ -80,6 +81,7 @@ class Neighbours:
         that X are the training rows themselves: then no row votes for itself.
         """
 
+        @watched
         def block(rows: slice) -> Any:
             part = X if rows == slice(0, X.shape[0]) else X[rows]
             return _largest(self._block_votes(part, rows.start if own else None), size)
