@@ -38,7 +38,13 @@ from compactlearn.core.validation import (
 from compactlearn.core.warn import warn_user
 from compactlearn.core.weight import bytes_in
 from compactlearn.decoding.thresholds import STRATEGIES
-from compactlearn.estimators.compressing import compressed_parts, forget_compression
+from compactlearn.estimators.compressing import (
+    HUGE,
+    TYPES,
+    compressed_parts,
+    forget_compression,
+    lightened,
+)
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.inputs import taken, without_zero_weights
@@ -63,6 +69,9 @@ from compactlearn.model_selection.auto.trials import Tried, try_by_folds, try_on
 from compactlearn.model_selection.auto.wishes import SizeWish
 
 Array = NDArray[np.float64]
+
+
+CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
 
 
 class AutoCompactClassifier(DenseScores):
@@ -107,6 +116,10 @@ default="f1"
         A label is predicted where its probability is strictly above. A name is tuned on the
         scores that models are judged by: one threshold of largest micro-F1 ("auto" is the same),
         one of largest F1 for each label, or one that predicts as many labels as there are.
+    dtype : {"auto", "float64", "float32", "float16"}, default="auto"
+        Type that the numbers of the model are stored in. "auto" is float64 up to 10 MB; a larger
+        model is stored in float32 where no probability of some training rows changes by more than
+        .001, and one that is still above 100 MB in float16 where none changes by more than .05.
     n_jobs : int or None, default=None
         Threads for trees and sparse regressions; None is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -170,6 +183,7 @@ feature_names_in_
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "time_budget": (Real(0, open_low=True), Nothing()),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
+        "dtype": (Choice("auto", *TYPES),),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
         "verbose": (Integer(0),),
@@ -183,6 +197,7 @@ feature_names_in_
         size_budget: Any = None,
         cv: Any = 5,
         threshold: Any = "f1",
+        dtype: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -192,6 +207,7 @@ feature_names_in_
         self.size_budget = size_budget
         self.cv = cv
         self.threshold = threshold
+        self.dtype = dtype
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -259,8 +275,8 @@ feature_names_in_
                 )
             if isinstance(self.threshold, str) and labels.kind == "multilabel":
                 threshold = problem.tuned(chosen.rows, chosen.log_odds)
-            if wish is not None and wish.dtype is not None:
-                chosen = replace(chosen, blend=compressed_parts(chosen.blend, wish.dtype))
+            dtype = wish.dtype if wish is not None and self.dtype == "auto" else None
+            chosen = replace(chosen, blend=self._stored(chosen.blend, X, dtype or self.dtype))
             forget_compression(self)
             self._keep(search, chosen, labels.placed(threshold))
             self._judged_on = problem.fingerprint()
@@ -315,9 +331,22 @@ feature_names_in_
             )
         return search
 
-    def _keep(
-        self, search: Search, chosen: Chosen, placed: tuple[float | Array, float]
-    ) -> None:
+    def _stored(self, blend: Blend, X: Any, dtype: str) -> Blend:
+        """Return the model in the type that it is stored in; say where it is still large."""
+        if dtype == "auto":
+            some = X[:: -(-X.shape[0] // CHECKED_ROWS)]
+            blend = lightened(blend, lambda part: expit(part.log_odds(some)))
+        else:
+            blend = compressed_parts(blend, dtype)
+        size = bytes_in(blend)
+        if size > HUGE:
+            warn_user(
+                f"The model takes {size / 1e6:,.0f} MB. Pass dtype='float16' for a smaller one, or "
+                "a size_budget such as '50 MB'."
+            )
+        return blend
+
+    def _keep(self, search: Search, chosen: Chosen, placed: tuple[float | Array, float]) -> None:
         self._blend = chosen.blend
         self.threshold_, self._boundary = placed
         members = chosen.blend.members

@@ -99,9 +99,7 @@ def ideas(problem: Problem) -> Iterator[Idea]:
     seconds = linear_seconds(problem)
     if seconds > SHORT:
         yield _quick(problem, seconds)
-    yield Idea(
-        "compact model, logistic decoder", seconds, lambda: _linear(problem, findings)
-    )
+    yield Idea("compact model, logistic decoder", seconds, lambda: _linear(problem, findings))
     yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.linear[0]))
     if problem.density >= DENSE and known:
         for best_splits, dearer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
@@ -290,18 +288,18 @@ def codes_seconds(problem: Problem, codes: int, n_rows: int) -> float:
 def shortlist_seconds(problem: Problem) -> float:
     """Return the estimate of one shortlist of sparse rows.
 
-    The parts are retrievers, regressions of pairs of a row and a candidate, and similarities of
-    all rows.
+    The parts are retrievers, regressions of pairs of a row and a candidate, and votes of similar
+    rows.
     """
     n_rows, n_labels = problem.n_rows, problem.n_labels
     stored = problem.X.nnz / n_rows
     present = problem.Y.nnz / n_rows
     candidates = min(n_labels, max(64, 10 * present, 4_000_000 // n_rows))
-    retrievers = 3.5 * codes_seconds(problem, min(n_labels, max(64, 4_000_000 // n_rows), 500), n_rows)
-    regressions = n_rows * candidates * (1.2e-6 + 1.9e-7 * stored)
-    met = np.bincount(problem.X.indices, minlength=problem.n_features).astype(np.float64)
+    codes = min(n_labels, max(64, 4_000_000 // n_rows), 500)
+    retrievers = 3.5 * codes_seconds(problem, codes, n_rows)
+    regressions = n_rows * candidates * (1.2e-6 + 1.5e-7 * stored)
     completing = 1.0 if problem.unknown is None else UNKNOWN_DEARER
-    return completing * (retrievers + regressions + 1e-8 * float(met @ met))
+    return completing * (retrievers + regressions + 2e-4 * n_rows)
 
 
 def linear_seconds(problem: Problem) -> float:
