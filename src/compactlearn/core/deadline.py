@@ -20,7 +20,7 @@ T = TypeVar("T")
 Clock = Callable[[], float]
 
 
-class TimeUp(Exception):  # noqa: N818 - not an error of the user
+class TimeUp(Exception):
     """The time limit of the work has passed."""
 
 

@@ -294,7 +294,7 @@ default="auto"
             dense[part.indices, column] = part.data
             return dense
 
-        return HonestScores(rows[order], columns)
+        return HonestScores(rows[order].astype(np.intp), columns)
 
     def _fit(
         self,

@@ -275,8 +275,10 @@ feature_names_in_
                 )
             if isinstance(self.threshold, str) and labels.kind == "multilabel":
                 threshold = problem.tuned(chosen.rows, chosen.log_odds)
-            dtype = wish.dtype if wish is not None and self.dtype == "auto" else None
-            chosen = replace(chosen, blend=self._stored(chosen.blend, X, dtype or self.dtype))
+            dtype = self.dtype
+            if wish is not None and wish.dtype is not None and dtype == "auto":
+                dtype = wish.type_for(chosen.blend)
+            chosen = replace(chosen, blend=self._stored(chosen.blend, X, dtype))
             forget_compression(self)
             self._keep(search, chosen, labels.placed(threshold))
             self._judged_on = problem.fingerprint()
@@ -309,12 +311,14 @@ feature_names_in_
     def _search(self, problem: Problem, wish: SizeWish | None, budget: TimeBudget) -> Search:
         """Try what time and size allow."""
         most = np.inf if wish is None else wish.numbers
-        source = ideas(problem) if wish is None else small_ideas(problem, wish.numbers)
+        source = (
+            ideas(problem) if wish is None else small_ideas(problem, wish.numbers, wish.n_bytes)
+        )
         with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
             search = run_ideas(
                 source,
                 budget,
-                accepts=lambda one: one.numbers <= most,
+                accepts=lambda one: wish is None or wish.accepts(one.model, one.numbers),
                 say=steps.say,
                 done=steps.done,
             )

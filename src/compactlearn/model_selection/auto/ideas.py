@@ -98,7 +98,7 @@ def ideas(problem: Problem) -> Iterator[Idea]:
     findings = Findings([])
     seconds = linear_seconds(problem)
     if seconds > SHORT:
-        yield _quick(problem, seconds)
+        yield quick_idea(problem, seconds)
     yield Idea("compact model, logistic decoder", seconds, lambda: _linear(problem, findings))
     yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.linear[0]))
     if problem.density >= DENSE and known:
@@ -141,18 +141,18 @@ def _sparse_rows(problem: Problem) -> bool:
 def _ideas_at_size(problem: Problem) -> Iterator[Idea]:
     """Yield a shortlist, stopgaps that precede it, and what may follow where time allows it."""
     seconds = shortlist_seconds(problem)
-    yield _quick(problem, seconds, usual=True)
+    yield quick_idea(problem, seconds, usual=True)
     codes = min(problem.n_labels, COMPACT_CODES)
     yield Idea(
         "compact model",
         codes_seconds(problem, codes, problem.n_rows),
-        lambda: try_once(problem, f"CMLL of {codes} codes", _codes(problem, codes), problem.n_rows),
+        lambda: try_once(
+            problem, f"CMLL of {codes} codes", few_codes(problem, codes), problem.n_rows
+        ),
         stopgap=True,
         stands_for=seconds,
     )
-    model = ShortlistClassifier(threshold=0.5, n_jobs=problem.n_jobs, random_state=problem.seed)
-    name = "shortlist, ranked again"
-    yield Idea("shortlist", seconds, lambda: try_shortlist(problem, name, model))
+    yield shortlist_idea(problem)
     if problem.n_labels > MANY_LABELS:
         return
     findings = Findings([])
@@ -164,23 +164,34 @@ def _ideas_at_size(problem: Problem) -> Iterator[Idea]:
     )
 
 
-def _quick(problem: Problem, stands_for: float, *, usual: bool = False) -> Idea:
+def shortlist_idea(problem: Problem) -> Idea:
+    """Return a shortlist that is fitted once."""
+    model = ShortlistClassifier(threshold=0.5, n_jobs=problem.n_jobs, random_state=problem.seed)
+    name = "shortlist, ranked again"
+    return Idea(
+        "shortlist", shortlist_seconds(problem), lambda: try_shortlist(problem, name, model)
+    )
+
+
+def quick_idea(
+    problem: Problem, stands_for: float, most_codes: int = QUICK_CODES, *, usual: bool = False
+) -> Idea:
     """Return a compact model of few codes, of as many rows as take about a second."""
-    codes = min(problem.n_labels, QUICK_CODES)
+    codes = min(problem.n_labels, QUICK_CODES, most_codes)
     rows = problem.n_rows
     while rows > QUICK_ROWS and codes_seconds(problem, codes, rows) > QUICK_SECONDS:
         rows = rows * 4 // 5
     return Idea(
         "quick compact model",
         codes_seconds(problem, codes, rows),
-        lambda: try_once(problem, f"CMLL of {codes} codes", _codes(problem, codes), rows),
+        lambda: try_once(problem, f"CMLL of {codes} codes", few_codes(problem, codes), rows),
         stopgap=True,
         stands_for=stands_for,
         usual=usual,
     )
 
 
-def _codes(problem: Problem, codes: int) -> CMLLClassifier:
+def few_codes(problem: Problem, codes: int) -> CMLLClassifier:
     """Return a compact model of so many codes with the linear decoder."""
     sparse = scipy.sparse.issparse(problem.X)
     return CMLLClassifier(
@@ -295,11 +306,22 @@ def shortlist_seconds(problem: Problem) -> float:
     stored = problem.X.nnz / n_rows
     present = problem.Y.nnz / n_rows
     candidates = min(n_labels, max(64, 10 * present, 4_000_000 // n_rows))
-    codes = min(n_labels, max(64, 4_000_000 // n_rows), 500)
+    codes = _retriever_codes(problem)
     retrievers = 3.5 * codes_seconds(problem, codes, n_rows)
     regressions = n_rows * candidates * (1.2e-6 + 1.5e-7 * stored)
     completing = 1.0 if problem.unknown is None else UNKNOWN_DEARER
     return completing * (retrievers + regressions + 2e-4 * n_rows)
+
+
+def smallest_shortlist(problem: Problem) -> tuple[int, int]:
+    """Return numbers, and bytes in float16, that a shortlist will have at the least."""
+    retriever = _retriever_codes(problem) * (problem.n_features + problem.n_labels)
+    rows = problem.X.nnz + problem.Y.nnz
+    return retriever + rows, 2 * retriever + 6 * rows
+
+
+def _retriever_codes(problem: Problem) -> int:
+    return min(problem.n_labels, max(64, 4_000_000 // problem.n_rows), 500)
 
 
 def linear_seconds(problem: Problem) -> float:
