@@ -117,7 +117,8 @@ def run_ideas(
             continue
         reason = _reason_to_skip(idea, budget, search)
         if reason is not None:
-            search.skipped.append(Skipped(idea.name, budget.needed(idea.seconds), reason))
+            if not idea.reference:
+                search.skipped.append(Skipped(idea.name, budget.needed(idea.seconds), reason))
             continue
         best = f", best so far {max(one.score for one in search.every):.3f}" if search.every else ""
         say(f"{idea.name}{best}")
@@ -165,12 +166,19 @@ def _reason_to_skip(idea: Idea, budget: TimeBudget, search: Search) -> str | Non
     """Return why an idea is not begun, or None if it is."""
     if not search.every:
         return None
-    about = f"about {human_seconds(budget.needed(idea.seconds))}"
+    about = _about(budget.needed(idea.seconds))
     if budget.given is None and idea.seconds > idea.worth:
         return f"{about}, much longer than the models before it; pass time_budget to allow it"
     if not budget.fits(idea.seconds):
         return f"{about}, and {max(0.0, budget.left):.0f} s of the time allowed were left"
     return None
+
+
+def _about(seconds: float) -> str:
+    """Return an estimate in words."""
+    if seconds < 1:
+        return "less than a second"
+    return f"about {seconds:.0f} s" if seconds < 90 else f"about {human_seconds(seconds)}"
 
 
 def _limit(idea: Idea, budget: TimeBudget, *, first: bool) -> float | None:
