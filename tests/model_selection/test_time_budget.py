@@ -13,7 +13,7 @@ from compactlearn.core.deadline import TimeUp, checkpoint, limited, watched
 from compactlearn.core.progress import Steps, track
 from compactlearn.core.validation import check_targets
 from compactlearn.decoding.thresholds import tune
-from compactlearn.estimators.shortlist import ShortlistClassifier
+from compactlearn.estimators.shortlist import ShortlistClassifier, fit_scored
 from compactlearn.linalg.many_logistic import Problems, solve_many
 from compactlearn.metrics import scorer
 from compactlearn.model_selection.auto import ideas as portfolio
@@ -314,7 +314,7 @@ def test_one_fit_of_a_shortlist_is_judged_by_the_scores_that_its_threshold_is_tu
     order = np.random.default_rng(1).permutation(np.r_[np.arange(300), np.arange(40)])
     X, Y = problem.X[order], problem.Y[order]
     model = ShortlistClassifier(n_candidates=8, threshold=strategy, random_state=0)
-    scored = model.fit_scored(X, Y)
+    scored = fit_scored(model, X, Y)
     assert (np.diff(scored.rows) > 0).all()
     _, first = np.unique(order, return_index=True)
     assert set(order[scored.rows]) <= set(order[first])
@@ -344,7 +344,8 @@ def test_regressions_are_stopped_between_blocks_of_labels(monkeypatch, n_threads
 @pytest.fixture
 def small_at_size(monkeypatch):
     """The rules of large texts, for small ones."""
-    for name, value in {"SHORTLIST_ROWS": 50, "KEPT_FEATURES": 50, "AT_SIZE_PAIRS": 1000}.items():
+    small = {"SHORTLIST_ROWS": 50, "KEPT_FEATURES": 50, "AT_SIZE_PAIRS": 1000, "SHORT": 0.0}
+    for name, value in small.items():
         monkeypatch.setattr(portfolio, name, value)
 
 

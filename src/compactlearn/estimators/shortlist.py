@@ -268,34 +268,6 @@ default="auto"
         self._fit(X, labels_given(y, Y), sample_weight, sep=sep, unknown=unknown)
         return self
 
-    def fit_scored(
-        self, X: Any, y: Any, sample_weight: Any = None, *, unknown: Any = None
-    ) -> HonestScores:
-        """Fit, and return the held-out scores of the rows that the threshold is tuned on.
-
-        They are by-products of ``fit``. Labels that are not among a row's candidates have scores
-        below those that are, as in rankings of all labels.
-
-        Parameters
-        ----------
-        X, y, sample_weight, unknown : as in ``fit``; y is a matrix
-        """
-        data, new, scores = self._fit(X, y, sample_weight, unknown=unknown)
-        rows = data.places[new.rows]
-        order = np.argsort(rows)
-        matrix = new.candidates.matrix(scores.astype(np.float64))[order]
-        lowest = np.asarray(matrix.min(axis=1, explicit=True).toarray()).ravel()
-        behind, by_label = self._behind(), matrix.tocsc()
-
-        def columns(labels: Any) -> Array:
-            part = by_label[:, labels]
-            dense = lowest[:, None] + behind[labels]
-            column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
-            dense[part.indices, column] = part.data
-            return dense
-
-        return HonestScores(rows[order].astype(np.intp), columns)
-
     def _fit(
         self,
         X: Any,
@@ -467,11 +439,6 @@ default="auto"
         check_is_fitted(self, "retriever_")
         return check_features(self, X, reset=False)
 
-    def _scored(self, X: Any) -> tuple[Candidates, NDArray[np.float32]]:
-        """The candidates of each row, and their scores."""
-        looked = self._looked(X)
-        return looked.candidates, looked.scores
-
     def _looked(self, X: Any) -> Looked:
         """What all looks find of checked rows."""
         sizes, n_labels = self._sizes, self.n_labels_
@@ -512,8 +479,8 @@ default="auto"
         parts = []
         for start in range(0, X.shape[0], _BLOCK_ROWS):
             block = X[start : start + _BLOCK_ROWS] if X.shape[0] > _BLOCK_ROWS else X
-            candidates, scores = self._scored(block)
-            parts.append(candidates.matrix(scores.astype(np.float64)))
+            looked = self._looked(block)
+            parts.append(looked.candidates.matrix(looked.scores.astype(np.float64)))
         if len(parts) == 1:
             return parts[0]
         empty = scipy.sparse.csr_array((0, self.n_labels_))
@@ -521,19 +488,15 @@ default="auto"
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Dense scores: labels that are no candidates come last, the frequent ones first."""
-        behind = self._behind()
+        behind = _behind(self._first.frequency)
         for rows in row_blocks((X.shape[0], self.n_labels_)):
-            candidates, scores = self._scored(X[rows])
+            looked = self._looked(X[rows])
+            candidates, scores = looked.candidates, looked.scores
             lowest = np.full(candidates.n_rows, np.inf)
             np.minimum.at(lowest, candidates.rows, scores)
             dense = lowest[:, None] + behind
             dense[candidates.rows, candidates.labels] = scores
             yield rows, dense - self._boundary if self._boundary else dense
-
-    def _behind(self) -> Array:
-        """(M,) what labels that are no candidates add to the lowest score of a row."""
-        order = np.argsort(np.argsort(self._first.frequency, kind="stable"))
-        return order / max(1, self.n_labels_) - 2.0
 
     def _dense(self, X: Any) -> Array:
         scores = np.empty((X.shape[0], self.n_labels_))
@@ -658,6 +621,42 @@ default="auto"
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def fit_scored(
+    classifier: ShortlistClassifier, X: Any, Y: Any, sample_weight: Any = None, unknown: Any = None
+) -> HonestScores:
+    """Fit a shortlist, and return the held-out scores of the rows that its threshold is tuned on.
+
+    They are by-products of the fit. Labels that are not among a row's candidates have scores below
+    those that are, as in rankings of all labels.
+
+    Parameters
+    ----------
+    classifier : ShortlistClassifier
+    X, Y, sample_weight, unknown : as in ``fit``; Y is a matrix, and all rows count
+    """
+    data, new, scores = classifier._fit(X, Y, sample_weight, unknown=unknown)
+    rows = data.places[new.rows]
+    order = np.argsort(rows)
+    matrix = new.candidates.matrix(scores.astype(np.float64))[order]
+    lowest = np.asarray(matrix.min(axis=1, explicit=True).toarray()).ravel()
+    behind, by_label = _behind(classifier._first.frequency), matrix.tocsc()
+
+    def columns(labels: Any) -> Array:
+        part = by_label[:, labels]
+        dense = lowest[:, None] + behind[labels]
+        column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+        dense[part.indices, column] = part.data
+        return dense
+
+    return HonestScores(rows[order].astype(np.intp), columns)
+
+
+def _behind(frequency: NDArray[Any]) -> Array:
+    """(M,) what labels that are no candidates add to the lowest score of a row."""
+    order = np.argsort(np.argsort(frequency, kind="stable"))
+    return order / max(1, order.size) - 2.0
 
 
 @dataclass(frozen=True)

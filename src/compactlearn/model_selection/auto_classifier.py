@@ -77,7 +77,7 @@ CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
 class AutoCompactClassifier(DenseScores):
     """The best model of this package for the data at hand, found without any argument.
 
-    One kind of model after the other is fitted, those with the most promise for a second first:
+    One kind of model after the other is fitted, the most promising for a second first:
 
     1. a linear model with a logistic decoder, on features as they are, on rows of unit length or on
        columns of unit variance, whichever is best, with penalty and size found by cross-validation
@@ -86,8 +86,10 @@ class AutoCompactClassifier(DenseScores):
        landmarks beyond;
     3. extra trees on all labels, and a random forest where that takes no time, where features are
        dense;
-    4. :class:`ShortlistClassifier`, where they are sparse; of more than 2,000 labels, and 2,000
-       sparse rows or more, it is the only one.
+    4. :class:`ShortlistClassifier`, where they are sparse. It comes first where there are more
+       than 3,000 rows and features and more than 500,000 pairs of a row and a label; the first
+       follows there if it takes at most twice as long. Of more than 2,000 labels, and 2,000 sparse
+       rows or more, it is the only one.
 
     Each is judged on scores of training rows by models that had not met their labels, and at
     last the best few are blended where that is better still. The result always has probabilities
@@ -99,9 +101,11 @@ class AutoCompactClassifier(DenseScores):
         What is best: a name in ``compactlearn.metrics.METRICS``, or
         ``compactlearn.metrics.scorer(name, ...)``.
     time_budget : float or None, default=None
-        Seconds. What is estimated to take longer than what is left of them is not tried; the first
-        model always is. None leaves out what would make the whole take longer than five minutes
-        or so.
+        Seconds. A large search begins with a compact model that takes about a second. A model
+        that is estimated to take longer than the seconds left is skipped, and one that does take
+        longer is stopped between its steps. The first model is always finished, with a warning
+        where it alone takes longer. None skips models that would make the search take longer than
+        about five minutes, or three times one shortlist where the shortlist comes first.
     size_budget : int, float in (0, 1], str or None, default=None
         How large the model may be: so many numbers, a share of features times labels, which a
         plain linear model has, or bytes with a unit, such as "2 MB" (the model is then stored in
@@ -141,14 +145,16 @@ default="f1"
         what accuracy costs in size. :meth:`plot_frontier` draws them.
     references_ : list of dict
         The same of plain ridge, for comparison: it is tried last, where that takes a few seconds
-        at most, and never taken. :meth:`add_reference` adds others, such as one-vs-rest;
+        at most, and never selected. :meth:`add_reference` adds others, such as one-vs-rest;
         :meth:`plot_frontier` marks them.
     weights_ : dict
         The weight of each blended model.
+    skipped_ : list of dict
+        Models that were not tried, or stopped before their end: name, estimated seconds, reason.
     why_ : str
-        Two sentences: what was taken, and beside what.
+        Which model was selected, what the next best one reached, and what was skipped and why.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; what was best by then is taken.
+        Whether Ctrl-C ended the search; the best model by then is selected.
     threshold_ : float or ndarray, in the units of ``decision_function``, which are log-odds
     classes_, n_labels_, label_names_, nbytes_, numbers_, compression_, n_features_in_, \
 feature_names_in_

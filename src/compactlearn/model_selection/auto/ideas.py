@@ -141,7 +141,8 @@ def _sparse_rows(problem: Problem) -> bool:
 def _ideas_at_size(problem: Problem) -> Iterator[Idea]:
     """Yield a shortlist, stopgaps that precede it, and what may follow where time allows it."""
     seconds = shortlist_seconds(problem)
-    yield quick_idea(problem, seconds, usual=True)
+    if seconds > SHORT:
+        yield quick_idea(problem, seconds, usual=True)
     codes = min(problem.n_labels, COMPACT_CODES)
     yield Idea(
         "compact model",

@@ -19,7 +19,7 @@ from compactlearn.estimators.any_classifier import scores_to_rank
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.decisions import ENOUGH_ROWS, HonestScores
 from compactlearn.estimators.model_size import numbers_of
-from compactlearn.estimators.shortlist import ShortlistClassifier
+from compactlearn.estimators.shortlist import ShortlistClassifier, fit_scored
 from compactlearn.model_selection.auto.blend import Member, Reading, read_scores
 from compactlearn.model_selection.auto.forest import LabelForest
 from compactlearn.model_selection.auto.problem import Judged, Problem, Rows
@@ -68,7 +68,7 @@ def try_shortlist(problem: Problem, name: str, classifier: ShortlistClassifier) 
     start = time.perf_counter()
     weights, unknown = problem.weights, problem.unknown
     with quiet():
-        honest = classifier.fit_scored(problem.X, problem.Y, weights, unknown=unknown)
+        honest = fit_scored(classifier, problem.X, problem.Y, weights, unknown)
     return _by_own_scores(problem, name, classifier, honest, start)
 
 
