@@ -157,7 +157,7 @@ CLAIMS = [
     (
         "AUTO.md",
         "model.leaderboard_:",
-        "model.why_.startswith('Taken was') and 'tried' in model.why_",
+        "model.why_.startswith('Selected: ') and 'tried' in model.why_",
     ),
     ("AUTO.md", "plot_frontier", "best_for_its_size in model.leaderboard_"),
     ("AUTO.md", "plot_frontier", "figure.data[2].text[2] == 'mine'"),
@@ -212,7 +212,7 @@ CLAIMS = [
     ("BENCHMARK.md", "def make", "set(make.grid) <= set(make().get_params())"),
     ("tutorial.md", "data.split()", "(train.n_samples, test.n_samples) == (1123, 579)"),
     ("tutorial.md", "data.split()", "data.X.shape == (1702, 1001) and data.Y.shape == (1702, 53)"),
-    ("tutorial.md", "leaderboard_", "model.leaderboard_ and model.why_.startswith('Taken was')"),
+    ("tutorial.md", "leaderboard_", "model.leaderboard_ and model.why_.startswith('Selected: ')"),
     ("tutorial.md", "predict_topk", "best.shape == (3, 3)"),
     (
         "tutorial.md",
@@ -230,7 +230,7 @@ CLAIMS = [
     ("cmll-y.md", "CMLLClassifier", "model.numbers_ == 27 * (1001 + 53) + 53"),
     ("mddm.md", "MDDM()", "reduced.shape == (1702, 53)"),
     ("pop.md", "POPClassifier", "model.n_parameters_ < model.n_parameters_full_"),
-    ("auto.md", "AutoCompactClassifier(", "model.why_.startswith('Taken was')"),
+    ("auto.md", "AutoCompactClassifier(", "model.why_.startswith('Selected: ')"),
 ]
 
 

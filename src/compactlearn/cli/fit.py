@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from scipy.special import expit
 
 from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli.rows import (
@@ -43,6 +44,8 @@ from compactlearn.estimators import (
     method,
     save_model,
 )
+from compactlearn.estimators.any_classifier import scores_to_rank
+from compactlearn.estimators.compressing import TYPES, lightened
 from compactlearn.estimators.from_files import fit_blocks_to, fit_to, last_step, with_columns
 from compactlearn.model_selection import (
     AutoCompactClassifier,
@@ -52,6 +55,8 @@ from compactlearn.model_selection import (
 
 __all__ = ["fit", "make"]
 
+
+CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
 
 #: The classifiers of their own names; beside them there are those of `METHODS`.
 MAKERS: Mapping[str, Callable[..., Any]] = {
@@ -137,6 +142,14 @@ def fit(
         list[str] | None,
         typer.Option(help="A label to leave out, may be repeated. For auto and shortlist."),
     ] = None,
+    dtype: Annotated[
+        str,
+        typer.Option(
+            help="Type that the model's numbers are stored in: float64, float32, float16, or auto: "
+            "float32 for a model above 10 MB, and float16 for one above 100 MB, where its scores "
+            "stay the same."
+        ),
+    ] = "auto",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of what is random.")] = 0,
     jobs: Annotated[
         int | None, typer.Option(min=-1, help="Threads, where a method can use several.")
@@ -170,7 +183,7 @@ def fit(
     )
     wanted = replace(wanted, categories=categories)
     check_target(output, "--output", force=force, inputs=files_read(source, labels))
-    model = make(method, seed, jobs, time_budget, size_budget)
+    model = make(method, seed, jobs, time_budget, size_budget, dtype)
     if min_label_count > 1 or exclude:
         model = _leaving_out(model, method, min_label_count, exclude or None)
     terms = _terms(analyzer, ngrams, min_df, texts=text is not None)
@@ -200,6 +213,8 @@ def fit(
         raise KeyboardInterrupt
     if "verbose" in last.get_params(deep=False):
         last.set_params(verbose=0)  # the bar was for this command
+    with refusals_are_mistakes():
+        model = _in_type(model, dtype, data)
     seconds = time.perf_counter() - start
     with refusals_are_mistakes():
         save_model(model, output)
@@ -277,6 +292,7 @@ def make(
     jobs: int | None,
     time_budget: float | None = None,
     size_budget: str | None = None,
+    dtype: str = "auto",
 ) -> Any:
     """The classifier of a name, not fitted.
 
@@ -288,7 +304,14 @@ def make(
         Its ``random_state`` and ``n_jobs``, where it has them.
     time_budget, size_budget
         As in `AutoCompactClassifier`, for no other; the size as a shell writes it.
+    dtype : str
+        Type of the stored numbers, or "auto".
     """
+    if dtype not in ("auto", *TYPES):
+        raise Mistake(
+            f"--dtype must be one of auto, {', '.join(TYPES)}; got {dtype!r}."
+            f"{nearest(dtype, ['auto', *TYPES])}"
+        )
     budgets = {"time_budget": time_budget, "size_budget": _size(size_budget)}
     asked = {key: value for key, value in budgets.items() if value is not None}
     if asked and name != "auto":
@@ -306,9 +329,40 @@ def make(
         raise Mistake(
             f"--method must be one of {', '.join(known)}; got {name!r}.{nearest(name, known)}"
         )
-    wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 1}
+    wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 1, "dtype": dtype}
     settings = model.get_params()
     return model.set_params(**{key: value for key, value in wanted.items() if key in settings})
+
+
+def _in_type(model: Any, dtype: str, data: Any) -> Any:
+    """Return the fitted model in the type that it is stored in."""
+    last = last_step(model)
+    if "dtype" in last.get_params(deep=False):  # a search that has chosen it
+        return model
+    if not hasattr(last, "compress"):
+        if dtype == "auto":
+            return model
+        raise Mistake(
+            f"--dtype {dtype} was given, and a {type(last).__name__} is stored as it is; leave "
+            "--dtype out."
+        )
+    small = last
+    if dtype != "auto":
+        small = last.compress(dtype)
+    elif not isinstance(data, BlockFiles):
+        rows = data.texts[:CHECKED_ROWS] if isinstance(data, Texts) else data.X[:CHECKED_ROWS]
+        X = model[:-1].transform(list(rows)) if isinstance(data, Texts) else rows
+        small = lightened(last, lambda part: _probabilities(part, X))
+    if model is last:
+        return small
+    model.steps[-1] = (model.steps[-1][0], small)
+    return model
+
+
+def _probabilities(model: Any, X: Any) -> Any:
+    """Return probabilities of all labels, or the scores of a model that has none."""
+    scores = scores_to_rank(model, X)
+    return expit(scores) if hasattr(model, "predict_proba") else scores
 
 
 def _size(text: str | None) -> int | float | str | None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, TypeVar
 
+from compactlearn.core.deadline import checkpoint
 from compactlearn.core.optional import require
 
 __all__ = ["LONG", "RowsBar", "Steps", "announce", "human_seconds", "track"]
@@ -50,6 +51,7 @@ def track(
     bar = None if disable or not sys.stderr.isatty() else _start(iterable, description, total)
     try:
         for item in iterable:
+            checkpoint()
             yield item
             step = () if size is None else (size(item),)
             if bar is not None and not _safely(bar.advance, bar.task_ids[0], *step):
@@ -91,7 +93,8 @@ class Steps:
                 self._bar = None
 
     def done(self) -> None:
-        """One step further."""
+        """One step further; raise ``TimeUp`` where the time limit of the work has passed."""
+        checkpoint()
         if self._bar is not None and not _safely(self._bar.advance, self._bar.task_ids[0]):
             self._bar = None
 

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
+from compactlearn.core.deadline import checkpoint
 from compactlearn.decoding.held_out import DecoderData, HeldOutFold, cell_weights
 from compactlearn.decoding.learned import CodeDecoder
 
@@ -86,6 +87,7 @@ def fit_logistic(
     at = rows.at(B[:, active], active)
     n_iter = 0
     while n_iter < max_iter:
+        checkpoint()
         n_iter += 1
         reduction[active] = np.abs(at.gradient).max(axis=0) / first[active]
         going = reduction[active] > tol

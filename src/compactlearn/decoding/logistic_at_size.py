@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import memory
+from compactlearn.core.deadline import watched
 from compactlearn.core.threads import blas_threads, free_cores_to_use
 from compactlearn.decoding.held_out import DecoderData, HeldOutFold
 from compactlearn.decoding.learned import CodeDecoder
@@ -99,7 +100,7 @@ def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
     keep(blocks[0], solved(blocks[0]))
     n_threads = _threads()
     with blas_threads(1 if n_threads > 1 else None), ThreadPoolExecutor(n_threads) as pool:
-        for place, B in zip(blocks[1:], pool.map(solved, blocks[1:]), strict=True):
+        for place, B in zip(blocks[1:], pool.map(watched(solved), blocks[1:]), strict=True):
             keep(place, B)
     return CodeDecoder(W, intercept, penalty)
 

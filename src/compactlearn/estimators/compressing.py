@@ -29,7 +29,10 @@ Change = Callable[[Any], Any]
 
 TYPES = ("float64", "float32", "float16")
 
-# How much scores of a kernel model may change, as a share of the largest of them or of 1.
+# Bytes from which on a model is stored in a smaller type by default.
+LARGE, HUGE = 10_000_000, 100_000_000
+# By how much a smaller type may change probabilities; scores of a kernel model: as a share of the
+# largest of them or of 1.
 AGREEMENT = {"float32": 1e-3, "float16": 0.05}
 
 _COMPARED = 256  # landmarks whose scores are compared
@@ -215,6 +218,35 @@ def _agree(model: Any, other: Any, rows: Any, share: float) -> bool:
 def compressed_parts(thing: Any, dtype: str) -> Any:
     """Whatever holds models and arrays, with these in numbers of this type."""
     return _changed(thing, _smaller(dtype), {})
+
+
+def lightened(thing: Any, scores: Callable[[Any], NDArray[Any]]) -> Any:
+    """Return a large model, or what holds models, in a smaller type where its scores allow it.
+
+    A model of more than ``LARGE`` bytes is stored in float32, and one of more than ``HUGE`` bytes
+    in float16, each where no score of some rows changes by more than ``AGREEMENT``. Otherwise, and
+    where it is small, it is returned as it is.
+
+    Parameters
+    ----------
+    thing : object
+        Whatever holds models and arrays.
+    scores : callable
+        Returns probabilities, or scores of that scale, of some rows by such a thing.
+    """
+    best, before = thing, None
+    for dtype, most in (("float32", LARGE), ("float16", HUGE)):
+        if bytes_in(best) <= most:
+            break
+        before = scores(thing) if before is None else before
+        try:
+            smaller = compressed_parts(thing, dtype)
+        except ValueError:  # some number is too large for the type
+            break
+        if not np.abs(scores(smaller) - before).max(initial=0.0) <= AGREEMENT[dtype]:
+            break
+        best = smaller
+    return best
 
 
 def _smaller(dtype: str) -> Change:

@@ -45,7 +45,7 @@ from compactlearn.decoding.thresholds import STRATEGIES, tune
 from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.cross_fit import row_groups
-from compactlearn.estimators.decisions import given_threshold
+from compactlearn.estimators.decisions import HonestScores, given_threshold
 from compactlearn.estimators.empty_rows import base_scores, with_base_candidates
 from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.inputs import check_training
@@ -288,9 +288,22 @@ default="auto"
         unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
             True where a label is not known; for sparse labels, and in place of NaN.
         """
+        self._fit(X, labels_given(y, Y), sample_weight, sep=sep, unknown=unknown)
+        return self
+
+    def _fit(
+        self,
+        X: Any,
+        given: Any,
+        sample_weight: Any,
+        *,
+        sep: str | None = None,
+        unknown: Any = None,
+    ) -> tuple[_Training, _HeldOut, NDArray[np.float32]]:
+        """Fit; return the training rows, and the held-out candidates with their scores."""
         with unchanged_on_error(self), blas_threads():
             check_own_parameters(self)
-            given, workers = labels_given(y, Y), None
+            workers = None
             if is_dask(X):
                 X, given, sample_weight, unknown = gathered(X, given, sample_weight, unknown)
                 workers = share_out
@@ -305,8 +318,7 @@ default="auto"
             Y = scipy.sparse.csr_array(data.targets.matrix)
             self._base_scores = base_scores(data.X, Y, data.weights, data.targets.unknown)
             training = _Training.of(data.X, Y, data.weights, data.targets.unknown, data.rows)
-            self._learn(training, labels, threshold, workers)
-        return self
+            return training, *self._learn(training, labels, threshold, workers)
 
     def _learn(
         self,
@@ -314,7 +326,8 @@ default="auto"
         labels: LabelSpace,
         threshold: float | Array,
         workers: ShareOut | None = None,
-    ) -> None:
+    ) -> tuple[_HeldOut, NDArray[np.float32]]:
+        """Learn all steps; return the held-out candidates and their final scores."""
         rng = seeded(self.random_state)
         X, Y = data.X, data.Y
         sizes = Sizes.of(self, labels, X.shape[0], data.n_present)
@@ -347,9 +360,10 @@ default="auto"
         second = SecondLook.of(final, self.smallest_weight)
         new = _HeldOut.together(held)
         third = ThirdLook.learn(new.numbers, new.present, new.weights, rng)
+        final = third.scores(new.numbers)
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
             strategy = "f1" if self.threshold == "auto" else self.threshold
-            scores = new.candidates.matrix(third.scores(new.numbers).astype(np.float64)).tocsc()
+            scores = new.candidates.matrix(final.astype(np.float64)).tocsc()
             weights = None if data.weights is None else data.weights[new.rows]
             unknown = None if data.unknown is None else data.unknown[new.rows]
             threshold = _tuned(strategy, scores, Y[new.rows], weights, unknown)
@@ -360,6 +374,7 @@ default="auto"
             self._neighbours = data.neighbours(rows, self.n_neighbors)
         self.n_candidates_, self.C_, self._sizes = sizes.n_candidates, C, sizes
         self.threshold_, self._boundary = labels.placed(threshold)
+        return new, final
 
     def _look(
         self,
@@ -521,8 +536,7 @@ default="auto"
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Dense scores: labels that are no candidates come last, the frequent ones first."""
-        order = np.argsort(np.argsort(self._first.frequency, kind="stable"))
-        behind = order / max(1, self.n_labels_) - 2.0
+        behind = _behind(self._first.frequency)
         for rows in row_blocks((X.shape[0], self.n_labels_)):
             candidates, scores = self._scored(X[rows])
             lowest = np.full(candidates.n_rows, np.inf)
@@ -661,6 +675,43 @@ default="auto"
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def fit_scored(
+    classifier: ShortlistClassifier, X: Any, Y: Any, sample_weight: Any = None, unknown: Any = None
+) -> HonestScores:
+    """Fit a shortlist, and return the held-out scores of the rows that its threshold is tuned on.
+
+    They are by-products of the fit. Labels that are not among a row's candidates have scores below
+    those that are, as in rankings of all labels.
+
+    Parameters
+    ----------
+    classifier : ShortlistClassifier
+    X, Y, sample_weight, unknown : as in ``fit``; Y is a matrix, and all rows count
+    """
+    data, new, scores = classifier._fit(X, Y, sample_weight, unknown=unknown)
+    assert data.numbers is not None
+    rows = data.numbers[new.rows]
+    order = np.argsort(rows)
+    matrix = new.candidates.matrix(scores.astype(np.float64))[order]
+    lowest = np.asarray(matrix.min(axis=1, explicit=True).toarray()).ravel()
+    behind, by_label = _behind(classifier._first.frequency), matrix.tocsc()
+
+    def columns(labels: Any) -> Array:
+        part = by_label[:, labels]
+        dense = lowest[:, None] + behind[labels]
+        column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+        dense[part.indices, column] = part.data
+        return dense
+
+    return HonestScores(rows[order].astype(np.intp), columns)
+
+
+def _behind(frequency: NDArray[Any]) -> Array:
+    """(M,) what labels that are no candidates add to the lowest score of a row."""
+    order = np.argsort(np.argsort(frequency, kind="stable"))
+    return order / max(1, order.size) - 2.0
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.deadline import checkpoint
 from compactlearn.core.threads import look_again
 from compactlearn.linalg import dense
 from compactlearn.linalg.eigen import EigenSolution, Status, numerical_rank
@@ -124,6 +125,7 @@ def _krylov(
     T = np.zeros((MOST_PRODUCTS * b, MOST_PRODUCTS * b))
     block = dense.qr(rng.standard_normal((n, b)))[0]
     for product in range(1, MOST_PRODUCTS + 1):
+        checkpoint()
         look_again()
         size = product * b
         active = slice(size - b, size)

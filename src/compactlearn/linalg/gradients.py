@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.deadline import checkpoint, watched
 from compactlearn.core.threads import blas_threads, free_cores_to_use
 from compactlearn.linalg.eigen import leading_eigenpairs
 from compactlearn.linalg.graded import badly_scaled
@@ -127,7 +128,7 @@ def _in_parts(
         return _conjugate_gradients(rows, part, penalties, leading, stop)
 
     with blas_threads(1), ThreadPoolExecutor(min(len(parts), free_cores_to_use())) as pool:
-        found = list(pool.map(solved, parts))
+        found = list(pool.map(watched(solved), parts))
     return np.hstack([part for part, _ in found]), all(done for _, done in found)
 
 
@@ -149,6 +150,7 @@ def _conjugate_gradients(
     target = stop.tol**2 * _dots(cross, cross)
     gained, gains = np.zeros(places.size), deque(maxlen=2 * LOOK_BACK)
     for _ in range(stop.max_iter):
+        checkpoint()
         settled = _dots(residual, residual) <= target
         if stop.enough and len(gains) >= LOOK_BACK:
             settled |= _left(np.array(gains)) <= stop.enough**2 * gained

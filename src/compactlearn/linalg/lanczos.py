@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core.deadline import checkpoint
 from compactlearn.core.devices import host
 from compactlearn.core.threads import look_again
 from compactlearn.linalg import dense
@@ -230,6 +231,7 @@ def _search(
     next_check = min(first, cap)
     products = restarts = 0
     while True:
+        checkpoint()
         look_again()
         Q[:, size : size + b] = block
         size += b

@@ -31,6 +31,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from compactlearn.core.deadline import watched
+
 Array = NDArray[np.floating[Any]]
 Places = NDArray[np.integer[Any]]
 
@@ -208,9 +210,10 @@ def solve_many(
         parts = share_out(solver, blocks)
     elif n_threads > 1 and len(blocks) > 1:
         with ThreadPoolExecutor(n_threads) as pool:
-            parts = list(pool.map(solver, *zip(*blocks, strict=True)))
+            parts = list(pool.map(watched(solver), *zip(*blocks, strict=True)))
     else:
-        parts = [solver(*block) for block in blocks]
+        solve = watched(solver)
+        parts = [solve(*block) for block in blocks]
     if not parts:
         return Weights(scipy.sparse.csr_array((0, X.shape[1])), np.zeros(0, dtype=X.dtype))
     counts, features, w, b = (np.concatenate(part) for part in zip(*parts, strict=True))

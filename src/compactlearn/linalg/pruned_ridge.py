@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.deadline import checkpoint
 from compactlearn.linalg.dense import solve_definite
 
 Array = NDArray[np.float64]
@@ -74,6 +75,7 @@ def refit_kept(
     truth = scipy.sparse.csc_array(targets)
     values, intercepts = np.empty(kept.nnz), share.copy()
     for label in range(kept.shape[0]):
+        checkpoint()
         span = slice(kept.indptr[label], kept.indptr[label + 1])
         own = kept.indices[span]
         if not own.size:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -41,7 +40,13 @@ from compactlearn.core.validation import (
 from compactlearn.core.warn import warn_user
 from compactlearn.core.weight import bytes_in
 from compactlearn.decoding.thresholds import STRATEGIES
-from compactlearn.estimators.compressing import compressed_parts, forget_compression
+from compactlearn.estimators.compressing import (
+    HUGE,
+    TYPES,
+    compressed_parts,
+    forget_compression,
+    lightened,
+)
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
 from compactlearn.estimators.empty_rows import base_scores, with_base_scores
@@ -58,9 +63,10 @@ from compactlearn.model_selection.auto.frontier import (
     draw_frontier,
     frontier,
 )
-from compactlearn.model_selection.auto.ideas import Idea, ideas
+from compactlearn.model_selection.auto.ideas import ideas
 from compactlearn.model_selection.auto.problem import Problem, Rows
 from compactlearn.model_selection.auto.reasons import BlendInside
+from compactlearn.model_selection.auto.schedule import Search, TimeBudget, run_ideas
 from compactlearn.model_selection.auto.searches import best_way
 from compactlearn.model_selection.auto.small_ideas import small_ideas
 from compactlearn.model_selection.auto.trials import Tried, try_by_folds, try_one_vs_rest
@@ -68,14 +74,14 @@ from compactlearn.model_selection.auto.wishes import SizeWish
 
 Array = NDArray[np.float64]
 
-# Without a budget, what would make the whole take longer than this is left out.
-USUAL_SECONDS = 300.0
+
+CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
 
 
 class AutoCompactClassifier(DenseScores):
     """The best model of this package for the data at hand, found without any argument.
 
-    One kind of model after the other is fitted, those with the most promise for a second first:
+    One kind of model after the other is fitted, the most promising for a second first:
 
     1. a linear model with a logistic decoder, on features as they are, on rows of unit length or on
        columns of unit variance, whichever is best, with penalty and size found by cross-validation
@@ -84,8 +90,10 @@ class AutoCompactClassifier(DenseScores):
        landmarks beyond;
     3. extra trees on all labels, and a random forest where that takes no time, where features are
        dense;
-    4. :class:`ShortlistClassifier`, where they are sparse; of more than 2,000 labels, and 2,000
-       sparse rows or more, it is the only one.
+    4. :class:`ShortlistClassifier`, where they are sparse. It comes first where there are more
+       than 3,000 rows and features and more than 500,000 pairs of a row and a label; the first
+       follows there if it takes at most twice as long. Of more than 2,000 labels, and 2,000 sparse
+       rows or more, it is the only one.
 
     Each is judged on scores of training rows by models that had not met their labels, and at
     last the best few are blended where that is better still. The result always has probabilities
@@ -97,9 +105,11 @@ class AutoCompactClassifier(DenseScores):
         What is best: a name in ``compactlearn.metrics.METRICS``, or
         ``compactlearn.metrics.scorer(name, ...)``.
     time_budget : float or None, default=None
-        Seconds. What is estimated to take longer than what is left of them is not tried; the first
-        model always is. None leaves out what would make the whole take longer than five minutes
-        or so.
+        Seconds. A large search begins with a compact model that takes about a second. A model
+        that is estimated to take longer than the seconds left is skipped, and one that does take
+        longer is stopped between its steps. The first model is always finished, with a warning
+        where it alone takes longer. None skips models that would make the search take longer than
+        about five minutes, or three times one shortlist where the shortlist comes first.
     size_budget : int, float in (0, 1], str or None, default=None
         How large the model may be: so many numbers, a share of features times labels, which a
         plain linear model has, or bytes with a unit, such as "2 MB" (the model is then stored in
@@ -121,6 +131,10 @@ default="f1"
         not among ``classes_``. A row of weight 2 counts twice.
     exclude : str, int, list of these or None, default=None
         Labels to leave out likewise: by name, or by column where labels have no names.
+    dtype : {"auto", "float64", "float32", "float16"}, default="auto"
+        Type that the numbers of the model are stored in. "auto" is float64 up to 10 MB; a larger
+        model is stored in float32 where no probability of some training rows changes by more than
+        .001, and one that is still above 100 MB in float16 where none changes by more than .05.
     n_jobs : int or None, default=None
         Threads for trees and sparse regressions; None is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -142,17 +156,19 @@ default="f1"
         what accuracy costs in size. :meth:`plot_frontier` draws them.
     references_ : list of dict
         The same of plain ridge, for comparison: it is tried last, where that takes a few seconds
-        at most, and never taken. :meth:`add_reference` adds others, such as one-vs-rest;
+        at most, and never selected. :meth:`add_reference` adds others, such as one-vs-rest;
         :meth:`plot_frontier` marks them.
     weights_ : dict
         The weight of each blended model.
+    skipped_ : list of dict
+        Models that were not tried, or stopped before their end: name, estimated seconds, reason.
     why_ : str
-        Two sentences: what was taken, and beside what.
+        Which model was selected, what the next best one reached, and what was skipped and why.
     base_scores_ : ndarray of shape (n_labels,) or None
         After a fit to sparse rows the log-odds of the labels' frequencies: the scores of a row
         without any feature, such as a text without a known word.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; what was best by then is taken.
+        Whether Ctrl-C ended the search; the best model by then is selected.
     threshold_ : float or ndarray, in the units of ``decision_function``, which are log-odds
     excluded_labels_ : list
         Labels that ``min_label_count`` and ``exclude`` left out, by name or column.
@@ -191,6 +207,7 @@ feature_names_in_
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
         "min_label_count": (Integer(1),),
         "exclude": (SomeLabels(), Nothing()),
+        "dtype": (Choice("auto", *TYPES),),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
         "verbose": (Integer(0),),
@@ -206,6 +223,7 @@ feature_names_in_
         threshold: Any = "f1",
         min_label_count: int = 1,
         exclude: Any = None,
+        dtype: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -217,6 +235,7 @@ feature_names_in_
         self.threshold = threshold
         self.min_label_count = min_label_count
         self.exclude = exclude
+        self.dtype = dtype
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -255,6 +274,7 @@ feature_names_in_
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
+            budget = TimeBudget(None if self.time_budget is None else float(self.time_budget))
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
             given = labels_given(y, Y)
@@ -279,22 +299,25 @@ feature_names_in_
             wish = None
             if self.size_budget is not None:
                 wish = SizeWish.of(self.size_budget, problem.n_features, problem.n_labels)
-            tried, references = self._try(problem, wish)
-            chosen = best_choice(problem, tried, np.inf if wish is None else wish.numbers)
+            search = self._search(problem, wish, budget)
+            most = np.inf if wish is None else wish.numbers
+            chosen = best_choice(problem, search.tried, most, search.stopgaps)
             if not np.isfinite(chosen.score):
                 warn_user(
                     f"{_name_of(self.scoring)} is not defined on any fold of these rows, so that "
-                    "the first model is taken; use another metric for scoring."
+                    "the first model is selected; use another metric for scoring."
                 )
             if isinstance(self.threshold, str) and labels.kind == "multilabel":
                 threshold = problem.tuned(chosen.rows, chosen.log_odds)
-            if wish is not None and wish.dtype is not None:
-                chosen = replace(chosen, blend=compressed_parts(chosen.blend, wish.dtype))
+            dtype = self.dtype
+            if wish is not None and wish.dtype is not None and dtype == "auto":
+                dtype = wish.type_for(chosen.blend)
+            chosen = replace(chosen, blend=self._stored(chosen.blend, X, dtype))
             forget_compression(self)
-            self._keep(tried, chosen, labels.placed(threshold))
+            self._keep(search, chosen, labels.placed(threshold))
             self._base_scores = base_scores(X, targets.matrix, weights, targets.unknown)
             self._judged_on = problem.fingerprint()
-            self.references_ = [_line_of(one) for one in references]
+            self.references_ = [_line_of(one) for one in search.references]
         return self
 
     def _problem(
@@ -336,46 +359,49 @@ feature_names_in_
             folds_given=groups is not None or not Integer().accepts(self.cv),
         )
 
-    def _try(self, problem: Problem, wish: SizeWish | None) -> tuple[list[Tried], list[Tried]]:
-        """Everything that time and size allow, in its order; and what is for comparison alone."""
+    def _search(self, problem: Problem, wish: SizeWish | None, budget: TimeBudget) -> Search:
+        """Try what time and size allow."""
         most = np.inf if wish is None else wish.numbers
-        source = ideas(problem) if wish is None else small_ideas(problem, wish.numbers)
-        budget = USUAL_SECONDS if self.time_budget is None else float(self.time_budget)
-        start, tried, references = time.perf_counter(), [], []
-        self.interrupted_ = False
+        source = (
+            ideas(problem) if wish is None else small_ideas(problem, wish.numbers, wish.n_bytes)
+        )
         with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
-            for idea in source:
-                left = budget - (time.perf_counter() - start)
-                if tried and idea.seconds > left:
-                    continue
-                best = f", best so far {max(one.score for one in tried):.3f}" if tried else ""
-                steps.say(f"{idea.name}{best}")
-                try:
-                    one = _run(idea, first=not tried)
-                    if one is not None and idea.reference:
-                        references.append(one)
-                    elif one is not None and one.numbers <= most:
-                        tried.append(one)
-                except KeyboardInterrupt:
-                    if not tried:
-                        raise
-                    self.interrupted_ = True
-                    warn_user(
-                        f"The search was interrupted: {len(tried)} models were tried, and the best "
-                        "of them is taken."
-                    )
-                    break
-                steps.done()
-        if not tried:
+            search = run_ideas(
+                source,
+                budget,
+                accepts=lambda one: wish is None or wish.accepts(one.model, one.numbers),
+                say=steps.say,
+                done=steps.done,
+            )
+        self.interrupted_ = search.interrupted
+        if search.interrupted:
+            warn_user(
+                f"The search was interrupted: {len(search.every)} models were tried, and the best "
+                "of them is selected."
+            )
+        if not search.every:
             raise ValueError(
                 f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
                 f"{most:,} numbers; allow more."
             )
-        return tried, references
+        return search
 
-    def _keep(
-        self, tried: list[Tried], chosen: Chosen, placed: tuple[float | Array, float]
-    ) -> None:
+    def _stored(self, blend: Blend, X: Any, dtype: str) -> Blend:
+        """Return the model in the type that it is stored in; say where it is still large."""
+        if dtype == "auto":
+            some = X[:: -(-X.shape[0] // CHECKED_ROWS)]
+            blend = lightened(blend, lambda part: expit(part.log_odds(some)))
+        else:
+            blend = compressed_parts(blend, dtype)
+        size = bytes_in(blend)
+        if size > HUGE:
+            warn_user(
+                f"The model takes {size / 1e6:,.0f} MB. Pass dtype='float16' for a smaller one, or "
+                "a size_budget such as '50 MB'."
+            )
+        return blend
+
+    def _keep(self, search: Search, chosen: Chosen, placed: tuple[float | Array, float]) -> None:
         self._blend = chosen.blend
         self.threshold_, self._boundary = placed
         members = chosen.blend.members
@@ -384,12 +410,13 @@ feature_names_in_
         self.weights_ = {member.name: member.weight for member in members}
         self.best_score_ = chosen.score
         self._numbers = chosen.numbers
-        rows = [_line_of(one) for one in tried]
+        rows = [_line_of(one) for one in search.every]
         if len(members) > 1:
-            seconds = sum(one.seconds for one in tried)
+            seconds = sum(one.seconds for one in search.every)
             rows.append(_line(chosen.name, chosen, seconds, bytes_in(chosen.blend)))
         self.leaderboard_ = sorted(rows, key=lambda row: -row["score"])
-        self.why_ = _why(chosen, tried, _name_of(self.scoring))
+        self.skipped_ = [vars(one).copy() for one in search.skipped]
+        self.why_ = _why(chosen, search, _name_of(self.scoring))
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -531,18 +558,6 @@ feature_names_in_
         return self._numbers
 
 
-def _run(idea: Idea, *, first: bool) -> Any:
-    """What an idea comes to; None where one that is not the first fails, which is said."""
-    start = time.perf_counter()
-    try:
-        return replace(idea.run(), seconds=time.perf_counter() - start)
-    except (MemoryError, ValueError, np.linalg.LinAlgError) as error:
-        if first:
-            raise
-        warn_user(f"{idea.name} was left out: {error}")
-        return None
-
-
 def _folds(
     X: Any, targets: Targets, count: int, rng: np.random.RandomState, groups: Any = None
 ) -> Rows:
@@ -619,16 +634,21 @@ def _name_of(scoring: Any) -> str:
     return scoring.name if isinstance(scoring, Scorer) else str(scoring)
 
 
-def _why(chosen: Chosen, tried: list[Tried], metric: str) -> str:
-    """What was taken, and beside what."""
+def _why(chosen: Chosen, search: Search, metric: str) -> str:
+    """Say which model was selected, what the others reached, and what was skipped."""
     told = metric.replace("_", " ")
-    first = f"Taken was the {chosen.name}" if " of " in chosen.name else f"Taken was {chosen.name}"
     article = "an" if told[:1] in "aeiou" else "a"
-    text = f"{first}, with {article} {told} of {chosen.score:.3f} on rows that were new to it."
+    text = f"Selected: {chosen.name}, with {article} {told} of {chosen.score:.3f} on held-out rows."
     single = len(chosen.blend.members) == 1
-    others = [one for one in tried if not (single and one.name == chosen.name)]
-    if not others:
-        return f"{text} Nothing else was tried."
-    next_best = max(others, key=lambda one: one.score)
-    beside = "The best single model" if not single else "The next best"
-    return f"{text} {beside} of {len(tried)} tried, {next_best.name}, has {next_best.score:.3f}."
+    others = [one for one in search.every if not (single and one.name == chosen.name)]
+    if others:
+        next_best = max(others, key=lambda one: one.score)
+        which = "The next best" if single else "The best single model"
+        count = len(search.every)
+        text += f" {which} of {count} tried, {next_best.name}, has {next_best.score:.3f}."
+    else:
+        text += " Nothing else was tried."
+    if search.skipped:
+        listed = "; ".join(f"{one.name} ({one.reason})" for one in search.skipped)
+        text += f" Skipped: {listed}."
+    return text

@@ -16,6 +16,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from compactlearn.core.deadline import checkpoint
 from compactlearn.core.progress import track
 from compactlearn.core.threads import blas_threads
 from compactlearn.core.validation import Targets, take_rows
@@ -293,6 +294,7 @@ def _score_group(
 
     asked = group.model.bias, group.model.regressor
     for scored in scores_of(group.embedding, fold, group.wanted, falls.skip, *asked):
+        checkpoint()
         waiting.append((scored.indices, scored.scores))
         if sum(scores.size for _, scores in waiting) >= TOGETHER:
             flush()
@@ -338,6 +340,7 @@ def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values
     """Results as they come; a few tasks ahead at most, so that few folds are held at a time."""
     if n_jobs == 1:
         for task in tasks:
+            checkpoint()
             yield task()
         return
     pending: set[Future[tuple[int, Values]]] = set()

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.deadline import watched
 from compactlearn.estimators.shortlisting.known import at_places
 
 # Multiply-adds of all rows against all rows: so many for each row, or so many altogether. On
@@ -86,6 +87,7 @@ class Neighbours:
         given where X are the training rows themselves: then no row votes for one of its group.
         """
 
+        @watched
         def block(rows: slice) -> Any:
             part = X if rows == slice(0, X.shape[0]) else X[rows]
             return _largest(self._block_votes(part, rows.start, groups), size)

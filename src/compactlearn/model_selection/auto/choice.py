@@ -46,15 +46,22 @@ def single(tried: Tried) -> Choice:
     )
 
 
-def best_choice(problem: Problem, tried: Sequence[Tried], most_numbers: float = np.inf) -> Choice:
+def best_choice(
+    problem: Problem,
+    tried: Sequence[Tried],
+    most_numbers: float = np.inf,
+    stopgaps: Sequence[Tried] = (),
+) -> Choice:
     """The best model, or a blend of the best where it is better on rows that are new to it.
 
     The weights of a blend are learnt without the fold that judges them. Both kinds are looked at:
     weights of largest likelihood, and the plain mean of the two or three best, which has nothing to
-    learn.
+    learn. ``stopgaps`` are selected by themselves or not at all.
     """
+    if not tried:
+        return single(max(stopgaps, key=lambda one: one.score))
     order = sorted(tried, key=lambda one: -one.score)[:MOST_MEMBERS]
-    choices = [single(order[0])]
+    choices = [single(order[0]), *map(single, stopgaps)]
     sets = [order[:count] for count in sorted({2, 3, len(order)}) if 2 <= count <= len(order)]
     for members in sets:
         small_enough = sum(one.numbers for one in members) <= most_numbers

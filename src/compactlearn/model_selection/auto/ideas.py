@@ -18,6 +18,7 @@ from compactlearn.embeddings.base import Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.embeddings.components import component_count, default_label_size
 from compactlearn.embeddings.original import Original
+from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.kernel_map import KernelMap
 from compactlearn.estimators.shortlist import ShortlistClassifier
@@ -35,6 +36,8 @@ from compactlearn.model_selection.auto.trials import (
     try_by_folds,
     try_compact,
     try_forest,
+    try_once,
+    try_shortlist,
 )
 from compactlearn.model_selection.auto.ways import WAYS
 
@@ -53,6 +56,11 @@ SHORTLIST_FOLDS = 2
 UNKNOWN_DEARER = 2.5  # are shortlists of labels of which some are not known; measured on enron
 # Of more labels nothing else that fits in the time knows the rare ones, see docs/TEXT.md.
 MANY_LABELS = 2_000
+# Pairs of a row and a label above which the shortlist comes first, see docs/AUTO.md.
+AT_SIZE_PAIRS = 500_000
+QUICK_CODES, QUICK_ROWS, QUICK_SECONDS = 64, 1_000, 1.0  # of the model that budgets begin with
+COMPACT_CODES = 256
+SHORT = 2.0  # seconds of a first model that needs no stopgap
 REFERENCE_SECONDS = 10.0  # what a comparison is worth
 KEPT_FEATURES = 3_000  # all of them may be seen by the learner
 
@@ -64,7 +72,11 @@ class Idea:
     name: str
     seconds: float  # an estimate
     run: Callable[[], Tried]
-    reference: bool = False  # for comparison: shown beside what is tried, and never taken
+    reference: bool = False  # for comparison: shown with what is tried, and never selected
+    worth: float = math.inf  # seconds that it may take at most where no time budget is given
+    stopgap: bool = False  # tried only where the model that it precedes might not be finished
+    stands_for: float = 0.0  # estimate of that model
+    usual: bool = False  # a stopgap without a time budget, too
 
 
 @dataclass
@@ -76,24 +88,19 @@ class Findings:
 
 
 def ideas(problem: Problem) -> Iterator[Idea]:
-    """One after the other, in order of promise for a second; the first ends in any case.
+    """Yield what is tried, in order of promise for a second.
 
     Trees have no place for labels that are not known.
     """
-    known = problem.unknown is None
-    sparse_rows = scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS
-    findings = Findings([])
-    shortlist = Idea(
-        "shortlist", _shortlist_seconds(problem), lambda: _shortlist(problem, findings)
-    )
-    if sparse_rows and problem.n_labels > MANY_LABELS:
-        yield shortlist
+    if at_size(problem):
+        yield from _ideas_at_size(problem)
         return
-    yield Idea(
-        "compact model, logistic decoder",
-        linear_seconds(problem),
-        lambda: _linear(problem, findings),
-    )
+    known = problem.unknown is None
+    findings = Findings([])
+    seconds = linear_seconds(problem)
+    if seconds > SHORT:
+        yield quick_idea(problem, seconds)
+    yield Idea("compact model, logistic decoder", seconds, lambda: _linear(problem, findings))
     yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.linear[0]))
     if problem.density >= DENSE and known:
         for best_splits, dearer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
@@ -108,9 +115,96 @@ def ideas(problem: Problem) -> Iterator[Idea]:
                 trees * seconds,
                 lambda trees=trees, best=best_splits: try_forest(problem, trees, best_splits=best),
             )
-    if sparse_rows:
-        yield shortlist
+    if _sparse_rows(problem):
+        seconds = _shortlist_seconds(problem)
+        yield Idea("shortlist", seconds, lambda: _shortlist(problem, findings))
     yield from references(problem, findings)
+
+
+def at_size(problem: Problem) -> bool:
+    """Whether the shortlist comes first: sparse rows of many features, and many rows and labels.
+
+    There a compact model with a logistic decoder takes ten to twenty times as long and is worse.
+    """
+    if not _sparse_rows(problem):
+        return False
+    many = _projects(problem) and problem.n_rows * problem.n_labels > AT_SIZE_PAIRS
+    return many or problem.n_labels > MANY_LABELS
+
+
+def _projects(problem: Problem) -> bool:
+    """Whether linear models see projected features, since all of them would be too many."""
+    return min(problem.n_features, problem.n_rows) > KEPT_FEATURES
+
+
+def _sparse_rows(problem: Problem) -> bool:
+    return scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS
+
+
+def _ideas_at_size(problem: Problem) -> Iterator[Idea]:
+    """Yield a shortlist, stopgaps that precede it, and what may follow where time allows it."""
+    seconds = shortlist_seconds(problem)
+    if seconds > SHORT:
+        yield quick_idea(problem, seconds, usual=True)
+    codes = min(problem.n_labels, COMPACT_CODES)
+    yield Idea(
+        "compact model",
+        codes_seconds(problem, codes, problem.n_rows),
+        lambda: try_once(
+            problem, f"CMLL of {codes} codes", few_codes(problem, codes), problem.n_rows
+        ),
+        stopgap=True,
+        stands_for=seconds,
+    )
+    yield shortlist_idea(problem)
+    if problem.n_labels > MANY_LABELS:
+        return
+    findings = Findings([])
+    yield Idea(
+        "compact model, logistic decoder",
+        linear_seconds(problem),
+        lambda: _linear(problem, findings),
+        worth=2.0 * seconds,
+    )
+
+
+def shortlist_idea(problem: Problem) -> Idea:
+    """Return a shortlist that is fitted once."""
+    model = ShortlistClassifier(threshold=0.5, n_jobs=problem.n_jobs, random_state=problem.seed)
+    name = "shortlist, ranked again"
+    return Idea(
+        "shortlist", shortlist_seconds(problem), lambda: try_shortlist(problem, name, model)
+    )
+
+
+def quick_idea(
+    problem: Problem, stands_for: float, most_codes: int = QUICK_CODES, *, usual: bool = False
+) -> Idea:
+    """Return a compact model of few codes, of as many rows as take about a second."""
+    codes = min(problem.n_labels, QUICK_CODES, most_codes)
+    rows = problem.n_rows
+    while rows > QUICK_ROWS and codes_seconds(problem, codes, rows) > QUICK_SECONDS:
+        rows = rows * 4 // 5
+    return Idea(
+        "quick compact model",
+        codes_seconds(problem, codes, rows),
+        lambda: try_once(problem, f"CMLL of {codes} codes", few_codes(problem, codes), rows),
+        stopgap=True,
+        stands_for=stands_for,
+        usual=usual,
+    )
+
+
+def few_codes(problem: Problem, codes: int) -> CMLLClassifier:
+    """Return a compact model of so many codes with the linear decoder."""
+    sparse = scipy.sparse.issparse(problem.X)
+    return CMLLClassifier(
+        "auto" if codes < problem.n_labels else None,
+        codes if codes < problem.n_labels else None,
+        alpha="auto",
+        threshold=0.5,
+        solver="randomized" if sparse and codes < problem.n_labels else "auto",
+    )
 
 
 def references(problem: Problem, findings: Findings) -> Iterator[Idea]:
@@ -141,7 +235,7 @@ def _ridge(problem: Problem, found: Found) -> Tried:
 def _linear(problem: Problem, findings: Findings) -> Tried:
     findings.linear = searched(problem)
     best = findings.linear[0]
-    keep = min(problem.n_features, problem.n_rows) <= KEPT_FEATURES
+    keep = not _projects(problem)
     size = best.params["n_label_components"]
     if keep and size == 1.0:
         name, embedding = "linear model", Original()
@@ -199,12 +293,50 @@ def named(kind: str, found: Found) -> str:
 # ---- estimates ----------------------------------------------------------------------------------
 
 
+def codes_seconds(problem: Problem, codes: int, n_rows: int) -> float:
+    """Return the estimate of one compact model with the linear decoder."""
+    stored = problem.density * n_rows * problem.n_features
+    sizes = n_rows + problem.n_features + problem.n_labels
+    return 0.1 + 4e-9 * stored * codes + 8e-8 * sizes * codes + 5e-10 * sizes * codes**2
+
+
+def shortlist_seconds(problem: Problem) -> float:
+    """Return the estimate of one shortlist of sparse rows.
+
+    The parts are retrievers, regressions of pairs of a row and a candidate, and votes of similar
+    rows.
+    """
+    n_rows, n_labels = problem.n_rows, problem.n_labels
+    stored = problem.X.nnz / n_rows
+    present = problem.Y.nnz / n_rows
+    candidates = min(n_labels, max(64, 10 * present, 4_000_000 // n_rows))
+    codes = _retriever_codes(problem)
+    retrievers = 3.5 * codes_seconds(problem, codes, n_rows)
+    regressions = n_rows * candidates * (1.2e-6 + 1.5e-7 * stored)
+    completing = 1.0 if problem.unknown is None else UNKNOWN_DEARER
+    return completing * (retrievers + regressions + 2e-4 * n_rows)
+
+
+def smallest_shortlist(problem: Problem) -> tuple[int, int]:
+    """Return numbers, and bytes in float16, that a shortlist will have at the least."""
+    retriever = _retriever_codes(problem) * (problem.n_features + problem.n_labels)
+    rows = problem.X.nnz + problem.Y.nnz
+    return retriever + rows, 2 * retriever + 6 * rows
+
+
+def _retriever_codes(problem: Problem) -> int:
+    return min(problem.n_labels, max(64, 4_000_000 // problem.n_rows), 500)
+
+
 def linear_seconds(problem: Problem) -> float:
     """Of a compact model with a logistic decoder."""
     stored = problem.density * problem.n_rows * problem.n_features
     codes = min(problem.n_labels, 250)
     decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
-    return 0.5 + 2e-7 * stored * math.sqrt(codes) + min(decoder, 120.0)
+    seconds = 0.5 + 2e-7 * stored * math.sqrt(codes) + min(decoder, 120.0)
+    if _projects(problem):  # a projection is learnt anew for each fold and each setting
+        seconds += 80.0 * codes_seconds(problem, codes, problem.n_rows)
+    return seconds
 
 
 def _ridge_seconds(problem: Problem) -> float:

@@ -8,6 +8,7 @@ each of which is two numbers, itself and its place.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from compactlearn.decoding.linear import linear_numbers
@@ -21,14 +22,21 @@ from compactlearn.estimators.pruned import (
     kept_weights_within,
 )
 from compactlearn.model_selection.auto.ideas import (
+    COMPACT_CODES,
     KEPT_FEATURES,
     Findings,
     Idea,
+    at_size,
+    codes_seconds,
+    few_codes,
     ideas,
     linear_seconds,
     named,
+    quick_idea,
     references,
     searched,
+    shortlist_idea,
+    smallest_shortlist,
 )
 from compactlearn.model_selection.auto.problem import Problem
 from compactlearn.model_selection.auto.searches import Found
@@ -48,7 +56,9 @@ REFIT_SHARE = 1 / 3
 MOST_PRUNED = 20_000_000
 
 
-def small_ideas(problem: Problem, most_numbers: int) -> Iterator[Idea]:
+def small_ideas(
+    problem: Problem, most_numbers: int, most_bytes: int | None = None
+) -> Iterator[Idea]:
     """Models of at most so many numbers, in order of promise for a second.
 
     Where all numbers of a linear model are allowed, everything is tried, and what is too large left
@@ -63,16 +73,47 @@ def small_ideas(problem: Problem, most_numbers: int) -> Iterator[Idea]:
             f"size_budget allows {most_numbers:,} numbers, and the smallest model of {M:,} labels, "
             f"of a single feature, has {smallest(M):,}; allow as many at least."
         )
+    if at_size(problem) and most_codes(most_numbers, D, M):
+        yield from _small_at_size(problem, most_numbers, most_bytes)
+        return
     findings = Findings([])
     first, *others = _small_ideas(problem, most_numbers, findings)
+    yield _searching(problem, findings, first)
+    yield from others
+    yield from references(problem, findings)
 
-    def searching() -> Tried:
+
+def _searching(problem: Problem, findings: Findings, first: Idea) -> Idea:
+    """Return an idea with a search for the settings before it."""
+
+    def run() -> Tried:
         findings.linear = searched(problem)
         return first.run()
 
-    yield Idea(first.name, first.seconds + linear_seconds(problem), searching)
-    yield from others
-    yield from references(problem, findings)
+    return replace(first, seconds=first.seconds + linear_seconds(problem), run=run)
+
+
+def _small_at_size(problem: Problem, most_numbers: int, most_bytes: int | None) -> Iterator[Idea]:
+    """Yield a shortlist if it is small enough, or else codes with the linear decoder."""
+    most = most_codes(most_numbers, problem.n_features, problem.n_labels)
+    shortlist = shortlist_idea(problem)
+    numbers, n_bytes = smallest_shortlist(problem)
+    fits = numbers <= most_numbers if most_bytes is None else n_bytes <= most_bytes
+    codes = min(most, COMPACT_CODES)
+    seconds = 2.0 * codes_seconds(problem, codes, problem.n_rows)
+    yield quick_idea(problem, shortlist.seconds if fits else seconds, most, usual=fits)
+    if fits:
+        yield shortlist
+    else:
+        told = _counted(codes, "code")
+        yield Idea(
+            told,
+            seconds,
+            lambda: try_by_folds(problem, f"CMLL, {told}", few_codes(problem, codes), most_folds=1),
+        )
+    findings = Findings([])
+    idea = _searching(problem, findings, _few_codes(problem, findings, CMLL, most))
+    yield replace(idea, worth=2.0 * shortlist.seconds)
 
 
 def _small_ideas(problem: Problem, most_numbers: int, findings: Findings) -> Iterator[Idea]:

@@ -17,8 +17,9 @@ from compactlearn.core.unknown_labels import known_somewhere
 from compactlearn.core.warn import quiet, silence
 from compactlearn.estimators.any_classifier import scores_to_rank
 from compactlearn.estimators.compact import CompactClassifier
-from compactlearn.estimators.decisions import ENOUGH_ROWS
+from compactlearn.estimators.decisions import ENOUGH_ROWS, HonestScores
 from compactlearn.estimators.model_size import numbers_of
+from compactlearn.estimators.shortlist import ShortlistClassifier, fit_scored
 from compactlearn.linalg.unseen_features import drop_unseen_features
 from compactlearn.model_selection.auto.blend import Member, Reading, read_scores
 from compactlearn.model_selection.auto.forest import LabelForest
@@ -28,6 +29,7 @@ from compactlearn.model_selection.auto.ways import AS_THEY_ARE, Way
 Array = NDArray[np.float64]
 _SMALLEST = 1e-9  # probability that counts: beyond it all are alike
 _LABELS = 256  # whose scores are put together at a time
+JUDGING_ROWS = 1_000  # are enough for a stopgap
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,48 @@ def try_compact(problem: Problem, name: str, way: Way, classifier: CompactClassi
             unknown=problem.unknown,
             units=prepared.units,
         )
+    return _by_own_scores(problem, name, prepared.model(classifier), honest, start)
+
+
+def try_shortlist(problem: Problem, name: str, classifier: ShortlistClassifier) -> Tried:
+    """Fit a shortlist once, and judge it by the held-out scores that its fit needs anyway.
+
+    Those are of folds of its own. Where folds were given, they judge instead.
+    """
+    if problem.folds_given:
+        return try_by_folds(problem, name, classifier)
+    start = time.perf_counter()
+    weights, unknown = problem.weights, problem.unknown
+    with quiet():
+        honest = fit_scored(classifier, problem.X, problem.Y, weights, unknown)
+    return _by_own_scores(problem, name, classifier, honest, start)
+
+
+def try_once(problem: Problem, name: str, estimator: Any, n_rows: int) -> Tried:
+    """Fit any classifier once, to at most ``n_rows`` rows; some rows of one fold judge it."""
+    start = time.perf_counter()
+    train, test = problem.splits[0]
+    rng = np.random.default_rng(problem.seed)
+    test = np.sort(rng.permutation(test)[:JUDGING_ROWS])
+    train = np.sort(rng.permutation(train)[:n_rows])
+    with quiet():
+        model = _fitted(estimator, problem, train)
+    new = drop_unseen_features(problem.X[train], problem.X[test])
+    scores = scores_to_rank(model, new).reshape(test.size, -1).astype(np.float32)
+    return _judged(problem, name, model, test, scores, start)
+
+
+def _by_own_scores(
+    problem: Problem, name: str, model: Any, honest: HonestScores, start: float
+) -> Tried:
+    """Judge a model by the held-out scores of its own fit."""
     rows = problem.judged(honest.rows)
     places = np.searchsorted(honest.rows, rows)
     scores = np.empty((rows.size, problem.n_labels), dtype=np.float32)
     for first in range(0, problem.n_labels, _LABELS):
         labels = slice(first, min(first + _LABELS, problem.n_labels))
         scores[:, labels] = honest.columns(labels)[places]
-    return _judged(problem, name, prepared.model(classifier), rows, scores, start)
+    return _judged(problem, name, model, rows, scores, start)
 
 
 def try_forest(problem: Problem, n_trees: int, *, best_splits: bool = False) -> Tried:

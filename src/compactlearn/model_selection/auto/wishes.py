@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from compactlearn.core.params import Integer, Real
+from compactlearn.core.weight import bytes_in
 from compactlearn.decoding.linear import linear_numbers
+from compactlearn.estimators.compressing import compressed_parts
+from compactlearn.estimators.shortlist import ShortlistClassifier
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _BYTES = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([KMG]i?B|B)\s*", re.IGNORECASE)
@@ -21,6 +24,7 @@ class SizeWish:
 
     numbers: int
     dtype: str | None = None
+    n_bytes: int | None = None
 
     @classmethod
     def of(cls, asked: Any, n_features: int, n_labels: int) -> SizeWish:
@@ -45,7 +49,26 @@ class SizeWish:
         size = float(found[1]) * _UNITS[found[2].upper()]
         if size > _LARGEST:
             raise ValueError(_too_large(asked))
-        return cls(int(size / _BYTES_OF_A_NUMBER), "float32")
+        return cls(int(size / _BYTES_OF_A_NUMBER), "float32", int(size))
+
+    def type_for(self, thing: Any) -> str:
+        """Return the larger type in which a thing is within the bytes; or else float32."""
+        for dtype in ("float32", "float16"):
+            if self._fits(thing, dtype):
+                return dtype
+        return "float32"
+
+    def accepts(self, model: Any, numbers: int) -> bool:
+        """Whether a model with so many numbers is small enough.
+
+        Of a shortlist, which is stored as sparse matrices, the bytes in float16 decide.
+        """
+        if self.n_bytes is None or not isinstance(model, ShortlistClassifier):
+            return numbers <= self.numbers
+        return self._fits(model, "float16")
+
+    def _fits(self, thing: Any, dtype: str) -> bool:
+        return self.n_bytes is not None and bytes_in(compressed_parts(thing, dtype)) <= self.n_bytes
 
 
 def _too_large(asked: Any) -> str:
