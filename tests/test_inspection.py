@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
+import compactlearn
 from compactlearn import (
     AutoCompactClassifier,
     CMLLClassifier,
@@ -14,7 +16,7 @@ from compactlearn import (
     ShortlistClassifier,
 )
 from compactlearn.inspection import inspect_model, model_report
-from compactlearn.metrics import reliability_table
+from compactlearn.metrics import calibration_error, reliability_table
 from tests.makers import make_data
 
 NAMES = ["animals", "boats", "cities", "dances", "engines"]
@@ -206,3 +208,34 @@ def test_names_that_fit_did_not_have(model, data):
 def test_refusals(model, data, count):
     with pytest.raises(ValueError, match=f"n_mistakes must be an integer >= 0, and is {count}; "):
         inspect_model(model, *data[2:], n_mistakes=count)
+
+
+class Sharpened(ClassifierMixin, BaseEstimator):
+    """A classifier whose probabilities are known, and can be made too large."""
+
+    def __init__(self, P, power):
+        self.P, self.power = P, power
+        self.classes_ = np.arange(P.shape[1])
+
+    def predict_proba(self, X):
+        return self.P[X[:, 0].astype(int)] ** self.power
+
+    decision_function = predict_proba
+
+    def predict(self, X):
+        return (self.predict_proba(X) > 0.5).astype(int)
+
+
+@pytest.mark.parametrize(("power", "large"), [(1.0, False), (1 / 4, True)])
+def test_a_model_that_is_overconfident_is_called_so(power, large):
+    rng = np.random.default_rng(0)
+    P = np.zeros((800, 200))
+    P[np.arange(800), rng.integers(0, 200, 800)] = rng.random(800)
+    Y = (rng.random(P.shape) < P).astype(int)
+    model, X = Sharpened(P, power), np.arange(800.0)[:, None]
+    page = model_report(model, X, Y, n_mistakes=0)
+    assert ("Its probabilities are too high" in page) == large
+    found = compactlearn.evaluate(model, X, Y)
+    assert (found["predicted_calibration_error"] > 0.2) == large
+    assert (found["overconfidence_at_1"] > 0.2) == large
+    assert calibration_error(Y, model.predict_proba(X)) < 0.005  # over all pairs it is never seen
