@@ -4,8 +4,8 @@ import signal
 
 import numpy as np
 import scipy.sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
 from hypothesis import HealthCheck, settings
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from compactlearn import CompactClassifier
 from compactlearn.records import Cell, Record

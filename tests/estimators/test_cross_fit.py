@@ -29,8 +29,8 @@ from compactlearn.estimators.cross_fit import N_FOLDS, N_HELD_OUT, CrossFit, row
 from compactlearn.estimators.learner import RidgeLearner
 from compactlearn.linalg import rows_ridge
 from compactlearn.linalg.ridge import BIASES
-from compactlearn.metrics import average_precision, micro_f1
 from compactlearn.linalg.unseen_features import drop_unseen_features
+from compactlearn.metrics import average_precision, micro_f1
 from tests.makers import labelled, long_tailed_rows, ridge_scores, texts_of_topics
 
 GAMMA = 0.07

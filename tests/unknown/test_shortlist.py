@@ -83,8 +83,14 @@ def test_neighbours_vote_on_what_they_know(monkeypatch, own, block):
 def test_where_all_neighbours_know_a_label_its_votes_are_the_ordinary_ones():
     marks = UNKNOWN.copy()
     marks[:, :5] = False
-    ordinary = Neighbours.of(X, sparse(KNOWN), 7).votes(X, Y.shape[1], groups=np.arange(X.shape[0])).toarray()
-    found = Neighbours.of(X, sparse(KNOWN), 7, None, sparse(marks)).votes(X, Y.shape[1], groups=np.arange(X.shape[0]))
+    ordinary = (
+        Neighbours.of(X, sparse(KNOWN), 7)
+        .votes(X, Y.shape[1], groups=np.arange(X.shape[0]))
+        .toarray()
+    )
+    found = Neighbours.of(X, sparse(KNOWN), 7, None, sparse(marks)).votes(
+        X, Y.shape[1], groups=np.arange(X.shape[0])
+    )
     np.testing.assert_array_equal(found.toarray()[:, :5], ordinary[:, :5])
     assert (found.toarray()[:, 5:] >= ordinary[:, 5:]).all()
     assert (found.toarray()[:, 5:] > ordinary[:, 5:] + 0.01).any()
