@@ -272,24 +272,10 @@ def test_the_third_look_reads_what_it_was_taught(monkeypatch):
         look = ThirdLook.learn(numbers, present, np.ones(true.size), seeded(0))
         usual = np.abs(true + 2.0) < 4.0
         np.testing.assert_allclose(look.scores(numbers[usual]), true[usual], atol=0.5)
-        assert look.by_frequency is not None
-        weights = np.concatenate([look.coefficients, look.by_frequency.ravel()])
-        expected = look.columns(numbers) @ weights + look.intercept
+        expected = look.columns(numbers) @ look.coefficients + look.intercept
         np.testing.assert_allclose(look.scores(numbers), expected, atol=1e-5)
     nothing = ThirdLook.learn(numbers, np.zeros(true.size, dtype=bool), present, seeded(0))
     np.testing.assert_allclose(nothing.scores(numbers), numbers[:, 0], rtol=1e-6)
-
-
-def test_margins_of_rare_labels_have_a_slope_of_their_own():
-    """Margins of rare labels that say nothing do not count, and those of frequent ones do."""
-    rng = np.random.default_rng(2)
-    margins, rare = rng.normal(0.0, 2.0, size=20_000), rng.random(20_000) < 0.5
-    present = rng.random(margins.size) < expit(np.where(rare, 0.0, margins))
-    numbers = np.zeros((margins.size, 8))
-    numbers[:, 0], numbers[:, 2] = margins, np.where(rare, -9.0, -2.0)
-    scores = ThirdLook.learn(numbers, present, np.ones(margins.size), seeded(0)).scores(numbers)
-    assert np.abs(scores[rare]).mean() < 0.15
-    assert np.abs(scores - margins)[~rare].mean() < 0.2
 
 
 # ---- rare labels, copies, and words that one row has alone ----------------------------------

@@ -85,10 +85,10 @@ class ShortlistInside(Inside):
         first = Parts(said, (single_terms("first look", _FIRST, both, values),))
         second = self._second(looked, own) + first.times(OFFSET)
         alone = self.company.alone(second.total)
-        frequency = numbers[:, 2]
-        parts = second.through(lambda margins: self._of_second_look(margins, frequency))
-        parts += first.through(lambda log_odds: self.third.said_by(1, log_odds, frequency))
-        constant = self.third.intercept + self.third.said_by(2, frequency) - self.boundary
+        parts = second.through(self._of_second_look) + first.through(
+            lambda log_odds: self.third.said_by(1, log_odds)
+        )
+        constant = self.third.intercept + self.third.said_by(2, numbers[:, 2]) - self.boundary
         constant += sum(self.third.said_by(k, alone[:, k - 3]) for k in (3, 5, 7))
         parts = parts.plus(constant) + self._company(looked, pairs, numbers, alone)
         if not there.all():
@@ -110,10 +110,10 @@ class ShortlistInside(Inside):
             ),
         )
 
-    def _of_second_look(self, margins: Array, frequency: Array) -> Array:
+    def _of_second_look(self, margins: Array) -> Array:
         """Return what margins add to the scores of candidates that come with no other."""
         alone = self.company.alone(margins)
-        return self.third.said_by(0, margins, frequency) + self.third.said_by(4, alone[:, 1])
+        return self.third.said_by(0, margins) + self.third.said_by(4, alone[:, 1])
 
     def _company(self, looked: Looked, pairs: Places, numbers: Array, alone: Array) -> Parts:
         """What the other candidates change, with the label that has the last word."""

@@ -3,8 +3,8 @@
 The second look judges every candidate by itself. Yet a label that comes with another in nine rows
 of ten is hardly there without it, and hardly absent where the other is certain: in a hierarchy a
 label is never there without those above it. Four numbers say what the other candidates of the row
-mean for one of them: the strongest support, the weakest of those that it cannot do without, and the
-mean log-probability of those that come with it. Together with what both looks before say of the
+mean for one of them: the strongest support, the weakest of those that it cannot do without, the
+mean log-probability of those that come with it, and the strongest of all others. Together with what both looks before say of the
 candidate, and with its label's frequency, they make the final log-odds: a sum of piecewise linear
 functions of one number each, the same for all labels, which are found by a logistic regression. It
 also sets right what is read too boldly: the weights of a rare label fit its few rows too well.
@@ -37,7 +37,6 @@ _PRESENT_CORNERS = (0.0, 1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1.0)  # quantiles of
 _ALL_CORNERS = (0.0, 0.5, 0.9, 0.97, 1.0)  # and of all candidates
 _ABSENT = 200_000  # candidates that are not there: so many are enough for some dozens of numbers
 _C = 0.3
-_FREQUENCY = 2  # which of the numbers is the label's frequency
 _BY_CORNERS = (0, 1, 2, 3, 4, 5, 7)  # numbers that enter as piecewise linear functions
 _STRAIGHT = [0, 1, 6]  # and those that enter as they are
 
@@ -160,8 +159,6 @@ class ThirdLook:
     corners: tuple[Array, ...]  # of each number but any need, which is 0 or 1
     coefficients: Array
     intercept: float
-    # (2, corners of the frequency but one): slopes of the first two numbers that rare labels lack
-    by_frequency: Array | None = None
 
     @classmethod
     def learn(
@@ -180,14 +177,11 @@ class ThirdLook:
             pairs = np.sort(np.concatenate([np.flatnonzero(present), chosen]))
             weights = np.where(present, weights, weights * (absent.size / _ABSENT))
         y = present[pairs]
-        products = 2 * (corners[_FREQUENCY].size - 1)
         if not y.any() or y.all():
-            return cls(corners, np.eye(blank.columns(numbers[:0]).shape[1] - products)[0], 0.0)
+            return cls(corners, np.eye(blank.columns(numbers[:0]).shape[1])[0], 0.0)
         model = LogisticRegression(C=_C, solver="newton-cholesky")
         model.fit(blank.columns(numbers[pairs]), y, sample_weight=weights[pairs])
-        found = np.array(model.coef_[0])
-        by_frequency = found[-products:].reshape(2, -1)
-        return cls(corners, found[:-products], float(model.intercept_[0]), by_frequency)
+        return cls(corners, np.array(model.coef_[0]), float(model.intercept_[0]))
 
     def columns(self, numbers: Array) -> Array:
         """Return the inputs of the regression; both looks count beyond the outermost corners."""
@@ -195,8 +189,7 @@ class ThirdLook:
             hats_of(numbers[:, k], corners)[:, 1:]
             for k, corners in zip(_BY_CORNERS, self.corners, strict=True)
         ]
-        products = [numbers[:, [k]] * parts[_FREQUENCY] for k in range(2)]
-        return np.column_stack([numbers[:, _STRAIGHT], *parts, *products])
+        return np.column_stack([numbers[:, _STRAIGHT], *parts])
 
     def scores(self, numbers: Array) -> NDArray[np.float32]:
         """Return the log-odds of every candidate: ``columns @ coefficients + intercept``."""
@@ -205,15 +198,10 @@ class ThirdLook:
         # Models of older files have no corners for the last number.
         for k, corners, height in zip(_BY_CORNERS, self.corners, heights, strict=False):
             total += np.interp(numbers[:, k], corners, np.append(0.0, height))
-        for k in range(2):
-            total += self._slopes(k, numbers[:, _FREQUENCY]) * numbers[:, k]
         return total.astype(np.float32)
 
-    def said_by(self, number: int, values: Array, frequency: Array | None = None) -> Array:
-        """Return what one of the numbers adds to the score, without the intercept.
-
-        What the first two add depends on the frequencies of the labels.
-        """
+    def said_by(self, number: int, values: Array) -> Array:
+        """Return what one of the numbers adds to the score, without the intercept."""
         straight, heights = self._heights
         if number == _STRAIGHT[-1]:
             return straight[2] * values
@@ -221,16 +209,7 @@ class ThirdLook:
         if place >= len(self.corners):
             return np.zeros_like(values)
         said = np.interp(values, self.corners[place], np.append(0.0, heights[place]))
-        if number > 1:
-            return said
-        return said + (straight[number] + self._slopes(number, frequency)) * values
-
-    def _slopes(self, number: int, frequency: Array | None) -> Array | float:
-        """Return what frequencies add to the slope of one of the first two numbers."""
-        if self.by_frequency is None:
-            return 0.0
-        height = np.append(0.0, self.by_frequency[number])
-        return np.interp(frequency, self.corners[_FREQUENCY], height)
+        return said + straight[number] * values if number < 2 else said
 
     @property
     def _heights(self) -> tuple[Array, list[Array]]:

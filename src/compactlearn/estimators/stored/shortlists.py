@@ -42,8 +42,6 @@ def _check_third(look: ThirdLook) -> None:
     width = sum(numbers(part, (None,), "a row of corners").size - 1 for part in look.corners)
     require(all(part.size > 1 for part in look.corners), "there are too few corners")
     numbers(look.coefficients, (width + _STRAIGHT,), "the third look")
-    if look.by_frequency is not None:
-        numbers(look.by_frequency, (2, look.corners[2].size - 1), "slopes by frequency")
     require(is_number(look.intercept), "the third look has no intercept")
 
 
@@ -101,7 +99,7 @@ allow(
     whole(Sizes, name="ShortlistSizes"),
     whole(FirstLook),
     whole(SecondLook),
-    whole(ThirdLook, later={"by_frequency": None}),
+    whole(ThirdLook),
     whole(Company),
     whole(Neighbours, later={"unknown": None, "rows": None}),
     whole(UnitRows),
