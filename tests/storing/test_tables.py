@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -115,6 +116,10 @@ TABLES = {
     "an index": ColumnTransformer(
         [("n", IMPUTED, FRAME.columns[:2]), ("m", StandardScaler(), np.array([3]))]
     ),
+    "a column of texts": ColumnTransformer(
+        [("t", TfidfVectorizer(analyzer="char"), "city"), ("n", StandardScaler(), ["weight"])],
+        remainder="drop",
+    ),
     "frames within": ColumnTransformer(
         [("n", IMPUTED, NUMBERS), ("p", "passthrough", ["open"])]
     ).set_output(transform="pandas"),
@@ -151,6 +156,16 @@ def test_rows_without_names(tmp_path):
     save_model(model, tmp_path / "model")
     new = NEW[NUMBERS].to_numpy()
     assert equal(load_model(tmp_path / "model").predict(new), model.predict(new))
+
+
+def test_rows_of_objects(tmp_path):
+    rows = np.array([["a", 1.0], ["b", np.nan], [np.nan, 2.0]] * 20, dtype=object)
+    for chosen in ([0], [True, False]):
+        parts = ColumnTransformer([("c", OneHotEncoder(), chosen)], remainder=SimpleImputer())
+        model = make_pipeline(parts, CMLLClassifier(threshold=0.5)).fit(rows, LABELS)
+        save_model(model, tmp_path / "model")
+        loaded = load_model(tmp_path / "model")
+        assert equal(loaded.decision_function(rows), model.decision_function(rows))
 
 
 def test_an_encoder_and_an_imputer_by_themselves(tmp_path):
