@@ -11,8 +11,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 
-from compactlearn import ThresholdTuner
-from compactlearn.estimators.row_folds import held_out_together, member_splits, shuffled_splits
+from compactlearn import C2AEClassifier, ThresholdTuner
+from compactlearn.estimators import c2ae
+from compactlearn.estimators.related import deep_cmll
+from compactlearn.estimators.row_folds import (
+    held_out_together,
+    member_splits,
+    shuffled_splits,
+    validation_rows,
+)
+from compactlearn.related import DeepCMLLClassifier
 
 
 def same(found, expected):
@@ -168,3 +176,43 @@ def test_weight_two_is_a_row_twice_for_a_tuner(seed):
     once = tuner.fit(X, Y, sample_weight=w).threshold_
     again = tuner.fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0)).threshold_
     assert once == pytest.approx(again, abs=1e-5)
+
+
+@given(
+    rows=st.lists(st.integers(0, 9), min_size=2, max_size=30),
+    share=st.floats(0, 0.9),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=60, deadline=None)
+def test_validation_rows_have_no_copies_among_the_others(rows, share, seed):
+    X = np.array(rows, dtype=float)[:, None]
+    order, n_held = np.random.default_rng(seed).permutation(len(X)), int(share * len(X))
+    held, rest = validation_rows(X, order, n_held)
+    assert np.array_equal(np.sort([*held, *rest]), np.arange(len(X)))
+    assert rest.size
+    assert held.size >= n_held or not n_held
+    assert not n_held or not set(X[held, 0]) & set(X[rest, 0]) or held.size == n_held
+    if len(set(rows)) == len(rows):
+        assert np.array_equal(held, np.sort(order[:n_held]))
+
+
+def test_a_network_is_stopped_by_rows_without_copies(monkeypatch):
+    pytest.importorskip("torch")
+    divided = []
+
+    def noted(X, order, n_held):
+        divided.append((X, *validation_rows(X, order, n_held)))
+        return divided[-1][1:]
+
+    rows = np.random.default_rng(0).integers(12, size=40)
+    X = np.random.default_rng(1).normal(size=(12, 5))[rows]
+    Y = (X > 0).astype(int)
+    for module, model in (
+        (c2ae, C2AEClassifier(max_epochs=1, validation_fraction=0.3)),
+        (deep_cmll, DeepCMLLClassifier(max_epochs=1, validation_fraction=0.3)),
+    ):
+        monkeypatch.setattr(module, "validation_rows", noted)
+        model.set_params(random_state=0).fit(X, Y)
+    assert len(divided) == 2
+    for X, held, rest in divided:
+        assert not set(X[held, 0]) & set(X[rest, 0])

@@ -56,6 +56,7 @@ from compactlearn.estimators.autoencoder.training import (
 from compactlearn.estimators.autoencoder.validation import Validation
 from compactlearn.estimators.inputs import inverse_deviations
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
+from compactlearn.estimators.row_folds import validation_rows
 from compactlearn.linalg.arrays import scale_columns
 from compactlearn.linalg.moments import column_moments
 from compactlearn.linalg.unseen_features import drop_unseen_features
@@ -352,7 +353,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
         given = self.random_state is not None
         progress = begun(course, seed, first, seed_was_given=given)
         order = np.random.default_rng([progress.seed, 0]).permutation(examples.X.shape[0])
-        held, learnt = np.sort(order[:n_held]), np.sort(order[n_held:])
+        held, learnt = validation_rows(examples.X, order, n_held)
         progress = self._advanced(progress, examples, learnt, held, layout, course)
         self.networks_ = Networks(layout, progress.parameters)
         self.n_epochs_, self.best_epoch_ = progress.n_epochs, progress.best_epoch + 1

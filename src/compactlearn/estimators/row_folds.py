@@ -19,7 +19,7 @@ from compactlearn.core.validation import n_rows_of
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.inputs import check_groups
 
-__all__ = ["held_out_together", "member_splits", "shuffled_splits"]
+__all__ = ["held_out_together", "member_splits", "shuffled_splits", "validation_rows"]
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
@@ -88,6 +88,27 @@ def member_splits(splitter: Any, member: Rows, classes: Any = None) -> Iterator[
     known = None if classes is None else np.asarray(classes)[first]
     for train, test in splitter.split(np.zeros(first.size), known):
         yield _rows_of(member, train), _rows_of(member, test)
+
+
+def validation_rows(X: Any, order: Rows, n_rows: int) -> tuple[Rows, Rows]:
+    """Return ``n_rows`` validation rows, the first in a random ``order``, and all other rows.
+
+    Equal rows go together, so that there may be a few more; both parts are sorted. Where that would
+    leave no other rows, copies are divided.
+
+    >>> validation_rows([[1.0], [2.0], [1.0], [3.0]], np.array([2, 1, 3, 0]), 1)
+    (array([0, 2]), array([1, 3]))
+    """
+    chosen = np.zeros(order.size, dtype=bool)
+    chosen[order[:n_rows]] = True
+    if n_rows:
+        member = held_out_together(X)
+        _, first, counts = np.unique(member[order], return_index=True, return_counts=True)
+        by = np.argsort(first)
+        before = np.cumsum(counts[by]) - counts[by]
+        together = np.isin(member, by[before < n_rows])
+        chosen = chosen if together.all() else together
+    return np.flatnonzero(chosen), np.flatnonzero(~chosen)
 
 
 def _first_rows(member: Rows) -> Rows:

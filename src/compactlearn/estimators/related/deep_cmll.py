@@ -48,6 +48,7 @@ from compactlearn.estimators.related.deep_objective import (
     residual_layout,
 )
 from compactlearn.estimators.related.scored import ScoredClassifier
+from compactlearn.estimators.row_folds import validation_rows
 from compactlearn.linalg.learning import learn
 from compactlearn.linalg.rows_pair import RowsPair
 from compactlearn.linalg.unseen_features import drop_unseen_features
@@ -234,7 +235,7 @@ class DeepCMLLClassifier(ScoredClassifier):
             seed = checkpoints.seed_of(self.checkpoint, seed)  # which rows are held out, too
         n_held = int(self.validation_fraction * X.shape[0])
         order = np.random.default_rng([seed, 0]).permutation(X.shape[0])
-        held, learnt = np.sort(order[:n_held]), np.sort(order[n_held:])
+        held, learnt = validation_rows(X, order, n_held)
         with undisturbed(self.device_):
             X_held = drop_unseen_features(X[learnt], X[held])
             self._train(X[learnt], Y[learnt], X_held, Y[held], seed)
