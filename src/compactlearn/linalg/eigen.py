@@ -158,10 +158,11 @@ def all_eigenpairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Ar
     return _dense(matrix, matrix.shape[0], overwrite=overwrite)
 
 
-def symmetric_roots(gram: Array) -> tuple[Array, Array]:
+def symmetric_roots(gram: Array, scale: float = 0.0) -> tuple[Array, Array]:
     """The symmetric root of a Gram matrix, and the symmetric root of its pseudo-inverse.
 
-    Directions in which the matrix is zero but for rounding are left out of both.
+    Directions in which the matrix is zero but for rounding are left out of both; ``scale`` is the
+    size of what the matrix was computed from, as the trace before it was centred.
 
     >>> root, inverse = symmetric_roots(np.array([[4.0, 0.0], [0.0, 0.0]]))
     >>> root, inverse
@@ -170,7 +171,7 @@ def symmetric_roots(gram: Array) -> tuple[Array, Array]:
            [0. , 0. ]]))
     """
     values, vectors = all_eigenpairs(gram)
-    rank = numerical_rank(values, values.size)
+    rank = numerical_rank(values, values.size, scale)
     roots, E = np.sqrt(values[:rank]), vectors[:, :rank]
     return (E * roots) @ E.T, (E / roots) @ E.T
 

@@ -115,4 +115,4 @@ def _whitening(pair: Pair) -> Array:
     if not is_array(gram):
         gram = gram @ beside(np.eye(n_labels), pair.mean_right)
         gram = (gram + gram.T) / 2
-    return symmetric_roots(gram)[1]
+    return symmetric_roots(gram, scale=pair.right_energy)[1]
