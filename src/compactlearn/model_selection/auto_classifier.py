@@ -42,7 +42,7 @@ from compactlearn.decoding.thresholds import STRATEGIES
 from compactlearn.estimators.compressing import compressed_parts, forget_compression
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
-from compactlearn.estimators.empty_rows import base_scores, with_base_scores
+from compactlearn.estimators.empty_rows import HasBaseScores, base_scores, with_base_scores
 from compactlearn.estimators.inputs import taken, without_zero_weights
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.metrics.checks import row_blocks
@@ -69,7 +69,7 @@ Array = NDArray[np.float64]
 USUAL_SECONDS = 300.0
 
 
-class AutoCompactClassifier(DenseScores):
+class AutoCompactClassifier(HasBaseScores, DenseScores):
     """The best model of this package for the data at hand, found without any argument.
 
     One kind of model after the other is fitted, those with the most promise for a second first:
@@ -400,12 +400,6 @@ feature_names_in_
         """The weighted sum of log-odds that the scores are; often of one model."""
         check_is_fitted(self, "best_estimator_")
         return self._blend
-
-    @property
-    def base_scores_(self) -> Array | None:
-        """Log-odds of the labels' frequencies, which sparse rows without a feature get; or None."""
-        check_is_fitted(self, "best_estimator_")
-        return self._base_scores
 
     @property
     def frontier_(self) -> list[dict[str, Any]]:
