@@ -8,12 +8,13 @@ of zeros is a row like any other.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import logit
+from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core.devices import host
 from compactlearn.estimators.explaining.parts import Parts
@@ -23,12 +24,25 @@ from compactlearn.estimators.shortlisting.known import expected_counts
 Array = NDArray[np.float64]
 
 __all__ = [
+    "HasBaseScores",
     "base_scores",
     "parts_with_base",
     "rows_of_zeros",
     "with_base_candidates",
     "with_base_scores",
 ]
+
+
+class HasBaseScores:
+    """A classifier that gives rows without features the frequencies of the labels."""
+
+    _base_scores: Array | None
+
+    @property
+    def base_scores_(self) -> Array | None:
+        """Log-odds of the labels' frequencies, which sparse rows without a feature get; or None."""
+        check_is_fitted(cast(Any, self), "_base_scores")
+        return self._base_scores
 
 
 def rows_of_zeros(X: Any) -> NDArray[np.bool_]:

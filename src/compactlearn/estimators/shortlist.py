@@ -46,7 +46,7 @@ from compactlearn.decoding.topk import top_labels
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import HonestScores, given_threshold
-from compactlearn.estimators.empty_rows import base_scores, with_base_candidates
+from compactlearn.estimators.empty_rows import HasBaseScores, base_scores, with_base_candidates
 from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.inputs import check_training
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
@@ -99,7 +99,7 @@ _BLOCK_ROWS = 1024  # scored at a time
 _JUDGING_PAIRS = 200_000  # of the labels that choose the penalty
 
 
-class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+class ShortlistClassifier(HasBaseScores, RanksLabels, ClassifierMixin, BaseEstimator):
     """Many labels and sparse features: a compact model retrieves, sparse classifiers decide.
 
     A row's labels are found in four steps:
@@ -481,11 +481,6 @@ default="auto"
         check_is_fitted(self, "retriever_")
         return check_features(self, X, reset=False)
 
-    def _scored(self, X: Any) -> tuple[Candidates, NDArray[np.float32]]:
-        """The candidates of each row, and their scores."""
-        found, most = self._looked(X), self.n_candidates_
-        return with_base_candidates(found.candidates, found.scores, X, self._base_scores, most)
-
     def _looked(self, X: Any) -> Looked:
         """What all looks find of checked rows."""
         sizes, n_labels = self._sizes, self.n_labels_
@@ -527,7 +522,7 @@ default="auto"
         parts = []
         for start in range(0, X.shape[0], _BLOCK_ROWS):
             block = X[start : start + _BLOCK_ROWS] if X.shape[0] > _BLOCK_ROWS else X
-            candidates, scores = self._scored(block)
+            candidates, scores = _scored(self, block)
             parts.append(candidates.matrix(scores.astype(np.float64)))
         if len(parts) == 1:
             return parts[0]
@@ -538,7 +533,7 @@ default="auto"
         """Dense scores: labels that are no candidates come last, the frequent ones first."""
         behind = _behind(self._first.frequency)
         for rows in row_blocks((X.shape[0], self.n_labels_)):
-            candidates, scores = self._scored(X[rows])
+            candidates, scores = _scored(self, X[rows])
             lowest = np.full(candidates.n_rows, np.inf)
             np.minimum.at(lowest, candidates.rows, scores)
             dense = lowest[:, None] + behind
@@ -643,12 +638,6 @@ default="auto"
         labels = self._above(self._matrix(X))
         labels.data = np.ones(labels.data.size, dtype=self._labels.dtype)
         return labels if self._sparse_labels else labels.toarray()
-
-    @property
-    def base_scores_(self) -> Array | None:
-        """Log-odds of the labels' frequencies, which sparse rows without a feature get; or None."""
-        check_is_fitted(self, "retriever_")
-        return self._base_scores
 
     @property
     def coef_(self) -> scipy.sparse.csr_array:
@@ -1022,6 +1011,12 @@ def _as_new_rows(
     parts = [own, drop_unseen_features(rows[known], rows[new])]
     order = np.argsort(np.concatenate([known, new]))
     return scipy.sparse.csr_array(scipy.sparse.vstack(parts, format="csr"))[order]
+
+
+def _scored(model: ShortlistClassifier, X: Any) -> tuple[Candidates, NDArray[np.float32]]:
+    """Return the candidates of checked rows and their scores."""
+    found, base = model._looked(X), model.base_scores_
+    return with_base_candidates(found.candidates, found.scores, X, base, model.n_candidates_)
 
 
 def _named_by(

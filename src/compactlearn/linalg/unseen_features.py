@@ -64,7 +64,7 @@ def keep_features(rows: Any, seen: NDArray[np.bool_], like: Any = None) -> Any:
     return _without(held_out, lost, unit=unit)
 
 
-def drop_confined_features(rows: Any, folds: NDArray[np.intp]) -> Any:
+def drop_confined_features(rows: Any, folds: NDArray[np.integer[Any]]) -> Any:
     """Return every row as :func:`drop_unseen_features` does if its fold is held out alone.
 
     A feature is unseen exactly if all rows that have it are of one fold, so that one pass serves

@@ -49,7 +49,7 @@ from compactlearn.estimators.compressing import (
 )
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.decisions import given_threshold
-from compactlearn.estimators.empty_rows import base_scores, with_base_scores
+from compactlearn.estimators.empty_rows import HasBaseScores, base_scores, with_base_scores
 from compactlearn.estimators.inputs import check_groups, taken, without_zero_weights
 from compactlearn.estimators.label_output import DenseScores, LabelSpace, describe
 from compactlearn.estimators.row_folds import held_out_together
@@ -78,7 +78,7 @@ Array = NDArray[np.float64]
 CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
 
 
-class AutoCompactClassifier(DenseScores):
+class AutoCompactClassifier(HasBaseScores, DenseScores):
     """The best model of this package for the data at hand, found without any argument.
 
     One kind of model after the other is fitted, the most promising for a second first:
@@ -467,12 +467,6 @@ feature_names_in_
         """The weighted sum of log-odds that the scores are; often of one model."""
         check_is_fitted(self, "best_estimator_")
         return self._blend
-
-    @property
-    def base_scores_(self) -> Array | None:
-        """Log-odds of the labels' frequencies, which sparse rows without a feature get; or None."""
-        check_is_fitted(self, "best_estimator_")
-        return self._base_scores
 
     @property
     def frontier_(self) -> list[dict[str, Any]]:

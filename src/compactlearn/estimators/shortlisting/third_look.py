@@ -4,10 +4,10 @@ The second look judges every candidate by itself. Yet a label that comes with an
 of ten is hardly there without it, and hardly absent where the other is certain: in a hierarchy a
 label is never there without those above it. Four numbers say what the other candidates of the row
 mean for one of them: the strongest support, the weakest of those that it cannot do without, the
-mean log-probability of those that come with it, and the strongest of all others. Together with what both looks before say of the
-candidate, and with its label's frequency, they make the final log-odds: a sum of piecewise linear
-functions of one number each, the same for all labels, which are found by a logistic regression. It
-also sets right what is read too boldly: the weights of a rare label fit its few rows too well.
+mean log-probability of those that come with it, and the strongest of all others. Together with what
+both looks before say of the candidate, and with its label's frequency, they make the final
+log-odds: a sum of piecewise linear functions of one number each, the same for all labels, which are
+found by a logistic regression. It also sets right what is read too boldly: the weights of a rare label fit its few rows too well.
 """
 
 from __future__ import annotations
