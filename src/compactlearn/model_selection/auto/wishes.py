@@ -36,8 +36,8 @@ class SizeWish:
         if found is None:
             raise ValueError(
                 f"size_budget must be a whole number (of numbers kept), a share of features times "
-                f"labels in (0, 1], or bytes with a unit, such as '2 MB', with at most 18 digits; got "
-                f"{asked!r:.60}. Pass one of these."
+                f"labels in (0, 1], or bytes with a unit, such as '2 MB', of at most 18 digits; "
+                f"got {asked!r:.60}. Pass one of these."
             )
         size = float(found[1]) * _UNITS[found[2].upper()]
         return cls(int(size / _BYTES_OF_A_NUMBER), "float32")
