@@ -39,7 +39,6 @@ from compactlearn.cli.targets import (
     say,
     says_json,
 )
-from compactlearn.core.shown import shown
 from compactlearn.estimators.any_classifier import evaluate as measure
 from compactlearn.metrics.table import greater_is_better
 
@@ -92,7 +91,7 @@ def evaluate(
         [name, "undefined" if value is None else f"{value:.4f}", _better(name)]
         for name, value in found.items()
     ]
-    screen.print(f"{name_of(model)} on {shown(rows.name)}: {rows.count} rows", soft_wrap=True)
+    screen.print(f"{name_of(model)} on {rows.name}: {rows.count} rows", soft_wrap=True)
     for part in fitted(["measure", "value", "better"], table, screen.width):
         screen.print(part)
     if page is not None:

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import islice
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -34,7 +34,16 @@ def console(stream: TextIO | None = None) -> Console:
     """
     piped = stream is not None or (not os.isatty(1) and "COLUMNS" not in os.environ)
     width = _UNBOUNDED if piped else None
-    return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
+    return _SafeConsole(file=stream, highlight=False, markup=False, emoji=False, width=width)
+
+
+class _SafeConsole(Console):
+    """A console that prints the control characters of texts as escapes."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print as `Console` does; tables and the like have been made safe before."""
+        safe = [shown(one, keep="\n") if isinstance(one, str) else one for one in objects]
+        super().print(*safe, **options)
 
 
 def fitted(headings: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[Table]:

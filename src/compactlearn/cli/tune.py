@@ -13,7 +13,6 @@ from compactlearn.cli.mistakes import refusals_are_mistakes
 from compactlearn.cli.tables import console, fitted
 from compactlearn.cli.targets import Force, check_ending, check_target, files_read, save
 from compactlearn.core.plain import call, plain, python_value
-from compactlearn.core.shown import shown
 from compactlearn.core.spreadsheet import csv_line
 from compactlearn.datasets import Dataset
 from compactlearn.estimators import CMLLClassifier
@@ -108,7 +107,7 @@ def _show(model: Any, data: Dataset, metric: str, top: int, fixed: Mapping[str, 
     screen = console()
     n_settings = len(model.cv_results_["params"])
     screen.print(
-        f"{shown(data.name)}: {data.X.shape[0]} rows, {data.X.shape[1]} features, "
+        f"{data.name}: {data.X.shape[0]} rows, {data.X.shape[1]} features, "
         f"{data.Y.shape[1]} labels; {n_settings} settings ({model.n_distinct_} distinct) on "
         f"{model.n_splits_} folds in {model.search_time_:.1f} s"
     )

@@ -110,7 +110,7 @@ def confined_scaling(rows: Any, folds: NDArray[np.intp]) -> NDArray[np.float64] 
     return _factors(held_out, lost)
 
 
-def _confined(rows: Any, folds: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _confined(rows: Any, folds: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     """Return for each stored value of CSR rows whether its column has values in one fold alone."""
     present = rows.data != 0
     own = np.repeat(folds, np.diff(rows.indptr))

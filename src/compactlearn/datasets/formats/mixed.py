@@ -144,8 +144,8 @@ def read_mixed(
     if absent is not None:
         raise DataFileError(
             path,
-            f"the model needs a column {absent!r}, but the file has none of that name. Give it a "
-            f"table with that name.{nearest(absent, table)}",
+            f"reading it needs a column {absent!r}, but there is none of that name. Give a table "
+            f"that has it.{nearest(absent, table)}",
         )
     X = np.empty((len(next(iter(table.values()))), len(known.features)), dtype=object)
     for j, name in enumerate(known.features):

@@ -13,9 +13,8 @@ from compactlearn.estimators.compressing import compressed_parts
 from compactlearn.estimators.shortlist import ShortlistClassifier
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-_BYTES = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([KMG]i?B|B)\s*", re.IGNORECASE)
+_BYTES = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)\s*([KMG]i?B|B)\s*", re.IGNORECASE)
 _BYTES_OF_A_NUMBER = 4  # models of so many bytes are stored in single precision
-_LARGEST = 2**63 - 1  # of numbers or bytes
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,7 @@ class SizeWish:
         >>> SizeWish.of(0.1, 1000, 50).numbers, SizeWish.of("2 MB", 1000, 50).numbers
         (5000, 500000)
         """
-        if Integer(1).accepts(asked):
-            if asked > _LARGEST:
-                raise ValueError(_too_large(asked))
+        if Integer(1, 10**18).accepts(asked):
             return cls(int(asked))
         if Real(0, open_low=True).accepts(asked) and float(asked) <= 1.0:
             return cls(int(float(asked) * n_features * n_labels))
@@ -43,12 +40,10 @@ class SizeWish:
         if found is None:
             raise ValueError(
                 f"size_budget must be a whole number (of numbers kept), a share of features times "
-                f"labels in (0, 1], or bytes with a unit, such as '2 MB', and is {asked!r}; pass "
-                "one of these."
+                f"labels in (0, 1], or bytes with a unit, such as '2 MB', of at most 18 digits; "
+                f"got {asked!r:.60}. Pass one of these."
             )
         size = float(found[1]) * _UNITS[found[2].upper()]
-        if size > _LARGEST:
-            raise ValueError(_too_large(asked))
         return cls(int(size / _BYTES_OF_A_NUMBER), "float32", int(size))
 
     def type_for(self, thing: Any) -> str:
@@ -69,13 +64,6 @@ class SizeWish:
 
     def _fits(self, thing: Any, dtype: str) -> bool:
         return self.n_bytes is not None and bytes_in(compressed_parts(thing, dtype)) <= self.n_bytes
-
-
-def _too_large(asked: Any) -> str:
-    return (
-        f"size_budget must be at most {_LARGEST} numbers or bytes; got {asked!s:.40}... Pass a "
-        "smaller size, or none at all."
-    )
 
 
 def most_codes(budget: int, n_features: int, n_labels: int) -> int:
