@@ -80,7 +80,7 @@ def fit(
         ),
     ] = "auto",
     time_budget: Annotated[
-        float | None, typer.Option(help="Seconds that auto may take, about.")
+        float | None, typer.Option(help="Seconds for the search of auto, after DATA is read.")
     ] = None,
     size_budget: Annotated[
         str | None,

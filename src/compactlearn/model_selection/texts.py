@@ -30,9 +30,9 @@ def text_classifier(classifier: Any = None, **settings: Any) -> Pipeline:
     Parameters
     ----------
     classifier : classifier or None, default=None
-        None is :class:`AutoCompactClassifier`, which tries several kinds of models and takes the
-        best; where there are more than some thousand labels it takes :class:`ShortlistClassifier`
-        at once. For the shortest fit pass ``CMLLClassifier()``.
+        None is :class:`AutoCompactClassifier`, which tries several kinds of models and selects the
+        best; for thousands of texts with hundreds of labels or more it begins with
+        :class:`ShortlistClassifier`. For the shortest fit pass ``CMLLClassifier()``.
     **settings
         Of scikit-learn's ``TfidfVectorizer``, such as ``ngram_range=(1, 2)`` or
         ``analyzer="char_wb"``; by default ``sublinear_tf=True``, all words that occur, and numbers
