@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
+from compactlearn.core.deadline import checkpoint
 from compactlearn.core.unknown_labels import known_somewhere
 from compactlearn.core.warn import quiet, silence
 from compactlearn.estimators.any_classifier import scores_to_rank
@@ -139,6 +140,7 @@ def try_by_folds(
     parts: list[tuple[Rows, Any]] = []
     with quiet():
         for train, test in splits[:count]:
+            checkpoint()
             rows = problem.judged(test) if count == 1 else test
             model = _fitted(estimator, problem, train)
             parts.append((rows, scores_of(model, problem.X[rows]).astype(np.float32)))
