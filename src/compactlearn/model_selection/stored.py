@@ -72,7 +72,7 @@ allow(
         whole(type_, _check_search)
         for type_ in (GridSearchMoments, CMLLClassifierCV, RatioSearchCV)
     ),
-    whole(AutoCompactClassifier, _check_auto),
+    whole(AutoCompactClassifier, _check_auto, later={"dtype": "auto"}),
     whole(Blend),
     whole(Member),
     whole(Reading),
