@@ -302,7 +302,8 @@ feature_names_in_
             )
         scoring = self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring)
         rng = seeded(0 if self.random_state is None else self.random_state)
-        if Integer().accepts(self.cv):
+        given = not Integer().accepts(self.cv)
+        if not given:
             if self.cv < 2:
                 raise ValueError(f"cv must be at least 2 folds, and is {self.cv}; pass 2 or more.")
             fold = _folds(X, targets, min(int(self.cv), n_rows // 2), rng)
@@ -311,7 +312,7 @@ feature_names_in_
         seed = int(rng.randint(2**31 - 1))
         strategy = self.threshold if isinstance(self.threshold, str) else "f1"
         return Problem(
-            X, targets.matrix, weights, targets, fold, scoring, strategy, seed, self.n_jobs
+            X, targets.matrix, weights, targets, fold, scoring, strategy, seed, self.n_jobs, given
         )
 
     def _search(self, problem: Problem, wish: SizeWish | None, budget: TimeBudget) -> Search:

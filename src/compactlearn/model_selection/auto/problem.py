@@ -60,6 +60,7 @@ class Problem:
     threshold: Any
     seed: int
     n_jobs: int | None = None
+    given_folds: bool = False  # by the user, who may have reasons to keep rows together
 
     @property
     def n_rows(self) -> int:
