@@ -64,6 +64,20 @@ def text_whole(record: Record) -> Parts:
 
 
 @page.table
+def text_budgets(record: Record) -> Parts:
+    """The automatic search on texts at size: seconds, size and precision, and its budgets."""
+    yield ["", "P@1", "P@3", "P@5", "fit", "fit, processors", "model"]
+    for row in record["measurements"]:
+        precisions = [f"{value:.3f}" for value in row["precision"]]
+        size = f"{row['bytes'] / 1e6:,.1f} MB"
+        yield [row["entry"], *precisions, *times(row, "fit_s", "fit_processor_s"), size]
+    cores = record["machine"]["cores"]
+    busy = any(row["free_cores"] < cores for row in record["measurements"])
+    told = " Other work ran at the same time: only seconds of processors compare." if busy else ""
+    yield f"{class_of(record)}{told}"
+
+
+@page.table
 def vectorizer(record: Record) -> Parts:
     """P@1 and P@5 of each setting of the words, beside the first, by the number of texts."""
     rows = record["measurements"]

@@ -256,6 +256,7 @@ def shape_of(n_rows, n_features, n_labels, *, sparse=True, stored=12):
         splits=range(5),
         n_jobs=None,
         seed=0,
+        folds_given=False,
     )
 
 
@@ -361,6 +362,23 @@ def test_at_size_the_classifier_is_the_shortlist(small_at_size):
     assert [row["name"] for row in model.skipped_] == ["compact model, logistic decoder"]
     assert model.skipped_[0]["reason"] in model.why_
     assert model.why_.startswith("Selected: shortlist")
+
+
+def test_folds_that_are_given_judge_the_shortlist(small_at_size, monkeypatch):
+    """The folds of a shortlist know nothing of rows that a user keeps together."""
+    problem = text_problem(300, 60, 10)
+    asked = []
+
+    def by_folds(problem, name, model, **more):
+        asked.append(problem.fold)
+        raise MemoryError
+
+    monkeypatch.setattr(portfolio, "try_by_folds", by_folds)
+    groups = np.arange(300) // 60
+    splits = [(np.flatnonzero(groups != k), np.flatnonzero(groups == k)) for k in range(5)]
+    with pytest.warns(UserWarning, match="shortlist was left out"):
+        AutoCompactClassifier(cv=splits, random_state=0).fit(problem.X, problem.Y)
+    np.testing.assert_array_equal(asked[0], groups)
 
 
 def test_a_stopgap_is_never_blended(small_at_size):

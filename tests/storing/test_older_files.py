@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compactlearn import CPLST, PLST, CompactClassifier, load_model
+from compactlearn import CPLST, PLST, AutoCompactClassifier, CompactClassifier, load_model
 from tests.makers import make_data
 
 FOLDERS = sorted(Path(__file__).parent.glob("written_by_*"))
@@ -35,6 +35,16 @@ def test_names_and_parameters():
     model = load_model(path)
     assert model.label_names_ == ["ja", "nein", "später"]
     assert (model.decoder, model.threshold, model.n_features_in_) == ("logistic", "f1", 4)
+
+
+def test_a_search_from_before_one_could_choose_the_type(tmp_path):
+    X, Y = make_data(60, 4, 5)
+    model = AutoCompactClassifier(time_budget=0.01, random_state=0).fit(X, Y)
+    del model.dtype
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert loaded.dtype == "auto"
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
 @pytest.mark.parametrize("embedding", [PLST(2), CPLST(2)], ids=lambda e: type(e).__name__)

@@ -125,7 +125,7 @@ def fit(
         ),
     ] = "auto",
     time_budget: Annotated[
-        float | None, typer.Option(help="Seconds that auto may take, about.")
+        float | None, typer.Option(help="Seconds for the search of auto, after DATA is read.")
     ] = None,
     size_budget: Annotated[
         str | None,
@@ -350,8 +350,8 @@ def _in_type(model: Any, dtype: str, data: Any) -> Any:
     if dtype != "auto":
         small = last.compress(dtype)
     elif not isinstance(data, BlockFiles):
-        rows = data.texts[:CHECKED_ROWS] if isinstance(data, Texts) else data.X[:CHECKED_ROWS]
-        X = model[:-1].transform(list(rows)) if isinstance(data, Texts) else rows
+        rows = list(data.texts[:CHECKED_ROWS]) if isinstance(data, Texts) else data.X[:CHECKED_ROWS]
+        X = rows if model is last else model[:-1].transform(rows)
         small = lightened(last, lambda part: _probabilities(part, X))
     if model is last:
         return small

@@ -91,7 +91,7 @@ def drop_confined_features(rows: Any, folds: NDArray[np.integer[Any]]) -> Any:
     return _without(held_out, lost, unit=_has_unit_rows(held_out)) if lost.any() else rows
 
 
-def confined_scaling(rows: Any, folds: NDArray[np.intp]) -> NDArray[np.float64] | None:
+def confined_scaling(rows: Any, folds: NDArray[np.integer[Any]]) -> NDArray[np.float64] | None:
     """Return (n_rows,) the factors by which :func:`drop_confined_features` scales rows again.
 
     None where no row is scaled. A linear model has no weights on unseen features, so the factor is

@@ -338,7 +338,8 @@ feature_names_in_
             )
         scoring = self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring)
         rng = seeded(0 if self.random_state is None else self.random_state)
-        if Integer().accepts(self.cv):
+        given = not Integer().accepts(self.cv)
+        if not given:
             if self.cv < 2:
                 raise ValueError(f"cv must be at least 2 folds, and is {self.cv}; pass 2 or more.")
             fold = _folds(X, targets, min(int(self.cv), n_rows // 2), rng, groups)
@@ -356,7 +357,7 @@ feature_names_in_
             strategy,
             seed,
             self.n_jobs,
-            folds_given=groups is not None or not Integer().accepts(self.cv),
+            folds_given=given or groups is not None,
         )
 
     def _search(self, problem: Problem, wish: SizeWish | None, budget: TimeBudget) -> Search:

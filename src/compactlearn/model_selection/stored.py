@@ -75,7 +75,11 @@ allow(
         whole(type_, _check_search)
         for type_ in (GridSearchMoments, CMLLClassifierCV, RatioSearchCV)
     ),
-    whole(AutoCompactClassifier, _check_auto, later={**ALL_LABELS, "_base_scores": None}),
+    whole(
+        AutoCompactClassifier,
+        _check_auto,
+        later={**ALL_LABELS, "_base_scores": None, "dtype": "auto"},
+    ),
     whole(Blend),
     whole(Member),
     whole(Reading),

@@ -40,9 +40,9 @@ def text_classifier(
     Parameters
     ----------
     classifier : classifier or None, default=None
-        None is :class:`AutoCompactClassifier`, which tries several kinds of models and takes the
-        best; where there are more than some thousand labels it takes :class:`ShortlistClassifier`
-        at once. For the shortest fit pass ``CMLLClassifier()``.
+        None is :class:`AutoCompactClassifier`, which tries several kinds of models and selects the
+        best; for thousands of texts with hundreds of labels or more it begins with
+        :class:`ShortlistClassifier`. For the shortest fit pass ``CMLLClassifier()``.
     min_label_count : int, default=1
         Labels of fewer texts are left out, and never suggested.
     exclude : str, list of str or None, default=None

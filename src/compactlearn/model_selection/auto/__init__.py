@@ -2,6 +2,7 @@
 
 ``problem`` knows the data and how scores are judged, ``searches`` finds settings by shared
 decompositions, ``trials`` fits one kind of model each, ``ideas`` says what is tried in which order,
-``blend`` joins the best, ``choice`` takes one or a blend, ``wishes`` reads budgets, ``frontier``
-shows what accuracy costs in size.
+``schedule`` tries one after the other within a time budget, ``blend`` joins the best, ``choice``
+selects one or a blend, ``wishes`` reads size budgets, ``frontier`` shows what accuracy costs in
+size.
 """

@@ -1,4 +1,4 @@
-"""Which of the models that were tried is taken, or which blend of them."""
+"""The model that is selected of those that were tried, or a blend of them."""
 
 from __future__ import annotations
 

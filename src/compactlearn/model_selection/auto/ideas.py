@@ -169,12 +169,13 @@ def _ideas_at_size(problem: Problem) -> Iterator[Idea]:
 
 
 def shortlist_idea(problem: Problem) -> Idea:
-    """Return a shortlist that is fitted once."""
+    """Return a shortlist that is fitted once; by the folds that the user has given, twice."""
+    seconds = shortlist_seconds(problem)
+    if problem.folds_given:
+        return Idea("shortlist", 2.0 * seconds, lambda: _shortlist(problem, Findings([])))
     model = ShortlistClassifier(threshold=0.5, n_jobs=problem.n_jobs, random_state=problem.seed)
     name = "shortlist, ranked again"
-    return Idea(
-        "shortlist", shortlist_seconds(problem), lambda: try_shortlist(problem, name, model)
-    )
+    return Idea("shortlist", seconds, lambda: try_shortlist(problem, name, model))
 
 
 def quick_idea(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from sklearn.model_selection import ParameterGrid
 
+from compactlearn.core.deadline import checkpoint
 from compactlearn.embeddings.components import LARGEST_AUTO
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.kernel_map import KernelMap
@@ -190,6 +191,7 @@ def _best_penalty(
     held_out: Array | None = None,
 ) -> tuple[float, float]:
     """What the best penalty reaches, and which it is."""
+    checkpoint()
     everything = np.arange(part.n_rows)
     predicted = held_out_predictions(K, truth, part.fold, penalties, part.weights, held_out)
     reached = [Judged(part.figures(everything, scores)).score for scores in predicted]

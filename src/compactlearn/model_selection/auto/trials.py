@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
+from compactlearn.core.deadline import checkpoint
 from compactlearn.core.unknown_labels import known_somewhere
 from compactlearn.core.warn import quiet, silence
 from compactlearn.estimators.any_classifier import scores_to_rank
@@ -66,12 +67,7 @@ def try_compact(problem: Problem, name: str, way: Way, classifier: CompactClassi
 
 
 def try_shortlist(problem: Problem, name: str, classifier: ShortlistClassifier) -> Tried:
-    """Fit a shortlist once, and judge it by the held-out scores that its fit needs anyway.
-
-    Those are of folds of its own. Where folds were given, they judge instead.
-    """
-    if problem.folds_given:
-        return try_by_folds(problem, name, classifier)
+    """Fit a shortlist once, and judge it by the held-out scores that its fit needs anyway."""
     start = time.perf_counter()
     weights, unknown = problem.weights, problem.unknown
     with quiet():
@@ -150,6 +146,7 @@ def try_by_folds(
     parts: list[tuple[Rows, Any]] = []
     with quiet():
         for train, test in splits[:count]:
+            checkpoint()
             rows = problem.judged(test) if count == 1 else test
             model = _fitted(estimator, problem, train)
             new = prepared.rows(drop_unseen_features(given[train], given[rows]))
