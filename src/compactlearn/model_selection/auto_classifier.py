@@ -461,7 +461,7 @@ feature_names_in_
 
     def _inside(self) -> BlendInside:
         check_is_fitted(self, "best_estimator_")
-        return BlendInside(self, self._blend, self._boundary)
+        return BlendInside(self, self._blend, self._boundary, self._base_scores)
 
     @property
     def blend_(self) -> Blend:

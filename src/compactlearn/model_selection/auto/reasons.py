@@ -7,6 +7,9 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from compactlearn.estimators.empty_rows import parts_with_base
 from compactlearn.estimators.explaining.asking import inside_of
 from compactlearn.estimators.explaining.explanation import Neighbour
@@ -21,6 +24,7 @@ class BlendInside(Inside):
 
     blend: Blend
     boundary: float
+    base: NDArray[np.float64] | None = None  # the scores of rows of zeros
 
     def width(self, X: Any) -> int:
         """That of the widest member."""
@@ -30,7 +34,7 @@ class BlendInside(Inside):
         """Terms of the same feature are one; those of a single member have its name before them."""
         parts = [self._of_member(member, X, labels) for member in self.blend.members]
         total = reduce(add, parts).plus(self.blend.intercept - self.boundary)
-        return parts_with_base(total, X, labels, self.model.base_scores_, self.boundary)
+        return parts_with_base(total, X, labels, self.base, self.boundary)
 
     def _of_member(self, member: Member, X: Any, labels: Places) -> Parts:
         inside = inside_of(member.model)
