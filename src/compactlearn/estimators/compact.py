@@ -59,12 +59,10 @@ from compactlearn.embeddings.base import Embedded, Embedding
 from compactlearn.embeddings.cmll import CMLL
 from compactlearn.embeddings.row_graph import refuse_sums
 from compactlearn.estimators.completing import completed
-from compactlearn.estimators.compressing import some_points
 from compactlearn.estimators.decisions import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.estimators.explaining.compact_inside import CompactInside
 from compactlearn.estimators.fitted import FittedModel, ShowsParts, chances_of
 from compactlearn.estimators.inputs import check_folds, check_training
-from compactlearn.estimators.kernel_regressor import KernelRegressor
 from compactlearn.estimators.label_output import LabelSpace, RanksLabels, describe
 from compactlearn.estimators.learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.estimators.noisy_labels import correction_of, is_corrected, rates_of
@@ -543,15 +541,6 @@ default="auto"
         other.embedding_, other.regressor_ = embedding, model.regressor
         other._model, other._sums = model, RunningSums(None)
         return other
-
-    def _rows_to_compare(self) -> Any:
-        kernel = getattr(self, "feature_map_", None)
-        if isinstance(self.regressor_, KernelRegressor):
-            kernel = self.regressor_.kernel_map_
-        landmarks = getattr(kernel, "landmarks_", None)
-        if landmarks is None or landmarks.shape[1] != self.n_features_in_:
-            return None
-        return some_points(landmarks)
 
     # ---- predicting ---------------------------------------------------------------------------
 

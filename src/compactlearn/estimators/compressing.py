@@ -147,14 +147,6 @@ class Compressible:
         vars(other).update(vars(self))
         return other
 
-    def _rows_to_compare(self) -> Any:
-        """Rows whose scores show what rounding costs; None where it costs no more than its terms.
-
-        Kernel values are rounded as powers and exponentials of products, and weights of landmarks
-        cancel: what is left of a score may have no digit.
-        """
-        return None
-
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
         return packed(state) if self._is_half(state) else state
@@ -190,7 +182,7 @@ def stored_bytes(classifier: Any, parts: Any) -> int:
 
 def compressed(model: Compressible, dtype: str) -> Any:
     """The model in numbers of this type, or of the next wider one that keeps its scores."""
-    slim, rows = model._without_spare(), model._rows_to_compare()
+    slim, rows = model._without_spare(), _rows_to_compare(model)
     for name in TYPES[TYPES.index(dtype) :: -1]:
         other = object.__new__(type(slim))
         vars(other).update(_changed_state(slim, _smaller(name), {}), _stored_as=name)
@@ -199,8 +191,22 @@ def compressed(model: Compressible, dtype: str) -> Any:
     raise AssertionError("float64 keeps every score")
 
 
-def some_points(landmarks: Any) -> Any:
-    """Return some of the landmarks of a kernel, and as many points half-way between two of them."""
+def _rows_to_compare(model: Any) -> Any:
+    """Rows whose scores show what rounding costs; None where it costs no more than its terms.
+
+    Kernel values are rounded as powers and exponentials of products, and weights of landmarks
+    cancel: what is left of a score may have no digit. So scores of a kernel model are compared on
+    some of its landmarks, and on as many points half-way between two of them.
+    """
+    parts = getattr(model, "parts_", None)
+    if parts is None:
+        return None
+    kernels = parts.row_map.feature_map, getattr(parts.regressor, "kernel_map_", None)
+    known = [getattr(kernel, "landmarks_", None) for kernel in kernels]
+    fitting = [one for one in known if one is not None and one.shape[1] == model.n_features_in_]
+    if not fitting:
+        return None
+    landmarks = fitting[0]
     rows = landmarks[:: -(-landmarks.shape[0] // _COMPARED)]
     between = (rows + rows[np.roll(np.arange(rows.shape[0]), 1)]) * 0.5
     if scipy.sparse.issparse(rows):
@@ -210,7 +216,7 @@ def some_points(landmarks: Any) -> Any:
 
 def _agree(model: Any, other: Any, rows: Any, share: float) -> bool:
     """Whether no score of some rows differs by more than half of a share of the largest."""
-    before, after = (np.concatenate([s for _, s in m._score_blocks(rows)]) for m in (model, other))
+    before, after = model.parts_.scores(rows), other.parts_.scores(rows)
     # Half of it, since scores of other rows may differ by somewhat more.
     return bool(np.abs(after - before).max() <= share / 2 * max(1.0, np.abs(before).max()))
 
