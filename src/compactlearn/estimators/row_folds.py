@@ -19,7 +19,7 @@ from compactlearn.core.validation import n_rows_of
 from compactlearn.estimators.cross_fit import row_groups
 from compactlearn.estimators.inputs import check_groups
 
-__all__ = ["held_out_together", "member_splits", "shuffled_splits", "validation_rows"]
+__all__ = ["held_out_together", "member_splits", "numbered", "shuffled_splits", "validation_rows"]
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
@@ -46,12 +46,22 @@ def held_out_together(X: Any, groups: Any = None) -> Rows:
     """
     keys = check_groups(groups, n_rows_of(X))
     keys = _row_keys(X) if keys is None else keys
-    _, first, member = np.unique(keys, return_index=True, return_inverse=True)
-    if groups is not None and first.size < 2:
+    member = numbered(keys)
+    if groups is not None and not member.any():
         raise ValueError(
-            f"groups must name at least 2 groups, of which one can be held out; got {first.size}. "
-            "Leave groups out, or divide the rows."
+            "groups must name at least 2 groups, of which one can be held out; got 1. Leave groups "
+            "out, or divide the rows."
         )
+    return member
+
+
+def numbered(keys: NDArray[Any]) -> Rows:
+    """Number equal keys alike, from 0 in the order of first appearance.
+
+    >>> numbered(np.array([7, 3, 7, 5]))
+    array([0, 1, 0, 2])
+    """
+    _, first, member = np.unique(keys, return_index=True, return_inverse=True)
     rank = np.empty(first.size, dtype=np.intp)
     rank[np.argsort(first)] = np.arange(first.size)
     return rank[member]

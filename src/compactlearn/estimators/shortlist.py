@@ -53,6 +53,7 @@ from compactlearn.estimators.label_output import LabelSpace, RanksLabels, descri
 from compactlearn.estimators.model_size import numbers_of
 from compactlearn.estimators.on_dask.predicting import lazy_on_dask
 from compactlearn.estimators.on_dask.sharing import gathered, share_out
+from compactlearn.estimators.row_folds import numbered
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.estimators.shortlisting.first_look import FirstLook
 from compactlearn.estimators.shortlisting.known import expected_counts
@@ -753,10 +754,7 @@ class _Training:
     @property
     def groups(self) -> Rows:
         """Rows of equal features share a number; groups are numbered as they appear."""
-        if self.copies is None:
-            return np.arange(self.X.shape[0])
-        _, first, place = np.unique(self.copies, return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[place]
+        return np.arange(self.X.shape[0]) if self.copies is None else numbered(self.copies)
 
     def told(self, candidates: Candidates) -> NDArray[np.bool_]:
         """Of which candidates of these rows it is known whether they are there."""
