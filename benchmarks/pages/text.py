@@ -78,6 +78,31 @@ def text_budgets(record: Record) -> Parts:
 
 
 @page.table
+def suggested_labels(record: Record) -> Parts:
+    """Probability and precision of suggested labels: the largest gap of any bin."""
+    yield [
+        "data", "P@1", "P@3", "P@5", "expected labels", "true labels", "best label", "best five",
+        "predicted", "labels of at most 3 rows",
+    ]  # fmt: skip
+    for row in record["measurements"]:
+        gaps = [f"{row[part]['largest_gap']:.2f}" for part in ("best", "best_five", "predicted")]
+        counts = figures(row, "expected_labels", "true_labels", form=".2f")
+        rare = _rare(row["by_frequency"])
+        yield [row["data"], *(f"{value:.3f}" for value in row["precision"]), *counts, *gaps, rare]
+    yield class_of(record)
+
+
+def _rare(groups: list[Record]) -> str:
+    """Return mean probability and precision of best labels that at most three rows have."""
+    own = [group for group in groups if group["at_most"] is not None and group["at_most"] <= 3]
+    n = sum(group["rows"] for group in own)
+    if not n:
+        return "none"
+    means = [sum(g["rows"] * g[key] for g in own) / n for key in ("probability", "precision")]
+    return f"{means[0]:.2f}, right {means[1]:.2f} ({n:,})"
+
+
+@page.table
 def vectorizer(record: Record) -> Parts:
     """P@1 and P@5 of each setting of the words, beside the first, by the number of texts."""
     rows = record["measurements"]
