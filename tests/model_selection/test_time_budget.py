@@ -308,6 +308,14 @@ def test_other_sets_are_tried_in_the_order_they_were(n_rows, n_features, n_label
     assert all(idea.worth == np.inf for idea in full)
 
 
+@pytest.mark.parametrize("name", ["kernel", "ridge"])
+def test_models_need_no_model_before_them(name):
+    """What the linear model finds out for others is found where it was skipped or stopped."""
+    problem = text_problem(120, 30, 4)
+    (idea,) = [one for one in ideas(problem) if one.name == name]
+    assert np.isfinite(idea.run().score)
+
+
 @pytest.mark.parametrize("strategy", ["f1", "cardinality"])
 def test_one_fit_of_a_shortlist_is_judged_by_the_scores_that_its_threshold_is_tuned_on(strategy):
     """They are in the order of the rows that were given, of which some are copies of others."""

@@ -30,6 +30,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core.deadline import checkpoint
 from compactlearn.core.devices import DeviceArray, compressed, host
 from compactlearn.core.unknown_labels import known_somewhere
 from compactlearn.core.warn import quiet
@@ -241,6 +242,7 @@ class CrossFit:
         asked = (fold, *left_out)
         if asked in self._awaited:
             return self._awaited.pop(asked)
+        checkpoint()
         out = np.isin(self.folds, asked)
         held, rest = np.flatnonzero(out), np.flatnonzero(~out)
         part, rows = self._part(asked, held, rest)

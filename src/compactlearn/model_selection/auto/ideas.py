@@ -86,6 +86,11 @@ class Findings:
     linear: list[Found]  # the best settings of the ways to prepare rows, best first
     folds: list[int] = field(default_factory=list)  # those that have judged a model already
 
+    def best(self, problem: Problem) -> Found:
+        """Return the best settings of a linear model, searched where no model has needed them."""
+        self.linear = self.linear or searched(problem)
+        return self.linear[0]
+
 
 def ideas(problem: Problem) -> Iterator[Idea]:
     """Yield what is tried, in order of promise for a second.
@@ -98,10 +103,9 @@ def ideas(problem: Problem) -> Iterator[Idea]:
     known = problem.unknown is None
     findings = Findings([])
     seconds = linear_seconds(problem)
-    if seconds > SHORT:
-        yield quick_idea(problem, seconds)
+    yield from _stopgaps(problem, seconds)
     yield Idea("compact model, logistic decoder", seconds, lambda: _linear(problem, findings))
-    yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.linear[0]))
+    yield Idea("kernel", _kernel_seconds(problem), lambda: _kernel(problem, findings.best(problem)))
     if problem.density >= DENSE and known:
         for best_splits, dearer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
             seconds = dearer * _tree_seconds(problem)
@@ -144,18 +148,7 @@ def _sparse_rows(problem: Problem) -> bool:
 def _ideas_at_size(problem: Problem) -> Iterator[Idea]:
     """Yield a shortlist, stopgaps that precede it, and what may follow where time allows it."""
     seconds = shortlist_seconds(problem)
-    if seconds > SHORT:
-        yield quick_idea(problem, seconds, usual=True)
-    codes = min(problem.n_labels, COMPACT_CODES)
-    yield Idea(
-        "compact model",
-        codes_seconds(problem, codes, problem.n_rows),
-        lambda: try_once(
-            problem, f"CMLL of {codes} codes", few_codes(problem, codes), problem.n_rows
-        ),
-        stopgap=True,
-        stands_for=seconds,
-    )
+    yield from _stopgaps(problem, seconds, usual=True)
     yield shortlist_idea(problem)
     if problem.n_labels > MANY_LABELS:
         return
@@ -176,6 +169,22 @@ def shortlist_idea(problem: Problem) -> Idea:
     model = ShortlistClassifier(threshold=0.5, n_jobs=problem.n_jobs, random_state=problem.seed)
     name = "shortlist, ranked again"
     return Idea("shortlist", seconds, lambda: try_shortlist(problem, name, model))
+
+
+def _stopgaps(problem: Problem, stands_for: float, *, usual: bool = False) -> Iterator[Idea]:
+    """Yield compact models with the linear decoder that precede a model of so many seconds."""
+    if stands_for <= SHORT:
+        return
+    yield quick_idea(problem, stands_for, usual=usual)
+    codes, rows = min(problem.n_labels, COMPACT_CODES), problem.n_rows
+    if codes > QUICK_CODES:
+        yield Idea(
+            "compact model",
+            codes_seconds(problem, codes, rows),
+            lambda: try_once(problem, f"CMLL of {codes} codes", few_codes(problem, codes), rows),
+            stopgap=True,
+            stands_for=stands_for,
+        )
 
 
 def quick_idea(
@@ -212,7 +221,9 @@ def references(problem: Problem, findings: Findings) -> Iterator[Idea]:
     """What everybody knows, for comparison, where it costs little: plain ridge."""
     seconds = _ridge_seconds(problem)
     if seconds <= REFERENCE_SECONDS:
-        yield Idea("ridge", seconds, lambda: _ridge(problem, findings.linear[0]), reference=True)
+        yield Idea(
+            "ridge", seconds, lambda: _ridge(problem, findings.best(problem)), reference=True
+        )
 
 
 def searched(problem: Problem) -> list[Found]:

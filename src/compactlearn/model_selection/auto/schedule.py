@@ -23,7 +23,7 @@ from compactlearn.model_selection.auto.trials import Tried
 # Without a time budget, models that would make the search take longer than this are skipped.
 USUAL_SECONDS = 300.0
 # A model that takes so much of the time left, by its estimate, is preceded by its stopgap.
-COMFORTABLE = 0.5
+COMFORTABLE = 0.25
 FASTEST = 0.3  # pace that is believed: short models vary
 
 
@@ -115,6 +115,8 @@ def run_ideas(
     for idea in ideas:
         if idea.stopgap and not _stopgap_needed(idea, budget, search):
             continue
+        if idea.reference and not search.tried:
+            continue  # nothing to compare with
         reason = _reason_to_skip(idea, budget, search)
         if reason is not None:
             if not idea.reference:
@@ -130,7 +132,8 @@ def run_ideas(
         except TimeUp:
             spent = budget.clock() - start
             stopped = f"stopped after {spent:.0f} s, at the end of the time allowed"
-            search.skipped.append(Skipped(idea.name, spent, stopped))
+            if not idea.reference:
+                search.skipped.append(Skipped(idea.name, spent, stopped))
             continue
         except KeyboardInterrupt:
             if not search.every:

@@ -143,7 +143,7 @@ def _small_ideas(problem: Problem, most_numbers: int, findings: Findings) -> Ite
 
 def _few_codes(problem: Problem, findings: Findings, kind: Any, count: int) -> Idea:
     def run() -> Tried:
-        found = findings.linear[0]
+        found = findings.best(problem)
         embedding = CMLL(count, count) if kind is CMLL else CPLST(count)
         model = CompactClassifier(
             embedding, alpha=found.params["alpha"], decoder="logistic", threshold="f1"
@@ -159,7 +159,7 @@ def _few_features(problem: Problem, findings: Findings, count: int, codes: int) 
     told = f"{_counted(codes, 'code')} of {_counted(count, 'feature')}"
 
     def run() -> Tried:
-        found = findings.linear[0]
+        found = findings.best(problem)
         way, scale = _scaled(found)
         alpha = found.params["alpha"]
         dear = min(count, problem.n_rows) > KEPT_FEATURES
@@ -181,7 +181,7 @@ def _few_weights(problem: Problem, findings: Findings, count: int) -> Idea:
     told = _counted(count, "weight")
 
     def run() -> Tried:
-        found = findings.linear[0]
+        found = findings.best(problem)
         way, scale = _scaled(found)
         alpha = found.params["alpha"]
         model = KeptWeights(count, alpha=alpha, refit_alpha=REFIT_SHARE * alpha, scale=scale)
