@@ -449,10 +449,9 @@ default="auto"
             return None
         if self.retriever is None:
             compact = n_rows * n_labels > _CODES
-            n_codes = min(max(_CODES // n_rows, _FEWEST_CODES), _MOST_CODES, max(1, n_rows // 2))
             return CMLLClassifier(
                 "auto" if compact else None,
-                min(n_codes, n_labels) if compact else None,
+                usual_codes(n_rows, n_labels) if compact else None,
                 alpha="auto",
                 feature_map=UnitRows() if self.unit_rows else None,
                 threshold=0.5,
@@ -803,6 +802,26 @@ class _Training:
         return model.fit(self.X, self.Y, **arguments)
 
 
+def usual_codes(n_rows: int, n_labels: int) -> int:
+    """Return how many codes a retriever that compresses has.
+
+    >>> usual_codes(24_000, 527), usual_codes(65_000, 8_821)
+    (166, 64)
+    """
+    codes = min(max(_CODES // n_rows, _FEWEST_CODES), _MOST_CODES, max(1, n_rows // 2))
+    return min(codes, n_labels)
+
+
+def usual_candidates(n_rows: int, n_labels: int, n_present: float) -> int:
+    """Return how many candidates a row has where all rows have ``n_present`` labels together.
+
+    >>> usual_candidates(24_000, 527, 48_000), usual_candidates(65_000, 8_821, 325_000)
+    (166, 64)
+    """
+    average = int(np.ceil(_PER_PRESENT_LABEL * n_present / max(1, n_rows)))
+    return min(max(_CANDIDATES, average, _PAIRS // n_rows), n_labels)
+
+
 @dataclass(frozen=True)
 class Sizes:
     """How many candidates a row has, and whose."""
@@ -819,9 +838,7 @@ class Sizes:
         if labels.kind != "multilabel":
             n = M
         elif asked.n_candidates == "auto":
-            average = n_present / max(1, n_rows)
-            n = max(_CANDIDATES, int(np.ceil(_PER_PRESENT_LABEL * average)), _PAIRS // n_rows)
-            n = min(n, M)
+            n = usual_candidates(n_rows, M, n_present)
         else:
             n = int(asked.n_candidates)
             if n > M:

@@ -21,7 +21,11 @@ from compactlearn.embeddings.original import Original
 from compactlearn.estimators.cmll import CMLLClassifier
 from compactlearn.estimators.compact import CompactClassifier
 from compactlearn.estimators.kernel_map import KernelMap
-from compactlearn.estimators.shortlist import ShortlistClassifier
+from compactlearn.estimators.shortlist import (
+    ShortlistClassifier,
+    usual_candidates,
+    usual_codes,
+)
 from compactlearn.model_selection.auto.problem import Problem
 from compactlearn.model_selection.auto.searches import (
     FEW_LABELS,
@@ -320,10 +324,8 @@ def shortlist_seconds(problem: Problem) -> float:
     """
     n_rows, n_labels = problem.n_rows, problem.n_labels
     stored = problem.X.nnz / n_rows
-    present = problem.Y.nnz / n_rows
-    candidates = min(n_labels, max(64, 10 * present, 4_000_000 // n_rows))
-    codes = _retriever_codes(problem)
-    retrievers = 3.5 * codes_seconds(problem, codes, n_rows)
+    candidates = usual_candidates(n_rows, n_labels, problem.Y.nnz)
+    retrievers = 3.5 * codes_seconds(problem, usual_codes(n_rows, n_labels), n_rows)
     regressions = n_rows * candidates * (1.2e-6 + 1.5e-7 * stored)
     completing = 1.0 if problem.unknown is None else UNKNOWN_DEARER
     return completing * (retrievers + regressions + 2e-4 * n_rows)
@@ -331,13 +333,10 @@ def shortlist_seconds(problem: Problem) -> float:
 
 def smallest_shortlist(problem: Problem) -> tuple[int, int]:
     """Return numbers, and bytes in float16, that a shortlist will have at the least."""
-    retriever = _retriever_codes(problem) * (problem.n_features + problem.n_labels)
+    codes = usual_codes(problem.n_rows, problem.n_labels)
+    retriever = codes * (problem.n_features + problem.n_labels)
     rows = problem.X.nnz + problem.Y.nnz
     return retriever + rows, 2 * retriever + 6 * rows
-
-
-def _retriever_codes(problem: Problem) -> int:
-    return min(problem.n_labels, max(64, 4_000_000 // problem.n_rows), 500)
 
 
 def linear_seconds(problem: Problem) -> float:
@@ -373,7 +372,7 @@ def _tree_seconds(problem: Problem) -> float:
 
 
 def _shortlist_seconds(problem: Problem) -> float:
-    pairs = problem.n_rows * min(problem.n_labels, max(64, 4_000_000 // problem.n_rows))
+    pairs = problem.n_rows * usual_candidates(problem.n_rows, problem.n_labels, 0.0)
     folds = 1 + min(SHORTLIST_FOLDS, max(1.0, 10_000 / problem.n_rows))
     completing = 1.0 if problem.unknown is None else UNKNOWN_DEARER
     return completing * folds * (1.0 + 1e-5 * pairs)
