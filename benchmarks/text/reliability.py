@@ -1,4 +1,4 @@
-"""How reliable the probabilities of suggested labels are, on four text sets and a long tail.
+"""Reliability of the probabilities of suggested labels, on four text sets and a long tail.
 
     python benchmarks/text/reliability.py [NAME ...] [--data-home FOLDER] [--out FILE]
 

@@ -64,7 +64,7 @@ def words_of(texts):
 
 
 def shares(learnt, judged):
-    """Of the words of a text those that no other one has; of those of a new text the unknown."""
+    """Return the share of words that no other text has, and the share that a new text lacks."""
     rows = words_of(learnt)
     texts_with = Counter(word for row in rows for word in row)
     single = sum(count == 1 for count in texts_with.values()) / sum(map(len, rows))
@@ -73,7 +73,7 @@ def shares(learnt, judged):
 
 
 def tried(make, learnt, judged):
-    """What one kind of features comes to on one draw."""
+    """Measure one kind of features on one draw."""
     words = make()
     X = words.fit_transform([text for text, _ in learnt])
     model = CMLLClassifier(n_label_components=100, alpha="auto", threshold=0.5)

@@ -112,7 +112,7 @@ def save(target: Path, content: bytes) -> None:
 
 
 def _is_part(target: Path, given: Path) -> bool:
-    """Whether a file that exists is one that was given, or lies in a folder that was."""
+    """Return whether a file that exists is one that was given, or lies in a folder that was."""
     try:
         if given.is_dir():
             return target.resolve(strict=True).is_relative_to(given.resolve())

@@ -284,7 +284,7 @@ class SomeLabels:
     """
 
     def accepts(self, value: object) -> bool:
-        """Whether `value` is a string or an integer, or a collection of these."""
+        """Return whether `value` is a string or an integer, or a collection of these."""
         if isinstance(value, str) or Integer().accepts(value):
             return True
         if isinstance(value, Mapping) or not isinstance(value, Iterable):

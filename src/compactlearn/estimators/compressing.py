@@ -215,7 +215,7 @@ def _rows_to_compare(model: Any) -> Any:
 
 
 def _agree(model: Any, other: Any, rows: Any, share: float) -> bool:
-    """Whether no score of some rows differs by more than half of a share of the largest."""
+    """Return whether no score of some rows differs by more than half of a share of the largest."""
     before, after = model.parts_.scores(rows), other.parts_.scores(rows)
     # Half of it, since scores of other rows may differ by somewhat more.
     return bool(np.abs(after - before).max() <= share / 2 * max(1.0, np.abs(before).max()))

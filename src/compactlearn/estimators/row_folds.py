@@ -1,4 +1,4 @@
-"""Which rows are held out together, and folds that keep them together.
+"""Rows that are held out together, and folds that keep them together.
 
 Groups that the user gives decide alone. Without them equal rows belong together, whatever their
 labels: a copy in the training part would give away what the other is judged by.

@@ -31,7 +31,7 @@ _SKIPPED, _UNCASED, _CASED = 0, 1, 2  # what a capital sigma sees in the charact
 
 @dataclass(frozen=True)
 class FinalSigma:
-    """Where "Σ" becomes "ς": behind a letter with case, and before none.
+    """Find where "Σ" becomes "ς": behind a letter with case, and before none.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def _require_plain(vectoriser: CountVectorizer) -> None:
 
 
 def _write_counts(graph: Graph, vectoriser: CountVectorizer, x: str) -> str:
-    """How often each term of the vocabulary is in a text."""
+    """Count each term of the vocabulary in a text."""
     alphabet = Alphabet.of(vectoriser)
     codes = _write_codes(graph, alphabet, x)
     if vectoriser.analyzer == "char":
@@ -124,7 +124,7 @@ def _write_codes(graph: Graph, alphabet: Alphabet, x: str) -> str:
 
 
 def _write_final(graph: Graph, sigma: FinalSigma, kinds: str) -> str:
-    """Whether a character is a capital sigma at the end of a word, by Unicode's definition.
+    """Return whether a character is a capital sigma at the end of a word, by Unicode's definition.
 
     The characters that are not skipped are packed; before and behind the k-th of them are the
     (k - 1)-th and the (k + 1)-th.
@@ -188,7 +188,7 @@ def _write_packed(graph: Graph, codes: str) -> str:
 
 
 def _ranks(graph: Graph, codes: str) -> str:
-    """How many codes other than 0 there are in a row up to each place."""
+    """Count the codes other than 0 in a row up to each place."""
     there = graph.add("Not", graph.add("Equal", codes, graph.constant(np.array(NOTHING))))
     return graph.add("CumSum", graph.cast(there, np.int64), graph.constant(np.array(1)))
 

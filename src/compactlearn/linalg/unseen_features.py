@@ -139,7 +139,7 @@ def _factors(rows: Any, lost: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 
 def _has_unit_rows(rows: Any) -> bool:
-    """Whether there are rows with features, and all of these have unit Euclidean length."""
+    """Return whether there are rows with features, and all of these have unit Euclidean length."""
     squared = _squared_lengths(rows, rows.data)
     squared = squared[squared > 0]
     return bool(squared.size and (np.abs(squared - 1) <= UNIT_TOLERANCE).all())

@@ -451,7 +451,7 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """Whether there is no condition."""
+        """Return whether there is no condition."""
         return self.k is None and self.bounds is None and self.labels is None
 
     def rows(self, block: slice) -> Selection:

@@ -95,7 +95,7 @@ def precision_measure(k: int, drop_empty: bool = False) -> Measure:
 
 
 def f1_measure(k: int, drop_empty: bool = False) -> Measure:
-    """What `f1_at_k` averages."""
+    """Return the F1 of each row that `f1_at_k` averages."""
 
     def f1(rows: LabelRanks) -> np.ndarray:
         return 2 * rows.sum_by_row(rows.lowest_first <= k) / (k + rows.n_present)

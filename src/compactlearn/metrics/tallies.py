@@ -49,7 +49,7 @@ class Tally:
 def tally(
     asked: Asked, Y: Any, scores: Any, labels: Any, mask: Any = None, probabilities: Any = None
 ) -> Tally:
-    """What some rows have to say: their truth, scores, decisions and probabilities.
+    """Some rows: their truth, scores, decisions and probabilities.
 
     >>> one = tally(Asked("zhang", (1,)), [[1, 0]], [[0.9, 0.2]], [[1, 0]])
     >>> both = add_tallies(one, tally(Asked("zhang", (1,)), [[1, 0]], [[0.1, 0.2]], [[0, 0]]))

@@ -54,7 +54,7 @@ class Spare:
         self._keys = _MOST_KEYS
 
     def has_room(self, width: int, count: int, stored: int) -> bool:
-        """Whether so many texts may each have room for so many letters.
+        """Return whether so many texts may each have room for so many letters.
 
         An array of texts gives each of them the room of the longest: a few bytes in a file could
         ask for any amount of memory.

@@ -167,7 +167,7 @@ def _columns(
     *,
     header: bool,
 ) -> MixedColumns:
-    """Which columns there are, and what they hold."""
+    """The columns of a table and their kinds."""
     names = list(table)
     asked = KnownColumns(None, (tags,)) if tags is not None else labels
     feature_places, label_places = split_columns(path, names, asked, ignore)

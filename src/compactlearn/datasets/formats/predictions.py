@@ -135,7 +135,7 @@ def _headings(k: int | None) -> list[str]:
 
 
 def _cell(value: Any) -> Any:
-    """What stands in a cell for a value of JSON or Parquet."""
+    """Return the text of a cell for a value of JSON or Parquet."""
     if value is None:
         return ""
     return json.dumps(value, default=str) if isinstance(value, dict | list) else value

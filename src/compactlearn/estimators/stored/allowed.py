@@ -95,7 +95,7 @@ class Rule:
     words: str
 
     def accepts(self, value: object) -> bool:
-        """Whether `value` is allowed."""
+        """Return whether `value` is allowed."""
         return bool(self.test(value))
 
     def describe(self) -> str:
@@ -138,7 +138,7 @@ def _is_weights(value: Any) -> bool:
 
 
 def _is_numeric(value: Any) -> bool:
-    """Whether a value is a number, or an array or list of them, in half precision too."""
+    """Return whether a value is a number, or an array or list of them, in half precision too."""
     if isinstance(value, list):
         return all(isinstance(part, np.ndarray | int | float) for part in value)
     value = unpacked(value)
@@ -161,7 +161,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _is_categories(value: Any) -> bool:
-    """Whether a value is an array or list of categories.
+    """Return whether a value is an array or list of categories.
 
     Categories that are objects become keys of a dictionary, and the hashes of numbers can be
     chosen: a few thousand such objects are allowed.
@@ -182,7 +182,7 @@ def _is_places(value: Any) -> bool:
 
 
 def is_columns(value: Any) -> bool:
-    """Whether a value names columns of a table, by name, position, mask or slice."""
+    """Return whether a value names columns of a table, by name, position, mask or slice."""
     if isinstance(value, slice):
         ends = (value.start, value.stop, value.step)
         return all(end is None or isinstance(end, int | str) for end in ends)

@@ -65,7 +65,7 @@ class LinearPattern:
     """
 
     def accepts(self, value: object) -> bool:
-        """Whether `value` is a pattern that provably takes linear time."""
+        """Return whether `value` is a pattern that provably takes linear time."""
         if not isinstance(value, str) or len(value) > _LONGEST:
             return False
         flags = _FLAGS.match(value)
@@ -79,7 +79,7 @@ class LinearPattern:
             return False
 
     def describe(self) -> str:
-        """What is accepted, in words."""
+        """Describe the accepted patterns."""
         return (
             "a regular expression that takes linear time on every text, such as "
             r"'(?u)\\b\\w\\w+\\b' (docs/guide/storing.md has its grammar)"
@@ -133,7 +133,7 @@ def _bounds(pattern: str, place: int) -> tuple[float, float, int]:
 
 
 def _joins(joined: re.Match[str], unit: str | None, flags: str) -> bool:
-    """Whether the joining characters are none of those that they join."""
+    """Return whether the joining characters are none of those that they join."""
     joint = joined["joint"].strip("[]\\") or joined["joint"]
     if (
         unit is None

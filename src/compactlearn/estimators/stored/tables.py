@@ -96,7 +96,7 @@ def _plain_parts(parts: Any, chosen: Any, *, fitted: bool) -> Any:
 
 
 def _passes(part: Any) -> bool:
-    """Whether a part is what a fit makes of "passthrough"."""
+    """Return whether a part is what a fit makes of "passthrough"."""
     return type(part) is FunctionTransformer and part.func is None and part.inverse_func is None
 
 

@@ -141,7 +141,7 @@ def at_size(problem: Problem) -> bool:
 
 
 def _projects(problem: Problem) -> bool:
-    """Whether linear models see projected features, since all of them would be too many."""
+    """Return whether linear models see projected features, since all of them would be too many."""
     return min(problem.n_features, problem.n_rows) > KEPT_FEATURES
 
 

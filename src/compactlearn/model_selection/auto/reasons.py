@@ -43,7 +43,7 @@ class BlendInside(Inside):
         return parts if len(self.blend.members) == 1 else parts.named(member.name)
 
     def neighbours(self, X: Any, labels: Places, k: int) -> list[tuple[Neighbour, ...]]:
-        """Those of the first member that has any."""
+        """Return the neighbours of the first member that has any."""
         for member in self.blend.members:
             inside = inside_of(member.model)
             found = inside.neighbours(inside.checked(X), labels, k)

@@ -52,7 +52,7 @@ class TimeBudget:
 
     @property
     def overrun(self) -> bool:
-        """Whether a given budget was exceeded by more than a fifth and a second."""
+        """Return whether a given budget was exceeded by more than a fifth and a second."""
         return self.given is not None and self.left < -(0.2 * self.given + 1.0)
 
     def note(self, estimate: float, seconds: float) -> None:
@@ -157,7 +157,7 @@ def run_ideas(
 
 
 def _stopgap_needed(idea: Idea, budget: TimeBudget, search: Search) -> bool:
-    """Whether the model that a stopgap precedes might not be finished."""
+    """Return whether the model that a stopgap precedes might not be finished."""
     if search.tried:
         return False
     if not search.stopgaps:

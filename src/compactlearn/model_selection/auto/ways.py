@@ -40,7 +40,7 @@ class Prepared:
 
     @property
     def units(self) -> Any:
-        """What columns were divided by, or None."""
+        """The scales that columns were divided by, or None."""
         return getattr(self.transformer, "scale_", None)
 
     def rows(self, X: Any) -> Any:

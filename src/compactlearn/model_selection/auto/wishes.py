@@ -54,7 +54,7 @@ class SizeWish:
         return "float32"
 
     def accepts(self, model: Any, numbers: int) -> bool:
-        """Whether a model with so many numbers is small enough.
+        """Return whether a model with so many numbers is small enough.
 
         Of a shortlist, which is stored as sparse matrices, the bytes in float16 decide.
         """

@@ -1,4 +1,4 @@
-"""What the facts on a model say, in at most five sentences."""
+"""The facts on a model in at most five sentences."""
 
 from __future__ import annotations
 
