@@ -209,7 +209,7 @@ def test_some_labels_choose_the_penalty(monkeypatch):
 
 
 def literal_numbers(Y, labels, p):
-    """Return support, weakest need, mean, any need and strongest other, by loops over a row."""
+    """Return support, weakest need, mean, any need and strongest, by loops over a row."""
     counts = Y.T @ Y
     share = counts / (np.diag(counts)[:, None] + 1.0)
     found = []
@@ -220,9 +220,8 @@ def literal_numbers(Y, labels, p):
         needed = [p[k] for k in company if share[j, k] >= 0.8]
         total = sum(share[j, k] * np.log(max(p[k], 1e-4)) for k in company)
         mean = total / max(1.0, sum(share[j, k] for k in company))
-        other = max((p[k] for k in others), default=0.0)
         weakest = min(needed, default=p[j])
-        found.append([max(support, default=0.0), weakest, mean, bool(needed), other])
+        found.append([max(support, default=0.0), weakest, mean, bool(needed), max(p.values())])
     return np.array(found, dtype=float)
 
 

@@ -89,7 +89,7 @@ class ShortlistInside(Inside):
             lambda log_odds: self.third.said_by(1, log_odds)
         )
         constant = self.third.intercept + self.third.said_by(2, numbers[:, 2]) - self.boundary
-        constant += sum(self.third.said_by(k, alone[:, k - 3]) for k in (3, 5, 7))
+        constant += self.third.said_by(3, alone[:, 0]) + self.third.said_by(5, alone[:, 2])
         parts = parts.plus(constant) + self._company(looked, pairs, numbers, alone)
         if not there.all():
             parts = self._without_absent(parts, X, labels, there)
@@ -113,7 +113,8 @@ class ShortlistInside(Inside):
     def _of_second_look(self, margins: Array) -> Array:
         """Return what margins add to the scores of candidates that come with no other."""
         alone = self.company.alone(margins)
-        return self.third.said_by(0, margins) + self.third.said_by(4, alone[:, 1])
+        own = sum(self.third.said_by(k, alone[:, k - 3]) for k in (4, 7))
+        return self.third.said_by(0, margins) + own
 
     def _company(self, looked: Looked, pairs: Places, numbers: Array, alone: Array) -> Parts:
         """What the other candidates change, with the label that has the last word."""

@@ -4,7 +4,7 @@ The second look judges every candidate by itself. Yet a label that comes with an
 of ten is hardly there without it, and hardly absent where the other is certain: in a hierarchy a
 label is never there without those above it. Four numbers say what the other candidates of the row
 mean for one of them: the strongest support, the weakest of those that it cannot do without, the
-mean log-probability of those that come with it, and the strongest of all others. Together with what
+mean log-probability of those that come with it, and the strongest of all. Together with what
 both looks before say of the candidate, and with its label's frequency, they make the final
 log-odds: a sum of piecewise linear functions of one number each, the same for all labels, which are
 found by a logistic regression.
@@ -84,7 +84,7 @@ class Company:
         """Return the inputs of the final log-odds, for every pair of a row and a candidate.
 
         Second and first look, frequency, support, weakest need, mean of the company, any need, and
-        the strongest other candidate of the row.
+        the strongest candidate of the row.
         """
         found = np.empty((candidates.labels.size, 8))
         found[:, 0] = margins
@@ -103,14 +103,14 @@ class Company:
             row = np.repeat(np.arange(last - first), np.diff(starts))
             found[pairs, 3:7] = self._said(row, candidates.labels[pairs], p[pairs], last - first)
             first = last
-        found[:, 7] = _log_odds(_strongest_other(p, candidates.starts))
+        found[:, 7] = _log_odds(_strongest(p, candidates.starts))
         return found
 
     def alone(self, margins: Floats) -> Array:
         """Return the last five inputs of candidates that come with no other in their row."""
         found = np.zeros((margins.size, 5))
-        found[:, [0, 4]] = _log_odds(np.zeros(1))[0]
-        found[:, 1] = _log_odds(expit(np.asarray(margins, dtype=np.float64)))
+        found[:, 0] = _log_odds(np.zeros(1))[0]
+        found[:, 1] = found[:, 4] = _log_odds(expit(np.asarray(margins, dtype=np.float64)))
         return found
 
     def who(self, candidates: Candidates, margins: Floats, pair: int) -> tuple[int, int]:
@@ -229,23 +229,15 @@ def _corners(values: Array, present: NDArray[np.bool_]) -> Array:
     return corners if corners.size > 1 else np.array([corners[0], corners[0] + 1.0])
 
 
-def _strongest_other(p: Array, starts: Places) -> Array:
-    """Return the largest probability among the other candidates of a row; 0 without any.
+def _strongest(p: Array, starts: Places) -> Array:
+    """Return the largest probability in the row of each candidate.
 
-    >>> _strongest_other(np.array([0.5, 0.9, 0.2, 0.7]), np.array([0, 3, 3, 4]))
-    array([0.9, 0.5, 0.9, 0. ])
+    >>> _strongest(np.array([0.5, 0.9, 0.2, 0.7]), np.array([0, 3, 3, 4]))
+    array([0.9, 0.9, 0.9, 0.7])
     """
     lengths = np.diff(starts)
-    row = np.repeat(np.arange(lengths.size), lengths)
-    order = np.lexsort((p, row))
-    best = order[starts[1:][lengths > 0] - 1]
-    second = np.zeros(lengths.size)
-    second[lengths > 1] = p[order[starts[1:][lengths > 1] - 2]]
-    largest = np.zeros(lengths.size)
-    largest[lengths > 0] = p[best]
-    found = largest[row]
-    found[best] = second[row[best]]
-    return found
+    there = lengths > 0
+    return np.repeat(np.maximum.reduceat(p, starts[:-1][there]), lengths[there]) if p.size else p
 
 
 def _entries(starts: Places, rows: Places) -> tuple[Places, Places]:
