@@ -49,7 +49,9 @@ def test_wordnet_as_texts_and_tags(wordnet, tmp_path, capsys):
     write_texts(wordnet, range(TRAIN, TRAIN + TEST), test)
     columns = ["--text", "text", "--tags", "tags"]
     run(capsys, "fit", train, *columns, "--output", model_file, "--method", "cmll")
-    told = run(capsys, "predict", model_file, test, "--topk", 5, "--format", "jsonl")
+    told = run(
+        capsys, "predict", model_file, test, "--topk", 5, "--format", "jsonl", "--digits", 17
+    )
     model = load_model(model_file)
     with test.open(encoding="utf-8", newline="") as file:
         texts = [row["text"] for row in csv.DictReader(file)]
@@ -71,7 +73,16 @@ def test_wordnet_as_the_repository_writes_it(wordnet, tmp_path, capsys):
     model_file = tmp_path / "w.model"
     run(capsys, "fit", tmp_path / "train.txt", "-o", model_file, "--method", "cmll")
     told = run(
-        capsys, "predict", model_file, tmp_path / "test.txt", "--topk", 3, "--format", "xmlrepo"
+        capsys,
+        "predict",
+        model_file,
+        tmp_path / "test.txt",
+        "--topk",
+        3,
+        "--format",
+        "xmlrepo",
+        "--digits",
+        17,
     )
     model = CMLLClassifier(random_state=0).fit(wordnet.X[:TRAIN], wordnet.Y[:TRAIN])
     best, scores = model.predict_topk(wordnet.X[TRAIN:], 3)

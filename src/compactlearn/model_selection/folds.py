@@ -156,8 +156,8 @@ def hold_folds(
         return
     if _from_moments(model, embedding, data, len(splits), n_solutions):
         for number, moments in enumerate(_training_moments(data, splits)):
-            rows = data.held_out_rows(*splits[number])
-            yield _fold(number, prepared.from_moments(moments), rows)
+            training = prepared.from_moments(moments)
+            yield _fold(number, training, data.held_out_rows(*splits[number]))
         return
     for number, (train, test) in enumerate(splits):
         part = data.part(train)

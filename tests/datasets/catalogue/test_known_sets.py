@@ -58,7 +58,8 @@ def test_every_stored_file_is_in_the_registry(shared_datasets):
         for form in (Copy(file.name, file.bytes, file.sha256), *file.copies)
     }
     stored = {str(path.relative_to(shared_datasets)) for path in shared_datasets.glob("*/*")}
-    assert stored <= known
+    texts = {name for name in stored if name.startswith("eurlex57k/")}  # no features: no `load`
+    assert stored - texts <= known
 
 
 @pytest.mark.parametrize(("entry", "file"), FILES, ids=lambda value: value.name)
