@@ -191,7 +191,7 @@ def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
     np.testing.assert_allclose(company.shares.toarray(), Company.of(*others).shares.toarray())
     held = looks.held_out(looks.solved(1.0, ~inside), company, inside, 1.0)
     new = told & inside[row]
-    assert held.numbers.shape == (new.sum(), 7)
+    assert held.numbers.shape == (new.sum(), 8)
     np.testing.assert_array_equal(held.rows[held.candidates.rows], row[new])
     np.testing.assert_array_equal(held.candidates.labels, label[new])
     np.testing.assert_array_equal(held.present, Y[row, label][new] > 0)

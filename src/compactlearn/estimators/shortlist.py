@@ -59,7 +59,6 @@ from compactlearn.estimators.shortlisting.first_look import FirstLook
 from compactlearn.estimators.shortlisting.known import expected_counts
 from compactlearn.estimators.shortlisting.neighbours import Neighbours
 from compactlearn.estimators.shortlisting.reasons import Looked, ShortlistInside
-from compactlearn.estimators.shortlisting.row_reading import RowReading
 from compactlearn.estimators.shortlisting.second_look import (
     SecondLook,
     problems_of,
@@ -362,9 +361,7 @@ default="auto"
         second = SecondLook.of(final, self.smallest_weight)
         new = _HeldOut.together(held)
         third = ThirdLook.learn(new.numbers, new.present, new.weights, rng)
-        raw, starts = third.scores(new.numbers), new.candidates.starts
-        reading = RowReading.learn(raw, starts, new.present, new.weights, rng)
-        final = reading.scores(raw, starts)
+        final = third.scores(new.numbers)
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
             strategy = "f1" if self.threshold == "auto" else self.threshold
             scores = new.candidates.matrix(final.astype(np.float64)).tocsc()
@@ -372,7 +369,7 @@ default="auto"
             unknown = None if data.unknown is None else data.unknown[new.rows]
             threshold = _tuned(strategy, scores, Y[new.rows], weights, unknown)
         self.retriever_, self._first, self._second = retriever, looked.first, second
-        self._company, self._third, self._reading = data.company, third, reading
+        self._company, self._third = data.company, third
         self._neighbours = None
         if self.n_neighbors:
             self._neighbours = data.neighbours(rows, self.n_neighbors)
@@ -501,7 +498,7 @@ default="auto"
         beside = with_likely_labels(rows, candidates, log_odds, self.C_)
         margins = self._second.margins(beside, candidates, log_odds)
         numbers = self._company.numbers(candidates, margins, log_odds)
-        scores = self._reading.scores(self._third.scores(numbers), candidates.starts)
+        scores = self._third.scores(numbers)
         return Looked(candidates, log_odds, beside, margins, numbers, scores)
 
     def _inside(self) -> ShortlistInside:
@@ -513,7 +510,6 @@ default="auto"
             self._second,
             self._company,
             self._third,
-            self._reading,
             self._boundary,
             self._looked,
             self._dense,

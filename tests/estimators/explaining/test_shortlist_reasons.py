@@ -110,8 +110,7 @@ def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
         margin = model._second.intercepts[j] + OFFSET * first
         numbers = model._company.numbers(usual, margin, first)
         # No company: what a candidate cannot do without is then itself.
-        expected = model._reading.scores(model._third.scores(numbers), usual.starts)
-        assert values[0] == pytest.approx(float(expected[0]), abs=1e-5)
+        assert values[0] == pytest.approx(float(model._third.scores(numbers)[0]), abs=1e-5)
 
 
 def test_the_first_look_is_a_sum_of_three(model, enron):
@@ -145,13 +144,6 @@ def test_company_is_what_other_candidates_change(model, enron):
         alone = numbers.copy()
         alone[:, 3:] = model._company.alone(looked.margins[[own]])
         change = float(model._third.scores(numbers)[0]) - float(model._third.scores(alone)[0])
-        reading, best = model._reading, looked.scores[start:stop].max()
-        if looked.scores[own] < best:  # the best of the row is another one
-            nothing = (one.base - reading.intercept) / (reading.slope + reading.best_slope)
-            change = reading.slope * change
-            change += reading.best_slope * (float(reading.raw_best(best)) - nothing)
-        else:
-            change *= reading.slope + reading.best_slope
         company = [of_kind(one, kind) for kind in ("support", "need", "company")]
         added = sum(term.contribution for kind in company for term in kind.values())
         assert added == pytest.approx(change, abs=1e-5)

@@ -29,7 +29,6 @@ from compactlearn.estimators.explaining.inside import Inside, Places
 from compactlearn.estimators.explaining.parts import Parts, Terms, products, single_terms
 from compactlearn.estimators.shortlisting.candidates import Candidates
 from compactlearn.estimators.shortlisting.first_look import FirstLook
-from compactlearn.estimators.shortlisting.row_reading import RowReading
 from compactlearn.estimators.shortlisting.second_look import OFFSET, SecondLook
 from compactlearn.estimators.shortlisting.third_look import Company, ThirdLook
 
@@ -58,7 +57,6 @@ class ShortlistInside(Inside):
     second: SecondLook
     company: Company
     third: ThirdLook
-    reading: RowReading
     boundary: float  # taken off the scores
     look: Callable[[Any], Looked]
     rank: Callable[[Any], Array]  # scores of all labels; those that are no candidates come last
@@ -90,28 +88,12 @@ class ShortlistInside(Inside):
         parts = second.through(self._of_second_look) + first.through(
             lambda log_odds: self.third.said_by(1, log_odds)
         )
-        constant = self.third.intercept + self.third.said_by(2, numbers[:, 2])
+        constant = self.third.intercept + self.third.said_by(2, numbers[:, 2]) - self.boundary
         constant += self.third.said_by(3, alone[:, 0]) + self.third.said_by(5, alone[:, 2])
         parts = parts.plus(constant) + self._company(looked, pairs, numbers, alone)
-        parts = self._calibrated(parts, looked, pairs).plus(-self.boundary)
         if not there.all():
             parts = self._without_absent(parts, X, labels, there)
         return parts_with_base(parts, X, labels, self.model.base_scores_, self.boundary)
-
-    def _calibrated(self, parts: Parts, looked: Looked, pairs: Places) -> Parts:
-        """Return the parts of calibrated scores.
-
-        A score that says nothing is the best of its row. What the best label of the row changes is
-        a term of its own, unless the label is the best itself.
-        """
-        reading, base = self.reading, parts.base
-        best = np.maximum.reduceat(looked.scores, looked.candidates.starts[:-1])
-        own = (looked.scores[pairs] >= best).astype(np.float64)
-        change = (1.0 - own) * reading.best_slope * (reading.raw_best(best) - base)
-        parts = parts.times(reading.slope + reading.best_slope * own)
-        parts = parts.plus((1.0 - own) * reading.best_slope * base + reading.intercept)
-        note = single_terms("company", ["best label of the row"], change[:, None], best[:, None])
-        return parts + Parts(np.zeros(base.size), (note,))
 
     def _second(self, looked: Looked, labels: Places) -> Parts:
         """Weights times features and likely labels, and intercepts."""
@@ -131,19 +113,20 @@ class ShortlistInside(Inside):
     def _of_second_look(self, margins: Array) -> Array:
         """Return what margins add to the scores of candidates that come with no other."""
         alone = self.company.alone(margins)
-        return self.third.said_by(0, margins) + self.third.said_by(4, alone[:, 1])
+        own = sum(self.third.said_by(k, alone[:, k - 3]) for k in (4, 7))
+        return self.third.said_by(0, margins) + own
 
     def _company(self, looked: Looked, pairs: Places, numbers: Array, alone: Array) -> Parts:
         """What the other candidates change, with the label that has the last word."""
         change = [
             self.third.said_by(k, numbers[:, k]) - self.third.said_by(k, alone[:, k - 3])
-            for k in (3, 4, 5, 6)
+            for k in (3, 4, 5, 6, 7)
         ]
         who = [self.company.who(looked.candidates, looked.margins, int(pair)) for pair in pairs]
         support, need = np.array(who, dtype=np.intp).reshape(-1, 2).T
         n_labels = looked.candidates.n_labels
         likely = looked.candidates.matrix(expit(looked.margins.astype(np.float64)))
-        rest = change[2] + np.where(support < 0, change[0], 0.0)
+        rest = change[2] + change[4] + np.where(support < 0, change[0], 0.0)
         rest = rest + np.where(need < 0, change[1] + change[3], 0.0)
         return Parts(
             np.zeros(pairs.size),

@@ -2,12 +2,13 @@
 
 The second look judges every candidate by itself. Yet a label that comes with another in nine rows
 of ten is hardly there without it, and hardly absent where the other is certain: in a hierarchy a
-label is never there without those above it. Three numbers say what the other candidates of the row
-mean for one of them: the strongest support, the weakest of those that it cannot do without, and the
-mean log-probability of those that come with it. Together with what both looks before say of the
-candidate, and with its label's frequency, they make the final log-odds: a sum of piecewise linear
-functions of one number each, the same for all labels, which are found by a logistic regression. It
-also sets right what is read too boldly: the weights of a rare label fit its few rows too well.
+label is never there without those above it. Four numbers say what the other candidates of the row
+mean for one of them: the strongest support, the weakest of those that it cannot do without, the
+mean log-probability of those that come with it, and the strongest of all. Together with what
+both looks before say of the candidate, and with its label's frequency, they make the final
+log-odds: a sum of piecewise linear functions of one number each, the same for all labels, which are
+found by a logistic regression.
+It also corrects overconfident margins: the weights of a rare label fit its few rows too well.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _PRESENT_CORNERS = (0.0, 1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1.0)  # quantiles of
 _ALL_CORNERS = (0.0, 0.5, 0.9, 0.97, 1.0)  # and of all candidates
 _ABSENT = 200_000  # candidates that are not there: so many are enough for some dozens of numbers
 _C = 0.3
+_BY_CORNERS = (0, 1, 2, 3, 4, 5, 7)  # numbers that enter as piecewise linear functions
+_STRAIGHT = [0, 1, 6]  # and those that enter as they are
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,12 @@ class Company:
         return cls(shares, np.log(often + 1.0) - np.log(given.sum() + 1.0))
 
     def numbers(self, candidates: Candidates, margins: Floats, log_odds: Floats) -> Array:
-        """What the third look rests on, of every pair of a row and a candidate.
+        """Return the inputs of the final log-odds, for every pair of a row and a candidate.
 
-        Second and first look, frequency, support, weakest need, mean of the company, any need.
+        Second and first look, frequency, support, weakest need, mean of the company, any need, and
+        the strongest candidate of the row.
         """
-        found = np.empty((candidates.labels.size, 7))
+        found = np.empty((candidates.labels.size, 8))
         found[:, 0] = margins
         found[:, 1] = log_odds
         found[:, 2] = self.frequency[candidates.labels]
@@ -97,15 +101,16 @@ class Company:
             starts = candidates.starts[first : last + 1]
             pairs = slice(starts[0], starts[-1])
             row = np.repeat(np.arange(last - first), np.diff(starts))
-            found[pairs, 3:] = self._said(row, candidates.labels[pairs], p[pairs], last - first)
+            found[pairs, 3:7] = self._said(row, candidates.labels[pairs], p[pairs], last - first)
             first = last
+        found[:, 7] = _log_odds(_strongest(p, candidates.starts))
         return found
 
     def alone(self, margins: Floats) -> Array:
-        """The last four of the numbers, of candidates that come with no other in their row."""
-        found = np.zeros((margins.size, 4))
+        """Return the last five inputs of candidates that come with no other in their row."""
+        found = np.zeros((margins.size, 5))
         found[:, 0] = _log_odds(np.zeros(1))[0]
-        found[:, 1] = _log_odds(expit(np.asarray(margins, dtype=np.float64)))
+        found[:, 1] = found[:, 4] = _log_odds(expit(np.asarray(margins, dtype=np.float64)))
         return found
 
     def who(self, candidates: Candidates, margins: Floats, pair: int) -> tuple[int, int]:
@@ -152,7 +157,7 @@ class Company:
 class ThirdLook:
     """The final log-odds of a candidate, from its own and those of the row's other candidates."""
 
-    corners: tuple[Array, ...]  # of each number but the last, which is 0 or 1
+    corners: tuple[Array, ...]  # of each number but any need, which is 0 or 1
     coefficients: Array
     intercept: float
 
@@ -165,9 +170,13 @@ class ThirdLook:
         rng: np.random.RandomState,
     ) -> ThirdLook:
         """``numbers`` are of rows that all looks before had not seen."""
-        corners = tuple(_corners(part, present) for part in numbers[:, :-1].T)
+        corners = tuple(_corners(numbers[:, k], present) for k in _BY_CORNERS)
         blank = cls(corners, np.zeros(0), 0.0)
-        pairs, weights = some_pairs(present, weights, rng)
+        pairs, absent = np.arange(present.size), np.flatnonzero(~present)
+        if absent.size > _ABSENT:
+            chosen = rng.choice(absent, _ABSENT, replace=False)
+            pairs = np.sort(np.concatenate([np.flatnonzero(present), chosen]))
+            weights = np.where(present, weights, weights * (absent.size / _ABSENT))
         y = present[pairs]
         if not y.any() or y.all():
             return cls(corners, np.eye(blank.columns(numbers[:0]).shape[1])[0], 0.0)
@@ -176,27 +185,31 @@ class ThirdLook:
         return cls(corners, np.array(model.coef_[0]), float(model.intercept_[0]))
 
     def columns(self, numbers: Array) -> Array:
-        """What the regression looks at; beyond the outermost corners both looks go on to count."""
+        """Return the inputs of the regression; both looks count beyond the outermost corners."""
         parts = [
-            hats_of(part, corners)[:, 1:]
-            for part, corners in zip(numbers[:, :-1].T, self.corners, strict=True)
+            hats_of(numbers[:, k], corners)[:, 1:]
+            for k, corners in zip(_BY_CORNERS, self.corners, strict=True)
         ]
-        return np.column_stack([numbers[:, :2], numbers[:, -1], *parts])
+        return np.column_stack([numbers[:, _STRAIGHT], *parts])
 
     def scores(self, numbers: Array) -> NDArray[np.float32]:
-        """The log-odds of every candidate: ``columns @ coefficients + intercept``."""
+        """Return the log-odds of every candidate: ``columns @ coefficients + intercept``."""
         straight, heights = self._heights
-        total = numbers[:, [0, 1, -1]] @ straight + self.intercept
-        for part, corners, height in zip(numbers.T, self.corners, heights, strict=False):
-            total += np.interp(part, corners, np.append(0.0, height))
+        total = numbers[:, _STRAIGHT] @ straight + self.intercept
+        # Models of older files have no corners for the last number.
+        for k, corners, height in zip(_BY_CORNERS, self.corners, heights, strict=False):
+            total += np.interp(numbers[:, k], corners, np.append(0.0, height))
         return total.astype(np.float32)
 
     def said_by(self, number: int, values: Array) -> Array:
-        """What one of the numbers adds to the score, which is all of this and the intercept."""
+        """Return what one of the numbers adds to the score, without the intercept."""
         straight, heights = self._heights
-        if number == len(self.corners):
+        if number == _STRAIGHT[-1]:
             return straight[2] * values
-        said = np.interp(values, self.corners[number], np.append(0.0, heights[number]))
+        place = _BY_CORNERS.index(number)
+        if place >= len(self.corners):
+            return np.zeros_like(values)
+        said = np.interp(values, self.corners[place], np.append(0.0, heights[place]))
         return said + straight[number] * values if number < 2 else said
 
     @property
@@ -207,21 +220,6 @@ class ThirdLook:
         return straight, heights
 
 
-def some_pairs(
-    present: NDArray[np.bool_], weights: Array, rng: np.random.RandomState
-) -> tuple[Places, Array]:
-    """Return all pairs that are present and enough of the others, and the weights of all pairs.
-
-    Where some stand for all that are not present, their weights do.
-    """
-    pairs, absent = np.arange(present.size), np.flatnonzero(~present)
-    if absent.size > _ABSENT:
-        chosen = rng.choice(absent, _ABSENT, replace=False)
-        pairs = np.sort(np.concatenate([np.flatnonzero(present), chosen]))
-        weights = np.where(present, weights, weights * (absent.size / _ABSENT))
-    return pairs, weights
-
-
 def _corners(values: Array, present: NDArray[np.bool_]) -> Array:
     """Increasing corners, two at least."""
     if not values.size:
@@ -229,6 +227,17 @@ def _corners(values: Array, present: NDArray[np.bool_]) -> Array:
     inner = np.quantile(values[present], _PRESENT_CORNERS) if present.any() else np.zeros(0)
     corners = np.unique(np.concatenate([np.quantile(values, _ALL_CORNERS), inner]))
     return corners if corners.size > 1 else np.array([corners[0], corners[0] + 1.0])
+
+
+def _strongest(p: Array, starts: Places) -> Array:
+    """Return the largest probability in the row of each candidate.
+
+    >>> _strongest(np.array([0.5, 0.9, 0.2, 0.7]), np.array([0, 3, 3, 4]))
+    array([0.9, 0.9, 0.9, 0.7])
+    """
+    lengths = np.diff(starts)
+    there = lengths > 0
+    return np.repeat(np.maximum.reduceat(p, starts[:-1][there]), lengths[there]) if p.size else p
 
 
 def _entries(starts: Places, rows: Places) -> tuple[Places, Places]:

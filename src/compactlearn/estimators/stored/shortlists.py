@@ -8,7 +8,6 @@ import scipy.sparse
 from compactlearn.estimators.shortlist import ShortlistClassifier, Sizes
 from compactlearn.estimators.shortlisting.first_look import FirstLook
 from compactlearn.estimators.shortlisting.neighbours import Neighbours
-from compactlearn.estimators.shortlisting.row_reading import RowReading
 from compactlearn.estimators.shortlisting.second_look import SecondLook
 from compactlearn.estimators.shortlisting.third_look import Company, ThirdLook
 from compactlearn.estimators.shortlisting.unit_rows import UnitRows
@@ -16,11 +15,9 @@ from compactlearn.estimators.stored.checks import is_number, matrix, numbers, re
 from compactlearn.estimators.stored.models import ALL_LABELS, check_labels
 from compactlearn.storing.kinds import allow, whole
 
-# Attributes that older files lack.
-_LATER = {**ALL_LABELS, "_base_scores": None, "_reading": RowReading()}
 _CROSSED = 5  # products of what the first look sees with how frequent a label is
 _STRAIGHT = 3  # numbers that the third look takes as they are
-_NUMBERS = 6  # that it takes by corners
+_NUMBERS = (6, 7)  # that it takes by corners: in older files, and now
 
 
 def _csr(value: object, shape: tuple[int | None, int | None], what: str) -> None:
@@ -40,7 +37,7 @@ def _check_first(look: FirstLook, n_labels: int) -> None:
 
 def _check_third(look: ThirdLook) -> None:
     require(
-        isinstance(look.corners, tuple) and len(look.corners) == _NUMBERS, "corners are missing"
+        isinstance(look.corners, tuple) and len(look.corners) in _NUMBERS, "corners are missing"
     )
     width = sum(numbers(part, (None,), "a row of corners").size - 1 for part in look.corners)
     require(all(part.size > 1 for part in look.corners), "there are too few corners")
@@ -82,10 +79,6 @@ def _check_shortlist(classifier: ShortlistClassifier) -> None:
     numbers(company.frequency, (n_labels,), "the frequency of labels")
     require(isinstance(state["_third"], ThirdLook), "the third look is missing")
     _check_third(state["_third"])
-    reading = state["_reading"]
-    require(isinstance(reading, RowReading), "the calibration of scores is missing")
-    slopes = (reading.slope, reading.best_slope, reading.intercept)
-    require(all(map(is_number, slopes)), "the calibration of scores has no numbers")
     if neighbours is not None:
         require(isinstance(neighbours, Neighbours), "the neighbours are none")
         _check_neighbours(neighbours, n_features, n_labels)
@@ -102,12 +95,11 @@ def _check_shortlist(classifier: ShortlistClassifier) -> None:
 
 
 allow(
-    whole(ShortlistClassifier, _check_shortlist, later=_LATER),
+    whole(ShortlistClassifier, _check_shortlist, later={**ALL_LABELS, "_base_scores": None}),
     whole(Sizes, name="ShortlistSizes"),
     whole(FirstLook),
     whole(SecondLook),
     whole(ThirdLook),
-    whole(RowReading),
     whole(Company),
     whole(Neighbours, later={"unknown": None, "rows": None}),
     whole(UnitRows),
