@@ -71,7 +71,8 @@ def test_wordnet_as_the_repository_writes_it(wordnet, tmp_path, capsys):
     for name, rows in parts.items():
         write_xmlrepo(Dataset(X=wordnet.X[rows], Y=wordnet.Y[rows]), tmp_path / f"{name}.txt")
     model_file = tmp_path / "w.model"
-    run(capsys, "fit", tmp_path / "train.txt", "-o", model_file, "--method", "cmll")
+    as_in_python = ("--method", "cmll", "--dtype", "float64")
+    run(capsys, "fit", tmp_path / "train.txt", "-o", model_file, *as_in_python)
     told = run(
         capsys,
         "predict",
