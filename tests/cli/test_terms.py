@@ -1,4 +1,4 @@
-"""How the shell divides texts into terms, and in which encodings it reads them."""
+"""The terms of texts in the shell, and the encodings that it reads."""
 
 import json
 

@@ -18,7 +18,7 @@ ADVICE = ("divide", "scale", "lower", "too large", "gamma", "square", "liblinear
 
 
 def finite_or_refused(model, rows, fitted_to=None):
-    """Whether all scores and probabilities are finite, or an error gives advice."""
+    """Return whether all scores and probabilities are finite, or an error gives advice."""
     try:
         if fitted_to is not None:
             model.fit(fitted_to, Y)

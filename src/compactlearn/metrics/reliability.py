@@ -533,7 +533,7 @@ def _candidates(
 
 
 def _among_best(row: np.ndarray, label: np.ndarray, p: np.ndarray, k: int) -> np.ndarray:
-    """Whether each pair is one of the k best of its row; of equal ones the lowest label first."""
+    """Mark the k best pairs of each row; of equal ones the lowest label is first."""
     order = np.lexsort((label, -p, row))
     ordered = row[order]
     place = np.arange(len(row)) - np.searchsorted(ordered, ordered)

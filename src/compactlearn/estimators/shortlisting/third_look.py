@@ -7,8 +7,8 @@ mean for one of them: the strongest support, the weakest of those that it cannot
 mean log-probability of those that come with it, and the strongest of all. Together with what
 both looks before say of the candidate, and with its label's frequency, they make the final
 log-odds: a sum of piecewise linear functions of one number each, the same for all labels, which are
-found by a logistic regression.
-It also corrects overconfident margins: the weights of a rare label fit its few rows too well.
+found by a logistic regression. It also corrects overconfident margins: the weights of a rare label
+fit its few rows too well.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def ideas(problem: Problem) -> Iterator[Idea]:
 
 
 def at_size(problem: Problem) -> bool:
-    """Whether the shortlist comes first: sparse rows of many features, and many rows and labels.
+    """Return whether the shortlist is first: sparse rows, many features, rows and labels.
 
     There a compact model with a logistic decoder takes ten to twenty times as long and is worse.
     """
