@@ -40,7 +40,7 @@ test: $(DEV)
 	$(BIN)/ruff check
 	$(BIN)/pyrefly check
 	$(BIN)/lint-imports
-	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --doctest-modules src/compactlearn
+	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --doctest-modules src/compactlearn bench/src/compactlearn_bench
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 test-oldest: $(OLD)/.installed
@@ -69,14 +69,14 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 # Both installs are editable: what runs is always the source in this folder.
-$(CLI): pyproject.toml | $(BIN)/python
+$(CLI): pyproject.toml bench/pyproject.toml | $(BIN)/python
 	@echo "installing compactlearn[cli]"
-	@$(PIP) --editable '.[cli]'
+	@$(PIP) --editable '.[cli]' --editable ./bench
 	@touch $@
 
-$(DEV): pyproject.toml | $(BIN)/python
+$(DEV): pyproject.toml bench/pyproject.toml | $(BIN)/python
 	@echo "installing compactlearn[dev]"
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --editable '.[dev]' --editable './bench[report]'
 	@touch $@ $(CLI)
 
 $(OLD)/.installed: pyproject.toml tools/oldest.py

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from compactlearn import CompactClassifier
-from compactlearn.records import Cell, Record
+from compactlearn_bench.records import Cell, Record
 
 #: Few examples, the same ones on every machine: a theorem must not be flaky.
 modest = settings(

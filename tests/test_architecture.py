@@ -151,11 +151,11 @@ def test_few_packages_are_required():
 
 # Private names of others that are used all the same, and why.
 PRIVATE = {
-    ("compactlearn.core.validation", "_safe_indexing"): "scikit-learn has no public way to do so",
-    ("compactlearn.core.validation", "_num_samples"): "scikit-learn has no public way to do so",
-    ("compactlearn.core.warn", "_getframe"): "Python's own, for the frame that a warning is about",
+    ("compactlearn.core._validation", "_safe_indexing"): "scikit-learn has no public way to do so",
+    ("compactlearn.core._validation", "_num_samples"): "scikit-learn has no public way to do so",
+    ("compactlearn.core._warn", "_getframe"): "Python's own, for the frame that a warning is about",
     (
-        "compactlearn.bench.harness.worker",
+        "compactlearn_bench.harness.worker",
         "_exit",
     ): "Python's own, for a process that must not clean up",
 }

@@ -10,16 +10,16 @@ from numpydoc.validate import validate
 PACKAGES = (
     "compactlearn",
     "compactlearn.datasets",
-    "compactlearn.bench",
+    "compactlearn_bench",
     "compactlearn.decoding",
     "compactlearn.embeddings",
     "compactlearn.metrics",
     "compactlearn.model_selection",
     "compactlearn.inspection",
     "compactlearn.plots",
-    "compactlearn.records",
+    "compactlearn_bench.records",
     "compactlearn.related",
-    "compactlearn.report",
+    "compactlearn_bench.report",
 )
 # GL08: no docstring; SS03: a summary without a full stop; PR01 and PR02: parameters that are not
 # documented, and documented ones that are not there. Others are left out: a section for what is

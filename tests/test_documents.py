@@ -22,9 +22,9 @@ from unittest import mock
 import pytest
 import typer
 
-from compactlearn.bench.methods.finding import GROUP
-from compactlearn.cli import app
-from compactlearn.records import open_records
+from compactlearn.cli import _app as app
+from compactlearn_bench.methods.finding import GROUP
+from compactlearn_bench.records import open_records
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -135,9 +135,8 @@ def test_what_is_not_run_has_a_reason_and_is_little():
     assert {block.kind for block in left} == {"commands"}
     lines = [line.split("#")[0].strip() for block in left for line in block.text.splitlines()]
     assert [line for line in lines if not line.startswith(("make ", "pip install "))] == [
-        "compactlearn bench benchmarks/paper/linear.toml --data-home DIR --workers 4",
-        "compactlearn bench benchmarks/paper/SPEC.toml --store DIR "
-        "--pack benchmarks/paper/records.jsonl.xz",
+        "compactlearn bench bench/paper/linear.toml --data-home DIR --workers 4",
+        "compactlearn bench bench/paper/SPEC.toml --store DIR --pack bench/paper/records.jsonl.xz",
     ]
 
 
@@ -320,9 +319,9 @@ def cut_down(source):
 @by_chain("commands")
 def test_the_commands_run(chain, tmp_path):
     """As printed, in a folder that has our specs as a clone has them, cut down to seconds."""
-    specs = tmp_path / "benchmarks" / "paper"
+    specs = tmp_path / "bench" / "paper"
     specs.mkdir(parents=True)
-    for source in (ROOT / "benchmarks" / "paper").glob("*.toml"):
+    for source in (ROOT / "bench" / "paper").glob("*.toml"):
         (specs / source.name).write_text(cut_down(source), encoding="utf-8")
     page_files(chain[0].page, tmp_path)
     for block in chain:
@@ -333,7 +332,7 @@ def test_the_commands_run(chain, tmp_path):
             command = line.split(" #")[0]
             assert not re.search(r"\b[A-Z]{3,}\b", command), f"what is meant in {line!r}?"
             shell(line, tmp_path)
-    made = [path for path in tmp_path.iterdir() if path != tmp_path / "benchmarks"]
+    made = [path for path in tmp_path.iterdir() if path != tmp_path / "bench"]
     assert made
 
 
@@ -384,7 +383,7 @@ def test_commands_within_sentences_are_understood(command, monkeypatch):
 
 @pytest.mark.parametrize("script", ["tables.py", "figures.py"])
 def test_tables_and_figures_are_those_of_the_records(script):
-    command = [sys.executable, str(ROOT / "benchmarks" / script), "--check"]
+    command = [sys.executable, str(ROOT / "bench" / script), "--check"]
     assert subprocess.run(command).returncode == 0
 
 

@@ -10,26 +10,26 @@ from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 
 import compactlearn
-from compactlearn.bench import Task, cells_of, entry_names, parse_spec
-from compactlearn.bench.methods.engine_entry import EngineEntry
-from compactlearn.bench.methods.grids import configurations
-from compactlearn.bench.methods.library_entries import ENTRIES
+from compactlearn._method_table import ROWS as METHOD_ROWS
+from compactlearn._method_table import MethodRow
 from compactlearn.embeddings import PLST
-from compactlearn.method_table import ROWS as METHOD_ROWS
-from compactlearn.method_table import MethodRow
 from compactlearn.metrics import evaluate, scorer
-from compactlearn.metrics.averages import KNOWN, Measure, average
-from compactlearn.metrics.hit_counts import count
-from compactlearn.metrics.label_ranks import label_ranks
-from compactlearn.metrics.table import ROWS as METRIC_ROWS
-from compactlearn.metrics.table import Metric
-from compactlearn.metrics.truth import read_truth
+from compactlearn.metrics._averages import KNOWN, Measure, average
+from compactlearn.metrics._hit_counts import count
+from compactlearn.metrics._label_ranks import label_ranks
+from compactlearn.metrics._table import ROWS as METRIC_ROWS
+from compactlearn.metrics._table import Metric
+from compactlearn.metrics._truth import read_truth
 from compactlearn.model_selection import GridSearchMoments
-from compactlearn.records import Cell, Record, aggregate
-from compactlearn.report import render_html
-from compactlearn.report.tables.names import arrow, metric_order, title
-from compactlearn.report.tables.published import family_of, method_order
-from compactlearn.report.words.legend import describe, legend
+from compactlearn_bench import Task, cells_of, entry_names, parse_spec
+from compactlearn_bench.methods.engine_entry import EngineEntry
+from compactlearn_bench.methods.grids import configurations
+from compactlearn_bench.methods.library_entries import ENTRIES
+from compactlearn_bench.records import Cell, Record, aggregate
+from compactlearn_bench.report import render_html
+from compactlearn_bench.report.tables.names import arrow, metric_order, title
+from compactlearn_bench.report.tables.published import family_of, method_order
+from compactlearn_bench.report.words.legend import describe, legend
 
 X, Y = make_multilabel_classification(n_samples=90, n_features=8, n_classes=5, random_state=0)
 

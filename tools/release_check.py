@@ -54,7 +54,7 @@ def check_contents(sdist: Path, wheel: Path) -> None:
     needed = {f"src/{name}" for name in package_files()} | {
         "pyproject.toml", "README.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE",
         "Makefile", "tests/makers.py", "docs/conf.py", "docs/METHODS.md", "tools/smoke.py",
-        "benchmarks/tables.py", "benchmarks/pages/shared.py", "benchmarks/paper/records.jsonl.xz",
+        "bench/tables.py", "bench/pages/shared.py", "bench/paper/records.jsonl.xz",
     }  # fmt: skip
     if needed - held:
         raise SystemExit(

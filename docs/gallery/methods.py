@@ -10,8 +10,8 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
-from compactlearn.bench import parse_spec, run
-from compactlearn.records import Store, aggregate, open_records
+from compactlearn_bench import parse_spec, run
+from compactlearn_bench.records import Store, aggregate, open_records
 
 spec = parse_spec(
     {

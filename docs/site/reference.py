@@ -17,11 +17,11 @@ PACKAGES = (
     "compactlearn.model_selection",
     "compactlearn.related",
     "compactlearn.datasets",
-    "compactlearn.records",
-    "compactlearn.report",
+    "compactlearn_bench.records",
+    "compactlearn_bench.report",
     "compactlearn.inspection",
     "compactlearn.plots",
-    "compactlearn.bench",
+    "compactlearn_bench",
     "compactlearn.decoding",
 )
 KINDS = ("Estimators", "Functions", "Types", "Constants")

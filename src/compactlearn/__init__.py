@@ -1,85 +1,88 @@
 """Compact learning for multi-label classification.
 
-The names below are loaded when they are first asked for, so that ``import compactlearn`` takes a
-moment only; type checkers and the import contract read where they come from in the block that is
-never run.
+The names below are imported when they are first used, so that ``import compactlearn`` takes a
+moment only. Type checkers and the import contract read their homes in the block that never runs.
 """
 
 from typing import TYPE_CHECKING
 
-from compactlearn.core.lazy import names_on_demand
+from compactlearn.core._lazy import names_on_demand
 
 if TYPE_CHECKING:
+    from compactlearn._methods import METHODS, method
+    from compactlearn.auto._classifier import AutoCompactClassifier
+    from compactlearn.auto._texts import text_classifier
+    from compactlearn.compact._any_classifier import evaluate, predict_labels, predict_topk
+    from compactlearn.compact._classifier import CompactClassifier
+    from compactlearn.compact._cmll import CMLLClassifier
+    from compactlearn.compact._kernel_map import KernelMap
+    from compactlearn.compact._kernel_regressor import KernelRegressor
+    from compactlearn.compact._path import fit_path
+    from compactlearn.compact._threshold_tuner import ThresholdTuner
     from compactlearn.embeddings import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, Original
-    from compactlearn.estimators import (
-        METHODS,
-        C2AEClassifier,
-        CMLLClassifier,
-        CompactClassifier,
-        KernelMap,
-        KernelRegressor,
-        POPClassifier,
-        ShortlistClassifier,
-        ThresholdTuner,
-        evaluate,
-        explain,
-        fit_path,
-        label_neighbours,
-        load_model,
-        method,
-        predict_labels,
-        predict_topk,
-        save_model,
-    )
-    from compactlearn.export import to_onnx
-    from compactlearn.linalg import Moments
-    from compactlearn.model_selection import (
-        AutoCompactClassifier,
-        CMLLClassifierCV,
-        text_classifier,
-    )
-    from compactlearn.storing import ModelFileError
+    from compactlearn.inspection._explain import explain, label_neighbours
+    from compactlearn.io._errors import ModelFileError
+    from compactlearn.io._storable import load_model, save_model
+    from compactlearn.io.onnx import to_onnx
+    from compactlearn.linalg._moments import Moments
+    from compactlearn.model_selection import CMLLClassifierCV
+    from compactlearn.related._c2ae import C2AEClassifier
+    from compactlearn.related._pop import POPClassifier
+    from compactlearn.shortlist._classifier import ShortlistClassifier
 
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
-        "embeddings": ("CMLL", "CPLST", "DMLR", "MDDM", "PLST", "FaIE", "Original"),
-        "estimators": (
+        "_methods": (
             "METHODS",
-            "C2AEClassifier",
-            "CMLLClassifier",
-            "CompactClassifier",
-            "KernelMap",
-            "KernelRegressor",
-            "KernelRegressor",
-            "POPClassifier",
-            "ShortlistClassifier",
-            "ThresholdTuner",
-            "evaluate",
-            "fit_path",
             "method",
+        ),
+        "auto._classifier": ("AutoCompactClassifier",),
+        "auto._texts": ("text_classifier",),
+        "compact._any_classifier": (
+            "evaluate",
+            "predict_labels",
             "predict_topk",
+        ),
+        "compact._classifier": ("CompactClassifier",),
+        "compact._cmll": ("CMLLClassifier",),
+        "compact._kernel_map": ("KernelMap",),
+        "compact._kernel_regressor": ("KernelRegressor",),
+        "compact._path": ("fit_path",),
+        "compact._threshold_tuner": ("ThresholdTuner",),
+        "embeddings": (
+            "CMLL",
+            "CPLST",
+            "DMLR",
+            "MDDM",
+            "PLST",
+            "FaIE",
+            "Original",
+        ),
+        "inspection._explain": (
             "explain",
             "label_neighbours",
+        ),
+        "io._errors": ("ModelFileError",),
+        "io._storable": (
             "load_model",
-            "predict_labels",
             "save_model",
         ),
-        "export": ("to_onnx",),
-        "linalg": ("Moments",),
-        "model_selection": ("AutoCompactClassifier", "CMLLClassifierCV", "text_classifier"),
-        "storing": ("ModelFileError",),
+        "io.onnx": ("to_onnx",),
+        "linalg._moments": ("Moments",),
+        "model_selection": ("CMLLClassifierCV",),
+        "related._c2ae": ("C2AEClassifier",),
+        "related._pop": ("POPClassifier",),
+        "shortlist._classifier": ("ShortlistClassifier",),
     },
     parts=(
-        "bench",
+        "auto",
         "datasets",
         "inspection",
         "metrics",
         "model_selection",
         "plots",
-        "records",
         "related",
-        "report",
     ),
 )
 

@@ -14,22 +14,18 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, svds
 
-from compactlearn.core.optional import require
-from compactlearn.core.params import Integer
-from compactlearn.core.validation import n_rows_of
-from compactlearn.estimators.any_classifier import scores_to_rank
-from compactlearn.estimators.explaining.asking import (
-    classifier_of,
-    labels_in_space,
-    seen_at_the_end,
-)
-from compactlearn.estimators.explaining.label_names import LabelNames
-from compactlearn.estimators.explaining.near_labels import nearest_labels, unit_vectors
-from compactlearn.linalg.dense import svd
-from compactlearn.metrics.chances import check_probabilities
-from compactlearn.metrics.reliability import suggested_error
-from compactlearn.metrics.scoring import predicted_probabilities
-from compactlearn.metrics.truth import Truth, read_truth
+from compactlearn.compact._any_classifier import scores_to_rank
+from compactlearn.core._optional import require
+from compactlearn.core._params import Integer
+from compactlearn.core._validation import n_rows_of
+from compactlearn.inspection._explain import classifier_of, labels_in_space, seen_at_the_end
+from compactlearn.inspection._label_names import LabelNames
+from compactlearn.inspection._label_neighbours import nearest_labels, unit_vectors
+from compactlearn.linalg._dense import svd
+from compactlearn.metrics._probabilities import check_probabilities
+from compactlearn.metrics._reliability import suggested_error
+from compactlearn.metrics._scoring import predicted_probabilities
+from compactlearn.metrics._truth import Truth, read_truth
 
 __all__ = ["plot_embedding", "plot_label_map", "plot_reliability", "plot_tradeoff"]
 

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from compactlearn.bench import Event, RunError
-from compactlearn.bench.methods import finding
-from compactlearn.cli import bench, bench_view, main
-from compactlearn.records import Cell, Store
+from compactlearn.cli import main
+from compactlearn_bench import Event, RunError
+from compactlearn_bench.cli import bench, bench_view
+from compactlearn_bench.methods import finding
+from compactlearn_bench.records import Cell, Store
 from tests.makers import heed_ctrl_c
 
-HELPERS = Path(__file__).resolve().parents[1] / "bench" / "helpers"
+HELPERS = Path(__file__).resolve().parents[2] / "bench" / "tests" / "harness" / "helpers"
 
 
 @pytest.fixture(autouse=True)

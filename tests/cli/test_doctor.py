@@ -10,9 +10,9 @@ import pytest
 
 from compactlearn import CMLLClassifier
 from compactlearn.cli import main
-from compactlearn.core import machine
+from compactlearn.core import _machine as machine
 from compactlearn.datasets import load
-from compactlearn.estimators.from_files import fit_to
+from compactlearn.io._columns import fit_to
 
 PROJECT = tomllib.loads(
     (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8")
@@ -22,7 +22,7 @@ PROJECT = tomllib.loads(
 @pytest.fixture(autouse=True)
 def without_torch(monkeypatch):
     """Its import takes seconds; it has a test of its own."""
-    monkeypatch.setattr("compactlearn.cli.doctor.devices", dict)
+    monkeypatch.setattr("compactlearn.cli._doctor.devices", dict)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_packages_are_those_of_the_project():
 
 
 def test_an_absent_package_is_named_with_its_extra(capsys, monkeypatch):
-    monkeypatch.setattr("compactlearn.cli.doctor.optional_packages", lambda: {"x": {"left": None}})
+    monkeypatch.setattr("compactlearn.cli._doctor.optional_packages", lambda: {"x": {"left": None}})
     assert main(["doctor"]) == 0
     assert "no left (pip install 'compactlearn[x]')" in capsys.readouterr().out
 

@@ -9,7 +9,7 @@ import pytest
 from compactlearn import CMLLClassifier, load_model
 from compactlearn.cli import main
 from compactlearn.datasets import Dataset, load, open_blocks, write_arff
-from compactlearn.estimators.from_files import columns_of
+from compactlearn.io._columns import columns_of
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,11 @@ import pytest
 import typer
 
 import compactlearn
-from compactlearn.bench import paper_demo
-from compactlearn.cli import app, demo, main
-from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli import _app as app
+from compactlearn.cli import main
+from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
+from compactlearn_bench import paper_demo
+from compactlearn_bench.cli import demo
 
 
 @pytest.fixture(autouse=True)

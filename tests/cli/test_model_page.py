@@ -168,7 +168,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(place, monkeypatch, ca
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("compactlearn.core.atomic.os.fsync", full)
+    monkeypatch.setattr("compactlearn.core._atomic.os.fsync", full)
     assert main(["report", "n.model", "notes.csv", "--out", "old.html", "--force"]) == 2
     assert "cannot be written to old.html (No space left on device)" in capsys.readouterr().err
     assert (place / "old.html").read_text() == "what was there"

@@ -13,7 +13,7 @@ import pytest
 from compactlearn import CMLLClassifier, evaluate, load_model, method, predict_labels
 from compactlearn.cli import main
 from compactlearn.datasets import Dataset, load, write_arff, write_parquet, write_xmlrepo
-from compactlearn.estimators.from_files import columns_of
+from compactlearn.io._columns import columns_of
 
 NOTES = [
     ("boil the pasta in salted water", ["food", "pasta"]),

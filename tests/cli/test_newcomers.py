@@ -11,14 +11,15 @@ from rich.cells import cell_len
 from sklearn.base import clone
 
 from compactlearn import CMLLClassifier
-from compactlearn.bench import Event
-from compactlearn.cli import main, tables
-from compactlearn.cli.bench_view import CellProgress
-from compactlearn.cli.mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli import _tables as tables
+from compactlearn.cli import main
+from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
 from compactlearn.datasets import list_datasets, load
 from compactlearn.model_selection import CMLLClassifierCV, RatioSearchCV
-from compactlearn.records import Cell
-from compactlearn.report.tables.names import configuration
+from compactlearn_bench import Event
+from compactlearn_bench.cli.bench_view import CellProgress
+from compactlearn_bench.records import Cell
+from compactlearn_bench.report.tables.names import configuration
 
 HEAD = "id,x,z,amazed,happy\n"
 ROWS = "".join(f"row{i},{i % 7},{i % 5 - 2},{i % 2},{int(i % 3 == 0)}\n" for i in range(30))

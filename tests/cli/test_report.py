@@ -182,7 +182,7 @@ def test_a_place_where_nothing_can_be_written(store, monkeypatch, form, capsys):
     def full(path, *rest, **more):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("compactlearn.cli.targets.atomic", full)
+    monkeypatch.setattr("compactlearn.cli._targets.atomic", full)
     sentence = refused([str(store), "--format", form], capsys)
     assert "cannot be written to report" in sentence
     assert "(No space left on device); choose another place by --output" in sentence

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from compactlearn import CMLLClassifier, load_model
-from compactlearn.cli import fit, main
+from compactlearn.cli import _fit as fit
+from compactlearn.cli import main
 from compactlearn.datasets import Dataset, write_parquet
 from tests.makers import heed_ctrl_c
 

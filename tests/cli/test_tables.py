@@ -13,7 +13,7 @@ import pytest
 from compactlearn import load_model, predict_labels
 from compactlearn.cli import main
 from compactlearn.datasets import load
-from compactlearn.estimators.from_files import columns_of
+from compactlearn.io._columns import columns_of
 
 ROWS = [
     ("a1", "=SUM(A1)", "boil the pasta in salted water", ["food", "pasta"]),

@@ -15,7 +15,7 @@ from compactlearn import (
     ShortlistClassifier,
     related,
 )
-from compactlearn.embeddings.base import Embedding
+from compactlearn.embeddings._base import Embedding
 
 # Parameters that make a fit short and repeatable, where an estimator has them.
 SMALL = {

@@ -31,7 +31,7 @@ from compactlearn import (
     ShortlistClassifier,
     ThresholdTuner,
 )
-from compactlearn.core.params import Regressor
+from compactlearn.core._params import Regressor
 from compactlearn.datasets import load
 from compactlearn.metrics import evaluate
 from compactlearn.model_selection import GridSearchMoments

@@ -14,12 +14,12 @@ from compactlearn import (
     AutoCompactClassifier,
     CMLLClassifier,
     ShortlistClassifier,
+    ThresholdTuner,
     load_model,
     predict_labels,
     save_model,
     text_classifier,
 )
-from compactlearn.estimators import ThresholdTuner
 from compactlearn.inspection import inspect_model
 from compactlearn.metrics import scorer
 

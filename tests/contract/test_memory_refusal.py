@@ -20,7 +20,7 @@ from compactlearn import (
     KernelMap,
     Original,
 )
-from compactlearn.core import memory
+from compactlearn.core import _memory as memory
 from tests.makers import make_data
 
 from .state import Unchanged
@@ -134,7 +134,7 @@ def test_what_a_fit_takes_was_announced(model, shape, monkeypatch):
     Y = sp.csr_array((rng.random((n, n_labels)) < 0.02).astype(int))
     announced = []
     monkeypatch.setattr(
-        "compactlearn.core.memory.require_memory",
+        "compactlearn.core._memory.require_memory",
         lambda needed, **_: announced.append(needed),
     )
     tracemalloc.start()

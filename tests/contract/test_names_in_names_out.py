@@ -34,11 +34,7 @@ from compactlearn import (
     predict_topk,
 )
 from compactlearn.metrics import scorer
-from compactlearn.model_selection import (
-    GridSearchMoments,
-    IterativeStratification,
-    RatioSearchCV,
-)
+from compactlearn.model_selection import GridSearchMoments, IterativeStratification, RatioSearchCV
 from tests.makers import make_data
 
 from .state import Unchanged

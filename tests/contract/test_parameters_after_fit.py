@@ -33,8 +33,8 @@ from compactlearn import (
     fit_path,
     related,
 )
-from compactlearn.core.params import Choice, Flag, Integer, Nothing, Numbers, Real
-from compactlearn.embeddings.base import Embedding
+from compactlearn.core._params import Choice, Flag, Integer, Nothing, Numbers, Real
+from compactlearn.embeddings._base import Embedding
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
 from compactlearn.related import (
     LEML,

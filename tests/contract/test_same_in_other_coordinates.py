@@ -4,17 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from compactlearn import (
-    CMLL,
-    CPLST,
-    DMLR,
-    MDDM,
-    PLST,
-    CompactClassifier,
-    FaIE,
-    KernelMap,
-    Original,
-)
+from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, KernelMap, Original
 from compactlearn.related import CCA, LPP, MLSI, NPE, OPLS, PCA
 from tests.contract.every_classifier import EVERY
 from tests.makers import as_dense, make_data, untuned

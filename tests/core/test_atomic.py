@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from compactlearn.core.atomic import atomic
+from compactlearn.core._atomic import atomic
 
 
 def test_a_file_appears_when_the_block_ends(tmp_path):

@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 
 import compactlearn
 from compactlearn import CMLLClassifier, CMLLClassifierCV, POPClassifier, ThresholdTuner
-from compactlearn.core.available import _Method, available_if
+from compactlearn.core._available import _Method, available_if
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
 
 rng = np.random.default_rng(0)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compactlearn.core import memory
+from compactlearn.core import _memory as memory
 
 GIB = 2**30
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from compactlearn.core.optional import require
+from compactlearn.core._optional import require
 
 
 def test_a_present_module_is_returned():

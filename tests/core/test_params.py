@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from compactlearn.core.params import (
+from compactlearn.core._params import (
     Choice,
     Flag,
     Integer,

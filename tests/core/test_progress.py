@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from compactlearn.core import progress
-from compactlearn.core.progress import track
+from compactlearn.core import _progress as progress
+from compactlearn.core._progress import track
 
 
 class Terminal(io.StringIO):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.core.shown import shown
-from compactlearn.core.spreadsheet import csv_line, no_formula
+from compactlearn.core._shown import shown
+from compactlearn.core._spreadsheet import csv_line, no_formula
 
 ANY = st.text(st.characters(), max_size=20)  # halves of surrogate pairs too
 CELLS = st.lists(

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from compactlearn import CMLLClassifier
-from compactlearn.core import threads
-from compactlearn.core.threads import VARIABLES, blas_threads, free_cores
-from compactlearn.linalg.eigen import leading_eigenpairs
+from compactlearn.core import _threads as threads
+from compactlearn.core._threads import VARIABLES, blas_threads, free_cores
+from compactlearn.linalg._eigen import leading_eigenpairs
 
 BLAS = ThreadpoolController().select(user_api="blas").lib_controllers
 rng = np.random.default_rng(0)
@@ -197,7 +197,7 @@ FORKED = """
 import os, threading
 from threadpoolctl import ThreadpoolController, threadpool_info
 import compactlearn
-from compactlearn.core.threads import blas_threads
+from compactlearn.core._threads import blas_threads
 
 def numbers():
     return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}

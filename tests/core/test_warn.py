@@ -11,7 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 import compactlearn
 from compactlearn.cli import main
-from compactlearn.core.warn import silence
+from compactlearn.core._warn import silence
 
 
 def say(text, category=UserWarning):

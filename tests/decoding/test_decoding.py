@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from compactlearn.decoding import LinearScorer, top_labels
-from compactlearn.decoding.linear import linear_numbers
+from compactlearn.decoding._linear import linear_numbers
 
 rng = np.random.default_rng(0)
 
@@ -40,7 +40,7 @@ def test_three_steps_are_taken_in_the_cheapest_order(widths, scaled, monkeypatch
     costs = [D * M, D * d + d * M, D * m + m * M, D * d + d * m + m * M]
     assert sum(factor.size for factor in scorer.factors) == min(costs)
     assert linear_numbers(D, M, d, m) == min(costs) + M
-    monkeypatch.setattr("compactlearn.decoding.linear._BLOCK_ENTRIES", 10)
+    monkeypatch.setattr("compactlearn.decoding._linear._BLOCK_ENTRIES", 10)
     for given_ in (X, sp.csr_array(X)):
         np.testing.assert_allclose(scorer.scores(given_), rows @ P @ B @ W + b, atol=1e-12)
     own = np.eye(D) if scale is None else np.diag(1 / scale)
@@ -57,7 +57,7 @@ def test_what_is_no_product_is_not_copied():
 
 
 def test_blocks_cover_every_row_once(monkeypatch):
-    monkeypatch.setattr("compactlearn.decoding.linear._BLOCK_ENTRIES", 10)
+    monkeypatch.setattr("compactlearn.decoding._linear._BLOCK_ENTRIES", 10)
     X = rng.normal(size=(200, 3))
     scorer = LinearScorer((np.eye(3),), np.ones(3))
     pieces = list(scorer.blocks(X))

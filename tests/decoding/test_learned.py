@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from compactlearn.decoding.learned import SHARES, CodeSums, choose_share, learn_linear_decoder
+from compactlearn.decoding._learned import SHARES, CodeSums, choose_share, learn_linear_decoder
 
 SIZES = {"tall": (60, 4, 6), "one label": (40, 3, 1), "one code": (30, 1, 4), "wide": (9, 14, 5)}
 every_size = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES.keys())

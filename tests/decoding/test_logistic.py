@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from compactlearn.decoding.held_out import DecoderData, HeldOutFold
-from compactlearn.decoding.logistic import (
+from compactlearn.decoding._held_out import DecoderData, HeldOutFold
+from compactlearn.decoding._logistic import (
     PENALTIES,
     TOLERANCE,
     as_log_odds,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from compactlearn.decoding import logistic_at_size
-from compactlearn.decoding.held_out import DecoderData, HeldOutFold
-from compactlearn.decoding.logistic import (
+from compactlearn.decoding import _logistic_at_size as logistic_at_size
+from compactlearn.decoding._held_out import DecoderData, HeldOutFold
+from compactlearn.decoding._logistic import (
     PENALTIES,
     Scaling,
     as_log_odds,
@@ -16,7 +16,7 @@ from compactlearn.decoding.logistic import (
     learn_logistic_decoder,
     prior_log_odds,
 )
-from compactlearn.decoding.logistic_at_size import (
+from compactlearn.decoding._logistic_at_size import (
     CERTAIN,
     FEWEST,
     LEAST_SHARE,

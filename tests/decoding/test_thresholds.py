@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compactlearn.decoding import thresholds
-from compactlearn.decoding.thresholds import STRATEGIES, tune, with_best_label
+from compactlearn.decoding import _thresholds as thresholds
+from compactlearn.decoding._thresholds import STRATEGIES, tune, with_best_label
 
 modest = settings(
     max_examples=60,

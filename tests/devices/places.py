@@ -12,7 +12,7 @@ import array_api_strict
 import numpy as np
 import torch
 
-from compactlearn.core.devices import host
+from compactlearn.core._devices import host
 
 
 @dataclass(frozen=True)

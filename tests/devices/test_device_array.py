@@ -9,9 +9,9 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.core import devices
-from compactlearn.core.device_array import _UFUNCS, FUNCTIONS, DeviceArray
-from compactlearn.core.devices import compressed, dense_beside, host, labels_on_host
+from compactlearn.core import _devices as devices
+from compactlearn.core._device_array import _UFUNCS, FUNCTIONS, DeviceArray
+from compactlearn.core._devices import compressed, dense_beside, host, labels_on_host
 from tests.devices.places import PLACES, difference
 from tests.makers import modest
 

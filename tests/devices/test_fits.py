@@ -28,7 +28,7 @@ from compactlearn import (
     fit_path,
     predict_topk,
 )
-from compactlearn.core.devices import host
+from compactlearn.core._devices import host
 from tests.devices.places import PLACES, difference
 from tests.makers import make_data, modest
 

@@ -29,11 +29,12 @@ from compactlearn import (
     load_model,
     save_model,
 )
-from compactlearn.core import device_array, devices
-from compactlearn.core.devices import DeviceArray, bare, host, library_of
-from compactlearn.core.optional import NotInstalled
-from compactlearn.estimators import preparation
-from compactlearn.linalg import build
+from compactlearn.compact import _preparation as preparation
+from compactlearn.core import _device_array as device_array
+from compactlearn.core import _devices as devices
+from compactlearn.core._devices import DeviceArray, bare, host, library_of
+from compactlearn.core._optional import NotInstalled
+from compactlearn.linalg import _build as build
 from tests.devices.places import difference
 from tests.makers import make_data
 

@@ -10,19 +10,9 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
-from compactlearn import (
-    CMLL,
-    CPLST,
-    DMLR,
-    MDDM,
-    PLST,
-    CompactClassifier,
-    FaIE,
-    KernelMap,
-    Original,
-)
-from compactlearn.bench.methods.controls import RandomDirections
-from compactlearn.embeddings.related import PCA
+from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, KernelMap, Original
+from compactlearn.related import PCA
+from compactlearn_bench.methods.controls import RandomDirections
 from tests.makers import maker
 
 REGIMES = ["moments", "dual", "krylov"]

@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from compactlearn import CPLST, CompactClassifier, KernelMap, fit_path
-from compactlearn.embeddings.base import Embedded, Embedding, Plan, Traits
-from compactlearn.embeddings.components import label_count
-from compactlearn.linalg.eigen import leading_eigenpairs
+from compactlearn.embeddings._base import Embedded, Embedding, Plan, Traits
+from compactlearn.embeddings._components import label_count
+from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 

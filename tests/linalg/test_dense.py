@@ -15,10 +15,21 @@ import numpy as np
 import pytest
 
 from compactlearn import CMLLClassifier
-from compactlearn.estimators.kernel_map import KernelMap
-from compactlearn.linalg import dense, eigen, rows_pair, rows_ridge
-from compactlearn.linalg.regimes import Demand, Shape, choose
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.compact._kernel_map import KernelMap
+from compactlearn.linalg import (
+    _dense as dense,
+)
+from compactlearn.linalg import (
+    _eigen as eigen,
+)
+from compactlearn.linalg import (
+    _rows_pair as rows_pair,
+)
+from compactlearn.linalg import (
+    _rows_ridge as rows_ridge,
+)
+from compactlearn.linalg._routes import Demand, Shape, choose
+from compactlearn.linalg._rows_pair import RowsPair
 
 PACKAGE = Path(dense.__file__).resolve().parents[1]
 EPS = np.finfo(np.float64).eps
@@ -162,7 +173,7 @@ def test_automatic_choices_form_nothing_of_an_unproven_order():
 
 
 def test_features_of_an_exact_kernel_are_refused_with_the_way_out(monkeypatch):
-    monkeypatch.setattr("compactlearn.estimators.kernel_map.EIGEN_LIMIT", 30)
+    monkeypatch.setattr("compactlearn.compact._kernel_map.EIGEN_LIMIT", 30)
     X = np.random.default_rng(0).standard_normal((40, 3))
     with pytest.raises(ValueError, match=r"up to 30 rows; 40 were asked for of 40 rows. Use meth"):
         KernelMap().fit(X)
@@ -263,7 +274,7 @@ def in_a_process(code, threads):
 
 PRODUCT = """
 import numpy as np
-from compactlearn.linalg.dense import self_product
+from compactlearn.linalg._dense import self_product
 rng = np.random.default_rng(0)
 A = rng.standard_normal((16_000, 384))
 v = rng.standard_normal((16_000, 2))
@@ -275,7 +286,7 @@ assert np.allclose(self_product(columns.T) @ v, expected, atol=1e-8)
 
 FACTOR = """
 import numpy as np
-from compactlearn.linalg.dense import solve_definite
+from compactlearn.linalg._dense import solve_definite
 rng = np.random.default_rng(0)
 n = 16_000
 G = rng.standard_normal((n, 40))

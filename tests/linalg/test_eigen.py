@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compactlearn.linalg import lanczos
-from compactlearn.linalg.eigen import (
+from compactlearn.linalg import _lanczos as lanczos
+from compactlearn.linalg._eigen import (
     Status,
     leading_eigenpairs,
     leading_range,
     numerical_rank,
     symmetric_roots,
 )
-from compactlearn.linalg.operators import Plain
+from compactlearn.linalg._operators import Plain
 
 ROUTES = ["dense", "krylov"]
 

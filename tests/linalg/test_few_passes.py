@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from compactlearn.linalg import few_passes
-from compactlearn.linalg.few_passes import few_pairs, search, together
-from compactlearn.linalg.operators import Plain
-from compactlearn.linalg.passes import (
+from compactlearn.linalg import _few_passes as few_passes
+from compactlearn.linalg._few_passes import few_pairs, search, together
+from compactlearn.linalg._operators import Plain
+from compactlearn.linalg._passes import (
     GramOf,
     ImagesOf,
     LeftImagesOf,
@@ -16,7 +16,7 @@ from compactlearn.linalg.passes import (
     add_several,
     column_sums,
 )
-from compactlearn.linalg.row_source import Block
+from compactlearn.linalg._row_source import Block
 
 
 def spectrum(n, decay, seed=0):
@@ -80,7 +80,7 @@ def test_searches_side_by_side_find_what_each_finds_alone():
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_of_a_block_are_what_they_are_called(sparse, weighted, monkeypatch):
-    monkeypatch.setattr("compactlearn.linalg.passes.SPARSE_BYTES", 8 * 3 * 7)
+    monkeypatch.setattr("compactlearn.linalg._passes.SPARSE_BYTES", 8 * 3 * 7)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.5) + (0 if sparse else 3)
     Y = (rng.random((50, 4)) < 0.3).astype(float)

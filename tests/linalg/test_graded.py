@@ -7,13 +7,21 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from compactlearn.linalg import condensed, rows_pair, rows_ridge
-from compactlearn.linalg.graded import badly_scaled, graded_system
-from compactlearn.linalg.learning import learn, learn_path
-from compactlearn.linalg.moments import Moments
-from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.ridge import BIASES, HATS, ridge_inverse, ridge_path, solve_ridge
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg import (
+    _condensed as condensed,
+)
+from compactlearn.linalg import (
+    _rows_pair as rows_pair,
+)
+from compactlearn.linalg import (
+    _rows_ridge as rows_ridge,
+)
+from compactlearn.linalg._graded import badly_scaled, graded_system
+from compactlearn.linalg._learning import learn, learn_path
+from compactlearn.linalg._moments import Moments
+from compactlearn.linalg._moments_pair import MomentsPair
+from compactlearn.linalg._ridge import BIASES, HATS, ridge_inverse, ridge_path, solve_ridge
+from compactlearn.linalg._rows_pair import RowsPair
 
 exact = np.vectorize(Fraction, otypes=[object])
 

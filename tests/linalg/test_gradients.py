@@ -7,13 +7,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from compactlearn.linalg import gradients, rows_pair, rows_ridge
-from compactlearn.linalg.gradients import solve_ridge_iteratively
-from compactlearn.linalg.learning import learn
-from compactlearn.linalg.operators import Operator, Plain, centred
-from compactlearn.linalg.regimes import Demand, Shape, needed_bytes, ridge_by_products
-from compactlearn.linalg.ridge import BIASES
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg import (
+    _gradients as gradients,
+)
+from compactlearn.linalg import (
+    _rows_pair as rows_pair,
+)
+from compactlearn.linalg import (
+    _rows_ridge as rows_ridge,
+)
+from compactlearn.linalg._gradients import solve_ridge_iteratively
+from compactlearn.linalg._learning import learn
+from compactlearn.linalg._operators import Operator, Plain, centred
+from compactlearn.linalg._ridge import BIASES
+from compactlearn.linalg._routes import Demand, Shape, needed_bytes, ridge_by_products
+from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import literal_ridge
 
 rng = np.random.default_rng(0)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from compactlearn.linalg import many_logistic
-from compactlearn.linalg.many_logistic import Problems, margins_of, solve_many
+from compactlearn.linalg import _many_logistic as many_logistic
+from compactlearn.linalg._many_logistic import Problems, margins_of, solve_many
 from tests.makers import modest
 
 

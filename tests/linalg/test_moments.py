@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn import CMLLClassifier, Moments
-from compactlearn.linalg import moments as module
+from compactlearn.linalg import _moments as module
 
 rng = np.random.default_rng(0)
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from compactlearn.linalg.build import build_pair
-from compactlearn.linalg.learning import constant_left_over, learn_path
-from compactlearn.linalg.nested import NestedRows, RowsOnPath, projected_target
-from compactlearn.linalg.regimes import Demand
+from compactlearn.linalg._build import build_pair
+from compactlearn.linalg._learning import constant_left_over, learn_path
+from compactlearn.linalg._nested import NestedRows, RowsOnPath, projected_target
+from compactlearn.linalg._routes import Demand
 from tests.makers import ridge_scores
 
 REGIMES = ["moments", "dual", "krylov"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from compactlearn.linalg.operators import (
+from compactlearn.linalg._operators import (
     ColumnScaled,
     Deflated,
     Gram,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.linear_model import Ridge
 
-from compactlearn.linalg.pruned_ridge import largest_places, refit_kept
+from compactlearn.linalg._pruned_ridge import largest_places, refit_kept
 
 
 @given(

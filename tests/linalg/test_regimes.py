@@ -6,15 +6,16 @@ import scipy.sparse as sp
 
 from compactlearn import Moments
 from compactlearn.embeddings import CMLL
-from compactlearn.linalg import row_codes
-from compactlearn.linalg.arrays import working_form
-from compactlearn.linalg.build import build_pair
-from compactlearn.linalg.codes import peak_signs
-from compactlearn.linalg.kernel_pair import KernelPair
-from compactlearn.linalg.learning import learn, learn_path
-from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.operators import Operator
-from compactlearn.linalg.regimes import (
+from compactlearn.linalg import _row_codes as row_codes
+from compactlearn.linalg._arrays import working_form
+from compactlearn.linalg._build import build_pair
+from compactlearn.linalg._codes import peak_signs
+from compactlearn.linalg._kernel_pair import KernelPair
+from compactlearn.linalg._learning import learn, learn_path
+from compactlearn.linalg._moments_pair import MomentsPair
+from compactlearn.linalg._operators import Operator
+from compactlearn.linalg._ridge import BIASES, HATS
+from compactlearn.linalg._routes import (
     ENOUGH,
     GRAM_LIMIT,
     PATIENCE,
@@ -26,9 +27,8 @@ from compactlearn.linalg.regimes import (
     seconds,
     widening_seconds,
 )
-from compactlearn.linalg.ridge import BIASES, HATS
-from compactlearn.linalg.rows_pair import RowsPair
-from compactlearn.linalg.rowwise_pair import RowwisePair
+from compactlearn.linalg._rows_pair import RowsPair
+from compactlearn.linalg._rowwise_pair import RowwisePair
 from tests.makers import literal_ridge
 
 TALL = Shape(40_000, 120, 100, 40_000 * 120, 170_000, left_sparse=False)
@@ -175,8 +175,8 @@ def test_ridge_without_any_gram_matrix(monkeypatch, n):
     codes = pair.right_codes()
     direct = pair.ridge.directions(codes, 0.3)[0]
     assert GRAM_LIMIT > 50
-    monkeypatch.setattr("compactlearn.linalg.rows_pair.GRAM_LIMIT", 2)
-    monkeypatch.setattr("compactlearn.linalg.rows_ridge.GRAM_LIMIT", 2)
+    monkeypatch.setattr("compactlearn.linalg._rows_pair.GRAM_LIMIT", 2)
+    monkeypatch.setattr("compactlearn.linalg._rows_ridge.GRAM_LIMIT", 2)
     iterated, solved = pair.ridge.directions(codes, 0.3)
     assert solved
     np.testing.assert_allclose(iterated, direct, atol=1e-10)
@@ -479,9 +479,9 @@ def test_ratios_refer_to_the_columns_as_they_were_given():
 @pytest.fixture
 def cramped(monkeypatch):
     """No Gram matrix and no cross products may be formed."""
-    monkeypatch.setattr("compactlearn.linalg.rows_pair.GRAM_LIMIT", 2)
-    monkeypatch.setattr("compactlearn.linalg.rows_ridge.GRAM_LIMIT", 2)
-    monkeypatch.setattr("compactlearn.linalg.rows_pair.CROSS_LIMIT", 20)
+    monkeypatch.setattr("compactlearn.linalg._rows_pair.GRAM_LIMIT", 2)
+    monkeypatch.setattr("compactlearn.linalg._rows_ridge.GRAM_LIMIT", 2)
+    monkeypatch.setattr("compactlearn.linalg._rows_pair.CROSS_LIMIT", 20)
 
     def forbidden(self):
         raise AssertionError("a matrix was formed that would not fit")
@@ -550,7 +550,7 @@ def test_hat_matrices_from_an_inverse(kind, hat, ridge, monkeypatch):
     """What large kernels take, where eigenvectors would be slow."""
     X, Y = problem(n=7, seed=1)
     spectral = held(kind, X, Y, None).ridge.hat(hat, ridge)
-    monkeypatch.setattr("compactlearn.linalg.rows_ridge.SPECTRAL_HAT", 2)
+    monkeypatch.setattr("compactlearn.linalg._rows_ridge.SPECTRAL_HAT", 2)
     inverted = held(kind, X, Y, None).ridge.hat(hat, ridge)
     np.testing.assert_allclose(inverted.matrix, spectral.matrix, atol=1e-8)
     np.testing.assert_allclose(inverted.trace, spectral.trace, rtol=1e-8)
@@ -606,7 +606,7 @@ def test_fewer_directions_than_codes_take_one_problem_of_the_rows_order(kind, mo
 @pytest.mark.parametrize("n", [7, 50])
 def test_hat_matrices_from_a_spectrum_that_is_there(kind, hat, ridge, weighted, n, monkeypatch):
     """A grid's learner has decomposed the kernel: its hat matrices need no decomposition more."""
-    monkeypatch.setattr("compactlearn.linalg.rows_ridge.SPECTRAL_HAT", 2)
+    monkeypatch.setattr("compactlearn.linalg._rows_ridge.SPECTRAL_HAT", 2)
     X, Y = problem(n=n, seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=n) if weighted else None
     afresh = held(kind, X, Y, w).ridge.hat(hat, ridge)
@@ -614,7 +614,7 @@ def test_hat_matrices_from_a_spectrum_that_is_there(kind, hat, ridge, weighted, 
     learn_path(pair, None, pair.right_codes())
     learners_own = kind == "kernel" or n < X.shape[1]  # it decomposed the smaller Gram matrix
     if hat in ("centred", "intercept") and learners_own:
-        monkeypatch.delattr("compactlearn.linalg.rows_ridge.ridge_inverse")
+        monkeypatch.delattr("compactlearn.linalg._rows_ridge.ridge_inverse")
     found = pair.ridge.hat(hat, ridge)
     np.testing.assert_allclose(found.matrix, afresh.matrix, atol=1e-8)
     np.testing.assert_allclose(found.trace, afresh.trace, rtol=1e-8)
@@ -626,7 +626,7 @@ def test_hat_matrices_from_a_spectrum_that_is_there(kind, hat, ridge, weighted, 
 def test_principal_directions_of_a_kernel(weighted, size, monkeypatch):
     """Those of the rows themselves, for a linear kernel; and none beyond its rank."""
     # Many of them come from the matrix itself: an operator would be multiplied by the identity.
-    monkeypatch.delattr("compactlearn.linalg.eigen.multiplied_out")
+    monkeypatch.delattr("compactlearn.linalg._eigen.multiplied_out")
     X, Y = problem(seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
     kernel, rows = held("kernel", X, Y, w), held("krylov", X, Y, w)

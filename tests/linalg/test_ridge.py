@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from compactlearn.linalg.ridge import (
+from compactlearn.linalg._ridge import (
     SMALL_PENALTY,
     RidgePath,
     mean_share,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from compactlearn.linalg.unseen_features import (
+from compactlearn.linalg._unseen_features import (
     confined_scaling,
     drop_confined_features,
     drop_unseen_features,

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
-from compactlearn import CMLLClassifier, metrics
-from compactlearn.estimators import C2AEClassifier
-from compactlearn.metrics import checks
-from compactlearn.metrics.judges import Judge, Judges
+from compactlearn import C2AEClassifier, CMLLClassifier, metrics
+from compactlearn.metrics import _checks as checks
+from compactlearn.metrics._judges import Judge, Judges
 from compactlearn.model_selection import GridSearchMoments
 
 from . import literal

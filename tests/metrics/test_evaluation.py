@@ -12,7 +12,15 @@ from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
 from compactlearn import metrics
-from compactlearn.metrics import METRICS, checks, evaluate, get_metric, inverse_propensities
+from compactlearn.metrics import (
+    METRICS,
+    evaluate,
+    get_metric,
+    inverse_propensities,
+)
+from compactlearn.metrics import (
+    _checks as checks,
+)
 
 from .data import SCORES, TRUTH, problems, random_problem, steady
 

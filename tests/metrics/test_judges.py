@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.metrics import judges
-from compactlearn.metrics.judges import Judge, Judges
-from compactlearn.metrics.table import METRICS, get_metric
+from compactlearn.metrics import _judges as judges
+from compactlearn.metrics._judges import Judge, Judges
+from compactlearn.metrics._table import METRICS, get_metric
 
 from .data import SCORES, TRUTH, problems, random_problem, steady
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from compactlearn.metrics import label_ranks, truth
+from compactlearn.metrics import _label_ranks as label_ranks
+from compactlearn.metrics import _truth as truth
 
 from .data import random_problem
 

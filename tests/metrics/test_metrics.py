@@ -12,8 +12,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import f1_score, label_ranking_average_precision_score, label_ranking_loss
 
 from compactlearn.metrics import (
+    _checks as checks,
+)
+from compactlearn.metrics import (
     average_precision,
-    checks,
     evaluate,
     get_metric,
     micro_f1,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn import metrics
-from compactlearn.metrics import checks, reliability_table
+from compactlearn.metrics import _checks as checks
+from compactlearn.metrics import reliability_table
 
 from . import literal
 from .data import problems, random_problem, steady

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn import metrics
-from compactlearn.metrics import checks, f1_at_k, ndcg_at_k, precision_at_k, psndcg_at_k, psp_at_k
+from compactlearn.metrics import (
+    _checks as checks,
+)
+from compactlearn.metrics import (
+    f1_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    psndcg_at_k,
+    psp_at_k,
+)
 
 from . import literal
 from .data import problems, random_problem, steady

@@ -5,10 +5,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from compactlearn.model_selection.candidates import sort_candidates
-from compactlearn.model_selection.crossval import largest_of
-from compactlearn.model_selection.engine import scores_of
-from compactlearn.model_selection.folds import Data, hold_folds
+from compactlearn.model_selection._candidates import sort_candidates
+from compactlearn.model_selection._crossval import largest_of
+from compactlearn.model_selection._engine import scores_of
+from compactlearn.model_selection._folds import Data, hold_folds
 from tests.makers import maker
 
 make_data = maker(40, 8, 6, scale=True, share=0.65)

@@ -12,13 +12,13 @@ from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import compactlearn.model_selection.cmll_cv as cmll_cv
-import compactlearn.model_selection.crossval as crossval
+import compactlearn.model_selection._cmll_cv as cmll_cv
+import compactlearn.model_selection._crossval as crossval
 from compactlearn import CMLLClassifier, CMLLClassifierCV
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, scorer
 from compactlearn.model_selection import GridSearchMoments
-from compactlearn.model_selection.folds import Data
+from compactlearn.model_selection._folds import Data
 
 from .helpers import folds, make_data
 

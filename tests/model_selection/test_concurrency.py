@@ -9,10 +9,11 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, method
-from compactlearn.core import threads
-from compactlearn.core.warn import quiet, warn_user
-from compactlearn.metrics.judges import Judge
-from compactlearn.model_selection import GridSearchMoments, crossval
+from compactlearn.core import _threads as threads
+from compactlearn.core._warn import quiet, warn_user
+from compactlearn.metrics._judges import Judge
+from compactlearn.model_selection import GridSearchMoments
+from compactlearn.model_selection import _crossval as crossval
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((80, 6))

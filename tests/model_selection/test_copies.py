@@ -8,10 +8,11 @@ import scipy.sparse
 from sklearn.model_selection import GroupKFold
 
 from compactlearn import AutoCompactClassifier, CMLLClassifier, CMLLClassifierCV
-from compactlearn.core.validation import check_targets
+from compactlearn.auto._trials import try_forest
+from compactlearn.core._validation import check_targets
 from compactlearn.metrics import average_precision
-from compactlearn.model_selection import GridSearchMoments, cmll_cv
-from compactlearn.model_selection.auto.trials import try_forest
+from compactlearn.model_selection import GridSearchMoments
+from compactlearn.model_selection import _cmll_cv as cmll_cv
 
 FREQUENCIES = np.linspace(0.1, 0.4, 8)
 

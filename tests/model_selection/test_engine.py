@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, ParameterGrid, ShuffleSplit
 
-import compactlearn.model_selection.folds as folds_module
+import compactlearn.model_selection._folds as folds_module
 from compactlearn import (
     CMLL,
     CPLST,
@@ -23,10 +23,10 @@ from compactlearn import (
     Original,
 )
 from compactlearn.datasets import load
-from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.pairs import Pair
-from compactlearn.linalg.rows_pair import RowsPair
-from compactlearn.model_selection.folds import Data, _partitioned, hold_folds
+from compactlearn.linalg._moments_pair import MomentsPair
+from compactlearn.linalg._pairs import Pair
+from compactlearn.linalg._rows_pair import RowsPair
+from compactlearn.model_selection._folds import Data, _partitioned, hold_folds
 from tests.makers import modest
 
 from .helpers import code_gap, engine_scores, folds, make_data, refit_scores

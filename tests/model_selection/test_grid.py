@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
-import compactlearn.model_selection.crossval as crossval
+import compactlearn.model_selection._crossval as crossval
 from compactlearn import (
     CMLL,
     CPLST,

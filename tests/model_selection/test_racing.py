@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
-import compactlearn.embeddings.cmll as cmll
-import compactlearn.model_selection.cmll_cv as cmll_cv
-import compactlearn.model_selection.crossval as crossval
+import compactlearn.embeddings._cmll as cmll
+import compactlearn.model_selection._cmll_cv as cmll_cv
+import compactlearn.model_selection._crossval as crossval
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, ThresholdTuner
 from compactlearn.metrics import scorer
 from compactlearn.model_selection import GridSearchMoments

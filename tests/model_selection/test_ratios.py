@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import compactlearn.model_selection.crossval as crossval
+import compactlearn.model_selection._crossval as crossval
 from compactlearn import CMLL, MDDM, CMLLClassifier, CompactClassifier
 from compactlearn.datasets import load
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV

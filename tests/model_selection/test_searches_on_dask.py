@@ -7,8 +7,9 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, KernelMap, Original
-from compactlearn.model_selection import GridSearchMoments, summed
-from compactlearn.model_selection.summed import folds_of
+from compactlearn.model_selection import GridSearchMoments
+from compactlearn.model_selection import _summed as summed
+from compactlearn.model_selection._summed import folds_of
 from tests.makers import labelled
 
 da = pytest.importorskip("dask.array")

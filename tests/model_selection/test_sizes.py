@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn import CompactClassifier
-from compactlearn.model_selection.sizes import sizes_within
+from compactlearn.model_selection._sizes import sizes_within
 from tests.makers import labelled, modest
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -19,9 +19,9 @@ from compactlearn import CMLLClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import scorer
 from compactlearn.model_selection import IterativeStratification, IterativeStratifiedShuffleSplit
-from compactlearn.model_selection.label_counts import label_pairs, make_units
-from compactlearn.model_selection.rarest_first import deal, fill
-from compactlearn.model_selection.swaps import improve
+from compactlearn.model_selection._label_counts import label_pairs, make_units
+from compactlearn.model_selection._rarest_first import deal, fill
+from compactlearn.model_selection._swaps import improve
 
 SPLITTERS = [IterativeStratification, IterativeStratifiedShuffleSplit]
 both = pytest.mark.parametrize("splitter", SPLITTERS)

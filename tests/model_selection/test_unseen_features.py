@@ -18,14 +18,14 @@ from compactlearn import (
     POPClassifier,
     ThresholdTuner,
 )
-from compactlearn.estimators import pop
-from compactlearn.estimators.held_sample import HeldSample
-from compactlearn.linalg.unseen_features import drop_unseen_features
+from compactlearn.auto import _searches as searches
+from compactlearn.auto._preprocessing import UNIT_VARIANCE
+from compactlearn.crossfit._held_out_sample import HeldSample
+from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
-from compactlearn.model_selection.auto import searches
-from compactlearn.model_selection.auto.ways import UNIT_VARIANCE
-from compactlearn.model_selection.folds import Data
+from compactlearn.model_selection._folds import Data
+from compactlearn.related import _pop as pop
 from tests.makers import long_tailed_rows
 
 

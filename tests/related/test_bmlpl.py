@@ -7,8 +7,8 @@ import scipy.special
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.estimators.related import topic_model
 from compactlearn.related import TopicClassifier
+from compactlearn.related import _topic_model as topic_model
 from tests.makers import labelled, modest
 
 

@@ -9,12 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn import load_model, method
-from compactlearn.estimators.related.boolean_factors import (
-    boolean_factors,
-    boolean_product,
-    candidate_rows,
-)
 from compactlearn.related import BooleanClassifier
+from compactlearn.related._boolean_factors import boolean_factors, boolean_product, candidate_rows
 from tests.makers import literal_ridge, maker, modest
 from tests.related.checks import sklearn_checks
 

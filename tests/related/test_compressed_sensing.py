@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.linear_model import orthogonal_mp
 
 from compactlearn import load_model, method
-from compactlearn.embeddings.related.random_codes import hadamard_rows
-from compactlearn.estimators.related.recovery import cosamp, omp, recovered
 from compactlearn.related import CompressedSensingClassifier
+from compactlearn.related._random_codes import hadamard_rows
+from compactlearn.related._recovery import cosamp, omp, recovered
 from tests.makers import maker, modest, ridge_scores
 from tests.related.checks import sklearn_checks
 

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse
 
 from compactlearn import CMLL, CMLLClassifier
-from compactlearn.core import optional
-from compactlearn.estimators.related import deep_objective
+from compactlearn.core import _optional as optional
 from compactlearn.related import DeepCMLLClassifier
+from compactlearn.related import _deep_objective as deep_objective
 from tests.makers import labelled
 
 torch = pytest.importorskip("torch", reason="DeepCMLL is trained by PyTorch")

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from compactlearn import PLST, CompactClassifier
-from compactlearn.embeddings.related.grople import GroupProblem, shortened
-from compactlearn.embeddings.related.label_groups import label_groups
 from compactlearn.related import GroPLE
+from compactlearn.related._grople import GroupProblem, shortened
+from compactlearn.related._label_groups import label_groups
 from tests.makers import make_data, maker, modest, ridge_scores
 
 wide = maker(80, 6, 9)

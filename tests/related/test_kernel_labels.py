@@ -10,17 +10,12 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from compactlearn import CompactClassifier, KernelMap, fit_path, method
-from compactlearn.core import memory
-from compactlearn.embeddings.related.label_kernel import (
-    DistinctRows,
-    LabelBasis,
-    LabelKernel,
-    label_basis,
-)
-from compactlearn.linalg import dense
-from compactlearn.linalg.rows_pair import RowsPair
-from compactlearn.linalg.rowwise_pair import with_right
+from compactlearn.core import _memory as memory
+from compactlearn.linalg import _dense as dense
+from compactlearn.linalg._rows_pair import RowsPair
+from compactlearn.linalg._rowwise_pair import with_right
 from compactlearn.related import CCA, KernelLabelSpace
+from compactlearn.related._label_kernel import DistinctRows, LabelBasis, LabelKernel, label_basis
 from tests.makers import labelled, maker, modest, ridge_scores
 
 make_data = maker(60, 7, 6)

@@ -7,10 +7,10 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from compactlearn import CompactClassifier, KernelMap, fit_path, load_model, method
-from compactlearn.embeddings.related.random_codes import RandomCodes
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CSSP, GroPLE, KernelLabelSpace, Rembrandt
+from compactlearn.related._random_codes import RandomCodes
 from tests.makers import maker
 from tests.related.checks import sklearn_checks
 

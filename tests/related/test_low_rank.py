@@ -10,10 +10,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 
 from compactlearn import load_model, method, to_onnx
-from compactlearn.bench.methods.controls import reduced_rank
-from compactlearn.estimators.related import leml_steps
 from compactlearn.related import LEML, SLRM
-from tests.export.running import BOUNDS, assert_same
+from compactlearn.related import _leml_steps as leml_steps
+from compactlearn_bench.methods.controls import reduced_rank
+from tests.io.onnx.running import BOUNDS, assert_same
 from tests.makers import labelled
 from tests.related.checks import sklearn_checks
 

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import NearestNeighbors
 
 from compactlearn import CompactClassifier, KernelMap, load_model, method
-from compactlearn.linalg.row_graphs import (
+from compactlearn.linalg._row_graphs import (
     Neighbours,
     RowProducts,
     affinities,

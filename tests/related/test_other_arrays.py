@@ -10,8 +10,7 @@ from sklearn.utils import get_tags
 
 import compactlearn.related
 from compactlearn import CompactClassifier, KernelMap
-from compactlearn.core.devices import host
-from compactlearn.embeddings.related.random_codes import RandomCodes
+from compactlearn.core._devices import host
 from compactlearn.related import (
     CCA,
     CSSP,
@@ -35,6 +34,7 @@ from compactlearn.related import (
     SLEECClassifier,
     TopicClassifier,
 )
+from compactlearn.related._random_codes import RandomCodes
 from tests.contract.state import Unchanged, assert_same_state, snapshot
 from tests.devices.places import PLACES, difference
 from tests.makers import labelled

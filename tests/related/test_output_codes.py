@@ -11,8 +11,8 @@ from scipy.special import expit, log_expit, logit, xlogy
 from sklearn.linear_model import LogisticRegression
 
 from compactlearn import load_model, method
-from compactlearn.estimators.related.mean_field import mean_field
 from compactlearn.related import OutputCodesClassifier
+from compactlearn.related._mean_field import mean_field
 from tests.makers import literal_ridge, maker, modest
 from tests.related.checks import sklearn_checks
 

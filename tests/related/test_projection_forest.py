@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from compactlearn import load_model, to_onnx
-from compactlearn.estimators.related.label_projections import PROJECTIONS, label_projection
 from compactlearn.related import ProjectionForestClassifier
+from compactlearn.related._label_projections import PROJECTIONS, label_projection
 from tests.makers import labelled
 from tests.related.checks import sklearn_checks
 

@@ -11,13 +11,13 @@ from sklearn.cross_decomposition import CCA as SklearnCCA
 from sklearn.decomposition import PCA as SklearnPCA
 
 from compactlearn import CompactClassifier, KernelMap, Original, load_model, method, to_onnx
-from compactlearn.core import memory
+from compactlearn.core import _memory as memory
 from compactlearn.datasets import load
-from compactlearn.linalg.moments import Moments
-from compactlearn.linalg.moments_pair import MomentsPair
+from compactlearn.linalg._moments import Moments
+from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CCA, MLSI, OPLS, PCA
-from tests.export.running import BOUNDS, assert_same
+from tests.io.onnx.running import BOUNDS, assert_same
 from tests.makers import labelled, maker, modest
 from tests.related.checks import sklearn_checks
 

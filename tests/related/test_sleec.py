@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from compactlearn.estimators.related import sleec, sleec_codes
 from compactlearn.related import SLEECClassifier
+from compactlearn.related import _sleec as sleec
+from compactlearn.related import _sleec_codes as sleec_codes
 from tests.makers import labelled, modest
 
 

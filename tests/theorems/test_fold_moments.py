@@ -19,9 +19,9 @@ from compactlearn import (
     Moments,
     Original,
 )
-from compactlearn.linalg.moments_pair import MomentsPair
-from compactlearn.linalg.ridge import BIASES
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg._moments_pair import MomentsPair
+from compactlearn.linalg._ridge import BIASES
+from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import modest
 
 from .helpers import assert_scores, is_well_posed, new_rows, problem

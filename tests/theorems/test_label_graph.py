@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, KernelMap, load_model
-from compactlearn.linalg.smoothing import Smoothing, laplacian
+from compactlearn.linalg._smoothing import Smoothing, laplacian
 from compactlearn.model_selection import GridSearchMoments
 from tests.makers import labelled, modest
 

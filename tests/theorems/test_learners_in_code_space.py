@@ -17,9 +17,9 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from compactlearn import CMLL, CPLST, DMLR, PLST, CMLLClassifier, CompactClassifier, FaIE
-from compactlearn.estimators.cross_fit import CrossFit
-from compactlearn.estimators.learner import ForeignLearner, RidgeLearner
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.compact._learner import ForeignLearner, RidgeLearner
+from compactlearn.crossfit._scores import CrossFit
+from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import modest
 
 from .helpers import assert_scores, new_rows, problem

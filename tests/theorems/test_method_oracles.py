@@ -10,17 +10,7 @@ library weighs the other term: beta = 2, everything doubled), t = 0.5, RBF exp(-
 import numpy as np
 import pytest
 
-from compactlearn import (
-    CMLL,
-    CPLST,
-    DMLR,
-    MDDM,
-    PLST,
-    CompactClassifier,
-    FaIE,
-    KernelMap,
-    Original,
-)
+from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, KernelMap, Original
 
 from . import literal_methods as literal
 from .helpers import alternate, joint_matrix, objective, spectrum, tiny, top

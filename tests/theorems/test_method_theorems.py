@@ -10,17 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from compactlearn import (
-    CMLL,
-    CPLST,
-    DMLR,
-    MDDM,
-    PLST,
-    CompactClassifier,
-    FaIE,
-    KernelMap,
-    Original,
-)
+from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, KernelMap, Original
 from tests.makers import modest, untuned
 
 from . import literal_methods as literal

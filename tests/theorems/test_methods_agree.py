@@ -14,17 +14,7 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from compactlearn import (
-    CMLL,
-    CPLST,
-    DMLR,
-    MDDM,
-    PLST,
-    FaIE,
-    KernelMap,
-    Moments,
-    Original,
-)
+from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, KernelMap, Moments, Original
 from tests.makers import modest, untuned
 
 from . import literal_methods as literal

@@ -27,13 +27,13 @@ from compactlearn import (
     method,
     to_onnx,
 )
-from compactlearn.estimators.streaming.fitting import fits_in_blocks
-from compactlearn.linalg.codes import Codes
-from compactlearn.linalg.row_codes import _without_shift
-from compactlearn.linalg.row_graphs import Roughness, normalised_laplacian
+from compactlearn.linalg._codes import Codes
+from compactlearn.linalg._row_codes import _without_shift
+from compactlearn.linalg._row_graphs import Roughness, normalised_laplacian
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
-from tests.export.running import assert_same
+from compactlearn.scale._fitting import fits_in_blocks
+from tests.io.onnx.running import assert_same
 from tests.makers import labelled, modest
 
 REGIMES = ["dual", "krylov", "randomized"]

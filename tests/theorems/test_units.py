@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from compactlearn import CMLL, CPLST, MDDM, CompactClassifier, Original, fit_path
-from compactlearn.estimators import decisions
+from compactlearn.crossfit import _decoder_fitter as decisions
 
 SHAPES = [(120, 9), (25, 60)]
 FORMS = [np.asarray, sp.csr_array]

@@ -24,8 +24,8 @@ from compactlearn import (
     ThresholdTuner,
     load_model,
 )
-from compactlearn.estimators import completing
-from compactlearn.estimators.completing import Completion
+from compactlearn.compact import _completing as completing
+from compactlearn.compact._completing import Completion
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments, IterativeStratification
 from tests.unknown.problems import problem, sparse, with_nan

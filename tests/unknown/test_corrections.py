@@ -7,12 +7,12 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from compactlearn import CMLL, PLST, CMLLClassifier, CompactClassifier, Original, load_model
-from compactlearn.core.label_correction import Correction, check_rates
-from compactlearn.decoding.corrected_thresholds import tune_corrected
-from compactlearn.decoding.held_out import known_alone
-from compactlearn.decoding.logistic import fit_logistic
-from compactlearn.decoding.thresholds import STRATEGIES, tune
-from compactlearn.estimators.noisy_labels import estimated_noise, rates_of
+from compactlearn.compact._noisy_labels import estimated_noise, rates_of
+from compactlearn.core._label_correction import Correction, check_rates
+from compactlearn.decoding._corrected_thresholds import tune_corrected
+from compactlearn.decoding._held_out import known_alone
+from compactlearn.decoding._logistic import fit_logistic
+from compactlearn.decoding._thresholds import STRATEGIES, tune
 from compactlearn.metrics import micro_f1, propensities
 from compactlearn.model_selection import GridSearchMoments
 from tests.unknown.problems import problem, sparse, with_nan

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from compactlearn.decoding.held_out import DecoderData, HeldOutFold, cell_weights, known_alone
-from compactlearn.decoding.learned import SHARES
-from compactlearn.decoding.learned_known import (
+from compactlearn.decoding._held_out import DecoderData, HeldOutFold, cell_weights, known_alone
+from compactlearn.decoding._learned import SHARES
+from compactlearn.decoding._learned_known import (
     choose_known_share,
     learn_from_known_cells,
     squared_error,
 )
-from compactlearn.decoding.logistic import Problem, as_log_odds, fit_logistic
-from compactlearn.decoding.thresholds import STRATEGIES, tune
+from compactlearn.decoding._logistic import Problem, as_log_odds, fit_logistic
+from compactlearn.decoding._thresholds import STRATEGIES, tune
 from tests.unknown.problems import problem, sparse
 
 
@@ -57,8 +57,8 @@ def test_the_logistic_problem_gives_unknown_cells_no_weight(cells):
 def test_the_ridge_decoder_is_that_of_the_known_rows(cells, share, monkeypatch):
     codes, Y, unknown, w, W0 = cells
     usual = learn_from_known_cells(data_of(codes, Y, unknown, w, W0), share)
-    monkeypatch.setattr("compactlearn.decoding.learned_known.TOLERANCE", 1e-13)
-    monkeypatch.setattr("compactlearn.decoding.learned_known.MOST_ROUNDS", 2000)
+    monkeypatch.setattr("compactlearn.decoding._learned_known.TOLERANCE", 1e-13)
+    monkeypatch.setattr("compactlearn.decoding._learned_known.MOST_ROUNDS", 2000)
     found = learn_from_known_cells(data_of(codes, Y, unknown, w, W0), share)
     np.testing.assert_allclose(usual.coefficients, found.coefficients, atol=1e-3)
     for j in range(3):

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.linalg.filling import (
+from compactlearn.linalg._filling import (
     column_means,
     complete,
     fill_by_codes,
     fill_by_ridge,
     shrunken,
 )
-from compactlearn.linalg.kernel_pair import KernelPair
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg._kernel_pair import KernelPair
+from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import modest
 from tests.unknown.problems import problem, sparse
 

@@ -5,11 +5,11 @@ import pytest
 from sklearn.base import clone
 
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, ThresholdTuner
-from compactlearn.core.unknown_labels import known_somewhere
+from compactlearn.compact import _completing as completing
+from compactlearn.core._unknown_labels import known_somewhere
 from compactlearn.embeddings import PLST, Original
-from compactlearn.estimators import completing
-from compactlearn.linalg import filling
-from compactlearn.linalg.rows_pair import RowsPair
+from compactlearn.linalg import _filling as filling
+from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 from tests.unknown.problems import problem, sparse, with_nan

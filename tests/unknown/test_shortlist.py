@@ -15,19 +15,19 @@ from compactlearn import (
     ShortlistClassifier,
     load_model,
 )
-from compactlearn.core.seeds import seeded
+from compactlearn.auto import _candidates as auto_ideas
+from compactlearn.auto._classifier import AutoCompactClassifier
+from compactlearn.core._seeds import seeded
 from compactlearn.datasets import load
-from compactlearn.decoding.held_out import known_alone
-from compactlearn.decoding.thresholds import STRATEGIES, tune
-from compactlearn.estimators import shortlist
-from compactlearn.estimators.shortlist import Sizes, _Training, _tuned
-from compactlearn.estimators.shortlisting import neighbours
-from compactlearn.estimators.shortlisting.first_look import FirstLook
-from compactlearn.estimators.shortlisting.known import expected_counts
-from compactlearn.estimators.shortlisting.neighbours import Neighbours
-from compactlearn.estimators.shortlisting.third_look import Company, ThirdLook
-from compactlearn.model_selection.auto import ideas as auto_ideas
-from compactlearn.model_selection.auto_classifier import AutoCompactClassifier
+from compactlearn.decoding._held_out import known_alone
+from compactlearn.decoding._thresholds import STRATEGIES, tune
+from compactlearn.shortlist import _classifier as shortlist
+from compactlearn.shortlist import _neighbours as neighbours
+from compactlearn.shortlist._classifier import Sizes, _Training, _tuned
+from compactlearn.shortlist._cooccurrence_reranking import Company, ThirdLook
+from compactlearn.shortlist._known import expected_counts
+from compactlearn.shortlist._neighbours import Neighbours
+from compactlearn.shortlist._prior import FirstLook
 from tests.unknown.problems import sparse, with_nan
 
 

@@ -9,10 +9,10 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from compactlearn.cli.faults import INTERNAL, INTERRUPTED, MISTAKE, report_fault
-from compactlearn.core.lazy import load
-from compactlearn.core.optional import require
-from compactlearn.core.shown import shown
+from compactlearn.cli._faults import INTERNAL, INTERRUPTED, MISTAKE, report_fault
+from compactlearn.core._lazy import load
+from compactlearn.core._optional import require
+from compactlearn.core._shown import shown
 
 __all__ = ["main"]
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    app = load("compactlearn.cli.app")
+    app = load("compactlearn.cli._app")
     try:
         return app.run(arguments)
     except app.MISTAKES as mistake:

@@ -1,6 +1,6 @@
 """Codes to scores to labels."""
 
-from compactlearn.decoding.linear import LinearScorer
-from compactlearn.decoding.topk import top_labels
+from compactlearn.decoding._linear import LinearScorer
+from compactlearn.decoding._topk import top_labels
 
 __all__ = ["LinearScorer", "top_labels"]

@@ -1,28 +1,28 @@
 """How good scores and labels are: metrics with stated conventions, and one table of them."""
 
-from compactlearn.metrics.chances import log_loss
-from compactlearn.metrics.evaluation import evaluate
-from compactlearn.metrics.labels import (
+from compactlearn.metrics._evaluation import evaluate
+from compactlearn.metrics._labels import (
     example_f1,
     hamming_loss,
     macro_f1,
     micro_f1,
     subset_accuracy,
 )
-from compactlearn.metrics.propensity import (
+from compactlearn.metrics._probabilities import log_loss
+from compactlearn.metrics._propensity import (
     inverse_propensities,
     propensities,
     psndcg_at_k,
     psp_at_k,
 )
-from compactlearn.metrics.ranking import (
+from compactlearn.metrics._ranking import (
     average_precision,
     coverage,
     one_error,
     rankable_rows,
     ranking_loss,
 )
-from compactlearn.metrics.reliability import (
+from compactlearn.metrics._reliability import (
     ReliabilityTable,
     calibration_error,
     calibration_error_at_k,
@@ -31,9 +31,9 @@ from compactlearn.metrics.reliability import (
     predicted_overconfidence,
     reliability_table,
 )
-from compactlearn.metrics.scoring import scorer
-from compactlearn.metrics.table import METRICS, Metric, get_metric
-from compactlearn.metrics.top import f1_at_k, ndcg_at_k, precision_at_k
+from compactlearn.metrics._scoring import scorer
+from compactlearn.metrics._table import METRICS, Metric, get_metric
+from compactlearn.metrics._top import f1_at_k, ndcg_at_k, precision_at_k
 
 __all__ = [
     "METRICS",

@@ -1,21 +1,46 @@
 """Choosing parameters: cross-validation for about the price of one pass over the rows."""
 
-import compactlearn.model_selection.stored  # noqa: F401, it adds to a table
-from compactlearn.model_selection.auto_classifier import AutoCompactClassifier
-from compactlearn.model_selection.balance import BalanceCurve, balance_curve
-from compactlearn.model_selection.cmll_cv import CMLLClassifierCV
-from compactlearn.model_selection.one_split import SplitScores, scores_on_split
-from compactlearn.model_selection.ratios import PAPER_GRID, RatioSearchCV
-from compactlearn.model_selection.search import GridSearchMoments
-from compactlearn.model_selection.splits import (
-    IterativeStratification,
-    IterativeStratifiedShuffleSplit,
+from typing import TYPE_CHECKING
+
+from compactlearn.core._lazy import names_on_demand
+
+if TYPE_CHECKING:
+    from compactlearn.model_selection._balance import BalanceCurve, balance_curve
+    from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
+    from compactlearn.model_selection._one_split import SplitScores, scores_on_split
+    from compactlearn.model_selection._ratios import PAPER_GRID, RatioSearchCV
+    from compactlearn.model_selection._search import GridSearchMoments
+    from compactlearn.model_selection._splits import (
+        IterativeStratification,
+        IterativeStratifiedShuffleSplit,
+    )
+
+__getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
+        "_balance": (
+            "BalanceCurve",
+            "balance_curve",
+        ),
+        "_cmll_cv": ("CMLLClassifierCV",),
+        "_one_split": (
+            "SplitScores",
+            "scores_on_split",
+        ),
+        "_ratios": (
+            "PAPER_GRID",
+            "RatioSearchCV",
+        ),
+        "_search": ("GridSearchMoments",),
+        "_splits": (
+            "IterativeStratification",
+            "IterativeStratifiedShuffleSplit",
+        ),
+    },
 )
-from compactlearn.model_selection.texts import TextVectorizer, text_classifier
 
 __all__ = [
     "PAPER_GRID",
-    "AutoCompactClassifier",
     "BalanceCurve",
     "CMLLClassifierCV",
     "GridSearchMoments",
@@ -23,8 +48,6 @@ __all__ = [
     "IterativeStratifiedShuffleSplit",
     "RatioSearchCV",
     "SplitScores",
-    "TextVectorizer",
     "balance_curve",
     "scores_on_split",
-    "text_classifier",
 ]

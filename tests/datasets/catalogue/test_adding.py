@@ -7,8 +7,8 @@ import re
 import pytest
 
 from compactlearn.datasets import add, is_available, load
-from compactlearn.datasets.catalogue import known_sets as registry_module
-from compactlearn.datasets.catalogue.known_sets import describe, parse_registry
+from compactlearn.datasets._catalogue import known_sets as registry_module
+from compactlearn.datasets._catalogue.known_sets import describe, parse_registry
 
 XML = '<labels><label name="b"/><label name="a"/></labels>'
 HEAD = "@relation r\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n"

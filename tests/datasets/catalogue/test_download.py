@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from compactlearn.datasets.catalogue.checksums import digest
-from compactlearn.datasets.catalogue.download import FetchError, Patience, fetch_file
-from compactlearn.datasets.catalogue.known_sets import File
+from compactlearn.datasets._catalogue.checksums import digest
+from compactlearn.datasets._catalogue.download import FetchError, Patience, fetch_file
+from compactlearn.datasets._catalogue.known_sets import File
 
 CONTENT = bytes(range(256)) * 2000
 SHA = hashlib.sha256(CONTENT).hexdigest()
@@ -292,8 +292,8 @@ def test_a_folder_that_cannot_be(server, tmp_path):
 CHILD = """
 import sys
 from pathlib import Path
-from compactlearn.datasets.catalogue.download import Patience, fetch_file
-from compactlearn.datasets.catalogue.known_sets import File
+from compactlearn.datasets._catalogue.download import Patience, fetch_file
+from compactlearn.datasets._catalogue.known_sets import File
 address, size, sha, folder = sys.argv[1:]
 file = File("toy.arff", "rows", int(size), sha, (address,))
 print(fetch_file(file, Path(folder), Patience(timeout=30)))

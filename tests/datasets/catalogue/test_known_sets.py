@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from compactlearn.datasets import Dataset, load
-from compactlearn.datasets.catalogue.known_sets import (
+from compactlearn.datasets._catalogue.known_sets import (
     Copy,
     Expected,
     describe,

@@ -22,8 +22,8 @@ from compactlearn.datasets import (
     load,
     read,
 )
-from compactlearn.datasets.catalogue import own_sets as own_module
-from compactlearn.datasets.catalogue.own_sets import own_name, own_names
+from compactlearn.datasets._catalogue import own_sets as own_module
+from compactlearn.datasets._catalogue.own_sets import own_name, own_names
 
 TEXT = "id,x,sports,politics\n7,1.5,1,0\n8,2,0,1\n9,0,1,1\n"
 ARFF = "@relation r\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n"

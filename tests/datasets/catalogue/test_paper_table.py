@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from compactlearn.datasets import describe, load, statistics
-from compactlearn.datasets.catalogue.by_name import load_from
+from compactlearn.datasets._catalogue.by_name import load_from
 
 
 @dataclass(frozen=True)

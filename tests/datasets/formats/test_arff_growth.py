@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn.datasets import read_arff
-from compactlearn.datasets.formats.arff_header import parse_header
-from compactlearn.datasets.parsing.unpacking import Lines
+from compactlearn.datasets._formats.arff_header import parse_header
+from compactlearn.datasets._parsing.unpacking import Lines
 
 N = 5_000
 MANY = "{" + ",".join(f"v{j}" for j in range(N)) + "}"

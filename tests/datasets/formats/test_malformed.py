@@ -32,9 +32,9 @@ from compactlearn.datasets import (
     read_xmlrepo,
     write_parquet,
 )
-from compactlearn.datasets.formats.label_file import read_label_names
-from compactlearn.datasets.parsing.number_blocks import Grammar
-from compactlearn.datasets.parsing.unpacking import read_bytes
+from compactlearn.datasets._formats.label_file import read_label_names
+from compactlearn.datasets._parsing.number_blocks import Grammar
+from compactlearn.datasets._parsing.unpacking import read_bytes
 
 DENSE = rb"""% a remark
 @relation 'toy: -C -2'
@@ -395,7 +395,7 @@ def test_blocks_and_lines_agree_wherever_they_are_cut(tmp_path, monkeypatch):
     (tmp_path / "t.arff").write_bytes(SPARSE.split(b"@data")[0] + b"@data\n" + rows)
     whole = read_arff(tmp_path / "t.arff")
     for size in (1, 7, 64, 1000):
-        monkeypatch.setattr("compactlearn.datasets.parsing.unpacking._CHUNK", size)
+        monkeypatch.setattr("compactlearn.datasets._parsing.unpacking._CHUNK", size)
         cut = read_arff(tmp_path / "t.arff")
         np.testing.assert_array_equal(cut.X, whole.X)
         np.testing.assert_array_equal(cut.Y.toarray(), whole.Y.toarray())

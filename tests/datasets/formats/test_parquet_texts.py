@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from compactlearn.datasets import DataFileError, read_texts
-from compactlearn.datasets.formats.texts import read_columns
-from compactlearn.datasets.parsing.unpacking import Limits
+from compactlearn.datasets._formats.texts import read_columns
+from compactlearn.datasets._parsing.unpacking import Limits
 
 LONG = 100_000
 

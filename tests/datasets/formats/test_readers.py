@@ -19,7 +19,7 @@ from compactlearn.datasets import (
     read_parquet,
     read_xmlrepo,
 )
-from compactlearn.datasets.formats.reading import format_of
+from compactlearn.datasets._formats.reading import format_of
 
 X = np.array([[2.5, 0, 1], [0, 0, 0], [0, -7, 0.125]])
 Y = np.array([[1, 0], [0, 0], [0, 1]])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn.datasets import DataFileError, Texts, read_texts
-from compactlearn.datasets.formats.texts import read_columns
+from compactlearn.datasets._formats.texts import read_columns
 from tests.makers import modest
 
 TEXTS = ("bake the bread", 'she said "rain, rain"', "two\nlines; and more", "", "日本 — naïve")

@@ -12,14 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from compactlearn.datasets import (
-    Dataset,
-    read,
-    read_arff,
-    write_arff,
-    write_parquet,
-    write_xmlrepo,
-)
+from compactlearn.datasets import Dataset, read, read_arff, write_arff, write_parquet, write_xmlrepo
 
 ODD = ["it's", '"', "a b", "\\", "\\n", "a\nb", "tab\there", "%", "{0,1}", ",", "?", "é", "", " "]
 ODD += ["日本", "-C 3", "<&>", "@data", "#", "1", "'quoted'", "a\\'b", "\u2028", "\x85", "𝔁", "\r"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn.datasets import read
-from compactlearn.datasets.parsing.number_blocks import SKIP, VALUE, Grammar
+from compactlearn.datasets._parsing.number_blocks import SKIP, VALUE, Grammar
 
 TABLE = Grammar({"\n0,": VALUE, ",0,": VALUE, ",0\n": VALUE, "\n0\n": VALUE, "\n\n": SKIP})
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -66,7 +66,7 @@ def test_reading_leaves_the_warnings_of_other_threads_alone(tmp_path, monkeypatc
             other.submit(speak).result()
         return parse(*arguments, **options)
 
-    monkeypatch.setattr("compactlearn.datasets.parsing.number_blocks.np.fromstring", overheard)
+    monkeypatch.setattr("compactlearn.datasets._parsing.number_blocks.np.fromstring", overheard)
     before = list(warnings.filters)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", ResourceWarning)

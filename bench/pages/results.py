@@ -1,0 +1,251 @@
+"""The tables of docs/results.md: Auto beside its rivals, and the paper's benchmark.
+
+Those of the protocol "as printed" are made in ``bench/printed.py``.
+"""
+
+import re
+from statistics import geometric_mean, median
+
+import numpy as np
+import printed
+
+from compactlearn.core._memory import human_bytes
+from compactlearn.metrics._table import get_metric, greater_is_better
+from compactlearn_bench import cells_of, read_spec
+from compactlearn_bench.records import ranks
+from compactlearn_bench.records.significance import SIGNS, holm, paired_t_test
+from compactlearn_bench.report import summary_markdown
+from compactlearn_bench.report.tables.names import p_value
+from compactlearn_bench.report.tables.published import dataset_order, method_order, published
+from pages.auto_records import YARDSTICK, compared, filled, model_bytes, training_seconds
+from pages.shared import PAPER, Page, Parts, Record, class_of, paper_results
+
+page = Page("docs/results.md")
+
+page.table(printed.printed_by_method)
+page.table(printed.printed_by_set)
+page.table(printed.printed_unexplained)
+page.table(printed.printed_conventions)
+page.table(printed.printed_methods)
+
+
+# ---- Auto beside its rivals ---------------------------------------------------------------------
+
+
+@page.table
+def auto() -> Parts:
+    """Average precision by set and entry; below it ranks, seconds and bytes."""
+    found = compared("auto")
+    entries, scores = found.entries, found.scores("average_precision")
+    yield ["average precision", *entries]
+    for dataset, row in zip(found.datasets, scores, strict=True):
+        best = f"{np.nanmax(row):.3f}"
+        shown = [
+            found.without_figure(dataset, entry) if np.isnan(value) else f"{value:.3f}"
+            for entry, value in zip(entries, row, strict=True)
+        ]
+        yield [found.told_of(dataset), *(f"**{c}**" if c == best else c for c in shown)]
+    places = ranks.average_ranks(filled(scores, "average_precision"))
+    yield ["average rank", *(f"{place:.1f}" for place in places)]
+    for name, read in (("seconds", training_seconds), ("bytes", model_bytes)):
+        yield [f"{name}, {YARDSTICK.lower()} = 1", *(found.ratio(entry, read) for entry in entries)]
+    known = [[size for size in found.means_of(entry, model_bytes) if size] for entry in entries]
+    sizes = [human_bytes(round(median(own))) if own else "" for own in known]
+    yield ["model, median of the sets", *sizes]
+    yield (
+        "Seconds are those of choosing the configuration and of the last fit, on one thread; bytes "
+        "those of the pickled model; both are geometric means over the sets on which the entry and "
+        f"{YARDSTICK.lower()} ended. An entry without a figure went over the budget of "
+        f"{found.spec.budget.seconds:g} seconds for a fold (time) or of memory, or its package "
+        f"was absent; it has the last rank there.{found.waiting} {found.hosts}"
+    )
+
+
+@page.table
+def auto_ranks() -> Parts:
+    """Average ranks of every metric, with Nemenyi's critical distance."""
+    found = compared("auto")
+    yield ["average rank", *found.entries, "critical distance", "Friedman's p"]
+    for metric in found.spec.metrics:
+        scores = found.scores(metric)
+        has = ~np.isnan(scores).all(axis=0)
+        kept = scores[:, has]
+        n_datasets, n_entries = kept.shape
+        if n_datasets < 2 or n_entries < 3:
+            continue
+        kept = filled(kept, metric)
+        places = ranks.average_ranks(kept, greater_is_better=greater_is_better(metric))
+        distance = ranks.critical_difference(n_entries, n_datasets)
+        bound = places.min() + distance
+        shown = (f"**{place:.1f}**" if place <= bound else f"{place:.1f}" for place in places)
+        cells = [next(shown) if there else "" for there in has]
+        chance = p_value(ranks.friedman(kept).f_p_value)
+        yield [get_metric(metric).title, *cells, f"{distance:.1f}", chance]
+    yield (
+        f"{len(found.datasets)} data sets; rank 1 is the best. **Bold**: the best, and what "
+        "Nemenyi's test at 5 % cannot tell from it, average ranks that are no further from it than "
+        "the critical distance. What has no probabilities is left out where they are needed."
+    )
+
+
+@page.table
+def auto_pairs() -> Parts:
+    """Auto beside each rival alone: sets won, and Wilcoxon's test with Holm's correction."""
+    found = compared("auto")
+    ours, *rivals = found.entries
+    first, *others = filled(found.scores("average_precision"), "average_precision").T
+    chances = holm([ranks.wilcoxon(first, other) for other in others])
+    yield ["rival", "better", "worse", "mean difference", "largest loss", "p, Holm"]
+    for rival, other, chance in zip(rivals, others, chances, strict=True):
+        gains = first - other
+        record = ranks.win_tie_loss(first, other)
+        differences = [f"{gains.mean():+.3f}", f"{max(0.0, float(-gains.min())):.3f}"]
+        yield [rival, str(record.wins), str(record.losses), *differences, p_value(float(chance))]
+    yield (
+        f"Average precision of {ours} beside one rival at a time over {len(found.datasets)} "
+        "data sets: on how many it is better and worse, and Wilcoxon's signed-rank test, corrected "
+        "by Holm for as many tests as there are rivals."
+    )
+
+
+@page.table
+def auto_cost(record: Record) -> Parts:
+    """Seconds of the processor, beside tuned one-vs-rest."""
+    yield ["one fold", "Auto", "one-vs-rest", "ratio"]
+    rows = sorted(record["measurements"], key=lambda row: row["ratio"])
+    for row in rows:
+        times = [f"{row[key]:.1f} s" for key in ("ours_s", "theirs_s")]
+        yield [row["data"], *times, f"{row['ratio']:.2f}"]
+    ratios = [row["ratio"] for row in rows]
+    yield (
+        f"Auto costs no more than one-vs-rest on {sum(r <= 1 for r in ratios)} of {len(ratios)} "
+        f"sets, {geometric_mean(ratios):.1f} times as much in the geometric mean. "
+        f"{class_of(record)}"
+    )
+
+
+@page.table
+def auto_whole(record: Record) -> Parts:
+    """What Auto takes on whole sets, and reaches."""
+    yield ["rows fitted", "columns, labels", "clock", "processor", "memory", "average precision"]
+    for row in record["measurements"]:
+        yield [
+            f"{row['data']}, {row['rows']:,}",
+            f"{row['features']:,}, {row['labels']:,}",
+            f"{row['seconds']:.0f} s",
+            f"{row['processor_s']:.0f} s",
+            f"{row['memory_mib']:.0f} MiB",
+            f"{row['average_precision']:.3f}",
+        ]
+    longest = max(row["seconds"] for row in record["measurements"])
+    yield f"The longest took {longest / 60:.1f} minutes by the clock. {class_of(record)}"
+
+
+@page.table
+def auto_sizes() -> Parts:
+    """Average precision and share of ridge's numbers, under bounds on the size."""
+    found = compared("sizes")
+    entries = found.entries
+    yield ["average precision (numbers, of ridge's)", *entries]
+    for dataset in found.datasets:
+        figures = [found.found.figure(dataset, entry, "average_precision") for entry in entries]
+        whole = figures[0]
+        cells = []
+        for entry, figure in zip(entries, figures, strict=True):
+            if figure is None:
+                cells.append(found.without_figure(dataset, entry))
+            elif whole is None or figure is whole:
+                cells.append(f"{figure.mean:.3f}")
+            else:
+                # What is significantly better or worse than ridge has a sign.
+                mark = paired_t_test(figure.values, whole.values).mark
+                sign = {"better": " +", "worse": " −"}.get(mark, "")
+                share = np.mean(figure.sizes) / np.mean(whole.sizes)
+                cells.append(f"{figure.mean:.3f}{sign} ({share:.1%})")
+        yield [found.told_of(dataset), *cells]
+    yield (
+        "+ significantly better than ridge, − worse (paired t-test over the folds, 10 %). Empty: "
+        "the smallest model, of one feature, is larger than that."
+    )
+
+
+# ---- The paper's benchmark ----------------------------------------------------------------------
+
+
+@page.table
+def conventions(record: Record) -> Parts:
+    """Ridge under other conventions; bold is what lies within two published deviations."""
+    places: dict[tuple[str, str], list[Record]] = {}
+    for row in record["measurements"]:
+        places.setdefault((row["data"], row["metric"].replace("_", " ")), []).append(row)
+    names = list(dict.fromkeys(row["convention"] for row in record["measurements"]))
+    yield ["data", "metric", *names, "published"]
+    within = dict.fromkeys(names, 0)
+    for place, rows in places.items():
+        cells = []
+        for row in sorted(rows, key=lambda row: names.index(row["convention"])):
+            near = printed.near((row["mean"] - row["paper_mean"]) / row["paper_std"])
+            within[row["convention"]] += near
+            cells.append(f"**{row['mean']:.4f}**" if near else f"{row['mean']:.4f}")
+        yield [*place, *cells, f"{rows[0]['paper_mean']:.4f} ± {rows[0]['paper_std']:.4f}"]
+    yield ["", f"within, of {len(places)}", *map(str, within.values()), ""]
+
+
+@page.table
+def choices() -> Parts:
+    """How many published cells come back if every metric has its own best configuration, as the
+    tables have it, and if the best in average precision is taken for all metrics."""
+    yield ["", "published cells", "each metric's best", "the best in average precision"]
+    found = paper_results("paper")
+    counts: dict[str, np.ndarray] = {}
+    for (dataset, method), grid in found.grids.items():
+        for metric in grid.metrics:
+            theirs = published(dataset, method, metric)
+            ways = (printed.best_mean, printed.mean_by_ap)
+            means = [way(found, dataset, method, metric) for way in ways]
+            if theirs is not None and None not in means:
+                near = [printed.near((mean - theirs.mean) / theirs.std) for mean in means]
+                counts[method] = counts.get(method, 0) + np.array([1, *near])
+    for name in sorted(counts, key=method_order):
+        yield [name.replace("_", "\\_"), *map(str, counts[name])]
+    yield ["all", *map(str, sum(counts.values()))]
+
+
+@page.table
+def equal_size() -> Parts:
+    """Average precision of controls that keep as many numbers as CMLL, under the fair protocol."""
+    found = paper_results("nested")
+    titles = {
+        "CMLL": "CMLL",
+        "RRR": "reduced-rank ridge",
+        "MDDM+CMLL_y": "MDDM + CMLL\\_y",
+        "PCA+ridge": "PCA + ridge",
+        "Random P": "random P",
+    }
+    names = [*(f"{name}, CMLL's size" for name in titles), "ORI"]
+    yield ["", "numbers, at most", "of ridge's", *titles.values(), "ridge, all its numbers"]
+    for dataset in sorted(found.datasets, key=dataset_order):
+        figures = [found.figure(dataset, name, "average_precision") for name in names]
+        if any(figure is None for figure in figures):
+            continue
+        first, *_, ridge = figures
+        size = max(size for figure in figures[:-1] for size in figure.sizes)
+        # Equal scores, CMLL's own among them, have no mark.
+        signs = [SIGNS[paired_t_test(first.values, figure.values).mark] for figure in figures]
+        cells = [f"{f.mean:.3f} {sign}".rstrip() for f, sign in zip(figures, signs, strict=True)]
+        yield [dataset, f"{size:,}", f"{size / ridge.sizes[0]:.0%}", *cells]
+    yield "● CMLL is significantly better, ○ worse (paired t-test, 10 %)."
+
+
+@page.table
+def results() -> str:
+    """What the records of the benchmark say; headings one level down, under the page's own."""
+    records = list(printed.packed_records(PAPER))
+    asked = {
+        cell.name for path in PAPER.parent.glob("*.toml") for cell in cells_of(read_spec(path))
+    }
+    strangers = [record.cell.name for record in records if record.cell.name not in asked]
+    if strangers:
+        raise SystemExit(f"{len(strangers)} records belong to no spec, {strangers[0]} for one")
+    text = summary_markdown(records)
+    return re.sub(r"^#", "##", text.partition("\n")[2].strip(), flags=re.MULTILINE)

@@ -1,0 +1,117 @@
+"""What the tables of all pages share: pages with marks, records, Markdown, figures in words."""
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from printed import packed_records
+
+from compactlearn_bench.records import Results, aggregate
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results"
+PAPER = ROOT / "bench" / "paper" / "records.jsonl.xz"
+MARKED = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
+
+Record = dict[str, Any]
+Parts = Iterable[list[str] | str]  # lines of tables, the first of each its head, and paragraphs
+
+
+class Page:
+    """A page, by its path from the root, and the functions that make its tables."""
+
+    def __init__(self, path: str) -> None:
+        self.path = ROOT / path
+        self.makers: dict[str, Callable[..., Parts]] = {}
+
+    def table(self, maker: Callable[..., Parts]) -> Callable[..., Parts]:
+        """Take a function for the table that the page marks by the function's name.
+
+        Its parameter is the record of that name; without one, it finds its records by itself.
+        """
+        self.makers[maker.__name__] = maker
+        return maker
+
+    def made(self, name: str) -> str:
+        """A table as Markdown."""
+        maker = self.makers[name]
+        needs_record = inspect.signature(maker).parameters
+        return markdown(maker(measured(name)) if needs_record else maker())
+
+    def rendered(self) -> str:
+        """The page with every marked table made anew."""
+        text = self.path.read_text(encoding="utf-8")
+        marked = MARKED.findall(text)
+        if sorted(marked) != sorted(self.makers):
+            raise SystemExit(
+                f"{self.path.name} must mark each of its tables once: it marks {marked}, and there "
+                f"are functions for {list(self.makers)}"
+            )
+        form = "<!-- table: {0} -->\n{1}\n<!-- end -->"
+        return MARKED.sub(lambda m: form.format(m[1], self.made(m[1])), text)
+
+
+def markdown(parts: Parts) -> str:
+    """Lines that follow each other as one table; blank lines around it and between paragraphs.
+
+    >>> print(markdown([["data", "score"], ["enron", "0.7"], "Means of 5 folds."]))
+    | data | score |
+    |---|---|
+    | enron | 0.7 |
+    <BLANKLINE>
+    Means of 5 folds.
+    """
+    if isinstance(parts, str):
+        return parts
+    found: list[str] = []
+    for kind, group in groupby(parts, type):
+        if kind is str:
+            found += group
+        else:
+            head, *body = group
+            top, *rows = (f"| {' | '.join(line)} |" for line in (head, *body))
+            found.append("\n".join([top, "|---" * len(head) + "|", *rows]))
+    return "\n\n".join(found)
+
+
+def measured(name: str) -> Record:
+    """The record of a script."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@cache
+def paper_results(protocol: str) -> Results:
+    """The records of the paper's benchmark under "paper" or "nested"."""
+    return aggregate(packed_records(PAPER), protocol)
+
+
+def figures(row: Record, *keys: str, form: str = ".3f") -> list[str]:
+    """Some values of a row, all in one form."""
+    return [f"{row[key]:{form}}" for key in keys]
+
+
+def times(row: Record, *keys: str) -> list[str]:
+    """Some times of a row."""
+    return [seconds(row[key]) for key in keys]
+
+
+def seconds(value: float) -> str:
+    """A time, in seconds or milliseconds."""
+    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.1f} ms"
+
+
+def spread(figure: Record) -> str:
+    """A mean and its deviation."""
+    return f"{figure['mean']:.3f} ± {figure['std']:.3f}"
+
+
+def class_of(record: Record, *more: str) -> str:
+    """The class of machine, further circumstances, and the date."""
+    machine = record["machine"]
+    where = f"{machine['cores']} cores ({machine['cpu']})"
+    return f"{', '.join([where, *more])}; {record['date']}."

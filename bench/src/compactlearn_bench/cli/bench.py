@@ -1,0 +1,182 @@
+"""`compactlearn bench`: run the benchmark that a file describes, or what is left of it."""
+
+from __future__ import annotations
+
+import errno
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from compactlearn.cli._datasets import Home
+from compactlearn.cli._faults import INTERRUPTED
+from compactlearn.cli._mistakes import Mistake
+from compactlearn.cli._tables import console as standard_output
+from compactlearn.core._shown import shown
+from compactlearn_bench import (
+    ClusterError,
+    Event,
+    RunError,
+    Spec,
+    SpecError,
+    Summary,
+    cells_of,
+    read_spec,
+    run,
+)
+from compactlearn_bench.cli.bench_view import CellProgress, view
+from compactlearn_bench.records import Cell, RecordError, Store, StoreError, open_records
+
+__all__ = ["bench", "run_mistakes"]
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_REASONS = 5  # how many of them are shown at the end
+
+
+def _say(sentence: str) -> None:
+    typer.echo(f"compactlearn: {shown(sentence)}", err=True)
+
+
+@contextmanager
+def run_mistakes() -> Iterator[None]:
+    """What the library refuses is the user's mistake, a full disk is nobody's."""
+    try:
+        yield
+    except StoreError as error:
+        if error.errno not in _NO_ROOM:
+            raise Mistake(str(error)) from error
+        _say(str(error))
+        raise typer.Exit(1) from error
+    except RunError as error:
+        _say(" ".join(str(error).split()))
+        raise typer.Exit(1) from error
+    except (SpecError, RecordError, ClusterError, ImportError) as error:
+        raise Mistake(str(error)) from error
+
+
+def bench(
+    source: Annotated[
+        Path, typer.Argument(metavar="SPEC", help="A TOML file; docs/BENCHMARK.md has its keys.")
+    ],
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", help="The folder of the records; by default benchmark-records/<name>."
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; by default what SPEC says.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Compute again what did not end well.")
+    ] = False,
+    data_home: Home = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="The address of a Dask scheduler to run the cells on.")
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(help="Where PyTorch solves the grids of selection 'paper', e.g. cuda."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what there is to do.")
+    ] = False,
+    pack: Annotated[
+        Path | None,
+        typer.Option(
+            help="One compressed file of all records: what it holds counts as done, and it is "
+            "written anew at the end."
+        ),
+    ] = None,
+) -> None:
+    """Run the benchmark that SPEC describes; stop it at any time, and call it again to go on."""
+    console = standard_output()
+    with run_mistakes():
+        spec = read_spec(source, data_home)
+        cells = cells_of(spec)
+        folder = store if store is not None else Path("benchmark-records") / spec.name
+        place = Store(folder, _say)
+    if dry_run:
+        with run_mistakes():
+            _show_plan(spec, cells, place, pack, console)
+        return
+    if pack is not None:
+        _take_in(pack, place, console)
+    with run_mistakes():
+        place.prepare()
+    progress = CellProgress(cells)
+    around, note = view(progress, console)
+    console.print(f"{spec.name}: {len(cells)} cells, records in {place.folder}", soft_wrap=True)
+    try:
+        with run_mistakes(), around:
+            summary = run(
+                spec,
+                place,
+                workers=workers,
+                scheduler=scheduler,
+                retry_failed=retry_failed,
+                on_event=note,
+                data_home=data_home,
+                device=device,
+            )
+    except KeyboardInterrupt:
+        _say(
+            f"Stopped; {progress.n_ended} of {len(cells)} cells have a record. The same command "
+            "goes on from there."
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    if pack is not None:
+        with run_mistakes():
+            console.print(f"{place.pack(pack)} records in {pack}", soft_wrap=True)
+    _conclude(summary, progress, place, console)
+
+
+def _conclude(summary: Summary, progress: CellProgress, place: Store, console: Console) -> None:
+    if console.is_terminal:  # elsewhere each stood in its line
+        for text, count in progress.reasons.most_common(_REASONS):
+            console.print(f"{count} x {text}", soft_wrap=True, markup=False)
+    ended = ", ".join(f"{count} {status}" for status, count in summary.statuses.items())
+    console.print(f"{summary.computed} cells computed, {summary.found} found; in all {ended}.")
+    if summary.statuses.get("failed"):
+        _say(
+            f"Some cells failed; their records in {place.cells} say why. Once that is put right, "
+            "--retry-failed computes them again."
+        )
+        raise typer.Exit(1)
+
+
+def _show_plan(
+    spec: Spec, cells: list[Cell], place: Store, pack: Path | None, console: Console
+) -> None:
+    packed: dict[str, str] = {}
+    if pack is not None and pack.exists():
+        packed = {record.cell.name: record.status for record in open_records(pack, _say)}
+    progress, statuses = CellProgress(cells), Counter()
+    for cell in cells:
+        status, other = place.status(cell), packed.get(cell.name)
+        if other == "done" or status is None:  # as when they are taken in
+            status = other
+        statuses[status or "to do"] += 1
+        if status is not None:
+            progress(Event("found", cell, status))
+    for table in progress.tables(console.width):
+        console.print(table)
+    told = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    console.print(
+        f"{spec.name}: {len(cells)} cells ({told}), records in {place.folder}", soft_wrap=True
+    )
+
+
+def _take_in(pack: Path, place: Store, console: Console) -> None:
+    with run_mistakes():
+        if not pack.parent.is_dir():
+            raise Mistake(
+                f"The file of --pack must lie in a folder, and {pack.parent} does not exist; "
+                "make it."
+            )
+        if pack.exists():
+            console.print(f"{place.unpack(pack)} records taken from {pack}", soft_wrap=True)

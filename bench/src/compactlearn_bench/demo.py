@@ -1,0 +1,187 @@
+"""What is reached on one data set with nothing to set, beside what others would use.
+
+The figures are those of a spec in ``data/``, run as any other. Beside them, some rows that a model
+had not met: the labels that it gives them, the true ones, and the words that speak for each.
+"""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from compactlearn.compact._cmll import CMLLClassifier
+from compactlearn.datasets import Dataset, load
+from compactlearn.inspection._explain import explain
+from compactlearn.inspection._label_names import LabelNames
+from compactlearn_bench.harness.events import OnEvent, RunError
+from compactlearn_bench.harness.execute import fold_rows
+from compactlearn_bench.harness.run import run
+from compactlearn_bench.records import Cell, Figure, Record, Results, Store, aggregate
+from compactlearn_bench.spec.cells import cells_of
+from compactlearn_bench.spec.reading import Override, Spec, parse_spec
+
+__all__ = ["Demo", "Guess", "Mail", "demonstrate", "explained", "label_words", "spec"]
+
+#: A glance: fewer rows and trees, one penalty, and of Auto the first model alone.
+_QUICK: Mapping[str, Any] = {"trees": 10, "Cs": [0.1], "alphas": [100.0], "time_budget": 0.1}
+_QUICK_ROWS = 400
+N_MAILS, N_WORDS = 5, 3
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A label that was predicted, and the words that speak for it most."""
+
+    label: str
+    words: tuple[str, ...]
+    right: bool
+
+
+@dataclass(frozen=True)
+class Mail:
+    """A row that the model had not met."""
+
+    row: int
+    guesses: tuple[Guess, ...]
+    true: tuple[str, ...]
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """True labels that were not predicted."""
+        found = {guess.label for guess in self.guesses}
+        return tuple(label for label in self.true if label not in found)
+
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """What came out."""
+
+    spec: Spec
+    results: Results
+    training_seconds: Mapping[str, float]  # of choosing and fitting, the mean over the folds
+    data: Dataset
+    mails: tuple[Mail, ...]
+    seconds: float
+
+    @property
+    def methods(self) -> list[str]:
+        """Their names, in the order of the table."""
+        return [method.shown for method in self.spec.methods]
+
+    @property
+    def n_rows(self) -> int:
+        """How many of the data set's are used."""
+        return self.spec.datasets[0].rows or self.data.n_samples
+
+    def settings(self, method: str) -> Mapping[str, Any]:
+        """What the cells of a method were asked."""
+        return next(cell.settings for cell in cells_of(self.spec) if cell.method == method)
+
+    def figure(self, method: str, metric: str) -> Figure:
+        """One metric on the folds.
+
+        Raises
+        ------
+        RunError
+            If a fold has none.
+        """
+        found = self.results.cell(self.data.name, method, metric)
+        if not isinstance(found, Figure):
+            reason = "it was not run" if found is None else found.reason
+            raise RunError(f"The demo has no figure of {method}: {reason}.")
+        return found
+
+    def numbers(self, method: str) -> float:
+        """How many the model keeps to predict, the mean over the folds."""
+        return float(np.mean(self.figure(method, "average_precision").sizes))
+
+
+def spec(n_folds: int | None = None, seed: int = 0, *, quick: bool = False) -> Spec:
+    """What is run; by default on as many folds as the file says."""
+    found = parse_spec(_read("demo_tags"))
+    found = replace(found, folds=found.folds if n_folds is None else n_folds, seed=seed)
+    if not quick:
+        return found
+    few = tuple(replace(data, rows=_QUICK_ROWS) for data in found.datasets)
+    return replace(found, datasets=few, overrides=(*found.overrides, Override(_QUICK)))
+
+
+def demonstrate(
+    spec: Spec, store: Store, *, workers: int = 1, on_event: OnEvent | None = None
+) -> Demo:
+    """Run the spec, as far as the store has no records of it, and look at some rows."""
+    start = time.perf_counter()
+    run(spec, store, workers=workers, on_event=on_event)
+    cells = cells_of(spec)
+    records = [record for record in map(store.read, cells) if record is not None]
+    data = load(spec.datasets[0].name)
+    mails = _first_mails(data, cells[0])
+    return Demo(
+        spec,
+        aggregate(records, "nested"),
+        _training_seconds(records),
+        data,
+        mails,
+        time.perf_counter() - start,
+    )
+
+
+def label_words() -> dict[str, str]:
+    """What the codes of enron's labels stand for.
+
+    >>> label_words()["C.C6"]
+    "California's energy crisis"
+    """
+    groups = _read("enron_labels")
+    return {f"{group}.{code}": words for group, of in groups.items() for code, words in of.items()}
+
+
+def _read(name: str) -> dict[str, Any]:
+    file = resources.files("compactlearn_bench") / "data" / f"{name}.toml"
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def _training_seconds(records: Sequence[Record]) -> dict[str, float]:
+    seconds: dict[str, list[float]] = {}
+    for record in records:
+        if record.status == "done":
+            spent = record.circumstances["seconds"]
+            seconds.setdefault(record.cell.method, []).append(spent["search"] + spent["fit"])
+    return {method: float(np.mean(values)) for method, values in seconds.items()}
+
+
+def _first_mails(data: Dataset, cell: Cell) -> tuple[Mail, ...]:
+    """The first of the test rows of a fold, whatever they are."""
+    used, train, test = fold_rows(cell, data.n_samples)
+    # Linear, so that a score is a sum over words; with its default size and a logistic decoder.
+    model = CMLLClassifier(decoder="logistic").fit(data.X[used[train]], data.Y[used[train]])
+    return explained(model, data, used[test[:N_MAILS]])
+
+
+def explained(model: Any, data: Dataset, rows: NDArray[np.intp]) -> tuple[Mail, ...]:
+    """What a model says of these rows, and why: the words that speak for a label most."""
+    assert data.label_names is not None
+    means = label_words()
+    labels = [means.get(name, name) for name in data.label_names]
+    truth = sparse.csr_array(data.Y[rows]).toarray() > 0
+    why = explain(model, data.X[rows], k=None, feature_names=data.feature_names)
+    known = LabelNames.of(model)
+    found = []
+    for place, row in enumerate(rows):
+        guesses = []
+        for one in why.of_row(place):
+            if one.predicted:
+                k = known.place(one.label)
+                words = tuple(term.name for term in one.speaks_for[:N_WORDS])
+                guesses.append(Guess(labels[k], words, bool(truth[place, k])))
+        true = tuple(labels[k] for k in np.flatnonzero(truth[place]))
+        found.append(Mail(int(row), tuple(guesses), true))
+    return tuple(found)

@@ -1,0 +1,74 @@
+"""What a run tells while it runs, and what it amounts to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from compactlearn_bench.records import Cell
+
+__all__ = ["Event", "OnEvent", "RunError", "Summary", "Tally"]
+
+
+class RunError(RuntimeError):
+    """A run cannot go on, by no mistake of the user's; what is recorded stays."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something happened to a cell.
+
+    Parameters
+    ----------
+    kind : "found", "started", "ended" or "put back"
+        "found": its record was there, by this run's start or since then by another process;
+        "put back": another process is at it, or nobody any more: it will be looked at again.
+    cell : Cell
+    status : str or None
+        Of its record, for "found" and "ended".
+    seconds : float
+        That the cell took, for "ended".
+    reason : str or None
+        Why it is not "done".
+    """
+
+    kind: Literal["found", "started", "ended", "put back"]
+    cell: Cell
+    status: str | None = None
+    seconds: float = 0.0
+    reason: str | None = None
+
+
+OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many cells were computed by this run, how many records it found, how all ended."""
+
+    computed: int
+    found: int
+    statuses: Mapping[str, int]
+
+
+class Tally:
+    """Counts events and passes them on."""
+
+    def __init__(self, on_event: OnEvent | None = None) -> None:
+        self._on_event = on_event
+        self._kinds: Counter[str] = Counter()
+        self._statuses: Counter[str] = Counter()
+
+    def __call__(self, event: Event) -> None:
+        """Take note."""
+        self._kinds[event.kind] += 1
+        if event.status is not None:
+            self._statuses[event.status] += 1
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def summary(self) -> Summary:
+        """What it came to."""
+        return Summary(self._kinds["ended"], self._kinds["found"], dict(self._statuses))

@@ -1,0 +1,117 @@
+"""The figure of accuracy against size, from records that are made up."""
+
+import importlib.util
+import re
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compactlearn_bench import cells_of, parse_spec
+from compactlearn_bench.records import Record, Store
+
+SCRIPT = Path(__file__).resolve().parents[2] / "figures.py"
+SPEC = {
+    "name": "sizes",
+    "folds": 2,
+    "selections": ["nested"],
+    "metrics": ["average_precision"],
+    "datasets": ["enron", "emotions", "flags"],
+    "methods": [
+        {"name": "ORI", "as": "Ridge"},
+        {"name": "Auto", "as": "Auto, 5 %", "size_budget": 0.05},
+        {"name": "Auto", "as": "Auto, 20 %", "size_budget": 0.2},
+        {"name": "Auto"},
+    ],
+}
+# Mean score and numbers of each; on flags ridge has none.
+FOUND = {
+    "Ridge": (0.5, 1000),
+    "Auto, 5 %": (0.45, 50),
+    "Auto, 20 %": (0.55, 200),
+    "Auto": (0.6, 9000),
+}
+
+
+def record_of(cell):
+    if (cell.dataset, cell.method) == ("flags", "Ridge"):
+        return Record(cell, "timeout", "It took too long.", circumstances={"seconds": {}})
+    score, size = FOUND[cell.method]
+    score += 0.02 * (cell.fold - 0.5) + (0.1 if cell.dataset == "emotions" else 0.0)
+    return Record(
+        cell,
+        "done",
+        metrics=["average_precision"],
+        configurations=[{}],
+        values=np.array([[score]]),
+        sizes=[size],
+        circumstances={"seconds": {"search": 1.0, "fit": 1.0, "predict": 1.0, "total": 3.0}},
+    )
+
+
+@pytest.fixture(scope="module")
+def figures():
+    found = importlib.util.spec_from_file_location("figures_of_documents", SCRIPT)
+    module = importlib.util.module_from_spec(found)
+    sys.modules[found.name] = module  # for its dataclasses
+    found.loader.exec_module(module)
+    yield module
+    del sys.modules[found.name]
+
+
+@pytest.fixture(scope="module")
+def records():
+    return [record_of(cell) for cell in cells_of(parse_spec(SPEC))]
+
+
+def test_a_line_is_in_shares_of_ridge(figures, records):
+    emotions, enron = figures.curves(records)  # by what the smallest reaches; flags has no ridge
+    assert (enron.dataset, emotions.dataset) == ("enron", "emotions")
+    assert enron.sizes == pytest.approx((0.05, 0.2))
+    assert enron.scores == pytest.approx((0.9, 1.1))
+    assert emotions.scores == pytest.approx((0.55 / 0.6, 0.65 / 0.6))
+
+
+def test_the_figure_is_well_formed_and_tells_its_values(figures, records):
+    text = figures.drawing(figures.curves(records))
+    root = ET.fromstring(text)
+    told = [node.text for node in root.iter() if node.tag.endswith("title")]
+    assert "enron: 5.0% of the numbers, 0.900 of ridge" in told
+    assert len(told) == 4
+    words = [node.text for node in root.iter() if node.tag.endswith("text")]
+    assert {"enron", "emotions", "5%", "20%", "100%", "tuned ridge, all its numbers"} <= set(words)
+    assert any("numbers kept" in word for word in words)
+    assert any("average precision" in word for word in words)
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_nothing_is_drawn_outside(figures, records):
+    for _, x, y in re.findall(r"(M|L)([\d.]+) ([\d.]+)", figures.drawing(figures.curves(records))):
+        assert 0 <= float(x) <= figures.WIDTH
+        assert 0 <= float(y) <= figures.HEIGHT
+
+
+def test_names_of_equal_lines_do_not_cover_each_other(figures):
+    drawn = [figures.Curve(f"set {k}", (0.1, 0.2), (0.9, 0.95)) for k in range(9)]
+    up = figures.Scale.around([0.9, 1.0], figures.BOTTOM, figures.TOP)
+    places = [y for _, _, y in figures._names(drawn, up)]
+    assert np.diff(sorted(places)).min() >= figures.APART - 1e-9
+    assert max(places) <= figures.BOTTOM + 4
+    assert min(places) > 0
+
+
+def test_the_script_writes_checks_and_refuses(figures, records, tmp_path):
+    store = Store(tmp_path / "store")
+    store.prepare()
+    for record in records:
+        store.write(record)
+    asked = ["--records", str(tmp_path / "store"), "--out", str(tmp_path / "new" / "size.svg")]
+    assert figures.main([*asked, "--check"]) == 1
+    assert figures.main(asked) == 0
+    assert figures.main([*asked, "--check"]) == 0
+    empty = Store(tmp_path / "empty")
+    empty.prepare()
+    with pytest.raises(SystemExit, match="no data set with ridge and Auto"):
+        figures.main(["--records", str(tmp_path / "empty")])

@@ -1,0 +1,210 @@
+"""The protocol "as printed" in the benchmark: settings, rows, and what counts."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.svm import LinearSVC
+
+from compactlearn import method
+from compactlearn._method_table import ROWS
+from compactlearn.datasets import load
+from compactlearn.metrics import ranking_loss
+from compactlearn_bench import cells_of, read_spec
+from compactlearn_bench.harness.execute import execute, fold_rows
+from compactlearn_bench.harness.job import Job
+from compactlearn_bench.methods.library_entries import ENTRIES, _classifier
+from compactlearn_bench.methods.rows import drawn, kept_labels, with_empty_rows
+from compactlearn_bench.records import Cell
+from tests.makers import make_data
+
+from .tasks import judged, make_task
+
+FOLDER = Path(__file__).resolve().parents[2] / "paper"
+PRINTED = {"protocol": "as printed"}
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ORI", "CMLL", "k-MDDM"])
+def test_the_penalty_of_the_protocol_is_the_grid(name):
+    entry = ENTRIES[name]
+    assert entry.settings({**PRINTED, "ridge": "paper"})["alphas"] == [0.1]
+    assert entry.settings({**PRINTED, "alphas": [1.0, 2.0]})["alphas"] == [1.0, 2.0]
+    found = entry.settings(PRINTED)
+    assert entry.settings(found) == found
+
+
+def test_the_hat_matrix_of_faie():
+    assert ENTRIES["FaIE"].settings(PRINTED)["hat_ridge"] == 1e-6
+    assert ENTRIES["k-FaIE"].settings(PRINTED)["hat_ridge"] == 1e-6
+    assert ENTRIES["FaIE"].settings({})["hat_ridge"] == 0.1
+    assert "hat_ridge" not in ENTRIES["CPLST"].settings(PRINTED)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"train_rows": 0}, "train_rows.*an integer >= 1"),
+        ({"left_out_labels": "Humor"}, "left_out_labels.*a list.*square brackets"),
+        ({"left_out_labels": [3]}, "left_out_labels.*a text"),
+        ({"empty_rows": "count"}, "empty_rows.*'counted'.*Did you mean"),
+        ({"protocol": "as print"}, "protocol.*'as printed'"),
+    ],
+)
+def test_wrong_settings_are_refused(given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ENTRIES["ORI"].settings(given)
+
+
+@pytest.mark.parametrize("name", ["ORI", "k-CMLL", "POP", "C2AE"])
+def test_what_is_about_rows_is_quiet(name):
+    assert not {"train_rows", "left_out_labels", "empty_rows", "base_loss"} & set(
+        ENTRIES[name].settings({})
+    )
+    assert ENTRIES[name].settings({"train_rows": 7})["train_rows"] == 7
+
+
+def test_the_loss_of_pop():
+    settings = ENTRIES["POP"].settings({"base_loss": "hinge"})
+    hinge = _classifier(ROWS["POP"], settings, {}, 0).estimator
+    assert isinstance(hinge, LinearSVC)
+    assert (hinge.loss, hinge.C, hinge.fit_intercept) == ("hinge", 0.1, False)
+    assert _classifier(ROWS["POP"], ENTRIES["POP"].settings({}), {}, 0).estimator is None
+
+
+@pytest.mark.parametrize("name", ["ORI", "FaIE", "MDDM", "k-ORI"])
+def test_a_record_has_the_values_of_separate_fits(name):
+    entry = ENTRIES[name]
+    settings = entry.settings({**PRINTED, "betas": [1.0], "label_ratios": [0.5, 1.0]})
+    task = make_task(settings=settings)
+    answer = entry.answer(task)
+    for configuration, values in zip(answer.configurations, answer.values, strict=True):
+        model = entry.make(settings, task.seed)
+        assert (model.bias, configuration["alpha"]) == ("none", 0.1)
+        known = model.get_params(deep=False)
+        model.set_params(
+            **{k if k in known else f"embedding__{k}": v for k, v in configuration.items()}
+        )
+        model.fit(task.X_train, task.Y_train)
+        np.testing.assert_allclose(values, judged(model, task), atol=1e-9)
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def test_rows_are_drawn_by_the_seed_and_keep_their_order():
+    train = np.arange(100) * 3
+    some = drawn(train, 40, seed=5)
+    assert np.all(np.diff(some) > 0)
+    assert set(some) < set(train)
+    assert len(some) == 40
+    np.testing.assert_array_equal(some, drawn(train, 40, seed=5))
+    assert not np.array_equal(some, drawn(train, 40, seed=6))
+    for count in (None, 100, 200):
+        assert drawn(train, count, seed=5) is train
+
+
+def test_a_label_that_is_not_there_cannot_be_left_out():
+    with pytest.raises(ValueError, match=r"'Humour' is none of its 2; .*Did you mean 'Humor'\?"):
+        kept_labels(("Humor", "Syntax"), ["Humour"], "llog")
+    assert kept_labels(("Humor", "Syntax"), None, "llog") is None
+
+
+def test_empty_rows_count_as_in_mulan():
+    """One row of two has no labels: the rows' own values say what the means must be."""
+    Y, scores = np.array([[1, 0, 1], [0, 0, 0]]), np.array([[0.2, 0.5, 0.1], [0.3, 0.2, 0.1]])
+    of_one = ranking_loss(Y[:1], scores[:1])
+    values = with_empty_rows(
+        [[0.25, of_one, 1.0, 0.4]],
+        ["average_precision", "ranking_loss", "one_error", "micro_f1"],
+        0.5,
+    )
+    np.testing.assert_allclose(values, [[0.25, (of_one + 0.0) / 2, 1.0, 0.4]])
+    assert ranking_loss(Y, scores, convention="mulan") == pytest.approx(values[0, 1])
+    same = with_empty_rows([[0.25, 0.5]], ["ranking_loss", "one_error"], 0.0)
+    np.testing.assert_array_equal(same, [[0.25, 0.5]])
+
+
+def test_a_cell_sees_the_rows_and_labels_that_its_settings_ask_for(monkeypatch):
+    seen, entry = [], ENTRIES["ORI"]
+    real = type(entry).answer
+
+    def answer(self, task):
+        seen.append(task)
+        return real(self, task)
+
+    monkeypatch.setattr(type(entry), "answer", answer)
+    data = load("enron")
+    left_out = list(data.label_names[4:])
+    common = {"metrics": ["ranking_loss", "average_precision"], **entry.settings(PRINTED)}
+    cell = Cell("enron", "ORI", "paper", 1, 3, settings=common)
+    cut = {"train_rows": 200, "left_out_labels": left_out, "empty_rows": "counted"}
+    other = Cell("enron", "ORI", "paper", 1, 3, settings={**common, **cut})
+    records = [execute(Job(one)) for one in (cell, other)]
+    assert [record.status for record in records] == ["done", "done"]
+    whole, part = seen[:2]
+    train = fold_rows(cell, data.X.shape[0])[1]
+    assert whole.X_train.shape[0] == len(train)
+    assert part.X_train.shape[0] == part.Y_train.shape[0] == 200
+    assert part.X_test.shape == whole.X_test.shape
+    np.testing.assert_array_equal(part.Y_test.toarray(), whole.Y_test.toarray()[:, :4])
+    empty = np.mean(part.Y_test.toarray().sum(axis=1) == 0)
+    assert empty > 0, "otherwise nothing is tested"
+    raw = entry.answer(part)
+    np.testing.assert_allclose(records[1].values[0, 0], (1 - empty) * raw.values[0, 0])
+    np.testing.assert_allclose(records[1].values[0, 1], raw.values[0, 1])
+    wrong = Cell("enron", "ORI", "paper", 0, 3, settings={**common, "left_out_labels": ["x"]})
+    assert "'x' is none of its 53" in execute(Job(wrong)).reason
+
+
+# --- the specs ------------------------------------------------------------------------------------
+
+
+def test_the_specs_are_as_printed_on_every_published_cell():
+    cells = [
+        cell
+        for name in ("printed", "printed_kernel")
+        for cell in cells_of(read_spec(FOLDER / f"{name}.toml"))
+    ]
+    methods = {name for name, row in ROWS.items() if row.family in ("linear", "kernel")} - {"C2AE"}
+    sets = {cell.dataset for cell in cells_of(read_spec(FOLDER / "linear.toml"))}
+    assert {(c.dataset, c.method, c.fold) for c in cells} == {
+        (data, method, fold) for data in sets for method in methods for fold in range(5)
+    }
+    for cell in cells:
+        settings = cell.settings
+        if cell.method != "POP":
+            assert settings["protocol"] == "as printed"
+            assert settings["alphas"] == [0.1]
+        assert ("Humor" in settings.get("left_out_labels", [])) == (cell.dataset == "llog")
+        assert (settings.get("base_loss") == "hinge") == (
+            (cell.dataset, cell.method) == ("delicious", "POP")
+        )
+        few = cell.dataset == "mediamill" or (
+            cell.dataset == "delicious" and cell.method.startswith("k-")
+        )
+        assert settings.get("train_rows") == (4000 if few else None)
+
+
+# --- what it means --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["PLST", "CPLST", "DMLR"])
+def test_with_all_codes_a_linear_encoder_is_ridge(name):
+    X, Y = make_data(50, 8, 6)
+    found, ridge = (
+        method(one, protocol="as printed", **size).fit(X, Y).decision_function(X)
+        for one, size in [(name, {"n_label_components": 6}), ("ORI", {})]
+    )
+    np.testing.assert_allclose(found, ridge, atol=1e-8)
+
+
+def test_cplst_looks_at_what_its_own_learner_can_predict():
+    """Its hat matrix is that of a ridge without an intercept."""
+    X, Y = make_data(50, 8, 6)
+    model = method("CPLST", protocol="as printed", n_label_components=3).fit(X, Y)
+    gram = X.T @ X + 0.1 * np.eye(8)
+    values = np.linalg.eigvalsh(Y.T @ X @ np.linalg.solve(gram, X.T @ Y))[::-1][:3]
+    np.testing.assert_allclose(model.embedding_.eigenvalues_, values, rtol=1e-8)

@@ -1,0 +1,229 @@
+"""The benchmark on texts: figures, processes of rivals, what is missing, parts that are merged."""
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from compactlearn.metrics import precision_at_k
+
+FOLDER = Path(__file__).resolve().parents[2] / "text"
+RIVALS = "COMPACTLEARN_RIVALS_PYTHON"
+
+
+def script(name):
+    """A script of the benchmark, as a module."""
+    spec = importlib.util.spec_from_file_location(f"text_{name}", FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    path = list(sys.path)
+    spec.loader.exec_module(module)
+    sys.path[:] = path
+    return module
+
+
+run, rivals = script("run"), script("rivals")
+
+OURS = {
+    "name": "ours",
+    "program": "compactlearn",
+    "settings": {"estimator": "compactlearn:CMLLClassifier", "threshold": 0.5},
+}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return run.Texts("enron", None, rows=400)
+
+
+def settings(*entries, seconds=60):
+    return {"datasets": ["enron"], "seconds": seconds, "threads": 1, "entries": list(entries)}
+
+
+# ---- figures ------------------------------------------------------------------------------------
+
+
+def test_every_row_is_in_one_part_and_has_unit_length():
+    whole = run.Texts("emotions", None)
+    assert whole.X.shape[0] + whole.X_test.shape[0] == 593
+    assert whole.X.shape[0] == 391  # the customary part
+    train, test = run._parts(100, None)
+    assert sorted([*train, *test]) == list(range(100))
+    assert len(test) == 20
+    np.testing.assert_allclose(scipy.sparse.linalg.norm(whole.X, axis=1), 1)
+
+
+def test_figures_are_those_of_the_order_of_labels(texts):
+    scores = np.random.default_rng(0).normal(size=texts.Y_test.shape)
+    top = np.argsort(-scores, axis=1)[:, :5]
+    found = texts.figures(top)
+    for k in (1, 3, 5):
+        expected = precision_at_k(texts.Y_test, scores, k=k)
+        assert found[f"precision_at_{k}"] == pytest.approx(expected)
+    truth, counts = texts.Y_test.toarray(), texts.Y.sum(axis=0)
+    recalls = {}
+    for label in np.flatnonzero(truth.sum(axis=0)):
+        rows = np.flatnonzero(truth[:, label])
+        recalls[label] = np.mean([label in top[row] for row in rows])
+    for name, (low, high) in {"1-9": (1, 10), "10-99": (10, 100), "100+": (100, 1e9)}.items():
+        group = [recall for label, recall in recalls.items() if low <= counts[label] < high]
+        assert found["recall_at_5_of_labels"][name] == pytest.approx(np.mean(group))
+        assert texts.shape()["judged_labels"][name] == len(group)
+
+
+def test_places_without_a_label_are_wrong_and_nothing_else(texts):
+    truth = texts.Y_test.toarray()
+    top = np.full((len(truth), 5), -1)
+    top[:, 0] = truth.argmax(axis=1)
+    found = texts.figures(top)
+    assert found["precision_at_1"] == pytest.approx(truth.any(axis=1).mean())
+    assert found["precision_at_5"] == pytest.approx(found["precision_at_1"] / 5)
+
+
+def test_the_best_of_all_scores():
+    scores = np.random.default_rng(0).normal(size=(rivals.BLOCK + 7, 9))
+    found = rivals.best_of_all(lambda rows: rows, scores, 4)
+    np.testing.assert_array_equal(found, np.argsort(-scores, axis=1)[:, :4])
+
+
+def test_lists_of_labels_are_filled_up():
+    np.testing.assert_array_equal(
+        rivals.filled([[3], [], [1, 2, 0]], 2), [[3, -1], [-1, -1], [1, 2]]
+    )
+
+
+def test_rows_without_features_are_not_written(tmp_path):
+    X = scipy.sparse.csr_matrix([[0.5, 0, 0.25], [0, 0, 0], [0, 1, 0]])
+    Y = scipy.sparse.csr_matrix([[1, 1], [1, 0], [0, 0]])
+    rivals.write_text(tmp_path / "rows.txt", X, Y)
+    assert (tmp_path / "rows.txt").read_text() == "2 3 2\n0,1 0:0.5 2:0.25\n 1:1\n"
+
+
+# ---- processes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_program_runs_in_a_process_of_its_own(texts):
+    row = run.run_entry(OURS, texts, settings(OURS))
+    assert row["status"] == "done", row
+    assert row["precision_at_1"] > 0.5
+    assert row["fit_s"] > 0
+    assert row["predict_s"] > 0
+    assert row["model_bytes"] > 1000
+
+
+def test_no_interpreter_is_a_sentence(texts, monkeypatch, tmp_path):
+    entry = {"name": "omikuji", "program": "omikuji", "python": RIVALS}
+    monkeypatch.delenv(RIVALS, raising=False)
+    row = run.run_entry(entry, texts, settings(entry))
+    assert row == {"status": "missing", "reason": f"{RIVALS} names no interpreter to run it with."}
+    monkeypatch.setenv(RIVALS, str(tmp_path / "python"))
+    row = run.run_entry(entry, texts, settings(entry))
+    assert row["status"] == "missing"
+    assert f"The interpreter that {RIVALS} names does not start" in row["reason"]
+
+
+def test_no_package_is_a_sentence(texts, monkeypatch):
+    if importlib.util.find_spec("pecos") is not None:
+        pytest.skip("libpecos is installed here.")
+    monkeypatch.setenv(RIVALS, sys.executable)
+    entry = {"name": "PECOS", "program": "pecos", "python": RIVALS}
+    row = run.run_entry(entry, texts, settings(entry))
+    reason = "libpecos is not installed in the environment that was to run it."
+    assert row == {"status": "missing", "reason": reason}
+
+
+def test_a_program_that_fails_is_recorded_with_what_it_said(texts):
+    entry = OURS | {"program": "unheard of"}
+    row = run.run_entry(entry, texts, settings(entry))
+    assert row["status"] == "failed"
+    assert "KeyError: 'unheard of'" in row["reason"]
+
+
+def test_a_program_that_takes_too_long_is_ended(texts):
+    row = run.run_entry(OURS, texts, settings(OURS, seconds=0.05))
+    assert row["status"] == "timeout"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(RIVALS not in os.environ, reason=f"{RIVALS} names no interpreter.")
+@pytest.mark.parametrize("program", ["omikuji", "napkinxc", "libmultilabel"])
+def test_rivals_run_where_they_are(texts, program):
+    """Of their own code only this much: their labels are read right, or they would be wrong."""
+    entry = {"name": program, "program": program, "python": RIVALS}
+    if program == "libmultilabel":
+        entry["settings"] = {"options": "-s 2 -q"}
+    row = run.run_entry(entry, texts, settings(entry))
+    if row["status"] == "missing":
+        pytest.skip(row["reason"])
+    assert row["precision_at_1"] > 0.5, row
+
+
+# ---- the record ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_parts_are_merged_in_the_order_of_the_spec(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv(RIVALS, raising=False)
+    spec = tmp_path / "spec.toml"
+    spec.write_text(
+        'datasets = ["enron"]\nseconds = 60\nthreads = 1\n'
+        '[[entries]]\nname = "ours"\nprogram = "compactlearn"\n'
+        'settings = {estimator = "compactlearn:CMLLClassifier", threshold = 0.5}\n'
+        f'[[entries]]\nname = "omikuji"\nprogram = "omikuji"\npython = "{RIVALS}"\n'
+        '[[entries]]\nname = "elsewhere"\nprogram = "omikuji"\ndata = ["bibtex"]\n'
+    )
+    out = tmp_path / "text.json"
+    asked = ["--spec", str(spec), "--out", str(out), "--rows", "200"]
+    for entry in ("omikuji", "ours"):
+        assert run.main([*asked, "--only", entry]) == 0
+    record = json.loads(out.read_text())
+    outcomes = [(row["entry"], row["status"]) for row in record["measurements"]]
+    assert outcomes == [("ours", "done"), ("omikuji", "missing")]
+    assert [row["data"] for row in record["datasets"]] == ["enron"]
+    assert "enron, omikuji: missing." in capsys.readouterr().out
+
+
+def test_what_is_missing_now_does_not_replace_figures():
+    spec = settings({"name": "a"}, {"name": "b"})
+
+    def record(**outcomes):
+        rows = [{"data": "enron", "entry": k, "status": v} for k, v in outcomes.items()]
+        return {"datasets": [{"data": "enron"}], "measurements": rows}
+
+    def statuses(old, new):
+        rows = run.merged(old, new, spec)["measurements"]
+        return {row["entry"]: row["status"] for row in rows}
+
+    assert statuses(record(a="done"), record(a="missing")) == {"a": "done"}
+    assert statuses(record(a="missing"), record(a="done")) == {"a": "done"}
+    assert statuses(record(a="missing"), record(a="failed")) == {"a": "failed"}
+    assert statuses(record(b="done"), record(a="done")) == {"a": "done", "b": "done"}
+    assert statuses(record(gone="done"), record(a="done")) == {"a": "done"}
+
+
+def test_times_of_two_machines_are_not_mixed(tmp_path):
+    path = tmp_path / "text.json"
+    path.write_text(json.dumps({"machine": {"cpu": "this", "cores": 2}}))
+    assert run.read_record(path, {"cpu": "this", "cores": 2}) is not None
+    with pytest.raises(SystemExit, match="this machine has 4 of that"):
+        run.read_record(path, {"cpu": "that", "cores": 4})
+
+
+def test_an_unknown_name_is_told():
+    with pytest.raises(SystemExit, match="There is no entry 'omikji'; there are CMLL, "):
+        run.main(["--only", "omikji"])
+
+
+def test_the_spec_names_programs_and_sets_that_there_are():
+    spec = run.read_spec(FOLDER / "text.toml")
+    names = [entry["name"] for entry in spec["entries"]]
+    assert len(set(names)) == len(names)
+    for entry in spec["entries"]:
+        assert entry["program"] in rivals.PROGRAMS
+        assert set(entry.get("data", [])) <= set(spec["datasets"])
+        assert set(entry) <= {"name", "program", "settings", "python", "data"}

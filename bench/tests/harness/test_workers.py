@@ -1,0 +1,337 @@
+"""Workers that misbehave, and what the parent makes of cells whose worker or cluster is gone."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from contextlib import ExitStack
+from multiprocessing import Pipe
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import compactlearn_bench
+from compactlearn_bench import RunError, cells_of
+from compactlearn_bench.harness.cluster import _Cluster, _Sent
+from compactlearn_bench.harness.events import Tally
+from compactlearn_bench.harness.execute import unanswered
+from compactlearn_bench.harness.guard import Worker
+from compactlearn_bench.harness.host import _resident_elsewhere, resident_bytes
+from compactlearn_bench.harness.job import Job, written
+from compactlearn_bench.harness.pool import Pool
+from compactlearn_bench.harness.run import _jobs
+from compactlearn_bench.records import Cell, Record
+from compactlearn_bench.spec.reading import Budget
+
+CELL = Cell("emotions", "mine", "paper", 0)
+
+
+def answer(status="done", when="today"):
+    circumstances = {"written": when, "seconds": {"total": 1.0}}
+    return Record(CELL, status, metrics=["x"], values=np.empty((0, 1)), circumstances=circumstances)
+
+
+def gone(pid):
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] in "ZX"
+
+
+def eventually(true, within=10.0):
+    end = time.monotonic() + within
+    while not true() and time.monotonic() < end:
+        time.sleep(0.01)
+    return true()
+
+
+# ---- processes ----------------------------------------------------------------------------------
+
+
+def test_what_a_cell_has_started_ends_with_it(run, spec, store, tmp_path, monkeypatch):
+    """A forked child holds the lock of the cell: as long as it lives, no record can be written."""
+    children = tmp_path / "children"
+    monkeypatch.setenv("PLUGGED_FILE", str(children))
+    asked = spec("forking", selections=["paper"], budget={"seconds": 0.3})
+    started = time.monotonic()
+    assert run(asked, store).statuses == {"timeout": 2}
+    assert time.monotonic() - started < 20
+    pids = children.read_text().split()
+    assert len(pids) == 2
+    assert eventually(lambda: all(map(gone, pids)))
+
+
+def test_what_a_cell_has_started_ends_when_the_command_does(helpers, tmp_path, monkeypatch):
+    from forked import fork_worker
+
+    children = tmp_path / "children"
+    monkeypatch.setenv("PLUGGED_FILE", str(children))
+    settings = {"estimator": "plugged:forking", "metrics": ["one_error"], "pause": 0.0}
+    worker = Worker(fork_worker)
+    try:
+        worker.give(Job(Cell("emotions", "forking", "paper", 0, settings=settings)))
+        assert eventually(lambda: children.exists() and children.read_text().endswith("\n"))
+        worker.process.stdin.close()  # as the end of the command does
+        assert eventually(lambda: gone(children.read_text().strip()))
+    finally:
+        worker.stop()
+        worker.errors.close()
+
+
+def test_a_signal_without_a_name_is_told_by_its_number(run, spec, store):
+    assert run(spec("signalled", selections=["paper"]), store).statuses == {"failed": 2}
+    assert "ended by the signal 40." in next(store.records()).reason
+
+
+def test_the_last_words_of_a_process_are_those_of_its_last_cell(
+    run, spec, store, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PLUGGED_FILE", str(tmp_path / "mark"))
+    summary = run(spec("crying", selections=["paper"]), store, workers=1)
+    assert summary.statuses == {"done": 1, "failed": 1}
+    (record,) = (r for r in store.records() if r.status == "failed")
+    assert record.reason == "The process that computed it ended by itself, with status 3."
+    assert record.details["output"] == "farewell\n"
+    assert set(record.versions) >= {"python", "numpy"}
+
+
+def test_what_went_over_its_budget_is_tried_again_if_asked(run, spec, store, monkeypatch):
+    asked = spec("slow", selections=["paper"], budget={"seconds": 0.2})
+    assert run(asked, store).statuses == {"timeout": 2}
+    monkeypatch.setenv("PLUGGED_WELL", "1")
+    assert run(asked, store).statuses == {"timeout": 2}
+    assert run(asked, store, retry_failed=True).statuses == {"done": 2}
+
+
+@pytest.fixture
+def worker():
+    """A worker of which only the pipe is real, and the pipe's other end."""
+    ours, theirs = Pipe()
+    process = SimpleNamespace(pid=os.getpid())
+    with tempfile.TemporaryFile() as errors, ours, theirs:
+        yield Worker(lambda: (process, ours, errors)), theirs
+
+
+def test_time_counts_from_the_moment_the_data_are_there(worker):
+    made, theirs = worker
+    budget = Budget(seconds=0.05, memory=2**50)
+    for _ in range(2):  # the second cell of a worker has a time of its own
+        made.give(Job(CELL))
+        made.sent -= 10
+        assert made.over(budget) is None
+        theirs.send_bytes(b'{"event": "begun"}')
+        made.hear()
+        assert made.over(budget) is None
+        made.begun -= 10
+        assert made.over(budget).status == "timeout"
+        made.peak = 2**51
+        assert made.over(Budget(memory=2**50)).status == "memory"
+
+
+@pytest.mark.parametrize(("asked_for", "count"), [(None, 2), (1, 1), (3, 3)])
+def test_as_many_processes_start_as_are_asked_for(spec, store, asked_for, count, helpers):
+    from forked import fork_worker
+
+    started = []
+
+    def launcher():
+        started.append(1)
+        return fork_worker()
+
+    asked = spec(workers=2)
+    compactlearn_bench.run(asked, store, workers=asked_for, launcher=launcher)
+    assert len(started) == count
+
+
+@pytest.mark.parametrize("workers", [0, -1, True, 1.5])
+def test_a_number_of_workers_that_is_none_is_refused(run, spec, store, workers):
+    with pytest.raises(ValueError, match=r"workers must be an integer >= 1; got .*Leave it out"):
+        run(spec(), store, workers=workers)
+    assert not store.folder.exists()
+
+
+def test_a_worker_has_one_thread_a_group_of_its_own_and_a_fixed_order_of_sets():
+    made = Worker()
+    try:
+        # Popen returns when exec has closed its pipe, a moment before the kernel shows the new
+        # process's environment: until then the file is empty.
+        file = Path(f"/proc/{made.process.pid}/environ")
+        assert eventually(file.read_bytes)
+        environment = dict(line.partition("=")[::2] for line in file.read_text().split("\0"))
+        assert environment["OMP_NUM_THREADS"] == environment["OPENBLAS_NUM_THREADS"] == "1"
+        assert environment["PYTHONHASHSEED"] == "0"
+        assert os.getpgid(made.process.pid) == made.process.pid
+    finally:
+        made.stop()
+        made.errors.close()
+
+
+def test_a_job_says_where_everything_lies(spec, store, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = spec()
+    jobs = _jobs(cells_of(asked), asked, store, False, Path("data"), Tally())
+    assert {job.data_home for job in jobs} == {str(tmp_path / "data")}
+    assert {job.store for job in jobs} == {str(store.folder)}
+    assert {job.stale for job in jobs} == {None}
+
+
+# ---- records of cells whose worker is gone ------------------------------------------------------
+
+
+@pytest.fixture
+def pool(store):
+    """A pool without processes, and what it tells."""
+    events = []
+    store.prepare()
+    return Pool([], store, Budget(), 1, events.append), events
+
+
+def test_a_record_written_in_the_last_moment_stays(pool, store):
+    made, events = pool
+    store.write(answer())
+    made._record(Job(CELL), unanswered(CELL, "timeout", "Late.", time.perf_counter(), 0))
+    assert store.status(CELL) == "done"
+    assert [(event.kind, event.status) for event in events] == [("ended", "done")]
+
+
+def test_a_record_that_was_to_be_replaced_is(pool, store):
+    made, events = pool
+    store.write(answer("failed", "yesterday"))
+    late = unanswered(CELL, "timeout", "Late.", time.perf_counter(), 0)
+    made._record(Job(CELL, stale="yesterday"), late)
+    assert store.status(CELL) == "timeout"
+    assert [(event.kind, event.status) for event in events] == [("ended", "timeout")]
+
+
+def test_a_cell_that_somebody_else_is_at_is_left_to_them(pool, store):
+    made, events = pool
+    job = Job(CELL)
+    with store.claim(CELL):
+        made._record(job, unanswered(CELL, "failed", "Dead.", time.perf_counter(), 0))
+        assert store.read(CELL) is None
+        made._look_again()
+        assert (list(made.waiting), made.elsewhere) == ([], [job])
+    made.looked = 0.0
+    made._look_again()
+    assert (list(made.waiting), made.elsewhere) == ([job], [])
+    assert [event.kind for event in events] == ["put back"]
+
+
+def test_a_worker_leaves_a_record_alone_that_somebody_has_just_written(
+    run, spec, store, log, monkeypatch
+):
+    """It was not there when the parent looked."""
+    asked = spec(selections=["paper"])
+    run(asked, store)
+    log()
+    monkeypatch.setattr(sys.modules["compactlearn_bench.harness.run"], "_jobs", lambda *_: jobs)
+    jobs = [Job(cell, store=str(store.folder)) for cell in cells_of(asked)]
+    summary = run(asked, store)
+    assert (summary.computed, summary.found, log()) == (0, 2, [])
+    stale = [written(store.read(cell)) for cell in cells_of(asked)]
+    jobs = [Job(job.cell, store=job.store, stale=s) for job, s in zip(jobs, stale, strict=True)]
+    assert (run(asked, store).computed, len(log())) == (2, 2)
+
+
+# ---- a cluster that goes away -------------------------------------------------------------------
+
+
+class Future:
+    """As much of Dask's as is needed."""
+
+    def __init__(self, result=None, cancelled=False):
+        self.key, self._result, self._cancelled = "key", result, cancelled
+
+    def cancelled(self):
+        return self._cancelled
+
+    def result(self):
+        if isinstance(self._result, Exception):
+            raise self._result
+        return self._result
+
+
+def cluster(store, events, client=None):
+    return _Cluster(client, None, store, Budget(), events.append, deque())
+
+
+def test_a_lost_scheduler_fails_no_cell(store):
+    def nobody():
+        raise OSError("timed out")
+
+    made = cluster(store, [], SimpleNamespace(nthreads=nobody))
+    with pytest.raises(RunError, match=r"scheduler was lost \(timed out\); start one again"):
+        made._room()
+    with pytest.raises(RunError, match="scheduler was lost"):
+        made._keep(_Sent(Job(CELL), ExitStack(), Future(cancelled=True)))
+    assert list(store.records()) == []
+
+
+OTHER = Record(Cell("emotions", "theirs", "paper", 0), "done").to_json()
+
+
+@pytest.mark.parametrize("result", [ValueError("no worker"), "{}", OTHER])
+def test_an_answer_that_is_none_is_a_failure_and_took_no_days(store, result):
+    events = []
+    cluster(store, events)._keep(_Sent(Job(CELL), ExitStack(), Future(result)))
+    record = store.read(CELL)
+    assert record.status == "failed"
+    assert "The cluster gave no answer" in record.reason
+    assert record.circumstances["seconds"]["total"] < 10
+    assert [event.kind for event in events] == ["ended"]
+
+
+def test_a_cluster_is_sent_what_is_to_be_replaced_and_nothing_else(store):
+    sent, events = [], []
+    client = SimpleNamespace(submit=lambda *_, key, **__: sent.append(key) or Future())
+    stream = SimpleNamespace(add=lambda _: None)
+    store.write(answer("failed", "yesterday"))
+    made = cluster(store, events, client)
+    made._submit(Job(CELL), stream)
+    assert not sent
+    made._submit(Job(CELL, stale="yesterday"), stream)
+    assert len(sent) == 1
+    made._submit(Job(CELL, stale="yesterday"), stream)  # it is claimed, by ourselves
+    assert len(sent) == 1
+    assert [event.kind for event in events] == ["found", "started", "put back"]
+    made.under_way["key"].claim.close()
+
+
+FAMILY = """
+import os, sys, time
+held = b"1" * (50 << 20)
+for _ in range(3):
+    if not os.fork():
+        if sys.argv[1] == "own":
+            held = b"2" * (50 << 20)
+            if not os.fork():
+                held = b"3" * (50 << 20)
+        break
+os.write(1, b".")
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/smaps_rollup").exists(), reason="only Linux says what is shared"
+)
+@pytest.mark.parametrize(
+    ("kind", "processes", "low", "high"), [("shared", 4, 50, 90), ("own", 7, 350, 450)]
+)
+def test_memory_of_a_process_is_that_of_its_family_with_shared_pages_once(
+    kind, processes, low, high
+):
+    with subprocess.Popen(
+        [sys.executable, "-c", FAMILY, kind], stdout=subprocess.PIPE, process_group=0
+    ) as process:
+        try:
+            assert process.stdout.read(processes) == b"." * processes
+            assert low << 20 < resident_bytes(process.pid) < high << 20
+            if kind == "own":  # by the route of systems without /proc, which shares nothing out
+                assert low << 20 < _resident_elsewhere(process.pid) < high << 20
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert resident_bytes(process.pid) == _resident_elsewhere(process.pid) == 0

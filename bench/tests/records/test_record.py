@@ -1,0 +1,204 @@
+"""Cells and records: what a digest depends on, and that JSON loses nothing."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlearn_bench.records import SELECTIONS, Cell, Record, RecordError, seed_for
+
+names = st.text(min_size=1, max_size=12)
+plain = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**9), 10**9),
+    st.floats(allow_nan=False, allow_infinity=False, width=16),
+    st.text(max_size=8),
+)
+tables = st.dictionaries(st.text(max_size=6), st.one_of(plain, st.lists(plain, max_size=3)))
+cells = st.builds(
+    Cell,
+    dataset=names,
+    method=names,
+    selection=st.sampled_from(SELECTIONS),
+    fold=st.integers(0, 9),
+    n_folds=st.integers(2, 10),
+    seed=st.integers(0, 2**31),
+    rows=st.none() | st.integers(2, 10**6),
+    settings=tables,
+)
+
+
+@st.composite
+def records(draw):
+    configurations = draw(st.lists(st.dictionaries(names, plain, max_size=3), max_size=5))
+    metrics = draw(st.lists(names, min_size=1, max_size=3, unique=True))
+    figures = st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6))
+    size = len(configurations) * len(metrics)
+    values = np.array(draw(st.lists(figures, min_size=size, max_size=size)), dtype=float)
+    return Record(
+        draw(cells),
+        draw(st.sampled_from(["done", "failed", "timeout", "memory", "absent"])),
+        draw(st.none() | st.text(max_size=20)),
+        metrics,
+        configurations,
+        values.reshape(len(configurations), len(metrics)),
+        draw(st.just([]) | st.just(list(range(len(configurations))))),
+        draw(tables),
+        {"numpy": "2.0"},
+        draw(tables),
+    )
+
+
+@given(records())
+def test_a_record_survives_its_text(record):
+    again = Record.from_json(record.to_json())
+    assert again.to_json() == record.to_json()
+    assert again.answer() == record.answer()
+    assert again.cell.name == record.cell.name
+    np.testing.assert_allclose(again.values, record.values, rtol=1e-6)
+    assert list(again.configurations) == list(record.configurations)
+
+
+@given(records())
+def test_the_text_is_one_line_of_strict_json(record):
+    text = record.to_json()
+    assert "\n" not in text
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    json.loads(text, parse_constant=refuse)
+
+
+@given(cells)
+def test_a_name_is_a_file_name(cell):
+    assert "/" not in cell.name
+    assert cell.name.endswith(f"--{cell.digest}")
+
+
+def test_digests_and_seeds_are_the_same_forever():
+    """Frozen on the day they were first used: another value would disown every stored record."""
+    cell = Cell("enron", "CMLL", "nested", 3, settings={"alpha": [0.1, 1.0], "metrics": ["x"]})
+    assert cell.digest == "427a2fb6003a44fb"
+    assert cell.split_seed == 1678706883
+    assert cell.method_seed == 2126964901
+    assert seed_for("a", 1) == 60690853
+
+
+def test_a_digest_depends_on_the_question_only():
+    one = Cell("enron", "CMLL", "nested", 3, settings={"a": 1, "b": 2})
+    other = Cell("enron", "CMLL", "nested", 3, settings={"b": 2, "a": 1})
+    assert one.digest == other.digest
+    changed = [
+        Cell("bibtex", "CMLL", "nested", 3, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL_y", "nested", 3, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "paper", 3, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 2, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 3, 4, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 3, seed=1, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 3, rows=100, settings={"a": 1, "b": 2}),
+        Cell("enron", "CMLL", "nested", 3, settings={"a": 1, "b": 3}),
+    ]
+    assert len({one.digest, *(cell.digest for cell in changed)}) == 9
+
+
+def test_methods_and_selections_share_the_folds():
+    one = Cell("enron", "CMLL", "nested", 3, rows=100)
+    assert one.split_seed == Cell("enron", "ORI", "paper", 0, rows=100).split_seed
+    assert one.split_seed != Cell("enron", "CMLL", "nested", 3, rows=100, seed=1).split_seed
+
+
+GOOD = json.loads(Record(Cell("a", "b", "paper", 0), "done").to_json())
+
+TWO = json.loads(
+    Record(
+        Cell("a", "b", "paper", 0), "done", None, ["x"], [{"c": 1}, {"c": 2}], np.zeros((2, 1))
+    ).to_json()
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("[]", "does not call itself"),
+        (json.dumps(GOOD | {"format": "other"}), "does not call itself"),
+        (json.dumps(GOOD | {"version": 2}), "its version is 2"),
+        (json.dumps({k: v for k, v in GOOD.items() if k != "cell"}), "missing or wrong"),
+        (json.dumps(GOOD | {"status": "fine"}), "missing or wrong"),
+        (json.dumps(GOOD | {"values": [[1.0]]}), "missing or wrong"),
+        (json.dumps(GOOD | {"sizes": [1, 2]}), "missing or wrong"),
+        (json.dumps(TWO | {"values": [[0.1, 0.2]]}), "not one row of values for each"),
+        (json.dumps(TWO | {"values": [[0.1], []]}), "not one row of values for each"),
+        (json.dumps(TWO | {"values": [[0.1], [float("inf")]]}), "not JSON.*Infinity"),
+        (json.dumps(TWO | {"details": 3}), "missing or wrong"),
+        (json.dumps(TWO | {"cell": TWO["cell"] | {"method": ["b"]}}), "missing or wrong"),
+        (json.dumps(TWO | {"cell": TWO["cell"] | {"colour": "blue"}}), "missing or wrong"),
+    ],
+)
+def test_what_is_no_record_is_refused(text, words):
+    with pytest.raises(RecordError, match=words):
+        Record.from_json(text)
+
+
+def test_inner_folds_are_the_same_for_all_methods_and_differ_between_folds():
+    one = Cell("enron", "CMLL", "nested", 0)
+    assert one.inner_seed == Cell("enron", "ORI", "paper", 0).inner_seed
+    others = [Cell("enron", "CMLL", "nested", 1), Cell("llog", "CMLL", "nested", 0)]
+    assert len({one.inner_seed, *(cell.inner_seed for cell in others)}) == 3
+    assert one.method_seed != Cell("enron", "ORI", "nested", 0).method_seed
+
+
+def test_records_that_tried_the_same_keep_it_once():
+    """A store of thousands of records, each of thousands of configurations, must fit."""
+    configurations = [{"alpha": 10.0**k, "beta": b} for k in range(3) for b in (1, None)]
+    texts = [
+        Record(Cell("enron", method, "paper", 0), "done", None, ("m",), configurations,
+               np.zeros((6, 1))).to_json()
+        for method in ("A", "B")
+    ]  # fmt: skip
+    first, second = (Record.from_json(text).configurations for text in texts)
+    assert first == second == configurations
+    assert first is not second
+    assert all(a is b for a, b in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("reason",), 5),
+        (("cell", "n_folds"), "5"),
+        (("cell", "n_folds"), 5.0),
+        (("cell", "fold"), None),
+        (("cell", "rows"), "all"),
+        (("cell", "seed"), [0]),
+        (("cell", "settings"), []),
+        (("sizes",), [10**30]),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_part_of_the_wrong_kind_is_found_when_it_is_read(where, value):
+    """Not later, by whoever relies on it."""
+    found = json.loads(
+        Record(
+            Cell("enron", "ORI", "paper", 0), "done", None, ["x"], [{}], np.array([[0.5]])
+        ).to_json()
+    )
+    Record.from_json(json.dumps(found))
+    part = found
+    for name in where[:-1]:
+        part = part[name]
+    part[where[-1]] = value
+    with pytest.raises(RecordError, match="a part is missing or wrong"):
+        Record.from_json(json.dumps(found))
+
+
+def test_half_a_letter_in_a_name_has_a_seed():
+    """JSON can say a lone surrogate, and a seed is made of whatever a name is."""
+    cell = Cell("\ud800", "ORI", "paper", 0)
+    assert Record.from_json(Record(cell, "failed").to_json()).cell.split_seed == cell.split_seed
+    assert seed_for("enron", 0) == 930119636

@@ -1,0 +1,477 @@
+"""A folder of records: whole files, corrupt ones set aside, claims that die with their holder."""
+
+import errno
+import json
+import lzma
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from compactlearn_bench.records import Cell, Record, RecordError, Store, StoreError, open_records
+from compactlearn_bench.records import store as store_module
+from compactlearn_bench.records.packed import write_packed
+
+
+def cell(fold=0, method="ORI"):
+    return Cell("enron", method, "paper", fold, settings={"alpha": [0.1, 1.0]})
+
+
+def record(fold=0, status="done", method="ORI"):
+    return Record(
+        cell(fold, method),
+        status,
+        metrics=["average_precision"],
+        configurations=[{"alpha": 0.1}, {"alpha": 1.0}],
+        values=np.array([[0.5], [np.nan]]),
+        sizes=[3, 3],
+        circumstances={"written": f"now {fold}"},
+    )
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def test_making_or_asking_writes_nothing(store):
+    assert store.read(cell()) is None
+    assert store.status(cell()) is None
+    assert list(store.records()) == []
+    assert not store.folder.exists()
+
+
+def test_what_is_written_is_read(store):
+    store.write(record(1))
+    store.write(record(0, "failed"))
+    assert store.read(cell(1)).to_json() == record(1).to_json()
+    assert store.status(cell(0)) == "failed"
+    assert [r.cell.fold for r in store.records()] == [0, 1]
+    store.write(record(0))
+    assert store.status(cell(0)) == "done"
+    assert sorted(os.listdir(store.cells)) == [f"{cell(0).name}.json", f"{cell(1).name}.json"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda text: text[: len(text) // 2], "not JSON"),
+        (lambda text: "", "not JSON"),
+        (lambda text: text.replace('"version":1', '"version":9'), "its version is 9"),
+        (lambda text: text.replace('"fold":0', '"fold":1'), "answers another question"),
+        (lambda text: text.replace("0.1", "0.2"), "answers another question"),
+        (lambda text: text.replace('"enron"', "5"), "missing or wrong"),
+        (lambda text: text.replace("0.1", "NaN"), "NaN is no number"),
+        (lambda text: text.replace("0.5", "1e999"), "not finite"),
+        (lambda text: text.replace("[3,3]", "[1e999,3]"), "missing or wrong"),
+        (lambda text: "[" * 100_000, "not JSON"),
+    ],
+    ids=[
+        "half",
+        "empty",
+        "version",
+        "other",
+        "settings",
+        "kind",
+        "nan",
+        "infinite",
+        "size",
+        "deep",
+    ],
+)
+def test_a_corrupt_record_is_set_aside_and_not_done(store, damage, words):
+    store.write(record(0))
+    path = store.path(cell(0))
+    for number in (1, 2):  # twice: the second must not replace the first
+        bad = damage(record(0).to_json())
+        path.write_text(bad)
+        with pytest.warns(UserWarning, match=words) as said:
+            assert store.read(cell(0)) is None
+        aside = store.quarantine / f"{path.stem}.{number}.json"
+        assert str(aside) in str(said[0].message)
+        assert aside.read_text() == bad
+        assert not path.exists()
+    assert list(store.records()) == []
+    store.write(record(0))
+    assert store.status(cell(0)) == "done"
+
+
+def test_a_corrupt_record_is_kept_also_by_the_claim_s_holder(store):
+    store.write(record(0))
+    store.path(cell(0)).write_text("no")
+    with store.claim(cell(0)) as mine:
+        assert mine
+        with pytest.warns(UserWarning, match="not JSON"):
+            assert store.read(cell(0), claimed=True) is None
+    assert [p.read_text() for p in store.quarantine.iterdir()] == ["no"]
+
+
+def test_records_skips_and_tells_the_corrupt_one(store):
+    for fold in range(3):
+        store.write(record(fold))
+    store.path(cell(1)).write_text("{}")
+    with pytest.warns(UserWarning, match="counts as not done"):
+        assert [r.cell.fold for r in store.records()] == [0, 2]
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+@pytest.mark.parametrize("before", [False, True])
+def test_a_full_disk_leaves_what_was_there(store, call, before, monkeypatch):
+    if before:
+        store.write(record(0, "failed"))
+    store.prepare()
+
+    def full(*_args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, call, full)
+    with pytest.raises(StoreError, match=r"No space left on device\); make room") as told:
+        store.write(record(0))
+    assert told.value.errno == errno.ENOSPC
+    monkeypatch.undo()
+    assert store.status(cell(0)) == ("failed" if before else None)
+    assert len(os.listdir(store.cells)) == before
+
+
+def test_a_file_that_the_system_cuts_off_leaves_nothing(store):
+    """Not simulated: the kernel itself refuses the bytes beyond the limit."""
+    store.prepare()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
+    try:
+        with pytest.raises(StoreError, match="make room there"):
+            store.write(record(0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert os.listdir(store.cells) == []
+
+
+def test_a_folder_that_cannot_be_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"^Nothing can be written to .*; check the name"):
+        Store(tmp_path / "file" / "store").prepare()
+
+
+HOLD = """
+import sys
+from compactlearn_bench.records import Cell, Store
+cell = Cell("enron", "ORI", "paper", 0, settings={"alpha": [0.1, 1.0]})
+with Store(sys.argv[1]).claim(cell) as mine:
+    print(mine, flush=True)
+    sys.stdin.read()
+"""
+
+
+def holder(store):
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(store.folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "True\n"
+    return process
+
+
+@pytest.mark.parametrize("how", ["kill", "end"])
+def test_a_claim_ends_with_its_process(store, how):
+    process = holder(store)
+    with store.claim(cell()) as mine, store.claim(cell(1)) as other:
+        assert not mine
+        assert other
+    store.prepare()  # must leave a claim alone that is held
+    with store.claim(cell()) as mine:
+        assert not mine
+    if how == "kill":
+        process.send_signal(signal.SIGKILL)
+    process.stdin.close()
+    process.wait()
+    process.stdout.close()
+    left = os.listdir(store.claims)
+    assert left == ([f"{cell().name}.lock"] if how == "kill" else [])
+    store.prepare()
+    assert os.listdir(store.claims) == []
+    with store.claim(cell()) as mine:
+        assert mine
+    assert os.listdir(store.claims) == []
+
+
+def test_a_claim_is_on_the_file_that_others_will_find(store, monkeypatch):
+    """The last holder removes the file between our opening it and our lock on it."""
+    store.prepare()
+    opened, real = [], os.open
+
+    def slow_open(path, *rest):
+        handle = real(path, *rest)
+        if str(path).endswith(".lock") and not opened:
+            os.unlink(path)
+        opened.append(path)
+        return handle
+
+    monkeypatch.setattr(os, "open", slow_open)
+    with store.claim(cell()) as mine:
+        assert mine
+        assert os.listdir(store.claims) == [f"{cell().name}.lock"]
+        with store.claim(cell()) as again:
+            assert not again
+
+
+def test_left_over_temporaries_go_when_old_and_unclaimed(store):
+    store.prepare()
+    store.write(record(0))
+    for number, fold in enumerate((0, 0, 1)):
+        part = store.cells / f".{cell(fold).name}.json.x{number}.part"
+        part.write_text("half")
+        if number != 1:
+            os.utime(part, (time.time() - 3600,) * 2)
+    with store.claim(cell(1)) as mine:
+        assert mine
+        store.prepare()
+    assert sorted(re.findall(r"x\d", " ".join(os.listdir(store.cells)))) == ["x1", "x2"]
+    assert len(list(store.records())) == 1
+
+
+def test_packed_bytes_depend_on_the_records_alone(store, tmp_path):
+    other = Store(tmp_path / "other")
+    for fold in range(4):
+        store.write(record(fold))
+        other.write(record(3 - fold))
+    assert store.pack(tmp_path / "a.xz") == other.pack(tmp_path / "b.xz") == 4
+    assert (tmp_path / "a.xz").read_bytes() == (tmp_path / "b.xz").read_bytes()
+    lines = lzma.decompress((tmp_path / "a.xz").read_bytes()).splitlines()
+    assert [json.loads(line)["cell"]["fold"] for line in lines] == [0, 1, 2, 3]
+
+
+def test_packed_lines_are_sorted_and_of_one_cell_the_last_stays(tmp_path):
+    records = [record(2), record(0, "failed"), record(1), record(0)]
+    assert write_packed(records, tmp_path / "a.xz") == 3
+    found = [(r.cell.fold, r.status) for r in open_records(tmp_path / "a.xz")]
+    assert found == [(0, "done"), (1, "done"), (2, "done")]
+
+
+def test_a_packed_file_is_read_and_taken_in(store, tmp_path):
+    for fold in range(3):
+        store.write(record(fold))
+    store.pack(tmp_path / "a.xz")
+    texts = [r.to_json() for r in store.records()]
+    assert [r.to_json() for r in open_records(tmp_path / "a.xz")] == texts
+    assert [r.to_json() for r in open_records(store.folder)] == texts
+    other = Store(tmp_path / "other")
+    other.write(record(1, "failed"))
+    other.write(record(2))
+    assert other.unpack(tmp_path / "a.xz") == 2
+    assert other.unpack(tmp_path / "a.xz") == 0
+    assert [r.to_json() for r in other.records()] == texts
+
+
+def test_a_damaged_packed_file_is_refused(store, tmp_path):
+    store.write(record(0))
+    store.pack(tmp_path / "a.xz")
+    whole = (tmp_path / "a.xz").read_bytes()
+    (tmp_path / "half.xz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "text.xz").write_bytes(b"records")
+    (tmp_path / "line.xz").write_bytes(lzma.compress(lzma.decompress(whole) + b"{}\n"))
+    for name in ("half.xz", "text.xz"):
+        with pytest.raises(RecordError, match="is not a whole packed file"):
+            list(open_records(tmp_path / name))
+    with pytest.raises(RecordError, match=r"Line 2 of .*line.xz is not a record"):
+        list(open_records(tmp_path / "line.xz"))
+
+
+def test_records_that_are_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There are no records at"):
+        open_records(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="has no folder 'cells'"):
+        open_records(tmp_path)
+
+
+def test_nothing_is_taken_in_from_a_file_whose_end_is_damaged(store, tmp_path):
+    """A checksum stands at the end: before it is reached, no line can be believed."""
+    store.write(record(0))
+    store.pack(tmp_path / "a.xz")
+    whole = (tmp_path / "a.xz").read_bytes()
+    (tmp_path / "line.xz").write_bytes(lzma.compress(lzma.decompress(whole) + b"{}\n"))
+    (tmp_path / "cut.xz").write_bytes(whole[:-12])
+    other = Store(tmp_path / "other")
+    for name in ("line.xz", "cut.xz"):
+        with pytest.raises(RecordError, match=name):
+            other.unpack(tmp_path / name)
+    assert list(other.records()) == []
+
+
+def test_a_packed_file_that_cannot_be_read_is_a_sentence(store, tmp_path):
+    with pytest.raises(
+        RecordError, match=r"packed file .* cannot be read \(Is a directory\); name"
+    ):
+        store.unpack(tmp_path)
+
+
+def test_a_full_disk_leaves_the_packed_file_that_was_there(store, tmp_path, monkeypatch):
+    path = tmp_path / "a.xz"
+    store.write(record(0))
+    store.pack(path)
+    before = path.read_bytes()
+    store.write(record(1))
+
+    def full(*_args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="make room there"):
+        store.pack(path)
+    assert path.read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["a.xz", "store"]
+
+
+@pytest.mark.parametrize(("code", "remedy"), [(errno.ENOSPC, "make room"), (errno.EACCES, "check")])
+def test_a_claim_that_cannot_be_written_is_a_sentence(store, code, remedy, monkeypatch):
+    store.prepare()
+    real = os.open
+
+    def refuse(path, *rest, **more):
+        if str(path).endswith(".lock"):
+            raise OSError(code, os.strerror(code))
+        return real(path, *rest, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    words = f"Nothing can be written to .*{remedy}"
+    with pytest.raises(StoreError, match=words) as told, store.claim(cell()):
+        raise AssertionError("it is not ours")
+    assert told.value.errno == code
+    part = store.cells / f".{cell().name}.json.x.part"
+    part.write_text("half")
+    os.utime(part, (0, 0))
+    store.prepare()  # what cannot be cleared away is only in the way
+    assert part.exists()
+
+
+def test_an_error_of_the_caller_is_not_taken_for_the_claims(store):
+    with pytest.raises(FileNotFoundError), store.claim(cell()):
+        raise FileNotFoundError
+    assert os.listdir(store.claims) == []
+
+
+def test_a_record_that_the_system_does_not_give_is_a_sentence(store):
+    store.path(cell()).mkdir(parents=True)
+    with pytest.raises(StoreError, match=r"The record .* cannot be read \(Is a directory\); check"):
+        store.read(cell())
+
+
+def test_a_corrupt_record_is_left_to_whoever_is_at_its_cell(store):
+    store.write(record(0))
+    store.path(cell(0)).write_text("no")
+    with store.claim(cell(0)), pytest.warns(UserWarning, match="it was left where it is"):
+        assert store.read(cell(0)) is None
+    assert store.path(cell(0)).read_text() == "no"
+
+
+def test_a_record_that_is_put_right_meanwhile_is_not_moved_away(store, monkeypatch):
+    store.write(record(0))
+    store.path(cell(0)).write_text("no")
+    real = store_module.claim
+
+    def slow(path):
+        store.write(record(0))
+        return real(path)
+
+    monkeypatch.setattr(store_module, "claim", slow)
+    assert store.read(cell(0)).status == "done"
+    assert not store.quarantine.exists()
+
+
+def test_a_claim_leaves_no_file_open(store):
+    """A run has thousands of them."""
+    store.prepare()
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(3):
+        with store.claim(cell()) as mine, store.claim(cell()) as again:
+            assert (mine, again) == (True, False)
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_packed_failure_replaces_no_record(store, tmp_path):
+    store.write(record(0, "failed"))
+    store.write(record(1, "timeout"))
+    store.pack(tmp_path / "a.xz")
+    other = Store(tmp_path / "other")
+    for fold, status in enumerate(("memory", "done")):
+        other.write(record(fold, status))
+    assert other.unpack(tmp_path / "a.xz") == 0
+    assert [r.status for r in other.records()] == ["memory", "done"]
+
+
+def test_a_corrupt_record_that_cannot_be_moved_is_told_by_what_is_wrong_with_it(store, monkeypatch):
+    """On a medium that cannot be written, the medium is not the reason."""
+    store.write(record(0))
+    store.path(cell(0)).write_text("no")
+
+    def refused(path):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(store_module, "claim", refused)
+    with pytest.warns(UserWarning, match=r"it is not JSON .*; it was left where it is"):
+        assert store.read(cell(0)) is None
+    assert store.path(cell(0)).read_text() == "no"
+
+
+def test_what_is_left_over_is_told_by_the_clock_of_the_folder(store, monkeypatch):
+    """Machines that share a folder need not agree on the time."""
+    store.prepare()
+    part = store.cells / f".{cell(0).name}.json.x.part"
+    part.write_text("half")
+    real = time.time
+    for ahead in (86400, -86400):
+        monkeypatch.setattr(time, "time", lambda ahead=ahead: real() + ahead)
+        store.prepare()
+        assert part.exists(), "its writer may be at it"
+
+
+def test_a_temporary_file_from_the_future_is_left_over_too(store):
+    """The clock was set back since; no writer takes that long."""
+    store.prepare()
+    part = store.cells / f".{cell(0).name}.json.x.part"
+    part.write_text("half")
+    os.utime(part, (time.time() + 86400,) * 2)
+    store.prepare()
+    assert not part.exists()
+
+
+BUSY = """
+import sys, warnings
+import numpy as np
+from compactlearn_bench.records import Cell, Record, Store
+warnings.simplefilter("error")
+store, own = Store(sys.argv[1]), sys.argv[2]
+for turn in range(25):
+    store.prepare()
+    for fold in range(3):
+        cell = Cell("enron", "ORI", "paper", fold)
+        store.write(Record(cell, "done", None, ["x"], [{}], np.array([[0.5]]),
+                           details={"who": own * 2000}))
+        found = store.read(cell)
+        assert found.status == "done" and len(set(found.details["who"])) == 1
+    assert sum(1 for _ in store.records()) == 3
+"""
+
+
+def test_processes_that_write_the_same_cells_leave_whole_records(store):
+    """Neither ever sees a part of what the other writes, and no warning tells of one."""
+    store.prepare()
+    for fold in range(3):
+        store.write(Record(Cell("enron", "ORI", "paper", fold), "done"))
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", BUSY, str(store.folder), own], stderr=subprocess.PIPE, text=True
+        )
+        for own in "ab"
+    ]
+    told = [process.communicate()[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0], told
+    assert not store.quarantine.exists()
+    assert len(os.listdir(store.cells)) == 3

@@ -1,0 +1,65 @@
+"""text_classifier() on all of WordNet's nouns: texts and names in, names out.
+
+    python bench/text/whole.py DATA.NOUN [--rows N] [--out FILE]
+
+DATA.NOUN is the file of that name in Debian's package wordnet-base 3.0. Rows that are wordnet's
+test rows judge, all others are learnt from; ``--rows`` learns from fewer. The record has seconds of
+``fit`` and of ``predict_labels`` (the five best labels of all test rows), and of the processors
+(all threads together, whatever else the machine is busy with); precision among the 1, 3 and 5 best;
+and what the classifier says of its choice.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import common
+from vectorizer import hits, nouns
+
+from compactlearn import predict_labels, text_classifier
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("nouns", type=Path, help="data.noun of wordnet-base 3.0")
+    parser.add_argument("--rows", type=int, help="learn from so many rows only")
+    parser.add_argument("--out", type=Path, help="the record (default: results/text_whole.json)")
+    given = parser.parse_args()
+    learnt, judged = nouns(given.nouns), nouns(given.nouns, tests=True)
+    if given.rows is not None:
+        order = np.random.default_rng(0).permutation(len(learnt))[: given.rows]
+        learnt = [learnt[k] for k in order]
+    start, begun = time.perf_counter(), time.process_time()
+    model = text_classifier().fit([text for text, _ in learnt], [names for _, names in learnt])
+    fitted, learnt_s = time.perf_counter(), time.process_time() - begun
+    found = predict_labels(model, [text for text, _ in judged], 5)
+    done, told_s = time.perf_counter(), time.process_time() - begun - learnt_s
+    best = [[name for name, _ in row] for row in found]
+    row = {
+        "rows": len(learnt),
+        "judged": len(judged),
+        "labels": len(model[-1].label_names_),
+        "features": int(model[-1].n_features_in_),
+        "fit_s": fitted - start,
+        "fit_processor_s": learnt_s,
+        "predict_s": done - fitted,
+        "predict_processor_s": told_s,
+        "precision": hits(best, [set(names) for _, names in judged]).mean(axis=0).tolist(),
+        "why": model[-1].why_,
+    }
+    print(row)
+    out = given.out or (common.RESULTS / "text_whole.json" if given.rows is None else None)
+    if out is not None:
+        record = {"date": common.today(), "machine": common.machine()}
+        common.write_json(out, record | {"measurements": [row]})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The model that is selected of those that were tried, or a blend of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.auto._blend import Blend, join
+from compactlearn.auto._problem import Judged, Problem, Rows
+from compactlearn.auto._trials import Tried
+
+Array = NDArray[np.float64]
+
+MOST_MEMBERS = 5
+SMALLEST_SHARE = 0.05  # of all weights: a member of less is left out
+
+
+@dataclass(frozen=True)
+class Choice(Judged):
+    """A blend of one member or several, and what it is worth on rows that were new to it.
+
+    Its figures are by weights that were learnt from the other folds.
+    """
+
+    name: str
+    blend: Blend
+    rows: Rows
+    log_odds: NDArray[Any]  # of these rows, by weights that were learnt from all of them
+    numbers: int
+
+
+def single(tried: Tried) -> Choice:
+    """One model as it is."""
+    return Choice(
+        tried.figures,
+        tried.name,
+        Blend((tried.member,)),
+        tried.rows,
+        tried.log_odds,
+        tried.numbers,
+    )
+
+
+def best_choice(
+    problem: Problem,
+    tried: Sequence[Tried],
+    most_numbers: float = np.inf,
+    stopgaps: Sequence[Tried] = (),
+) -> Choice:
+    """The best model, or a blend of the best where it is better on rows that are new to it.
+
+    The weights of a blend are learnt without the fold that judges them. Both kinds are looked at:
+    weights of largest likelihood, and the plain mean of the two or three best, which has nothing to
+    learn. ``stopgaps`` are selected by themselves or not at all.
+    """
+    if not tried:
+        return single(max(stopgaps, key=lambda one: one.score))
+    order = sorted(tried, key=lambda one: -one.score)[:MOST_MEMBERS]
+    choices = [single(order[0]), *map(single, stopgaps)]
+    sets = [order[:count] for count in sorted({2, 3, len(order)}) if 2 <= count <= len(order)]
+    for members in sets:
+        small_enough = sum(one.numbers for one in members) <= most_numbers
+        if small_enough and _shared_rows(members).size:
+            choices.append(_blended(problem, members, equal=False))
+            if len(members) <= 3:
+                choices.append(_blended(problem, members, equal=True))
+    return max(choices, key=lambda one: one.score)  # of equals the first: the simplest
+
+
+def _blended(problem: Problem, members: Sequence[Tried], *, equal: bool) -> Choice:
+    rows = _shared_rows(members)
+    parts = [one.log_odds[np.searchsorted(one.rows, rows)] for one in members]
+    weights, added = _weights(problem, rows, parts, equal)
+    if not equal and (weights < SMALLEST_SHARE * weights.sum()).any():
+        kept = [k for k in range(len(members)) if weights[k] >= SMALLEST_SHARE * weights.sum()]
+        return _blended(problem, [members[k] for k in kept], equal=False)
+    if len(members) == 1:
+        return single(members[0])
+    figures = np.full(len(problem.splits), np.nan)
+    for k in range(len(problem.splits)):
+        inside = problem.fold[rows] == k
+        if not inside.any():
+            continue
+        others = ~inside if not inside.all() else inside
+        own, more = _weights(problem, rows[others], [part[others] for part in parts], equal)
+        figures[k] = problem.figure(rows, _sum(parts, own, more), k)
+    blend = Blend(
+        tuple(
+            replace(one.member, weight=float(weight))
+            for one, weight in zip(members, weights, strict=True)
+        ),
+        added,
+    )
+    name = "blend of " + "; ".join(one.name for one in members)
+    numbers = sum(one.numbers for one in members)
+    return Choice(figures, name, blend, rows, _sum(parts, weights, added), numbers)
+
+
+def _shared_rows(members: Sequence[Tried]) -> Rows:
+    """Those that all of them have honest scores of."""
+    return reduce(np.intersect1d, [one.rows for one in members])
+
+
+def _weights(
+    problem: Problem, rows: Rows, parts: Sequence[NDArray[Any]], equal: bool
+) -> tuple[Array, float]:
+    weights = None if problem.weights is None else problem.weights[rows]
+    unknown = problem.unknown_of(rows)
+    if not equal:
+        return join(parts, problem.Y[rows], weights, problem.seed, unknown)
+    mean = sum(parts[1:], parts[0]) / np.float32(len(parts))
+    slope, added = join([mean], problem.Y[rows], weights, problem.seed, unknown)
+    return np.full(len(parts), slope[0] / len(parts)), added
+
+
+def _sum(parts: Sequence[NDArray[Any]], weights: Array, added: float) -> NDArray[Any]:
+    total = np.float32(weights[0]) * parts[0] + np.float32(added)
+    for weight, part in zip(weights[1:], parts[1:], strict=True):
+        total += np.float32(weight) * part
+    return total

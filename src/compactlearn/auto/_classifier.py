@@ -1,0 +1,645 @@
+"""AutoCompactClassifier: the best model for the data at hand, without arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.auto._blend import Blend
+from compactlearn.auto._budgets import SizeWish
+from compactlearn.auto._candidates import ideas
+from compactlearn.auto._choice import Choice as Chosen
+from compactlearn.auto._choice import best_choice
+from compactlearn.auto._frontier import checked_references, draw_frontier, frontier
+from compactlearn.auto._problem import Problem, Rows
+from compactlearn.auto._schedule import Search, TimeBudget, run_ideas
+from compactlearn.auto._searches import best_way
+from compactlearn.auto._small_candidates import small_ideas
+from compactlearn.auto._trials import Tried, try_by_folds, try_one_vs_rest
+from compactlearn.compact._empty_rows import HasBaseScores, base_scores, with_base_scores
+from compactlearn.compact._inputs import check_groups, taken, without_zero_weights
+from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
+from compactlearn.core._left_out import leave_out
+from compactlearn.core._params import (
+    Choice,
+    Constraint,
+    Integer,
+    Methods,
+    Nothing,
+    Numbers,
+    Real,
+    Seed,
+    SomeLabels,
+    check_parameters,
+)
+from compactlearn.core._progress import Steps
+from compactlearn.core._seeds import seeded
+from compactlearn.core._threads import blas_threads
+from compactlearn.core._unknown_labels import check_labels, rows_that_count, with_absent
+from compactlearn.core._validation import (
+    Targets,
+    check_features,
+    check_targets,
+    check_weights,
+    labels_given,
+    unchanged_on_error,
+)
+from compactlearn.core._warn import warn_user
+from compactlearn.core._weight import bytes_in
+from compactlearn.crossfit._decoder_fitter import given_threshold
+from compactlearn.crossfit._row_folds import held_out_together
+from compactlearn.crossfit._scores import row_groups
+from compactlearn.decoding._thresholds import STRATEGIES
+from compactlearn.inspection._blend import BlendInside
+from compactlearn.io._compressing import (
+    HUGE,
+    TYPES,
+    compressed_parts,
+    forget_compression,
+    lightened,
+)
+from compactlearn.metrics._checks import row_blocks
+from compactlearn.metrics._scoring import Scorer, scorer
+
+Array = NDArray[np.float64]
+
+
+CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
+
+
+class AutoCompactClassifier(HasBaseScores, DenseScores):
+    """The best model of this package for the data at hand, found without any argument.
+
+    One kind of model after the other is fitted, the most promising for a second first:
+
+    1. a linear model with a logistic decoder, on features as they are, on rows of unit length or on
+       columns of unit variance, whichever is best, with penalty and size found by cross-validation
+       that shares its decompositions; of more than 100 labels, compact (CMLL);
+    2. the same behind an RBF kernel, whose width comes from the data: exact up to 3,000 rows, by
+       landmarks beyond;
+    3. extra trees on all labels, and a random forest where that takes no time, where features are
+       dense;
+    4. :class:`ShortlistClassifier`, where they are sparse. It comes first where there are more
+       than 3,000 rows and features and more than 500,000 pairs of a row and a label; the first
+       follows there if it takes at most twice as long. Of more than 2,000 labels, and 2,000 sparse
+       rows or more, it is the only one.
+
+    Each is judged on scores of training rows by models that had not met their labels, and at
+    last the best few are blended where that is better still. The result always has probabilities
+    and a tuned threshold.
+
+    Parameters
+    ----------
+    scoring : str or scorer, default="average_precision"
+        What is best: a name in ``compactlearn.metrics.METRICS``, or
+        ``compactlearn.metrics.scorer(name, ...)``.
+    time_budget : float or None, default=None
+        Seconds. A large search begins with a compact model that takes about a second. A model
+        that is estimated to take longer than the seconds left is skipped, and one that does take
+        longer is stopped between its steps. The first model is always finished, with a warning
+        where it alone takes longer. None skips models that would make the search take longer than
+        about five minutes, or three times one shortlist where the shortlist comes first.
+    size_budget : int, float in (0, 1], str or None, default=None
+        How large the model may be: so many numbers, a share of features times labels, which a
+        plain linear model has, or bytes with a unit, such as "2 MB" (the model is then stored in
+        single precision). Within it, linear models with as many codes as it allows, with more
+        codes of fewer features, and with few weights are tried. The place of a feature or a weight
+        that is kept counts as a number, as the weight itself does.
+    cv : int, splitter or iterable of splits, default=5
+        Folds of the rows: their number, at least 2, or splits whose validation rows are all rows
+        once. A number keeps equal rows (or the ``groups`` of ``fit``) in one fold; every model is
+        judged by splits that are given, or by groups. More than five folds are held out five at a
+        time where decoders are learnt.
+    threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
+default="f1"
+        A label is predicted where its probability is strictly above. A name is tuned on the
+        scores that models are judged by: one threshold of largest micro-F1 ("auto" is the same),
+        one of largest F1 for each label, or one that predicts as many labels as there are.
+    min_label_count : int, default=1
+        Labels of fewer training rows are left out: they are never suggested, and their columns are
+        not among ``classes_``. A row of weight 2 counts twice.
+    exclude : str, int, list of these or None, default=None
+        Labels to leave out likewise: by name, or by column where labels have no names.
+    dtype : {"auto", "float64", "float32", "float16"}, default="auto"
+        Type that the numbers of the model are stored in. "auto" is float64 up to 10 MB; a larger
+        model is stored in float32 where no probability of some training rows changes by more than
+        .001, and one that is still above 100 MB in float16 where none changes by more than .05.
+    n_jobs : int or None, default=None
+        Threads for trees and sparse regressions; None is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Divides rows into folds, and seeds trees and landmarks; None is a fixed seed.
+    verbose : int, default=0
+        1 shows a progress bar with what is being tried and the best so far.
+
+    Attributes
+    ----------
+    best_estimator_ : the model, or where several are blended, a list of them
+    best_score_ : float
+        Mean over the folds, by models and weights that had not met them. It is the best of
+        several figures on the same rows, and so a little larger than on new rows.
+    leaderboard_ : list of dict
+        What was tried, best first: name, score, its deviation over the folds, seconds, numbers
+        and bytes of the model. ``pandas.DataFrame(model.leaderboard_)`` shows it as a table.
+    frontier_ : list of dict
+        The rows of ``leaderboard_`` that none with fewer or as many numbers beats, smallest first:
+        what accuracy costs in size. :meth:`plot_frontier` draws them.
+    references_ : list of dict
+        The same of plain ridge, for comparison: it is tried last, where that takes a few seconds
+        at most, and never selected. :meth:`add_reference` adds others, such as one-vs-rest;
+        :meth:`plot_frontier` marks them.
+    weights_ : dict
+        The weight of each blended model.
+    skipped_ : list of dict
+        Models that were not tried, or stopped before their end: name, estimated seconds, reason.
+    why_ : str
+        Which model was selected, what the next best one reached, and what was skipped and why.
+    base_scores_ : ndarray of shape (n_labels,) or None
+        After a fit to sparse rows the log-odds of the labels' frequencies: the scores of a row
+        without any feature, such as a text without a known word.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search; the best model by then is selected.
+    threshold_ : float or ndarray, in the units of ``decision_function``, which are log-odds
+    excluded_labels_ : list
+        Labels that ``min_label_count`` and ``exclude`` left out, by name or column.
+    classes_, n_labels_, label_names_, nbytes_, numbers_, compression_, n_features_in_, \
+feature_names_in_
+        As in :class:`CompactClassifier`.
+
+    Notes
+    -----
+    A vector y is binarised; its probabilities sum to 1 in each row, and its folds are stratified.
+
+    See Also
+    --------
+    CMLLClassifierCV : one linear model with its parameters chosen by cross-validation.
+
+    Examples
+    --------
+    >>> from compactlearn import AutoCompactClassifier
+    >>> from compactlearn.datasets import load
+    >>> data = load("emotions")
+    >>> model = AutoCompactClassifier(random_state=0).fit(data.X[:391], data.Y[:391])
+    >>> model.predict_proba(data.X[391:]).shape
+    (202, 6)
+    >>> model.best_score_ > 0.8
+    True
+
+    What smaller models cost, of those that were tried:
+
+    >>> sizes = [row["numbers"] for row in model.frontier_]
+    >>> sizes == sorted(sizes) and model.frontier_[-1] == model.leaderboard_[0]
+    True
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "time_budget": (Real(0, open_low=True), Nothing()),
+        "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
+        "min_label_count": (Integer(1),),
+        "exclude": (SomeLabels(), Nothing()),
+        "dtype": (Choice("auto", *TYPES),),
+        "n_jobs": (Integer(), Nothing()),
+        "random_state": (Seed(),),
+        "verbose": (Integer(0),),
+    }
+
+    def __init__(
+        self,
+        *,
+        scoring: Any = "average_precision",
+        time_budget: float | None = None,
+        size_budget: Any = None,
+        cv: Any = 5,
+        threshold: Any = "f1",
+        min_label_count: int = 1,
+        exclude: Any = None,
+        dtype: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.scoring = scoring
+        self.time_budget = time_budget
+        self.size_budget = size_budget
+        self.cv = cv
+        self.threshold = threshold
+        self.min_label_count = min_label_count
+        self.exclude = exclude
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- fitting ------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+        groups: Any = None,
+        sep: str | None = None,
+        unknown: Any = None,
+    ) -> Self:
+        """Try one kind of model after the other, and keep the best, or a blend of the best.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do. NaN in a matrix is a label that is not known; such
+            labels count nowhere, and trees are not tried.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 2 counts as that row twice; of weight 0, not at all.
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group are in one fold; by default equal rows are. Handed to ``cv`` where that
+            is a splitter.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
+        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
+            True where a label is not known; for sparse labels, and in place of NaN.
+        """
+        with unchanged_on_error(self), blas_threads():
+            check_parameters(self, self._constraints)
+            budget = TimeBudget(None if self.time_budget is None else float(self.time_budget))
+            X = check_features(self, X, reset=True)
+            owner = f"{type(self).__name__}.fit"
+            given = labels_given(y, Y)
+            targets = check_labels(
+                given, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X
+            )
+            if targets.unknown is not None and self.size_budget is not None:
+                raise ValueError(
+                    f"size_budget={self.size_budget!r} was given, and small models need labels "
+                    "that are all known; leave size_budget out, or the unknown labels."
+                )
+            weights = check_weights(sample_weight, X.shape[0])
+            targets, left = leave_out(targets, weights, self.min_label_count, self.exclude)
+            labels = LabelSpace.of(targets)
+            threshold = given_threshold(self.threshold, "logistic", labels)
+            describe(self, labels, left)
+            groups = check_groups(groups, X.shape[0])
+            counted = rows_that_count(targets, weights)
+            X, targets, weights = taken(X, targets, weights, counted)
+            targets = with_absent(targets)
+            problem = self._problem(X, targets, weights, counted, groups)
+            wish = None
+            if self.size_budget is not None:
+                wish = SizeWish.of(self.size_budget, problem.n_features, problem.n_labels)
+            search = self._search(problem, wish, budget)
+            most = np.inf if wish is None else wish.numbers
+            chosen = best_choice(problem, search.tried, most, search.stopgaps)
+            if not np.isfinite(chosen.score):
+                warn_user(
+                    f"{_name_of(self.scoring)} is not defined on any fold of these rows, so that "
+                    "the first model is selected; use another metric for scoring."
+                )
+            if isinstance(self.threshold, str) and labels.kind == "multilabel":
+                threshold = problem.tuned(chosen.rows, chosen.log_odds)
+            dtype = self.dtype
+            if wish is not None and wish.dtype is not None and dtype == "auto":
+                dtype = wish.type_for(chosen.blend)
+            chosen = replace(chosen, blend=self._stored(chosen.blend, X, dtype))
+            forget_compression(self)
+            self._keep(search, chosen, labels.placed(threshold))
+            self._base_scores = base_scores(X, targets.matrix, weights, targets.unknown)
+            self._judged_on = problem.fingerprint()
+            self.references_ = [_line_of(one) for one in search.references]
+        return self
+
+    def _problem(
+        self,
+        X: Any,
+        targets: Targets,
+        weights: Array | None,
+        counted: Rows | None,
+        groups: Any = None,
+    ) -> Problem:
+        n_rows = X.shape[0]
+        if groups is not None and counted is not None:
+            groups = np.asarray(groups)[counted]
+        if n_rows < 4:
+            raise ValueError(
+                f"AutoCompactClassifier judges models by folds of the rows and needs 4 rows at "
+                f"least, and X has {n_rows} sample(s); pass more rows."
+            )
+        scoring = self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring)
+        rng = seeded(0 if self.random_state is None else self.random_state)
+        given = not Integer().accepts(self.cv)
+        if not given:
+            if self.cv < 2:
+                raise ValueError(f"cv must be at least 2 folds, and is {self.cv}; pass 2 or more.")
+            fold = _folds(X, targets, min(int(self.cv), n_rows // 2), rng, groups)
+        else:
+            fold = _given_folds(self.cv, X, targets, counted, groups)
+        seed = int(rng.randint(2**31 - 1))
+        strategy = self.threshold if isinstance(self.threshold, str) else "f1"
+        return Problem(
+            X,
+            targets.matrix,
+            weights,
+            targets,
+            fold,
+            scoring,
+            strategy,
+            seed,
+            self.n_jobs,
+            folds_given=given or groups is not None,
+        )
+
+    def _search(self, problem: Problem, wish: SizeWish | None, budget: TimeBudget) -> Search:
+        """Try what time and size allow."""
+        most = np.inf if wish is None else wish.numbers
+        source = (
+            ideas(problem) if wish is None else small_ideas(problem, wish.numbers, wish.n_bytes)
+        )
+        with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
+            search = run_ideas(
+                source,
+                budget,
+                accepts=lambda one: wish is None or wish.accepts(one.model, one.numbers),
+                say=steps.say,
+                done=steps.done,
+            )
+        self.interrupted_ = search.interrupted
+        if search.interrupted:
+            warn_user(
+                f"The search was interrupted: {len(search.every)} models were tried, and the best "
+                "of them is selected."
+            )
+        if not search.every:
+            raise ValueError(
+                f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
+                f"{most:,} numbers; allow more."
+            )
+        return search
+
+    def _stored(self, blend: Blend, X: Any, dtype: str) -> Blend:
+        """Return the model in the type that it is stored in; say where it is still large."""
+        if dtype == "auto":
+            some = X[:: -(-X.shape[0] // CHECKED_ROWS)]
+            blend = lightened(blend, lambda part: expit(part.log_odds(some)))
+        else:
+            blend = compressed_parts(blend, dtype)
+        size = bytes_in(blend)
+        if size > HUGE:
+            warn_user(
+                f"The model takes {size / 1e6:,.0f} MB. Pass dtype='float16' for a smaller one, or "
+                "a size_budget such as '50 MB'."
+            )
+        return blend
+
+    def _keep(self, search: Search, chosen: Chosen, placed: tuple[float | Array, float]) -> None:
+        self._blend = chosen.blend
+        self.threshold_, self._boundary = placed
+        members = chosen.blend.members
+        models = [member.model for member in members]
+        self.best_estimator_ = models[0] if len(models) == 1 else models
+        self.weights_ = {member.name: member.weight for member in members}
+        self.best_score_ = chosen.score
+        self._numbers = chosen.numbers
+        rows = [_line_of(one) for one in search.every]
+        if len(members) > 1:
+            seconds = sum(one.seconds for one in search.every)
+            rows.append(_line(chosen.name, chosen, seconds, bytes_in(chosen.blend)))
+        self.leaderboard_ = sorted(rows, key=lambda row: -row["score"])
+        self.skipped_ = [vars(one).copy() for one in search.skipped]
+        self.why_ = _why(chosen, search, _name_of(self.scoring))
+
+    # ---- predicting ---------------------------------------------------------------------------
+
+    def _prepare(self, X: Any) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return check_features(self, X, reset=False)
+
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        for rows in row_blocks((X.shape[0], self.n_labels_)):
+            scores = with_base_scores(self._blend.log_odds(X[rows]), X[rows], self._base_scores)
+            yield rows, scores - self._boundary
+
+    def _shown(self, scores: Array) -> Array:
+        return expit(scores)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return log-odds of shape (n_samples, n_labels); (n_samples,) for two classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        return super().decision_function(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        p = expit(self._scores(self._prepare(X)) + self._boundary)
+        if self._labels.kind == "binary":
+            return np.hstack([1.0 - p, p])
+        if self._labels.kind == "multiclass":
+            p = np.maximum(p, np.finfo(np.float64).tiny)
+            p /= p.sum(axis=1, keepdims=True)
+        return p
+
+    def _inside(self) -> BlendInside:
+        check_is_fitted(self, "best_estimator_")
+        return BlendInside(self, self._blend, self._boundary, self._base_scores)
+
+    @property
+    def blend_(self) -> Blend:
+        """The weighted sum of log-odds that the scores are; often of one model."""
+        check_is_fitted(self, "best_estimator_")
+        return self._blend
+
+    @property
+    def frontier_(self) -> list[dict[str, Any]]:
+        """The rows of ``leaderboard_`` that no smaller or equally large one beats."""
+        check_is_fitted(self, "best_estimator_")
+        return frontier(self.leaderboard_)
+
+    def plot_frontier(self, references: Any = None) -> Any:
+        """A plotly figure of score against size: all that was tried, and the frontier as a line.
+
+        Parameters
+        ----------
+        references : dict or None, default=None
+            Models to be marked beside those of ``references_``, by name: how many numbers each
+            keeps, and its score, such as ``{"mine": (53106, 0.70)}``. To be fair the score is one
+            of cross-validation on the same rows, as ``best_score_`` is.
+        """
+        check_is_fitted(self, "best_estimator_")
+        own = {row["name"]: (row["numbers"], row["score"]) for row in self.references_}
+        beside = own | checked_references(references)
+        return draw_frontier(self.leaderboard_, beside, _name_of(self.scoring))
+
+    def add_reference(
+        self,
+        X: Any,
+        y: Any = None,
+        estimator: Any = None,
+        *,
+        name: str | None = None,
+        sample_weight: Any = None,
+        Y: Any = None,
+        groups: Any = None,
+        sep: str | None = None,
+    ) -> Self:
+        """Judge another classifier on the folds of the search, and add it to ``references_``.
+
+        It is fitted without each fold and then to all rows, as often as a comparison on equal terms
+        takes. The model itself does not change.
+
+        Parameters
+        ----------
+        X, y, sample_weight, Y, groups, sep : as in ``fit``, the same rows in the same order
+        estimator : classifier or None, default=None
+            With ``predict_proba`` or ``decision_function``. None is one-vs-rest logistic
+            regression, with the preparation that suits ridge and the best of three penalties.
+        name : str or None, default=None
+            What it is called; None takes the name of its class.
+        """
+        check_is_fitted(self, "best_estimator_")
+        owner = f"{type(self).__name__}.add_reference"
+        if estimator is not None and not Methods("fit", "get_params").accepts(estimator):
+            raise TypeError(
+                f"{owner} needs a classifier with scikit-learn's methods, and was given "
+                f"{estimator!r:.80}; pass an instance, or None for one-vs-rest."
+            )
+        with unchanged_on_error(self), blas_threads():
+            X = check_features(self, X, reset=False)
+            given = labels_given(y, Y)
+            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
+            weights = check_weights(sample_weight, X.shape[0])
+            groups = check_groups(groups, X.shape[0])
+            targets, _ = leave_out(targets, weights, self.min_label_count, self.exclude)
+            counted = None if weights is None else np.flatnonzero(weights)
+            X, targets, weights = without_zero_weights(X, targets, weights)
+            problem = self._problem(X, targets, weights, counted, groups)
+            if problem.fingerprint() != self._judged_on:
+                raise ValueError(
+                    f"{owner} compares on the folds of fit, and these rows, labels or weights make "
+                    "other ones; pass those of fit in the same order (and to fit a random_state "
+                    "that is a number or None, so that its folds can be made again)."
+                )
+            if estimator is None:
+                judged = try_one_vs_rest(problem, name or "one-vs-rest", best_way(problem))
+            else:
+                judged = try_by_folds(problem, name or type(estimator).__name__, estimator)
+            self.references_ = [*self.references_, _line_of(judged)]
+        return self
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict."""
+        check_is_fitted(self, "best_estimator_")
+        return self._numbers
+
+
+def _folds(
+    X: Any, targets: Targets, count: int, rng: np.random.RandomState, groups: Any = None
+) -> Rows:
+    """The fold of each row; groups, or else equal rows, are in one, and those of a class in all."""
+    n_rows = X.shape[0]
+    if groups is None:
+        member = np.unique(row_groups(X), return_inverse=True)[1]
+    else:
+        member = held_out_together(X, groups)
+    distinct = int(member.max()) + 1
+    if targets.kind != "multilabel" and distinct == n_rows:
+        classes = (
+            targets.matrix.argmax(axis=1) if targets.n_labels > 1 else targets.matrix.toarray()
+        )
+        fold = np.zeros(n_rows, dtype=np.intp)
+        smallest = int(np.unique(np.ravel(classes), return_counts=True)[1].min())
+        if smallest >= count:
+            divided = StratifiedKFold(count, shuffle=True, random_state=rng)
+            for k, (_, test) in enumerate(divided.split(np.zeros(n_rows), np.ravel(classes))):
+                fold[test] = k
+            return fold
+    count = max(1, min(count, distinct))
+    return rng.permutation(np.arange(distinct) % count)[member]
+
+
+def _given_folds(
+    cv: Any, X: Any, targets: Targets, counted: Rows | None, groups: Any = None
+) -> Rows:
+    """The fold of each row that counts, by splits that are given for all rows."""
+    n_rows = X.shape[0]
+    if isinstance(cv, str) or not (hasattr(cv, "split") or np.iterable(cv)):
+        raise ValueError(
+            f"cv must be a number of folds, a splitter or pairs of row numbers, and is {cv!r:.80}; "
+            "pass one of these."
+        )
+    labels = targets.matrix.toarray() if targets.kind == "multilabel" else None
+    if labels is None:
+        labels = targets.matrix.toarray()
+        labels = labels[:, 0] if labels.shape[1] == 1 else labels.argmax(axis=1)
+    tests = [np.asarray(test) for _, test in check_cv(cv).split(X, labels, groups)]
+    tests = [np.flatnonzero(test) if test.dtype == bool else test for test in tests]
+    total = n_rows if counted is None or hasattr(cv, "split") else int(max(counted.max() + 1, 0))
+    total = max([total, *(int(test.max(initial=-1)) + 1 for test in tests)])
+    fold, met = np.zeros(total, dtype=np.intp), np.zeros(total, dtype=np.intp)
+    for k, test in enumerate(tests):
+        fold[test] = k
+        met[test] += 1
+    if counted is not None and not hasattr(cv, "split"):
+        fold, met = fold[counted], met[counted]
+    if len(tests) < 2 or fold.size != n_rows or (met != 1).any():
+        raise ValueError(
+            f"The validation rows of cv must be all {n_rows} rows once, in two folds or more, "
+            "since every row is scored by a model that has not met it; pass a K-fold."
+        )
+    return np.unique(fold, return_inverse=True)[1]
+
+
+def _line_of(one: Tried) -> dict[str, Any]:
+    return _line(one.name, one, one.seconds, bytes_in(one.model))
+
+
+def _line(name: str, one: Any, seconds: float, size: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "score": one.score,
+        "deviation": one.deviation,
+        "seconds": seconds,
+        "numbers": one.numbers,
+        "bytes": size,
+    }
+
+
+def _name_of(scoring: Any) -> str:
+    return scoring.name if isinstance(scoring, Scorer) else str(scoring)
+
+
+def _why(chosen: Chosen, search: Search, metric: str) -> str:
+    """Say which model was selected, what the others reached, and what was skipped."""
+    told = metric.replace("_", " ")
+    article = "an" if told[:1] in "aeiou" else "a"
+    text = f"Selected: {chosen.name}, with {article} {told} of {chosen.score:.3f} on held-out rows."
+    single = len(chosen.blend.members) == 1
+    others = [one for one in search.every if not (single and one.name == chosen.name)]
+    if others:
+        next_best = max(others, key=lambda one: one.score)
+        which = "The next best" if single else "The best single model"
+        count = len(search.every)
+        text += f" {which} of {count} tried, {next_best.name}, has {next_best.score:.3f}."
+    else:
+        text += " Nothing else was tried."
+    if search.skipped:
+        listed = "; ".join(f"{one.name} ({one.reason})" for one in search.skipped)
+        text += f" Skipped: {listed}."
+    return text

@@ -1,0 +1,129 @@
+"""Randomised trees on all labels at once, with scores of rows by trees that have not met them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+
+from compactlearn.crossfit._scores import row_groups
+from compactlearn.inspection._decomposition import Inside, Places
+from compactlearn.inspection._explain import Explained
+from compactlearn.inspection._terms import Parts, Terms
+from compactlearn.inspection._trees import way_terms
+
+Array = NDArray[np.float64]
+
+
+class LabelForest(Explained, BaseEstimator):
+    """Trees whose leaves hold the shares of all labels; scores are log-odds.
+
+    ``best_splits`` chooses the best bound of each feature that is looked at, as random forests do;
+    otherwise it is drawn, as extra trees do, which is faster and varies more from tree to tree.
+    Every tree is grown from a bootstrap sample, so that about a third of the trees have not met a
+    row, nor one that is equal to it: their mean is an honest score, at no cost. A share of 0 or 1
+    is no certainty: the frequency of the label counts as one tree more, which also puts labels that
+    no tree votes for into an order.
+    """
+
+    def __init__(
+        self,
+        n_trees: int = 200,
+        *,
+        best_splits: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_trees = n_trees
+        self.best_splits = best_splits
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit_scored(self, X: Any, Y: Any, weights: Array | None) -> Array:
+        """Grow the trees; (N, M) log-odds of the rows, NaN for those that every tree has met."""
+        member = np.unique(row_groups(X), return_inverse=True)[1]
+        self.fit(X, Y, weights)
+        return self._out_of_bag(X, member, Y.shape[1])
+
+    def fit(self, X: Any, Y: Any, sample_weight: Array | None = None) -> Self:
+        """Grow the trees; ``Y`` is a sparse matrix."""
+        Y, weights = Y.toarray(), sample_weight
+        total = len(Y) if weights is None else weights.sum()
+        present = Y.sum(axis=0) if weights is None else weights @ Y
+        self.frequency_ = (present + 0.5) / (total + 1.0)
+        kind = RandomForestRegressor if self.best_splits else ExtraTreesRegressor
+        self.forest_ = kind(
+            self.n_trees,
+            max_features="sqrt",
+            min_samples_leaf=2,
+            bootstrap=True,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        ).fit(X, Y if Y.shape[1] > 1 else Y.ravel(), sample_weight=weights)
+        return self
+
+    def _out_of_bag(self, X: Any, member: NDArray[np.intp], n_labels: int) -> Array:
+        rows = X.astype(np.float32)
+        if scipy.sparse.issparse(rows):
+            rows = scipy.sparse.csr_matrix(rows)  # what the trees were made for
+        n_rows = rows.shape[0]
+        total, votes = np.zeros((n_rows, n_labels)), np.zeros(n_rows)
+        for tree, sample in zip(
+            self.forest_.estimators_, self.forest_.estimators_samples_, strict=True
+        ):
+            met = np.zeros(n_rows, dtype=bool)
+            met[member[sample]] = True
+            new = ~met[member]
+            if not new.any():
+                continue
+            total[new] += tree.predict(rows[new], check_input=False).reshape(-1, n_labels)
+            votes[new] += 1
+        # As many votes as there will be: a third of the trees is less certain than all of them.
+        mean = total / np.maximum(votes, 1.0)[:, None]
+        scores = self._log_odds(mean)
+        scores[votes == 0] = np.nan
+        return scores
+
+    def _log_odds(self, shares: Array) -> Array:
+        return self.read_shares(shares, self.frequency_)
+
+    def read_shares(self, shares: Array, frequency: Array) -> Array:
+        """Log-odds of labels of these frequencies."""
+        p = (self.n_trees * shares + frequency) / (self.n_trees + 1.0)
+        return np.log(p) - np.log1p(-p)
+
+    def decision_function(self, X: Any) -> Array:
+        """(N, M) log-odds."""
+        shares = self.forest_.predict(X).reshape(-1, self.frequency_.size)
+        return self._log_odds(shares)
+
+    def _inside(self) -> ForestInside:
+        return ForestInside(self)
+
+    @property
+    def numbers_(self) -> int:
+        """A feature, a bound and two places for a branching, a share of every label for a leaf."""
+        nodes = [tree.tree_ for tree in self.forest_.estimators_]
+        leaves = sum(tree.n_leaves for tree in nodes)
+        inner = sum(tree.node_count for tree in nodes) - leaves
+        return int(4 * inner + leaves * self.frequency_.size + self.frequency_.size)
+
+
+@dataclass(frozen=True)
+class ForestInside(Inside):
+    """Shares are sums along the ways through the trees; log-odds are a function of shares."""
+
+    def parts(self, X: Any, labels: Places) -> Parts:
+        """What each feature changes on the way from the roots to the leaves."""
+        forest: LabelForest = self.model
+        frequency = forest.frequency_[labels]
+        kept, which = np.unique(labels, return_inverse=True)
+        outputs = np.eye(forest.frequency_.size)[:, kept]
+        base, terms = way_terms(forest.forest_, X, outputs, which)
+        shares = Parts(base, (Terms("feature", terms),))
+        return shares.through(lambda share: forest.read_shares(share, frequency))

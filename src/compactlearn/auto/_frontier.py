@@ -1,0 +1,86 @@
+"""What accuracy costs in size: the models that no smaller one beats, and a figure of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compactlearn.core._optional import require
+from compactlearn.core._params import Real
+
+Row = dict[str, Any]
+
+
+def frontier(rows: Sequence[Row]) -> list[Row]:
+    """The rows that none with fewer or as many numbers beats, smallest first.
+
+    Scores rise along them; of several equal ones the smallest is there, and only once.
+
+    >>> rows = [{"numbers": n, "score": s} for n, s in [(9, 0.7), (3, 0.6), (5, 0.5), (12, 0.7)]]
+    >>> [row["numbers"] for row in frontier(rows)]
+    [3, 9]
+    """
+    found: list[Row] = []
+    for row in sorted(rows, key=lambda row: (row["numbers"], -row["score"])):
+        if not found or row["score"] > found[-1]["score"]:
+            found.append(row)
+    return found
+
+
+def checked_references(references: Any) -> dict[str, tuple[float, float]]:
+    """Names with numbers and score, as a figure needs them."""
+    if references is None:
+        return {}
+    if not isinstance(references, Mapping):
+        raise _refused(references)
+    for name, pair in references.items():
+        numbers, score = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (None, None)
+        if not (Real(0, open_low=True).accepts(numbers) and Real().accepts(score)):
+            raise _refused({name: pair})
+    return {str(name): (float(pair[0]), float(pair[1])) for name, pair in references.items()}
+
+
+def _refused(given: Any) -> ValueError:
+    return ValueError(
+        "references must be a dictionary of names, each with the numbers that a model keeps, above "
+        f"0, and its score, and has {given!r:.80}; pass for instance {{'ridge': (53106, 0.70)}}."
+    )
+
+
+def draw_frontier(
+    rows: Sequence[Row], references: Mapping[str, tuple[float, float]], scoring: str
+) -> Any:
+    """A plotly figure of scores against numbers: all rows, the frontier, and what is beside."""
+    go = require("plotly.graph_objects", extra="plot", purpose="the plot of a frontier")
+    best = frontier(rows)
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[row["numbers"] for row in best],
+        y=[row["score"] for row in best],
+        mode="lines",
+        name="no smaller model is better",
+    )
+    figure.add_scatter(
+        x=[row["numbers"] for row in rows],
+        y=[row["score"] for row in rows],
+        text=[row["name"] for row in rows],
+        error_y={"array": [row["deviation"] for row in rows], "thickness": 1},
+        mode="markers",
+        marker={"size": 9},
+        hovertemplate="%{text}<br>%{x:,} numbers<br>%{y:.3f}<extra></extra>",
+        name="tried",
+    )
+    if references:
+        figure.add_scatter(
+            x=[numbers for numbers, _ in references.values()],
+            y=[score for _, score in references.values()],
+            text=list(references),
+            mode="markers+text",
+            textposition="top center",
+            marker={"size": 11, "symbol": "diamond-open"},
+            hovertemplate="%{text}<br>%{x:,} numbers<br>%{y:.3f}<extra></extra>",
+            name="for comparison",
+        )
+    figure.update_xaxes(type="log", title="numbers that the model keeps")
+    figure.update_yaxes(title=scoring.replace("_", " "))
+    return figure

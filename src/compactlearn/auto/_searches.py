@@ -1,0 +1,224 @@
+"""Settings of linear and of kernel models, found by decompositions that many settings share.
+
+All look at rankings by the linear decoder: a penalty and a size that suit it suit the logistic
+one, at a small part of the cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
+from sklearn.model_selection import ParameterGrid
+
+from compactlearn.auto._preprocessing import WAYS, Prepared, Way
+from compactlearn.auto._problem import Judged, Problem
+from compactlearn.compact._cmll import CMLLClassifier
+from compactlearn.compact._kernel_map import KernelMap
+from compactlearn.compact._kernels import centre
+from compactlearn.compact._penalty import penalty_of_rows
+from compactlearn.core._deadline import checkpoint
+from compactlearn.embeddings._components import LARGEST_AUTO
+from compactlearn.linalg._dense import solve_definite
+from compactlearn.linalg._filling import column_means
+from compactlearn.linalg._leave_out import held_out_predictions
+from compactlearn.linalg._unseen_features import drop_confined_features
+from compactlearn.model_selection._crossval import cross_validate_grid
+
+Array = NDArray[np.float64]
+
+MULTIPLES = tuple(np.logspace(-3, 2, 11).tolist())
+SIZES = (0.1, 0.25, 0.5, 1.0)
+FEW_LABELS = 100  # are all kept: the logistic decoder has no use for fewer codes of so few
+SEARCH_ROWS = 4_000  # settle a penalty and a size, however many rows there are
+LOOK_ROWS = (500, 1_500)  # tell widths and preparations apart: a quarter of all, within these
+WIDTH_STEP = 3.0  # from one width to the next, in units of gamma="distance"
+MOST_WIDTHS = 5
+RANK_SLACK = 1e-10  # beside 1, the diagonal of an RBF kernel: nothing to speak of, and definite
+KERNEL_PENALTIES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best settings of a search, and what they reached."""
+
+    way: Way
+    score: float
+    params: dict[str, Any]
+
+
+def search_linear(problem: Problem, way: Way) -> Found:
+    """Penalty and number of codes, with twice as many features as codes."""
+    part = problem.some(SEARCH_ROWS)
+    rows = way.fit(part.X, part.weights)
+    unit = penalty_of_rows(rows.X, part.weights)
+    grid = {
+        "n_label_components": label_sizes(part.n_labels),
+        "alpha": [unit * multiple for multiple in MULTIPLES],
+    }
+    return _best(part, rows, CMLLClassifier(completion="krylov", threshold=0.5), grid)
+
+
+def search_kernel(problem: Problem, *, exact: bool = True) -> Found:
+    """Preparation, width and penalty of an RBF kernel, by held-out predictions of some rows.
+
+    Unless the kernel will be ``exact``, landmarks stand for it here as well: narrow kernels, of
+    which few rows are near a landmark, lose by that.
+    """
+    part = _looked_at(problem)
+    truth = _targets(part)
+    looks = [_KernelLook(part, truth, way.fit(part.X, part.weights), exact) for way in WAYS]
+    best, look = max(((look.at(1.0), look) for look in looks), key=lambda one: one[0].score)
+    tried, width = {0}, 0  # powers of the step from one width to the next
+    while len(tried) <= MOST_WIDTHS:
+        # A width is followed as long as its neighbours are not all tried.
+        beyond = [step for step in (width - 1, width + 1) if step not in tried]
+        if not beyond:
+            break
+        for step in beyond:
+            tried.add(step)
+            found = look.at(WIDTH_STEP**step)
+            if found.score > best.score:
+                best, width = found, step
+    return best
+
+
+def best_way(problem: Problem) -> Way:
+    """The preparation that suits plain ridge best, by held-out predictions of some rows."""
+    part = _looked_at(problem)
+    truth = _targets(part)
+
+    def reached(way: Way) -> float:
+        rows = way.fit(part.X, part.weights)
+        unit = penalty_of_rows(rows.X, part.weights)
+        penalties = [unit * multiple for multiple in MULTIPLES]
+        new = _as_new(part, rows)
+        held_out = None if new is None else linear_kernel(new, rows.X)
+        return _best_penalty(part, truth, linear_kernel(rows.X), penalties, held_out)[0]
+
+    return max(WAYS, key=reached)
+
+
+def _looked_at(problem: Problem) -> Problem:
+    """Enough rows to tell ways and widths apart; what judges them are rankings."""
+    fewest, most = LOOK_ROWS
+    return problem.some(min(most, max(fewest, problem.n_rows // 4))).by_rankings()
+
+
+def _as_new(part: Problem, rows: Prepared) -> Any:
+    """Return every prepared row without features that only its own fold has; None where no row
+    has any."""
+    new = drop_confined_features(part.X, part.fold)
+    return None if new is part.X else rows.rows(new)
+
+
+def _targets(part: Problem) -> Array:
+    """Labels for a look; those that are not known are as frequent as among the known ones."""
+    Y = part.Y.toarray().astype(np.float64)
+    if part.unknown is None:
+        return Y
+    means = column_means(part.Y, part.unknown, part.weights)
+    return np.where(part.unknown.toarray() > 0, means, Y)
+
+
+@dataclass(frozen=True)
+class _KernelLook:
+    """RBF kernels of some rows, whose distances are found once for all widths."""
+
+    part: Problem
+    truth: Array
+    rows: Prepared
+    exact: bool
+
+    @cached_property
+    def distances(self) -> Array:
+        return self._distances_from(self.rows.X)
+
+    @cached_property
+    def new_distances(self) -> Array | None:
+        """The same of rows as they are where they are held out, or None."""
+        new = _as_new(self.part, self.rows)
+        return None if new is None else self._distances_from(new)
+
+    def _distances_from(self, rows: Any) -> Array:
+        origin, X = centre(self.rows.X), self.rows.X
+        if origin is not None:
+            rows, X = rows - origin, X - origin
+        return euclidean_distances(rows, X, squared=True)
+
+    @cached_property
+    def unit(self) -> float:
+        """The kernel's ``gamma="distance"`` on these rows."""
+        kernel = KernelMap(random_state=self.part.seed)
+        gamma = kernel.fit_rows(self.rows.X, self.part.weights).gamma_
+        assert gamma is not None
+        return float(gamma)
+
+    def at(self, width: float) -> Found:
+        """The best penalty of a kernel of so many units."""
+        gamma = width * self.unit
+        K = np.exp(-gamma * self.distances)
+        new = None if self.new_distances is None else np.exp(-gamma * self.new_distances)
+        if not self.exact:
+            full, seed = K, self.part.seed
+            K = _by_landmarks(full, np.random.default_rng(seed))
+            if new is not None:
+                new = _by_landmarks(full, np.random.default_rng(seed), new)
+        score, alpha = _best_penalty(self.part, self.truth, K, KERNEL_PENALTIES, new)
+        return Found(self.rows.way, score, {"gamma": gamma, "alpha": alpha})
+
+
+def _by_landmarks(K: Array, rng: np.random.Generator, new: Array | None = None) -> Array:
+    """What is left of a kernel matrix between landmarks, half of the rows (Nyström); with ``new``,
+    of that of other rows with those of K."""
+    chosen = np.sort(rng.choice(len(K), max(1, len(K) // 2), replace=False))
+    columns = K[:, chosen]
+    corner = columns[chosen] + RANK_SLACK * np.eye(len(chosen))
+    return (columns if new is None else new[:, chosen]) @ solve_definite(corner, columns.T)
+
+
+def _best_penalty(
+    part: Problem,
+    truth: Array,
+    K: Array,
+    penalties: Sequence[float],
+    held_out: Array | None = None,
+) -> tuple[float, float]:
+    """What the best penalty reaches, and which it is."""
+    checkpoint()
+    everything = np.arange(part.n_rows)
+    predicted = held_out_predictions(K, truth, part.fold, penalties, part.weights, held_out)
+    reached = [Judged(part.figures(everything, scores)).score for scores in predicted]
+    best = int(np.argmax(reached))
+    return reached[best], penalties[best]
+
+
+def label_sizes(n_labels: int) -> list[Any]:
+    """Numbers of codes worth trying."""
+    if n_labels <= FEW_LABELS:
+        return [1.0]
+    if n_labels > LARGEST_AUTO:
+        return [math.ceil(size * LARGEST_AUTO) for size in SIZES]
+    return list(SIZES)
+
+
+def _best(problem: Problem, rows: Prepared, template: Any, grid: dict[str, list[Any]]) -> Found:
+    splits = problem.splits[: 5 if problem.n_rows <= 1000 else 3 if problem.n_rows <= 2500 else 2]
+    candidates = [dict(params) for params in ParameterGrid(grid)]
+    outcome = cross_validate_grid(
+        template,
+        candidates,
+        problem.searched(rows.X, splits, rows.units),
+        racing=True,
+        n_jobs=problem.n_jobs,
+    )
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    best = int(np.argmax(outcome.merits))
+    return Found(rows.way, float(outcome.merits[best]), candidates[best])

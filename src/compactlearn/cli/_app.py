@@ -1,0 +1,113 @@
+"""The commands and their common options; a command's own file is loaded when it is called."""
+
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from compactlearn.cli._mistakes import Mistake
+from compactlearn.core._lazy import load
+
+__all__ = ["COMMANDS", "MISTAKES", "loaded", "run", "sentence"]
+
+# Typer's class for wrong options and arguments. It carries its own copy of click, so the class
+# has no public name; it is the base of the public BadParameter.
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+MISTAKES: tuple[type[Exception], ...] = (_USAGE_ERROR, Mistake)
+
+#: Each command, in the order of the help, with the first sentence of its own. The command NAME is
+#: the function `NAME`, or the group `app`, in cli/NAME.py.
+COMMANDS: Mapping[str, str] = {
+    "fit": "Fit a model to DATA and write it to a file.",
+    "predict": "Predict the labels of the rows of DATA by the model in MODEL.",
+    "evaluate": "Measure how well the model in MODEL predicts the labels of DATA.",
+    "explain": "Say which features speak for and against the labels of some rows of DATA.",
+    "doctor": "Show versions, threads, devices and memory, and what is in a model file.",
+    "demo": "Tag e-mails with nothing to set, beside tuned rivals, and see what a small model "
+    "costs.",
+    "tune": "Cross-validate many settings of compact learning on DATA and show the best.",
+    "bench": "Run the benchmark that SPEC describes; stop it at any time, and call it again to go "
+    "on.",
+    "report": "Make one report of the records in STORE, or of the model in MODEL on the rows of "
+    "DATA.",
+    "datasets": "Multi-label data sets: list, describe, fetch, add, convert.",
+}
+
+
+class Commands(TyperGroup):
+    """Lists commands by their names, and loads the one that is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments begin with, in full."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else loaded(name), rest
+
+
+def loaded(name: str) -> Any:
+    """The command of a name, in full, as Typer runs it."""
+    home = (
+        "compactlearn_bench.cli." if name in ("bench", "demo", "report") else "compactlearn.cli._"
+    )
+    part = load(home + name)
+    group = getattr(part, "app", None)
+    if group is None:
+        group = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        group.command(name)(getattr(part, name))
+    return typer.main.get_command(group)
+
+
+_app = typer.Typer(
+    name="compactlearn",
+    help="Compact learning for multi-label classification.",
+    cls=Commands,
+    no_args_is_help=False,
+    pretty_exceptions_enable=False,
+)
+for _name, _help in COMMANDS.items():
+    _app.command(_name, help=_help)(lambda: None)  # only listed; `loaded` has what is run
+
+
+@_app.callback(invoke_without_command=True)
+def _common(
+    context: typer.Context,
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)
+    ] = False,
+) -> None:
+    if show_version:
+        typer.echo(f"compactlearn {installed_version()}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command and return its exit status; a user's mistake is one of `MISTAKES`."""
+    try:
+        status = _app(arguments, prog_name="compactlearn", standalone_mode=False)
+    except typer.Abort as stopped:  # what Ctrl-C is to some versions of Typer
+        raise KeyboardInterrupt from stopped
+    return status if isinstance(status, int) else 0
+
+
+def sentence(mistake: Exception) -> str:
+    """A mistake in one line, and for a misused option where to read on."""
+    format_message = getattr(mistake, "format_message", None)
+    text = " ".join((format_message() if format_message else str(mistake)).split())
+    if isinstance(mistake, _USAGE_ERROR):  # the library's own may begin with the name of a file
+        text = text[:1].upper() + text[1:]
+    text = text if text.endswith((".", "?", "!")) else f"{text}."
+    if isinstance(mistake, _USAGE_ERROR):
+        context = getattr(mistake, "ctx", None)
+        text += f" See '{context.command_path if context else 'compactlearn'} --help'."
+    return text
+
+
+def installed_version() -> str:
+    """The version of the package, as the environment knows it."""
+    try:
+        return version("compactlearn")
+    except PackageNotFoundError:
+        return "(not installed)"

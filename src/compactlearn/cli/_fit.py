@@ -1,0 +1,441 @@
+"""`compactlearn fit`: a model of the data in a file, in another file."""
+
+import contextlib
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from scipy.special import expit
+
+from compactlearn._methods import METHODS, method
+from compactlearn.auto._classifier import AutoCompactClassifier
+from compactlearn.auto._texts import text_classifier
+from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli._rows import (
+    Data,
+    Delimiter,
+    Encoding,
+    Form,
+    Header,
+    Home,
+    Ignore,
+    Labels,
+    Separator,
+    TagColumn,
+    TextColumn,
+    Wanted,
+    training_blocks,
+    training_data,
+)
+from compactlearn.cli._targets import Force, check_target, files_read
+from compactlearn.compact._any_classifier import scores_to_rank
+from compactlearn.compact._classifier import CompactClassifier
+from compactlearn.compact._cmll import CMLLClassifier
+from compactlearn.core._memory import human_bytes
+from compactlearn.core._params import nearest
+from compactlearn.core._plain import call, plain
+from compactlearn.core._shown import shown
+from compactlearn.datasets import BlockFiles, Texts
+from compactlearn.datasets._formats.mixed import MixedTable
+from compactlearn.io._columns import fit_blocks_to, fit_to, last_step, with_columns
+from compactlearn.io._compressing import TYPES, lightened
+from compactlearn.io._storable import save_model
+from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
+from compactlearn.shortlist._classifier import ShortlistClassifier
+
+__all__ = ["fit", "make"]
+
+
+CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
+
+#: The classifiers of their own names; beside them there are those of `METHODS`.
+MAKERS: Mapping[str, Callable[..., Any]] = {
+    "auto": AutoCompactClassifier,
+    "shortlist": ShortlistClassifier,
+    "cmll": CMLLClassifier,
+    "cmll-cv": CMLLClassifierCV,
+}
+
+
+#: What texts can be divided into, and how long runs of these are by default.
+ANALYZERS: Mapping[str, tuple[int, int]] = {"word": (1, 1), "char": (3, 5), "char_wb": (3, 5)}
+
+
+def fit(
+    source: Data,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write the model to.")],
+    text: TextColumn = None,
+    tags: TagColumn = None,
+    sep: Separator = None,
+    labels: Labels = None,
+    ignore: Ignore = None,
+    categories: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns of categories, with commas between them, or auto: those with values that "
+            "are no numbers. Each value becomes a feature, a missing one too; missing numbers "
+            "become the median."
+        ),
+    ] = None,
+    form: Form = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
+    analyzer: Annotated[
+        str | None,
+        typer.Option(
+            help="What texts are divided into: word, char (characters) or char_wb (characters "
+            "within words, for languages in which words have many forms); by default word.",
+            show_default=False,
+        ),
+    ] = None,
+    ngrams: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MIN,MAX",
+            help="Runs of so many words or characters count; by default 1,1, of characters 3,5.",
+            show_default=False,
+        ),
+    ] = None,
+    min_df: Annotated[
+        str | None,
+        typer.Option(
+            "--min-df",
+            help="How many texts have a word or run of characters that counts, as a number (2) or "
+            "a share (0.001); by default 1.",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto: the best of several kinds; shortlist: for thousands of labels; cmll: one "
+            "compact linear model; cmll-cv: that with its settings chosen by folds; or a method of "
+            "the paper by its name, such as CPLST."
+        ),
+    ] = "auto",
+    time_budget: Annotated[
+        float | None, typer.Option(help="Seconds for the search of auto, after DATA is read.")
+    ] = None,
+    size_budget: Annotated[
+        str | None,
+        typer.Option(
+            help="How large the model of auto may be: numbers (20000), a share of features times "
+            "labels (0.1), or bytes ('2 MB')."
+        ),
+    ] = None,
+    min_label_count: Annotated[
+        int,
+        typer.Option(min=1, help="Leave out labels of fewer rows. For auto and shortlist."),
+    ] = 1,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(help="A label to leave out, may be repeated. For auto and shortlist."),
+    ] = None,
+    dtype: Annotated[
+        str,
+        typer.Option(
+            help="Type that the model's numbers are stored in: float64, float32, float16, or auto: "
+            "float32 for a model above 10 MB, and float16 for one above 100 MB, where its scores "
+            "stay the same."
+        ),
+    ] = "auto",
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of what is random.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=-1, help="Threads, where a method can use several.")
+    ] = None,
+    blocks: Annotated[
+        bool,
+        typer.Option(
+            "--blocks",
+            help="Read DATA, a file or a folder of files, block by block: more rows than memory. "
+            "For cmll and the methods of the paper.",
+        ),
+    ] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --blocks: a folder in which sums are kept, from which a fit that was killed "
+            "goes on."
+        ),
+    ] = None,
+    force: Force = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
+    data_home: Home = None,
+) -> None:
+    """Fit a model to DATA and write it to a file.
+
+    DATA is a table of features and labels in any format of `compactlearn datasets`, or with --text
+    and --tags a table of texts. The file appears whole or not at all.
+    """
+    wanted = Wanted(
+        source, text, tags, sep, labels, ignore, form, delimiter, data_home, header, encoding
+    )
+    wanted = replace(wanted, categories=categories)
+    check_target(output, "--output", force=force, inputs=files_read(source, labels))
+    model = make(method, seed, jobs, time_budget, size_budget, dtype)
+    if min_label_count > 1 or exclude:
+        model = _leaving_out(model, method, min_label_count, exclude or None)
+    terms = _terms(analyzer, ngrams, min_df, texts=text is not None)
+    named = {"header": False} if header is False else {}
+    if blocks and categories is not None:
+        raise Mistake(
+            "--blocks reads tables of numbers, and --categories was given; leave one of the two "
+            "out."
+        )
+    if blocks or checkpoint is not None:
+        _check_blocks(model, method, blocks=blocks)
+        data: Any = training_blocks(wanted)
+        start = time.perf_counter()
+        with refusals_are_mistakes():
+            fit_blocks_to(model, data, checkpoint, **named)
+    else:
+        data, columns = training_data(wanted)
+        if isinstance(data, Texts):
+            model = text_classifier(model, **terms)
+        elif isinstance(data, MixedTable):
+            model = with_columns(model, data)
+        start = time.perf_counter()
+        with refusals_are_mistakes():
+            fit_to(model, data, columns, **named)
+    last = last_step(model)
+    if getattr(last, "interrupted_", False):  # a search that kept what it had by then
+        raise KeyboardInterrupt
+    if "verbose" in last.get_params(deep=False):
+        last.set_params(verbose=0)  # the bar was for this command
+    with refusals_are_mistakes():
+        model = _in_type(model, dtype, data)
+    seconds = time.perf_counter() - start
+    with refusals_are_mistakes():
+        save_model(model, output)
+    told = _record(model, data, output, seconds)
+    typer.echo(json.dumps(told, indent=2) if as_json else shown(_sentence(told), keep="\n"))
+
+
+def _check_blocks(model: Any, name: str, *, blocks: bool) -> None:
+    """Refuse a checkpoint without blocks, and methods that need all rows at hand."""
+    if not blocks:
+        raise Mistake(
+            "--checkpoint keeps the sums of a fit that reads DATA block by block, and --blocks was "
+            "not given; add it, or leave --checkpoint out."
+        )
+    if not isinstance(model, CompactClassifier):
+        raise Mistake(
+            f"--blocks is for linear models, whose fits need sums of rows only, and the method is "
+            f"{name}; pass --method cmll, or a method of the paper."
+        )
+
+
+def _leaving_out(model: Any, name: str, min_label_count: int, exclude: list[str] | None) -> Any:
+    """The same classifier without labels that are too rare or excluded."""
+    if not isinstance(model, AutoCompactClassifier | ShortlistClassifier):
+        raise Mistake(
+            f"--min-label-count and --exclude are for --method auto and shortlist, and the method "
+            f"is {name}; pass one of these, or leave the labels out of DATA."
+        )
+    return model.set_params(min_label_count=min_label_count, exclude=exclude)
+
+
+def _terms(
+    analyzer: str | None, ngrams: str | None, min_df: str | None, *, texts: bool
+) -> dict[str, Any]:
+    """Return the settings of `text_classifier` that the options ask for."""
+    given = {"--analyzer": analyzer, "--ngrams": ngrams, "--min-df": min_df}
+    asked = next((option for option, value in given.items() if value is not None), None)
+    if asked is not None and not texts:
+        raise Mistake(
+            f"{asked} is about texts, and no column of texts was named; name it by --text, or "
+            f"leave {asked} out."
+        )
+    settings: dict[str, Any] = {}
+    if analyzer is not None:
+        if analyzer not in ANALYZERS:
+            raise Mistake(
+                f"--analyzer must be one of {', '.join(ANALYZERS)}; got {analyzer!r:.40}."
+                f"{nearest(analyzer, ANALYZERS)}"
+            )
+        settings = {"analyzer": analyzer, "ngram_range": ANALYZERS[analyzer]}
+    if ngrams is not None:
+        found = re.fullmatch(r"([0-9]{1,3})(?:,([0-9]{1,3}))?", ngrams.replace(" ", ""))
+        ends = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
+        if not 1 <= ends[0] <= ends[1]:
+            raise Mistake(
+                f"--ngrams must be two numbers from 1 on, the smaller one first, such as 3,5; got "
+                f"{ngrams!r:.40}."
+            )
+        settings["ngram_range"] = ends
+    if min_df is not None:
+        count = _size(min_df)
+        many = isinstance(count, int) and count >= 1
+        if not many and not (isinstance(count, float) and 0 < count < 1):
+            raise Mistake(
+                f"--min-df must be a number of texts from 1 on, or a share between 0 and 1; got "
+                f"{min_df!r:.40}."
+            )
+        settings["min_df"] = count
+    return settings
+
+
+def make(
+    name: str,
+    seed: int,
+    jobs: int | None,
+    time_budget: float | None = None,
+    size_budget: str | None = None,
+    dtype: str = "auto",
+) -> Any:
+    """The classifier of a name, not fitted.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MAKERS`, or one of `METHODS`.
+    seed, jobs : int
+        Its ``random_state`` and ``n_jobs``, where it has them.
+    time_budget, size_budget
+        As in `AutoCompactClassifier`, for no other; the size as a shell writes it.
+    dtype : str
+        Type of the stored numbers, or "auto".
+    """
+    if dtype not in ("auto", *TYPES):
+        raise Mistake(
+            f"--dtype must be one of auto, {', '.join(TYPES)}; got {dtype!r}."
+            f"{nearest(dtype, ['auto', *TYPES])}"
+        )
+    budgets = {"time_budget": time_budget, "size_budget": _size(size_budget)}
+    asked = {key: value for key, value in budgets.items() if value is not None}
+    if asked and name != "auto":
+        option = next(iter(asked)).replace("_", "-")
+        raise Mistake(
+            f"--{option} bounds the search of --method auto, and the method is {name}; leave one "
+            "of the two out."
+        )
+    if name in MAKERS:
+        model = MAKERS[name](**asked)
+    elif name in METHODS:
+        model = method(name, protocol="recommended")
+    else:
+        known = [*MAKERS, *METHODS]
+        raise Mistake(
+            f"--method must be one of {', '.join(known)}; got {name!r}.{nearest(name, known)}"
+        )
+    wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 1, "dtype": dtype}
+    settings = model.get_params()
+    return model.set_params(**{key: value for key, value in wanted.items() if key in settings})
+
+
+def _in_type(model: Any, dtype: str, data: Any) -> Any:
+    """Return the fitted model in the type that it is stored in."""
+    last = last_step(model)
+    if "dtype" in last.get_params(deep=False):  # a search that has chosen it
+        return model
+    if not hasattr(last, "compress"):
+        if dtype == "auto":
+            return model
+        raise Mistake(
+            f"--dtype {dtype} was given, and a {type(last).__name__} is stored as it is; leave "
+            "--dtype out."
+        )
+    small = last
+    if dtype != "auto":
+        small = last.compress(dtype)
+    elif not isinstance(data, BlockFiles):
+        rows = list(data.texts[:CHECKED_ROWS]) if isinstance(data, Texts) else data.X[:CHECKED_ROWS]
+        X = rows if model is last else model[:-1].transform(rows)
+        small = lightened(last, lambda part: _probabilities(part, X))
+    if model is last:
+        return small
+    model.steps[-1] = (model.steps[-1][0], small)
+    return model
+
+
+def _probabilities(model: Any, X: Any) -> Any:
+    """Return probabilities of all labels, or the scores of a model that has none."""
+    scores = scores_to_rank(model, X)
+    return expit(scores) if hasattr(model, "predict_proba") else scores
+
+
+def _size(text: str | None) -> int | float | str | None:
+    """A count if it is one, a share if it has a point, otherwise bytes with a unit."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError, TypeError):
+            return kind(text)  # type: ignore[arg-type]
+    return text
+
+
+def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, Any]:
+    last = last_step(model)
+    return {
+        "model": str(output),
+        "classifier": call(type(last).__name__, _changed(last)),
+        "data": data.name,
+        "rows": _n_rows(data),
+        "features": int(last.n_features_in_),
+        "labels": int(last.n_labels_),
+        "excluded_labels": plain(getattr(last, "excluded_labels_", [])),
+        "numbers": int(last.numbers_),
+        "bytes": output.stat().st_size,
+        "seconds": seconds,
+        "why": getattr(last, "why_", None),
+        "score": plain(getattr(last, "best_score_", None)),
+        **(_column_record(model, data) if isinstance(data, MixedTable) else {}),
+    }
+
+
+def _column_record(model: Any, data: MixedTable) -> dict[str, Any]:
+    """The categories, with the number of their values, and what became of missing values."""
+    encoders = model[0].named_transformers_
+    names, chosen = data.columns.features, data.columns.categories
+    sizes = [len(known) for known in getattr(encoders.get("categories"), "categories_", [])]
+    numbers = [name for name in names if name not in chosen]
+    medians = dict(zip(numbers, getattr(encoders.get("numbers"), "statistics_", []), strict=True))
+    filled = {
+        name: {"count": count, "as": "category" if name in chosen else float(medians[name])}
+        for name, count in data.missing().items()
+    }
+    ordered = [name for name in names if name in chosen]
+    return {"categories": dict(zip(ordered, sizes, strict=True)), "missing": filled}
+
+
+def _n_rows(data: Any) -> int:
+    if isinstance(data, BlockFiles):
+        return int(data.n_rows or 0)  # known by now: they have been read
+    return len(data.texts) if isinstance(data, Texts) else data.n_samples
+
+
+def _changed(model: Any) -> dict[str, Any]:
+    """Parameters that differ from their defaults and can be written."""
+    defaults = type(model)().get_params(deep=False)
+    given = model.get_params(deep=False)
+    plain_types = (str, int, float, bool, type(None))
+    return {
+        key: value
+        for key, value in given.items()
+        if isinstance(value, plain_types) and value != defaults.get(key)
+    }
+
+
+def _sentence(told: Mapping[str, Any]) -> str:
+    left = len(told["excluded_labels"])
+    without = f", without {left} that were left out" if left else ""
+    line = (
+        f"{told['classifier']} fitted to {told['data']} ({told['rows']} rows, {told['features']} "
+        f"features, {told['labels']} labels{without}) in {told['seconds']:.1f} s: {told['model']}, "
+        f"{human_bytes(told['bytes'])}, {told['numbers']:,} numbers."
+    )
+    if told.get("categories"):
+        listed = ", ".join(f"{name} ({n} values)" for name, n in told["categories"].items())
+        line += f"\nCategories: {listed}."
+    if told.get("missing"):
+        filled = ", ".join(
+            f"{name} ({one['count']}, "
+            + ("a category of their own)" if one["as"] == "category" else f"median {one['as']:g})")
+            for name, one in told["missing"].items()
+        )
+        line += f"\nMissing values: {filled}."
+    return line if told["why"] is None else f"{line}\n{told['why']}"

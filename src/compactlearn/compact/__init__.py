@@ -1,0 +1,1 @@
+"""Compact models: prepare rows, embed, regress, decode."""

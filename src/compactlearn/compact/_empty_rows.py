@@ -1,0 +1,138 @@
+"""Sparse rows without any feature, of which nothing is known but how frequent labels are.
+
+A text without a known word is such a row. For models that were fitted to sparse rows its
+probabilities are the frequencies of the labels among the training rows. Among dense features a row
+of zeros is a row like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core._devices import host
+from compactlearn.inspection._terms import Parts
+from compactlearn.shortlist._candidates import Candidates
+from compactlearn.shortlist._known import expected_counts
+
+Array = NDArray[np.float64]
+
+__all__ = [
+    "HasBaseScores",
+    "base_scores",
+    "parts_with_base",
+    "rows_of_zeros",
+    "with_base_candidates",
+    "with_base_scores",
+]
+
+
+class HasBaseScores:
+    """A classifier that gives rows without features the frequencies of the labels."""
+
+    _base_scores: Array | None
+
+    @property
+    def base_scores_(self) -> Array | None:
+        """Log-odds of the labels' frequencies, which sparse rows without a feature get; or None."""
+        check_is_fitted(cast(Any, self), "_base_scores")
+        return self._base_scores
+
+
+def rows_of_zeros(X: Any) -> NDArray[np.bool_]:
+    """Return which rows of a matrix hold nothing but zeros.
+
+    >>> rows_of_zeros(scipy.sparse.csr_array([[0, 2], [0, 0]])).tolist()
+    [False, True]
+    """
+    if not scipy.sparse.issparse(X):
+        return np.logical_not(np.any(host(X), axis=1))
+    X = X.tocsr()
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(row[X.data != 0], minlength=X.shape[0]) == 0
+
+
+def base_scores(X: Any, Y: Any, weights: Array | None, unknown: Any) -> Array | None:
+    """Return the log-odds of the frequencies of labels; None where the rows are not sparse.
+
+    Parameters
+    ----------
+    X, Y : training rows and their labels
+    weights : ndarray of shape (n_rows,) or None
+    unknown : sparse matrix of shape (n_rows, n_labels) or None
+        Ones where a label is not known.
+    """
+    if not scipy.sparse.issparse(X):
+        return None
+    total = float(X.shape[0] if weights is None else weights.sum())
+    least = 0.5 / (total + 1.0)  # of a label that no row has, or all
+    return logit(np.clip(expected_counts(Y, unknown, weights) / total, least, 1.0 - least))
+
+
+def with_base_scores(scores: Array, X: Any, base: Array | None) -> Array:
+    """Return scores with those of rows of zeros replaced; None replaces nothing.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_columns)
+        They are changed.
+    X : array or sparse matrix of shape (n_rows, n_features)
+    base : ndarray of shape (n_columns,) or None
+        The scores of a row of zeros.
+    """
+    if base is not None:
+        scores[rows_of_zeros(X)] = base
+    return scores
+
+
+def with_base_candidates(
+    candidates: Candidates, scores: Any, X: Any, base: Array | None, count: int
+) -> tuple[Candidates, Any]:
+    """Return candidates and scores, for rows of zeros the ``count`` most frequent labels.
+
+    Parameters
+    ----------
+    candidates : Candidates
+    scores : ndarray of shape (n_pairs,)
+    X : array or sparse matrix of shape (n_rows, n_features)
+    base : ndarray of shape (n_labels,) or None
+        The scores of a row of zeros; None replaces nothing.
+    count : int
+    """
+    empty = rows_of_zeros(X) if base is not None else np.zeros(0, dtype=bool)
+    if base is None or not empty.any():
+        return candidates, scores
+    labels = np.sort(np.argsort(-base, kind="stable")[:count]).astype(candidates.labels.dtype)
+    own = base[labels].astype(scores.dtype)
+    starts = np.array([0, labels.size])
+    frequent = Candidates(starts, labels, own, np.zeros_like(own), candidates.n_labels)
+    both = Candidates.stacked([replace(candidates, retrieved=scores), frequent])
+    both = both.taken(np.where(empty, candidates.n_rows, np.arange(candidates.n_rows)))
+    return both, both.retrieved
+
+
+def parts_with_base(
+    parts: Parts, X: Any, labels: NDArray[np.integer[Any]], base: Array | None, boundary: float
+) -> Parts:
+    """Return the parts of scores, of rows of zeros the base scores alone.
+
+    Parameters
+    ----------
+    parts : Parts
+    X : array or sparse matrix of shape (n_pairs, n_features)
+    labels : ndarray of shape (n_pairs,)
+        The label of each pair.
+    base : ndarray of shape (n_labels,) or None
+        The scores of a row of zeros; None replaces nothing.
+    boundary : float
+        What is taken off the scores.
+    """
+    if base is None:
+        return parts
+    return parts.replaced(rows_of_zeros(X), base[labels] - boundary)

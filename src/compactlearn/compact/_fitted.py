@@ -1,0 +1,215 @@
+"""A fitted model: all that predicting needs, in one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.compact._label_output import LabelSpace
+from compactlearn.compact._learner import CodeRidge, predict_foreign
+from compactlearn.compact._model_size import mapped_numbers
+from compactlearn.compact._preparation import RowMap
+from compactlearn.core._devices import held
+from compactlearn.core._weight import numbers_in
+from compactlearn.decoding._linear import LinearScorer, linear_numbers
+
+Array = NDArray[np.float64]
+
+
+def chances_of(log_odds: Array) -> Array:
+    """Sigmoids."""
+    return 0.5 * (1.0 + np.tanh(0.5 * log_odds))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """Rows are mapped and scaled, projected, turned into codes, decoded, and compared.
+
+    Its arrays are those of the classifier's attributes, none is a copy. ``offset`` is added to the
+    decoded codes; the threshold of two classes is taken off their scores instead. What is
+    multiplied out because rows then need fewer multiplications is made when it is first needed,
+    and not saved.
+    """
+
+    row_map: RowMap
+    n_columns: int  # of mapped rows
+    projection: Array | None  # (n_columns, d)
+    regressor: Any  # a CodeRidge, or a scikit-learn regressor
+    back: float | Array  # what makes codes of a scikit-learn regressor's answers, alone or (m, m)
+    decoder: Any  # (m, M), sparse where labels are their own codes
+    offset: Array  # (M,)
+    threshold: float | Array  # in the units of the scores
+    labels: LabelSpace
+    multiplied_out: frozenset[str] = (
+        frozenset()
+    )  # methods of a classifier that have lost their part
+
+    @property
+    def boundary(self) -> float:
+        """What is taken off the scores of two classes."""
+        return self.labels.placed(self.threshold)[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    # ---- scores -------------------------------------------------------------------------------
+
+    @cached_property
+    def linear(self) -> LinearScorer | None:
+        """The scores as a chain of products with mapped rows; None for a foreign regressor."""
+        if not isinstance(self.regressor, CodeRidge):
+            return None
+        intercept = held(self.regressor.intercept_)
+        decoded = (
+            intercept if scipy.sparse.issparse(self.decoder) else intercept @ held(self.decoder)
+        )
+        offset = held(self.offset) + decoded
+        return LinearScorer(self.steps, offset - self.boundary, self.row_map.scale)
+
+    @property
+    def steps(self) -> tuple[Array, ...]:
+        """The matrices of that chain; where labels are their own codes there is no decoder."""
+        decoder = None if scipy.sparse.issparse(self.decoder) else self.decoder
+        steps = (held(self.projection), held(self.regressor.coef_).T, held(decoder))
+        return tuple(step for step in steps if step is not None)
+
+    @property
+    def _decoding(self) -> LinearScorer:
+        return LinearScorer((held(self.decoder),), held(self.offset) - self.boundary)
+
+    def _over_blocks(self, X: Any, function: Callable[[Any], Any]) -> Any:
+        """``function`` of the mapped rows, put together again."""
+        blocks = self.row_map.mapped_blocks(X, self.n_columns)
+        parts = [function(block) for _, block in blocks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _projected(self, mapped: Any) -> Any:
+        scaled = self.row_map.scaled(mapped)
+        return scaled if self.projection is None else scaled @ held(self.projection)
+
+    def _codes(self, mapped: Any) -> Array:
+        U = self._projected(mapped)
+        if isinstance(self.regressor, CodeRidge):
+            return self.regressor.predict(U)
+        return predict_foreign(self.regressor, U, self.decoder.shape[0], self.back)
+
+    def _scores(self, mapped: Any) -> Array:
+        if self.linear is not None:
+            return self.linear.scores(mapped)
+        return self._decoding.scores(self._codes(mapped))
+
+    def require(self, method: str) -> None:
+        """Refuse what a compressed model no longer has the parts for."""
+        if method in self.multiplied_out:
+            raise AttributeError(
+                f"This compressed model has no {method}: the matrices that it would stop between "
+                "are multiplied out, which leaves fewer numbers; use the model that it was made of."
+            )
+
+    def cheapest(self) -> FittedModel:
+        """The same scores by as few numbers as will do: some matrices multiplied out, as they are
+        when rows are scored."""
+        linear = self.linear
+        if linear is None:
+            return self
+        has_codes = not scipy.sparse.issparse(self.decoder)
+        projected = ["transform"] if self.projection is not None else []
+        places = [None, *projected, *(["predict_codes"] if has_codes else []), None]
+        stops = {places[stop] for stop in linear.chain.stops}
+        lost = frozenset(place for place in places if place not in stops)
+        P, *rest = linear.factors if "transform" in stops else (None, *linear.factors)
+        intercept, offset, decoder = self.regressor.intercept_, self.offset, self.decoder
+        if "predict_codes" in lost:
+            offset = self.offset + intercept @ decoder
+            intercept = np.zeros(offset.size)
+            decoder = scipy.sparse.eye_array(offset.size, format="csr")
+        return replace(
+            self,
+            projection=P,
+            regressor=CodeRidge(rest[0].T, intercept, self.regressor.alpha),
+            decoder=decoder,
+            offset=offset,
+            multiplied_out=self.multiplied_out | lost,
+        )
+
+    def projected(self, X: Any) -> Any:
+        """What the learner sees of checked rows; without a projection these, mapped and scaled."""
+        self.require("transform")
+        if self.row_map.as_kernel and self.projection is None:
+            return self.row_map.feature_map.transform(X)  # features that factor the kernel
+        return self._over_blocks(X, self._projected)
+
+    def codes(self, X: Any) -> Array:
+        """(N, m) predicted codes of checked rows."""
+        self.require("predict_codes")
+        return self._over_blocks(X, self._codes)
+
+    def scores(self, X: Any) -> Array:
+        """(N, M) scores of checked rows; the boundary of two classes is at 0."""
+        return self._over_blocks(X, self._scores)
+
+    def score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """The scores a few rows at a time."""
+        for rows, block in self.row_map.mapped_blocks(X, self.n_columns):
+            if self.linear is None:  # a foreign learner predicts all codes, decoded in portions
+                parts = self._decoding.blocks(self._codes(block))
+            else:
+                parts = self.linear.blocks(block)
+            for inner, scores in parts:
+                yield slice(rows.start + inner.start, rows.start + inner.stop), scores
+
+    # ---- answers ------------------------------------------------------------------------------
+
+    def predicted(self, X: Any, threshold: float | Array) -> NDArray[Any]:
+        """0/1 labels of checked rows, or the classes of a vector y."""
+        n_rows = X.shape[0]
+        if self.labels.kind == "multilabel":
+            return self.labels.decided(self.score_blocks(X), n_rows, threshold, X)
+        return self.labels.decided([(slice(0, n_rows), self.scores(X))], n_rows, threshold, X)
+
+    def probabilities(self, X: Any) -> Array:
+        """Sigmoids of log-odds: of labels, or of the classes of a vector y."""
+        p = chances_of(self.scores(X) + self.boundary)
+        if self.labels.kind == "binary":
+            return np.hstack([1.0 - p, p])
+        if self.labels.kind == "multiclass":
+            p = np.maximum(p, np.finfo(np.float64).tiny)
+            p /= p.sum(axis=1, keepdims=True)
+        return p
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers must be kept to predict; thresholds do not count."""
+        m, n_labels = self.decoder.shape
+        d = None if self.projection is None else self.projection.shape[1]
+        inputs, kept = self.n_columns, 0
+        if self.row_map.feature_map is not None:
+            inputs, kept = mapped_numbers(self.row_map.feature_map, self.n_columns)
+        if isinstance(self.regressor, CodeRidge):
+            return kept + linear_numbers(inputs, n_labels, d, m)
+        before = inputs * self.n_columns if kept and d is None else inputs * (d or 0)
+        return kept + before + numbers_in(self.regressor) + self.decoder.size + n_labels
+
+
+class ShowsParts:
+    """A classifier that is a :class:`FittedModel` shows it."""
+
+    _model: FittedModel
+
+    @property
+    def parts_(self) -> FittedModel:
+        """All that predicting needs, in one frozen value."""
+        check_is_fitted(self, "_model")
+        return self._model
+
+    @property
+    def boundary_(self) -> float:
+        """What is taken off the scores of two classes, whose boundary is 0; else 0."""
+        return self.parts_.boundary

@@ -1,0 +1,140 @@
+"""What classifiers do to their input before anything is learnt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.core._devices import DeviceArray, host
+from compactlearn.core._left_out import leave_out
+from compactlearn.core._unknown_labels import check_labels, rows_that_count, with_absent
+from compactlearn.core._validation import Targets, check_features, check_targets, check_weights
+from compactlearn.linalg._graded import column_floor
+from compactlearn.linalg._moments import Moments
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Checked rows that count, and their labels."""
+
+    X: Any
+    targets: Targets
+    weights: Array | None
+    groups: NDArray[Any] | None
+    rows: NDArray[np.intp] | None = None  # numbers of the rows that count; None: all of them
+    left_out: tuple[Any, ...] = ()  # labels that are not learnt, by name or column
+
+
+def check_training(
+    classifier: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    *,
+    sep: str | None = None,
+    unknown: Any = None,
+    partial: bool = False,
+) -> TrainingData:
+    """Check what ``fit`` was given; the classifier takes the names of the features from it.
+
+    Where labels may be ``partial``, some of them may be unknown. Where the classifier has
+    ``min_label_count`` and ``exclude``, some may be left out.
+    """
+    X = check_features(classifier, X, reset=True)
+    owner = f"{type(classifier).__name__}.fit"
+    if partial:
+        targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
+    else:
+        targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
+    weights = check_weights(sample_weight, X.shape[0])
+    targets, left = leave_out(
+        targets,
+        weights,
+        getattr(classifier, "min_label_count", 1),
+        getattr(classifier, "exclude", None),
+    )
+    groups = check_groups(groups, X.shape[0])
+    rows = rows_that_count(targets, weights)
+    X, targets, weights = taken(X, targets, weights, rows)
+    targets = with_absent(targets)
+    if rows is not None and groups is not None:
+        groups = groups[rows]
+    return TrainingData(X, targets, weights, groups, rows, tuple(left))
+
+
+def check_folds(moments: Any) -> tuple[tuple[Moments, ...], Moments]:
+    """The parts and their sum, of moments or of a sequence of them."""
+    parts = tuple(moments) if isinstance(moments, list | tuple) else (moments,)
+    if not parts:
+        raise ValueError("fit_moments was given no moments; pass those of one fold or more.")
+    for part in parts:
+        check_moments(part)
+    return parts, sum(parts[1:], parts[0])
+
+
+def check_moments(moments: Moments) -> None:
+    """Refuse moments that cannot be those of finite features and 0/1 labels."""
+    if not isinstance(moments, Moments):
+        raise TypeError(
+            f"fit_moments needs compactlearn.Moments or a list of them, and was given "
+            f"{type(moments).__name__}; "
+            "gather them with Moments.from_blocks."
+        )
+    if moments.count <= 0:
+        raise ValueError("These moments hold no rows; add at least one block before fit_moments.")
+    if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+        raise ValueError(
+            "These moments contain NaN or infinity; check the blocks they were gathered from."
+        )
+    counts = moments.count * moments.mean_right
+    squares = np.diag(moments.right_right)
+    if not np.allclose(squares, counts, rtol=1e-6, atol=1e-6 * moments.count):
+        worst = int(np.argmax(np.abs(squares - counts)))
+        raise ValueError(
+            f"The right block of these moments must hold labels 0 or 1, whose squares sum to the "
+            f"same as the labels, and in column {worst} they sum to {squares[worst]:g} and "
+            f"{counts[worst]:g}; gather the moments from 0/1 labels."
+        )
+
+
+def without_zero_weights(
+    X: Any, targets: Targets, weights: Array | None
+) -> tuple[Any, Targets, Array | None]:
+    counts = None if weights is None or weights.all() else np.flatnonzero(weights)
+    return taken(X, targets, weights, counts)
+
+
+def taken(
+    X: Any, targets: Targets, weights: Array | None, rows: NDArray[np.intp] | None
+) -> tuple[Any, Targets, Array | None]:
+    """Some of the rows; all of them, where none are named."""
+    if rows is None:
+        return X, targets, weights
+    return X[rows], targets.take(rows), None if weights is None else weights[rows]
+
+
+def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
+    """A group for each of the rows."""
+    if groups is None:
+        return None
+    groups = np.asarray(host(groups))
+    if groups.shape != (n_rows,):
+        raise ValueError(
+            f"groups must hold one entry for each of the {n_rows} rows, and has shape "
+            f"{groups.shape}; pass a vector of that length."
+        )
+    return groups
+
+
+def inverse_deviations(means: Array, variances: Array, count: float) -> Array:
+    """1 / standard deviation; 1 for a column that is constant but for rounding."""
+    varies = count * variances > column_floor(means, count)
+    if isinstance(variances, DeviceArray):
+        return np.where(varies, 1.0 / np.sqrt(np.where(varies, variances, 1.0)), 1.0)
+    return np.divide(1.0, np.sqrt(variances), out=np.ones_like(variances), where=varies)

@@ -1,0 +1,528 @@
+"""KernelMap: a kernel turned into features, so that linear methods become kernel methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.compact._kernels import NAMED, Kernel, alike, centre, double, mean_distance, tiles
+from compactlearn.core import _memory as memory
+from compactlearn.core._device_models import OnDevices
+from compactlearn.core._devices import (
+    DeviceArray,
+    answered,
+    bare,
+    free_bytes,
+    full_in_words,
+    held,
+    host,
+)
+from compactlearn.core._params import (
+    Choice,
+    Constraint,
+    Integer,
+    Nothing,
+    Real,
+    Seed,
+    check_parameters,
+)
+from compactlearn.core._seeds import seeded
+from compactlearn.core._threads import blas_threads
+from compactlearn.core._validation import check_features, unchanged_on_error
+from compactlearn.core._weight import owned
+from compactlearn.inspection._kernel_slopes import kernel_slopes
+from compactlearn.inspection._terms import mean_slope
+from compactlearn.linalg._arrays import beside, zeros_beside
+from compactlearn.linalg._codes import peak_signs
+from compactlearn.linalg._dense import EIGEN_LIMIT
+from compactlearn.linalg._eigen import leading_eigenpairs, too_many_for_krylov
+
+Array = NDArray[np.float64]
+
+# Rows whose pairwise distances decide the width of the rbf kernel: their mean over two million
+# pairs is known to a few parts in a thousand, and a width needs no more.
+DISTANCE_ROWS = 2_000
+
+DEFAULT_COMPONENTS = 1_000  # of the two approximations
+
+# Kernel rows held at once by transform; what scikit-learn adds while computing them is less.
+BLOCK_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A kernel function, as opposed to a class that would make one."""
+
+    def accepts(self, value: object) -> bool:
+        """Whether `value` can be called and is no class."""
+        return callable(value) and not isinstance(value, type)
+
+    def describe(self) -> str:
+        """The signature in words."""
+        return "a function of two matrices (n, D) and (k, D) that returns (n, k) kernel values"
+
+
+class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Features whose inner products are the values of a kernel.
+
+    The kernel matrix of the landmarks is factored, ``Q = E S E'`` over the eigenvalues above
+    rounding, and a row x becomes ``phi(x) = q(x)' E S^(-1/2)``. Then
+    ``phi(x) . phi(z) = k(x, z)`` whenever x or z is a landmark (and for all rows, up to what the
+    landmarks cannot express), so a linear method on these features is the kernel method: ridge
+    becomes kernel ridge, CMLL becomes kernel CMLL.
+
+    * ``x`` (D,): a row of X (n, D); N: training rows
+    * landmarks (L, D): all N training rows, or a random few of them
+    * ``Q`` (L, L): kernel values of the landmarks; ``q(x)`` (L,): of a row against them
+    * ``E`` (L, r), ``S`` (r, r): leading eigenpairs of Q; r: columns of the result
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear", "poly", "cosine"} or callable, default="rbf"
+        ``exp(-gamma |x - z|²)``, ``x . z``, ``(gamma x . z + coef0)^degree`` or
+        ``x . z / (|x| |z|)`` (0 for a row of zeros). A function takes two matrices (n, D) and
+        (k, D) and returns the (n, k) kernel values, as in ``sklearn.svm``; it is *not* called
+        for each pair of rows, as ``sklearn.metrics.pairwise.pairwise_kernels`` does. It is
+        called on at most 1024 rows at a time, float64 arrays or, where the training rows were
+        sparse, ``csr_array``.
+    gamma : "distance", float or None, default="distance"
+        "distance": ``1 / (2 s²)``, s the mean Euclidean distance of two training rows, so that
+        the kernel does not depend on the units of X; of a fixed random choice of 2000 rows where
+        there are more, and 1 where all rows are equal. None: ``1 / n_features``, scikit-learn's
+        default. "poly" has no distance, and takes ``1 / n_features`` for both. The other kernels
+        ignore it.
+    n_components : int or None, default=None
+        "exact": how many of the leading directions to keep (as kernel PCA without centring);
+        None keeps the rank, and more than the rank is cut to it. "nystroem": how many landmarks,
+        at most N; None is ``min(N, 1000)``; their rank is the number of columns. "fourier": how
+        many random features; None is 1000.
+    method : {"exact", "nystroem", "fourier"}, default="exact"
+        All training rows as landmarks; a random subset of them; or, for the rbf kernel only,
+        cosines of random projections (scikit-learn's ``RBFSampler``), which need no landmarks.
+    degree : int, default=3
+        Of the "poly" kernel, at least 1.
+    coef0 : float, default=1.0
+        Of the "poly" kernel, at least 0: below that it is no kernel.
+    random_state : int, RandomState, Generator or None, default=None
+        For the landmarks of "nystroem" and the projections of "fourier".
+
+    Attributes
+    ----------
+    gamma_ : float or None
+        The number used; None for a kernel that has no gamma.
+    landmarks_ : ndarray or csr_array of shape (n_landmarks, n_features)
+        Not for "fourier".
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    "exact" costs N² D for the kernel, N³ for the eigenproblem, N² numbers kept and N (D + r) for
+    each new row; up to some ten thousand rows. "nystroem" costs the same with L for N, whatever
+    N is. "fourier" costs D n_components for each row, and its error falls as
+    ``n_components^(-1/2)``.
+
+    "nystroem" spans what scikit-learn's ``Nystroem`` with the same ``random_state`` spans: the
+    landmarks are the same, and the columns differ by a rotation. Here rank is judged relative to
+    the largest eigenvalue, so that small features are not mistaken for rounding.
+
+    A matrix of nothing but zeros (the linear kernel of rows of zeros) has rank 0 and gives one
+    column of zeros, which any learner accepts.
+
+    The named kernels are positive semi-definite by theorem. A function is checked on the
+    landmarks: shape, finite values, symmetry, and no negative eigenvalue beyond 1e-8 of the
+    largest. Above 1000 landmarks the last is tried by 30 Lanczos steps, which refuse only what
+    they have proved: a function that passes may still not be a kernel.
+
+    References
+    ----------
+    C. Williams, M. Seeger. Using the Nyström method to speed up kernel machines. NIPS 2000
+    (proceedings 2001), section 2.
+
+    A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from compactlearn import KernelMap
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> F = KernelMap(gamma=0.5).fit_transform(X)
+    >>> np.round(F @ F.T, 3)
+    array([[1.   , 0.607, 0.135],
+           [0.607, 1.   , 0.082],
+           [0.135, 0.082, 1.   ]])
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "kernel": (Choice(*NAMED), _Function()),
+        "gamma": (Choice("distance"), Real(0, open_low=True), Nothing()),
+        "n_components": (Integer(1), Nothing()),
+        "method": (Choice("exact", "nystroem", "fourier"),),
+        "degree": (Integer(1),),
+        "coef0": (Real(0),),
+        "random_state": (Seed(),),
+    }
+
+    def __init__(
+        self,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        gamma: float | str | None = "distance",
+        n_components: int | None = None,
+        method: str = "exact",
+        degree: int = 3,
+        coef0: float = 1.0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.method = method
+        self.degree = degree
+        self.coef0 = coef0
+        self.random_state = random_state
+
+    # ---- fitting ------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the landmarks and factor their kernel matrix, or draw the random features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        """
+        return self.fit_weighted(X, None)
+
+    def fit_weighted(self, X: Any, sample_weight: Array | None) -> Self:
+        """``fit`` for rows that count by their weights, as in :meth:`fit_rows`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        sample_weight : ndarray of shape (n_samples,) or None
+            As in :meth:`fit_rows`.
+        """
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
+            X = self._begin(X, sample_weight)
+            if self.method == "fourier":
+                self._draw_features(X)
+            else:
+                self._take_landmarks(X, sample_weight)
+                self._coefficients = bare(owned(self._factor()))
+        return self
+
+    def fit_rows(self, X: Any, sample_weight: Array | None = None) -> Self:
+        """Take the landmarks and no more: all but the eigenproblem of ``fit``.
+
+        Enough for :meth:`gram` and :meth:`rows`. ``transform`` works too: it factors the kernel
+        matrix at its first call and keeps the outcome.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        sample_weight : ndarray of shape (n_samples,), optional
+            Positive; a row of weight 2 counts as that row twice in the kernel's width and in the
+            choice of axes for the features.
+        """
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
+            X = self._begin(X, sample_weight)
+            if self.method == "fourier":
+                raise ValueError(
+                    "fit_rows needs landmarks, which the methods 'exact' and 'nystroem' have, and "
+                    "was called with method='fourier'; call fit, or set another method."
+                )
+            self._take_landmarks(X, sample_weight)
+        return self
+
+    def _begin(self, X: Any, weights: Array | None) -> Any:
+        """Check everything, forget an earlier fit, fix gamma; return the checked X."""
+        check_parameters(self, self._constraints)
+        if self.method == "fourier" and self.kernel != "rbf":
+            raise ValueError(
+                f"method='fourier' approximates the kernel 'rbf' only, and kernel={self.kernel!r} "
+                "was given; set kernel='rbf', or method='nystroem', which takes every kernel."
+            )
+        X = check_features(self, X, reset=True)
+        for name in ("landmarks_", "_kernel", "_count", "_roots", "_coefficients", "_sampler"):
+            self.__dict__.pop(name, None)
+        self.gamma_ = self._gamma_for(X, weights)
+        return X
+
+    def _gamma_for(self, X: Any, weights: Array | None) -> float | None:
+        if self.kernel not in ("rbf", "poly"):
+            return None
+        if self.gamma is None or (self.gamma == "distance" and self.kernel == "poly"):
+            return 1.0 / X.shape[1]
+        return _gamma_of_distance(X, weights) if self.gamma == "distance" else float(self.gamma)
+
+    def _take_landmarks(self, X: Any, weights: Array | None) -> None:
+        """Keep landmarks, and with them the parameters as they are at this moment."""
+        n = X.shape[0]
+        self._roots = None
+        if self.method == "exact":
+            self._roots = None if weights is None else np.sqrt(weights)
+            landmarks = double(X, copy=True)  # the caller's array may change
+            self._count = n if self.n_components is None else min(n, int(self.n_components))
+        else:
+            count = DEFAULT_COMPONENTS if self.n_components is None else int(self.n_components)
+            # Drawn as scikit-learn's Nystroem does, so that both take the same rows.
+            chosen = seeded(self.random_state).permutation(n)[:count]
+            landmarks = double(X[chosen])
+            self._count = chosen.size
+        self.landmarks_ = bare(landmarks)
+        origin = bare(centre(landmarks)) if self.kernel == "rbf" else None
+        self._kernel = Kernel(self.kernel, self.gamma_, int(self.degree), float(self.coef0), origin)
+
+    def _draw_features(self, X: Any) -> None:
+        count = DEFAULT_COMPONENTS if self.n_components is None else int(self.n_components)
+        sampler = RBFSampler(
+            gamma=self.gamma_, n_components=count, random_state=seeded(self.random_state)
+        )
+        self._sampler = sampler.fit(host(double(X[:1])))  # it looks at the number of columns only
+        self._sampler.random_state = None  # spent: a generator would be pickled for nothing
+
+    def _factor(self) -> Array:
+        """E S^(-1/2) (L, r): what kernel values are multiplied by."""
+        size = self.landmarks_.shape[0]
+        _require_room(
+            self.landmarks_, 4 * size * size, f"Factoring the kernel matrix of {size} rows"
+        )
+        if size > EIGEN_LIMIT and too_many_for_krylov(size, self._count):
+            raise ValueError(
+                f"The features of a kernel map need the eigenvectors of its kernel matrix, and "
+                f"more than half of them are computed up to {EIGEN_LIMIT} rows; {self._count} were "
+                f"asked for of {size} rows. Use method='nystroem' with n_components well below "
+                "the number of rows, or give a classifier the map without scale and regressor: it "
+                "then needs no features."
+            )
+        kernel = self.checked_gram()
+        roots = None if self._roots is None else beside(self._roots[:, None], kernel)
+        if roots is not None:  # features do not depend on weights, but their axes do
+            kernel *= roots
+            kernel *= roots.T
+        # Transposed, which changes nothing but the order in memory: LAPACK then works in place.
+        solution = leading_eigenpairs(kernel.T, self._count, overwrite=True)
+        if solution.values.size == 0:
+            return zeros_beside((size, 1), kernel)
+        coefficients = solution.vectors
+        coefficients *= peak_signs(coefficients if roots is None else coefficients / roots)
+        coefficients /= np.sqrt(solution.values)
+        return coefficients if roots is None else coefficients * roots
+
+    # ---- kernel values ------------------------------------------------------------------------
+
+    def gram(self) -> Array:
+        """Return the kernel matrix of the landmarks, (n_landmarks, n_landmarks) float64.
+
+        Exactly symmetric, and a fresh array at each call: the caller may overwrite it. A kernel
+        function is checked here.
+        """
+        return bare(self.checked_gram())
+
+    def checked_gram(self) -> Any:
+        """:meth:`gram`, on a device in the form that numerics take."""
+        self._check_landmarks("gram")
+        size = self.landmarks_.shape[0]
+        _require_room(self.landmarks_, size * size, f"The kernel matrix of {size} rows")
+        return self._kernel.gram(held(self.landmarks_))
+
+    def rows(self, X: Any) -> Array:
+        """Return the kernel values of rows against the landmarks, (n_samples, n_landmarks).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        """
+        X = check_features(self, X, reset=False)
+        return answered(self.checked_rows(X), X)
+
+    def checked_rows(self, X: Any) -> Any:
+        """:meth:`rows` of rows that were checked before.
+
+        Parameters
+        ----------
+        X : ndarray, csr_array or array on a device
+            As ``check_features`` returns it.
+        """
+        self._check_landmarks("rows")
+        shape = X.shape[0], self.landmarks_.shape[0]
+        memory.require_memory(
+            8 * shape[0] * shape[1],
+            what=f"The kernel values of {shape[0]} rows against {shape[1]} landmarks",
+            remedy="Pass fewer rows at a time, or use method='nystroem' with fewer landmarks.",
+            free=free_bytes(X),
+        )
+        values = zeros_beside(shape, X)
+        self._kernel.fill(values, X, held(self.landmarks_))
+        return values
+
+    def _check_landmarks(self, asked: str) -> None:
+        check_is_fitted(self, "gamma_")
+        if not hasattr(self, "landmarks_"):
+            raise ValueError(
+                f"{asked} needs landmarks, which the methods 'exact' and 'nystroem' have, and "
+                "this map was fitted with method='fourier'; fit with another method."
+            )
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel function with its constants, as they were when the landmarks were taken."""
+        self._check_landmarks("kernel_")
+        return self._kernel
+
+    # ---- features -----------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Array:
+        """Return the features, (n_samples, n_components), a block of rows at a time.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        """
+        check_is_fitted(self, "gamma_")
+        X = check_features(self, X, reset=False)
+        return answered(self.checked_transform(X), X)
+
+    def checked_transform(self, X: Any) -> Any:
+        """:meth:`transform` of rows that were checked before.
+
+        Parameters
+        ----------
+        X : ndarray, csr_array or array on a device
+            As ``check_features`` returns it.
+        """
+        if hasattr(self, "_sampler"):
+            return _cosines(self._sampler, X)
+        if isinstance(X, DeviceArray):
+            return self.checked_rows(X) @ held(self._factored())
+        coefficients = self._factored()
+        n_landmarks = coefficients.shape[0]
+        step = min(X.shape[0], max(1, BLOCK_BYTES // (8 * n_landmarks)))
+        values = np.empty((step, n_landmarks))
+        features = np.empty((X.shape[0], coefficients.shape[1]))
+        for rows in tiles(X.shape[0], step):
+            block = values[: rows.stop - rows.start]
+            self._kernel.fill(block, X[rows], self.landmarks_)
+            np.matmul(block, coefficients, out=features[rows])
+        return features
+
+    def weights_of_landmarks(self, weights: Array) -> Array:
+        """Return what kernel values are multiplied by where features are multiplied by weights.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_components, n)
+            So that ``transform(X) @ weights`` is ``rows(X)`` times what is returned,
+            (n_landmarks, n).
+        """
+        self._check_landmarks("weights_of_landmarks")
+        return self._factored() @ weights
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether the kernel has a name, and so :meth:`mean_slopes`."""
+        check_is_fitted(self, "gamma_")
+        return hasattr(self, "_sampler") or isinstance(self._kernel.function, str)
+
+    def mean_slopes(self, X: Any, weights: Array) -> tuple[Array, Array]:
+        """Return what a weighted sum of the features is for zeros, and what each column of X adds.
+
+        The sum of row i is ``rows(X)[i] @ weights[i]``, of a "fourier" map
+        ``transform(X)[i] @ weights[i]``; it is the first of what is returned,
+        (n_samples,), plus the product of the row with its slopes, (n_samples, n_features). See
+        `compactlearn.inspection._kernel_slopes` for what slopes are. A kernel function has none.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        weights : ndarray of shape (n_samples, n_components)
+            Of the columns of a "fourier" map; else of the landmarks, as
+            :meth:`weights_of_landmarks` returns them.
+        """
+        X = double(check_features(self, X, reset=False))
+        if not hasattr(self, "landmarks_"):
+            sampler, size = self._sampler, np.sqrt(2.0 / self._sampler.n_components)
+            offset = np.broadcast_to(sampler.random_offset_, weights.shape)
+            slopes = size * mean_slope(np.cos, offset, X @ sampler.random_weights_)
+            at_zero = size * (weights @ np.cos(sampler.random_offset_))
+            return at_zero, (weights * slopes) @ sampler.random_weights_.T
+        return kernel_slopes(self._kernel, alike(X, self.landmarks_), self.landmarks_, weights)
+
+    def _factored(self) -> Array:
+        """The factor, computed now where only ``fit_rows`` was called."""
+        if not hasattr(self, "_coefficients"):
+            self._coefficients = bare(owned(self._factor()))
+        return self._coefficients
+
+    @property
+    def coefficients_(self) -> Array:
+        """What kernel values are multiplied by to become features, (n_landmarks, n_components)."""
+        self._check_landmarks("coefficients_")
+        return self._factored()
+
+    @property
+    def sampler_(self) -> RBFSampler:
+        """The random features of "fourier"."""
+        check_is_fitted(self, "gamma_")
+        return self._sampler
+
+    @property
+    def _n_features_out(self) -> int:
+        if hasattr(self, "_sampler"):
+            return self._sampler.n_components
+        return self._factored().shape[1]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.array_api_support = True
+        return tags
+
+
+def _gamma_of_distance(X: Any, weights: Array | None) -> float:
+    """1 / (2 s²), s the mean distance of the rows, or of some of many."""
+    if X.shape[0] > DISTANCE_ROWS:
+        # Not random_state's business: the width is a fact about the data.
+        rng = np.random.default_rng(0)
+        chosen = np.sort(rng.choice(X.shape[0], DISTANCE_ROWS, replace=False))
+        X, weights = X[chosen], None if weights is None else weights[chosen]
+    distance = mean_distance(double(X), weights)
+    if distance == 0:
+        return 1.0
+    with np.errstate(all="ignore"):
+        gamma = float(0.5 / np.float64(distance) ** 2)
+    if not 0 < gamma < np.inf:
+        raise ValueError(
+            f"gamma='distance' needs rows whose mean distance has a finite square above 0, and it "
+            f"is {distance:g}; scale X, for example with sklearn.preprocessing.StandardScaler, or "
+            "set gamma to a number."
+        )
+    return gamma
+
+
+def _require_room(landmarks: Any, numbers: int, what: str) -> None:
+    fewer = "Use method='nystroem' with n_components well below the number of rows"
+    memory.require_memory(
+        8 * numbers, what=what, remedy=f"{fewer}, or fewer rows.", free=free_bytes(landmarks)
+    )
+
+
+def _cosines(sampler: RBFSampler, X: Any) -> Any:
+    """Random Fourier features."""
+    if isinstance(X, DeviceArray):
+        turned = X @ sampler.random_weights_ + sampler.random_offset_
+        return np.cos(turned) * float(np.sqrt(2.0 / sampler.n_components))
+    features = np.empty((X.shape[0], sampler.n_components))
+    step = max(1, BLOCK_BYTES // (8 * features.shape[1]))
+    for rows in tiles(X.shape[0], step):
+        features[rows] = sampler.transform(double(X[rows]))
+    return features

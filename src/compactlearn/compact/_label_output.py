@@ -1,0 +1,270 @@
+"""What classifiers know of their labels, and how labels are read off scores."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.compact._any_classifier import (
+    Evaluated,
+    check_k,
+    names_of,
+    told_classes,
+    told_topk,
+)
+from compactlearn.compact._model_size import Weighed
+from compactlearn.core._devices import DeviceArray, answered, host
+from compactlearn.core._validation import Targets
+from compactlearn.decoding._picked import Pairs, Picked
+from compactlearn.decoding._topk import top_labels
+from compactlearn.inspection._explain import Explained
+from compactlearn.io._compressing import Compressible, forget_compression
+from compactlearn.io._exported import Exported
+from compactlearn.io._storable import Storable
+from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.scale.dask._predicting import lazy_on_dask
+
+Array = NDArray[np.float64]
+Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
+
+
+@dataclass(frozen=True)
+class LabelSpace:
+    """The labels that a classifier was fitted to.
+
+    ``kind`` is "multilabel" for a label matrix; a vector of classes is "binary" or "multiclass".
+    """
+
+    kind: str
+    classes: NDArray[Any]
+    n_labels: int
+    dtype: np.dtype[Any]
+    names: list[str] | None = None
+
+    @classmethod
+    def of(cls, targets: Targets) -> LabelSpace:
+        return cls(targets.kind, targets.classes, targets.n_labels, targets.dtype, targets.names)
+
+    @classmethod
+    def numbered(cls, n_labels: int) -> LabelSpace:
+        """Labels of which nothing is known but their number."""
+        return cls("multilabel", np.arange(n_labels), n_labels, np.dtype(np.int64))
+
+    @property
+    def vector_classes(self) -> NDArray[Any] | None:
+        """The classes of a vector; None where the labels are a matrix."""
+        return None if self.kind == "multilabel" else self.classes
+
+    def checked_threshold(self, given: Any) -> float | Array:
+        """A threshold in numbers, held to the labels: one, or one for each."""
+        threshold = np.array(given, dtype=np.float64)  # a copy: the user's array may change
+        if threshold.ndim and self.kind != "multilabel":
+            raise ValueError(
+                f"threshold must be a single number when y is a vector of classes, and has "
+                f"{threshold.size} entries; pass a float."
+            )
+        if threshold.ndim and threshold.size != self.n_labels:
+            raise ValueError(
+                f"threshold must be a number or hold one for each of the {self.n_labels} labels, "
+                f"and has {threshold.size} entries; pass an array of {self.n_labels}."
+            )
+        return threshold if threshold.ndim else float(threshold)
+
+    def placed(self, threshold: float | Array) -> tuple[float | Array, float]:
+        """The threshold that scores are compared with, and what is taken off them before.
+
+        Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is taken
+        off the scores instead.
+        """
+        if self.kind != "binary":
+            return threshold, 0.0
+        return 0.0, float(np.ravel(host(threshold))[0])
+
+    def decided(
+        self, blocks: Blocks, n_rows: int, threshold: float | Array, beside: Any = None
+    ) -> NDArray[Any]:
+        """0/1 labels of shape (n_rows, n_labels), or the classes of a vector y; on the device of
+        the rows ``beside`` them, where these are on one."""
+        if self.kind == "multilabel":
+            labels = zeros_beside((n_rows, self.n_labels), beside, dtype=self.dtype)
+            for rows, scores in blocks:
+                labels[rows] = scores > threshold
+            return labels
+        places: Any = zeros_beside((n_rows,), beside, dtype=np.intp)
+        for rows, scores in blocks:
+            places[rows] = scores[:, 0] > 0 if self.kind == "binary" else scores.argmax(axis=1)
+        if isinstance(places, DeviceArray) and self.classes.dtype.kind in "biuf":
+            classes: Any = places.beside(self.classes)
+            return classes[places]
+        return self.classes[host(places)]  # no device has names
+
+
+class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighed):
+    """Labels, and the best of them, from blocks of scores; and what any classifier can be asked."""
+
+    classes_: NDArray[Any]
+    n_labels_: int
+    label_names_: list[str]
+    excluded_labels_: list[Any]
+    threshold_: Any
+    _labels: LabelSpace
+    _boundary: float
+
+    @property
+    def label_space_(self) -> LabelSpace:
+        """What the classifier knows of its labels: matrix or vector, classes, names."""
+        check_is_fitted(self)
+        return self._labels
+
+    @property
+    def boundary_(self) -> float:
+        """What is taken off the scores of two classes, whose boundary is 0; else 0."""
+        check_is_fitted(self)
+        return self._boundary
+
+    @abstractmethod
+    def _prepare(self, X: Any) -> Any:
+        """X, checked."""
+
+    @abstractmethod
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """The scores of a few rows at a time, with 0 as the boundary of two classes."""
+
+    @lazy_on_dask
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        X = self._prepare(X)
+        return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
+
+    @lazy_on_dask
+    def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
+        """Return the k best labels of each row and their scores, best first.
+
+        A few rows at a time: the (n_samples, n_labels) scores are never held at once.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        k : int
+        sparse : bool, default=False
+            Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
+            each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
+        names : bool, default=False
+            Whether to return names of labels in place of their indices; see ``predict_labels``.
+        """
+        X = self._prepare(X)
+        indices, best = self._topk(X, k)
+        if isinstance(X, DeviceArray) and not sparse and not names:
+            return answered((indices, best), X)
+        return told_topk(self, (host(indices), host(best)), sparse=sparse, names=names)
+
+    def _topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
+        """Labels and scores of checked rows, both of shape (n_rows, k)."""
+        if self._labels.kind == "binary":
+            raise ValueError(
+                "predict_topk ranks labels, and two classes have a single score; use predict or "
+                "decision_function."
+            )
+        check_k(k, self.n_labels_, "predict_topk")
+        indices = zeros_beside((X.shape[0], k), X, dtype=np.intp)
+        best = zeros_beside((X.shape[0], k), X)
+        for rows, scores in self._score_blocks(X):
+            indices[rows], best[rows] = top_labels(scores, k)
+        return indices, best
+
+    def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
+        """Return for each row a list of pairs of a label's name and its score, best first.
+
+        A few rows at a time: the (n_samples, n_labels) scores are never held at once.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        k : int or None, default=None
+            None returns the labels that ``predict`` gives, a number the k best.
+
+        Returns
+        -------
+        list of lists of (str, float)
+            Names are those of ``label_names_``, or the numbers of the columns where ``fit`` had no
+            names; for a vector y the classes, as strings. Scores are probabilities where the model
+            has them, and otherwise those of ``decision_function``.
+        """
+        X = self._prepare(X)
+        if self._labels.kind != "multilabel":
+            return told_classes(self, X, k)
+        if k is not None:
+            check_k(k, self.n_labels_, "predict_labels")
+        names = names_of(self)
+        found: Pairs = []
+        for picked in self._picked(X, k):
+            found += picked.told(names, self._shown(picked.scores))
+        return found
+
+    def _picked(self, X: Any, k: int | None) -> Iterator[Picked]:
+        """The labels that are told of checked rows, a few rows at a time and in their order."""
+        for _, scores in self._score_blocks(X):
+            if k is None:
+                yield Picked.above(host(scores), host(self.threshold_))
+            else:
+                yield Picked.best(*map(host, top_labels(scores, k)))
+
+    def _shown(self, scores: Array) -> Array:
+        """What is told of scores: their probabilities, where there are such."""
+        return scores
+
+
+class DenseScores(RanksLabels, ClassifierMixin, BaseEstimator):
+    """Base of classifiers of dense or sparse rows whose scores are an array."""
+
+    def _scores(self, X: Any) -> Array:
+        """Of checked rows, all at once; two classes have one column."""
+        scores = np.empty((X.shape[0], self.n_labels_))
+        for rows, block in self._score_blocks(X):
+            scores[rows] = block
+        return scores
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes, with 0 as
+        the boundary.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        scores = self._scores(self._prepare(X))
+        return scores[:, 0] if self._labels.kind == "binary" else scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def describe(classifier: RanksLabels, labels: LabelSpace, left_out: Sequence[Any] = ()) -> None:
+    """Let a classifier keep what its predictions need to know about the labels."""
+    forget_compression(classifier)
+    classifier._labels = labels
+    if hasattr(classifier, "min_label_count"):
+        classifier.excluded_labels_ = list(left_out)
+    classifier.classes_, classifier.n_labels_ = labels.classes, labels.n_labels
+    vars(classifier).pop("label_names_", None)
+    if labels.names is not None:
+        classifier.label_names_ = labels.names

@@ -1,0 +1,70 @@
+"""The learner's penalty in the units of the data: what ``alpha="auto"`` means.
+
+A ridge with penalty alpha shrinks a direction of the features in which the rows have a sum of
+squares s by s / (s + alpha). A row that is alone in its direction has its own squared length there,
+so a penalty of the mean squared length of the centred rows halves what a single row can say, and
+hardly touches what many rows say together: one row's worth of doubt, whatever the units.
+
+The squared length is the sum of the variances of the columns. Where a few columns are in units of
+their own and make up nearly all of it, a penalty of that size drowns all the others, so the mean
+deviation stands in for each:
+
+    alpha = D (mean of the D deviations)^2
+
+which is the mean squared length where all columns vary alike, and less where they do not. Measured
+by average precision (three folds) on 18 sets, their rows as they came, of unit length, and their
+columns of unit variance, read off a grid of penalties: beside the best penalty of the grid it
+loses less than .01 on most, .013 on emotions as it came (three columns in large units), and .028 at
+worst (cal500, unit variance). Penalty 1 loses .18 on emotions with rows of unit length, .07 on
+cal500 with columns of unit variance. It is not the default, since with the sets as they came 1 is
+as good on most of them, better on emotions, medical (.004) and bibtex (.002), and what is recorded
+was recorded with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.linalg._arrays import working_form
+from compactlearn.linalg._build import refuse_overflow
+from compactlearn.linalg._graded import column_floor
+from compactlearn.linalg._moments import column_moments
+from compactlearn.linalg._pairs import Pair
+
+Array = NDArray[np.float64]
+
+
+def penalty_of_columns(mean: Array, squares: Array, count: float) -> float:
+    """D times the squared mean deviation, over the D columns that vary; 1 where none does.
+
+    ``squares`` are sums of squared deviations from the ``mean`` over ``count`` rows.
+
+    >>> penalty_of_columns(np.zeros(4), np.array([20.0, 20.0, 20.0, 0.0]), 5.0)
+    12.0
+    """
+    refuse_overflow(float(squares.sum()))
+    seen = squares[squares > column_floor(mean, count)]
+    return float(np.sqrt(seen).sum() ** 2 / (seen.size * count)) if seen.size else 1.0
+
+
+def penalty_of_rows(X: Any, weights: Array | None = None) -> float:
+    """What ``alpha="auto"`` is on rows of features."""
+    mean, variances, count = column_moments(working_form(X), weights)
+    return penalty_of_columns(mean, count * variances, count)
+
+
+def resolved_penalty(alpha: Any, pair: Pair) -> float:
+    """``alpha`` as a number: "auto" is the unit of a pair's left block.
+
+    A kernel has no columns; there it is the mean squared length of the centred rows.
+    """
+    if not isinstance(alpha, str):
+        return float(alpha)
+    if not pair.has_variance:
+        return 1.0
+    if pair.variances is None:
+        return float(pair.left_energy / pair.count)
+    return penalty_of_columns(pair.mean_left, pair.variances, pair.count)

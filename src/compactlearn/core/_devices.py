@@ -1,0 +1,273 @@
+"""The one door for arrays of other libraries than NumPy: which they are, in, and out again.
+
+scikit-learn's convention is kept: arrays of other libraries are worked on as such while
+``sklearn.config_context(array_api_dispatch=True)`` holds, and X decides where: labels and weights
+follow it. Without the switch everything becomes NumPy arrays, and what cannot is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn import get_config
+
+from compactlearn.core import _device_functions as device_functions
+from compactlearn.core import _memory as memory
+from compactlearn.core._device_array import DeviceArray
+from compactlearn.core._optional import require
+
+__all__ = ["DeviceArray", "bare", "held", "host", "is_array", "library_of"]
+
+assert device_functions is not None  # imported for the table that it fills
+
+LIBRARIES = {"torch": "PyTorch", "cupy": "CuPy", "array_api_strict": "array-api-strict"}
+
+SWITCH = "sklearn.config_context(array_api_dispatch=True)"
+
+
+# ---- which they are ---------------------------------------------------------------------------
+
+
+def library_of(array: Any) -> str | None:
+    """The import name of the library that an array is of; None for NumPy's and all others.
+
+    >>> library_of(np.zeros(3)) is None
+    True
+    """
+    root = type(array).__module__.partition(".")[0]
+    return root if root in LIBRARIES and hasattr(array, "device") else None
+
+
+def is_array(matrix: Any) -> bool:
+    """Whether a matrix has entries, as opposed to one that only multiplies."""
+    return isinstance(matrix, np.ndarray | DeviceArray)
+
+
+def dispatches() -> bool:
+    """Whether arrays of other libraries are to be worked on as such."""
+    return bool(get_config()["array_api_dispatch"])
+
+
+def place_of(array: Any) -> str:
+    """Library and device of an array, in words.
+
+    >>> place_of(np.zeros(3))
+    'NumPy on the CPU'
+    """
+    raw = bare(array)
+    library = library_of(raw)
+    return "NumPy on the CPU" if library is None else f"{LIBRARIES[library]} on {raw.device}"
+
+
+# ---- in ---------------------------------------------------------------------------------------
+
+
+def held(array: Any) -> Any:
+    """An array of another library as one that NumPy's functions accept; all else as it is."""
+    return DeviceArray(array) if library_of(array) is not None else array
+
+
+def taken(array: Any, name: str) -> DeviceArray:
+    """Rows or labels of another library, as float64 on their device, or a refusal in words.
+
+    What requires a gradient is detached: a fit is no step of a network.
+    """
+    if _is_sparse(array):
+        raise ValueError(
+            f"{name} is a sparse PyTorch tensor, and tensors must be dense; pass "
+            f"{name}.to_dense(), or a SciPy matrix, which is fitted on the CPU and stays sparse."
+        )
+    found = _with_numbers(array, name)
+    array = found.raw
+    kind = str(array.dtype).rpartition(".")[2]
+    if "complex" in kind:
+        raise ValueError(
+            f"Complex data not supported: {name} must hold real numbers, and its type is "
+            f"{array.dtype}; pass the real and imaginary parts as columns."
+        )
+    try:
+        raw = found.xp.astype(found.raw, found.xp.float64, copy=False)
+    except (TypeError, RuntimeError) as error:
+        raise ValueError(
+            f"Sums are made in float64, which the device {array.device} of {name} does not have; "
+            "move the data to another device, or to NumPy arrays."
+        ) from error
+    return DeviceArray(raw, found.xp)
+
+
+def _is_sparse(array: Any) -> bool:
+    return "sparse" in str(getattr(array, "layout", ""))
+
+
+def _with_numbers(array: Any, name: str) -> DeviceArray:
+    """An array apart from what it was computed by; tensors that have a shape alone are refused."""
+    if "meta" in str(array.device):
+        raise ValueError(
+            f"{name} is a tensor on the device 'meta', where tensors have a shape and no numbers; "
+            f"pass {name} with its numbers, on a device such as 'cpu' or 'cuda'."
+        )
+    return DeviceArray(array.detach() if getattr(array, "requires_grad", False) else array)
+
+
+def sent(rows: Any, device: str) -> DeviceArray:
+    """Rows of the host as a dense PyTorch tensor of float64 on a device.
+
+    Parameters
+    ----------
+    rows : ndarray or sparse matrix
+        Checked; zeros travel, since tensors are dense.
+    device : str
+        As PyTorch has it: "cuda", "cuda:1", "cpu".
+    """
+    torch = require("torch", extra="deep", purpose="computing on a device")
+    try:
+        place = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f"device must be what PyTorch calls one, such as 'cuda' or 'cpu'; got {device!r}."
+        ) from error
+    if place.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device={device!r} was asked for, but PyTorch finds no CUDA device here; use 'cpu', "
+            "or leave the device out."
+        )
+    dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
+    return taken(torch.asarray(np.ascontiguousarray(dense), device=place), "X")
+
+
+def refuse_without_switch(array: Any, name: str) -> None:
+    """Refuse an array that NumPy cannot read while the switch is off."""
+    library = library_of(array)
+    if library is None or dispatches():
+        return
+    if library == "cupy" or str(getattr(array.device, "type", "cpu")) != "cpu":
+        raise ValueError(
+            f"{name} is on {place_of(array)}, where NumPy cannot read it; fit and predict within "
+            f"{SWITCH}, by which it stays there, or pass {name} as a NumPy array."
+        )
+
+
+def compressed(matrix: DeviceArray) -> Any:
+    """A dense matrix on a device as CSR on the host: its zeros do not travel."""
+    xp = matrix.xp
+    flat = xp.reshape(matrix.raw, (-1,))
+    places = xp.nonzero(flat)[0]
+    values, columns = host(xp.take(flat, places, axis=0)), host(places % matrix.shape[1])
+    counts = host((matrix != 0).sum(axis=1))
+    pointers = np.concatenate([[0], np.cumsum(counts)])
+    return scipy.sparse.csr_array((values, columns, pointers), shape=matrix.shape)
+
+
+def labels_on_host(Y: Any) -> Any:
+    """Labels of another library as NumPy or CSR: where they are ones, not the whole matrix."""
+    array = _with_numbers(Y.to_dense() if _is_sparse(Y) else Y, "Y")
+    if array.ndim != 2 or array.shape[1] == 1 or array.dtype.kind not in "biuf":
+        return host(array)
+    if array.dtype.kind == "b":
+        array = array.astype(np.int64)
+    found = compressed(array)
+    if found.data.size and not (found.data == 1).all():
+        return host(array)  # to be refused in the words that all labels are refused in
+    return found
+
+
+def dense_beside(Y: Any, left: DeviceArray) -> DeviceArray:
+    """A CSR matrix as a dense one of float64 on the device of ``left``; its entries travel, and not
+    its zeros, where the library can write at places."""
+    library = library_of(left.raw)
+    if library == "array_api_strict":
+        return left.beside(Y.toarray())
+    rows = np.repeat(np.arange(Y.shape[0], dtype=np.int64), np.diff(Y.indptr))
+    flat = left.beside(rows * Y.shape[1] + Y.indices)
+    found = left.filled(Y.shape[0] * Y.shape[1], 0.0)
+    found.raw[flat.raw] = left.beside(Y.data.astype(np.float64)).raw
+    return found.reshape(Y.shape)
+
+
+def decodable(codes: Any) -> Any:
+    """Codes as float64, on their device where they are on one and may stay."""
+    if library_of(codes) is not None and dispatches():
+        return taken(codes, "codes")
+    refuse_without_switch(codes, "codes")
+    return np.asarray(codes, dtype=np.float64)
+
+
+# ---- out --------------------------------------------------------------------------------------
+
+
+def bare(array: Any) -> Any:
+    """The library's own array; all else as it is."""
+    return array.raw if isinstance(array, DeviceArray) else array
+
+
+def host(array: Any) -> Any:
+    """A copy as a NumPy array; all else as it is.
+
+    >>> host(np.zeros(2))
+    array([0., 0.])
+    """
+    raw = bare(array)
+    library = library_of(raw)
+    if library is None:
+        return array
+    if library == "torch":
+        return raw.detach().cpu().numpy()
+    if library == "cupy":
+        return raw.get()
+    return np.from_dlpack(raw, device="cpu", copy=True)
+
+
+def answered(found: Any, X: Any) -> Any:
+    """What was made of rows, as an array of the rows' library."""
+    if not isinstance(X, DeviceArray):
+        return found
+    if isinstance(found, tuple):
+        return tuple(answered(part, X) for part in found)
+    if isinstance(found, np.ndarray) and found.dtype.kind in "biuf":
+        found = X.beside(found)
+    if not isinstance(found, DeviceArray):
+        return found
+    return found.raw
+
+
+# ---- memory -----------------------------------------------------------------------------------
+
+
+def free_bytes(array: Any) -> int | None:
+    """Memory that is free where an array is; None where that is not known."""
+    raw = bare(array)
+    library = library_of(raw)
+    if library == "cupy":
+        pool = DeviceArray(raw).xp.get_default_memory_pool()
+        return int(raw.device.mem_info[0]) + int(pool.free_bytes())
+    if library == "torch" and raw.device.type == "cuda":
+        cuda = DeviceArray(raw).xp.cuda
+        stats = cuda.memory_stats(raw.device)  # empty before the first use
+        reserved, used = (
+            int(stats.get(f"{name}_bytes.all.current", 0)) for name in ("reserved", "allocated")
+        )
+        return int(cuda.mem_get_info(raw.device)[0]) + reserved - used
+    return memory.available_bytes()
+
+
+@contextmanager
+def full_in_words(X: Any) -> Iterator[None]:
+    """Turn a library's own error, where its device is full, into one that says what to do."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError" or library_of(bare(X)) is None:
+            raise
+        n_rows, n_columns = X.shape
+        free = free_bytes(X)
+        room = "" if free is None else f", where {memory.human_bytes(free)} are free"
+        raise MemoryError(
+            f"The memory of {place_of(X)} is full{room}: X alone, {n_rows} rows of {n_columns} "
+            f"features in float64, takes {memory.human_bytes(8 * n_rows * n_columns)}; "
+            "use fewer rows, KernelMap(method='nystroem') where there is a kernel, or NumPy arrays "
+            "on the CPU."
+        ) from error

@@ -1,0 +1,76 @@
+"""The one door to parts of this package that are loaded only when somebody asks for them.
+
+``import compactlearn`` and ``compactlearn --help`` would otherwise wait for scikit-learn and
+everything that rests on it. What is loaded through this door is named in tables (the public names
+in ``compactlearn/__init__.py``, the commands in ``cli/app.py``), never inside a function.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+__all__ = ["load", "names_on_demand"]
+
+
+def load(module: str) -> ModuleType:
+    """The module of that full name, imported where it is not yet.
+
+    >>> load("compactlearn.core._lazy").__name__
+    'compactlearn.core._lazy'
+    """
+    return importlib.import_module(module)
+
+
+def names_on_demand(
+    package: str, homes: Mapping[str, Sequence[str]], parts: Sequence[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package whose names are found when they are asked for.
+
+    Parameters
+    ----------
+    package : str
+        The package's ``__name__``.
+    homes : mapping of str to list of str
+        Of each module inside the package the names that the package shows.
+    parts : list of str
+        Modules inside the package that are found as its attributes.
+
+    Returns
+    -------
+    two functions, to be bound to ``__getattr__`` and ``__dir__`` in the package
+
+    Examples
+    --------
+    >>> find, names = names_on_demand("compactlearn.core", {"lazy": ["load"]}, ["plain"])
+    >>> find("load") is load, find("plain").__name__
+    (True, 'compactlearn.core._plain')
+    >>> {"load", "plain"} <= set(names())
+    True
+    >>> find("lod")
+    Traceback (most recent call last):
+        ...
+    AttributeError: module 'compactlearn.core' has no attribute 'lod'
+    """
+    home_of = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
+
+    def find(name: str) -> Any:
+        if name in home_of:
+            found = getattr(load(home_of[name]), name)
+        elif name in parts:
+            found = load(f"{package}.{name}")
+        else:
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}", name=name, obj=_module()
+            )
+        setattr(_module(), name, found)  # the next time Python finds it by itself
+        return found
+
+    def names() -> list[str]:
+        return sorted({*vars(_module()), *home_of, *parts})
+
+    def _module() -> ModuleType:
+        return sys.modules[package]
+
+    return find, names

@@ -1,0 +1,163 @@
+"""Labels that a fit leaves out: those of too few rows, and those that the user excludes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from compactlearn.core._labels_by_name import read_labels_by_name
+from compactlearn.core._params import Integer, nearest
+from compactlearn.core._validation import Targets
+
+__all__ = ["drop_left_out", "leave_out", "refuse_leaving_out"]
+
+
+def leave_out(
+    targets: Targets, weights: NDArray[np.float64] | None, min_label_count: int, exclude: Any
+) -> tuple[Targets, list[Any]]:
+    """Return the labels that are learnt, and the names (or column numbers) of all others.
+
+    Parameters
+    ----------
+    targets : Targets
+        Labels of all training rows.
+    weights : ndarray of shape (n_samples,) or None
+        A row of weight 2 counts twice.
+    min_label_count : int
+        Labels of fewer rows are left out.
+    exclude : str, int, or list of these, or None
+        Labels to leave out, by name or, where labels have no names, by column.
+
+    Examples
+    --------
+    >>> from compactlearn.core._validation import check_targets
+    >>> tags = check_targets([["jazz", "blues"], ["jazz"], ["jazz", "live"]], 3)
+    >>> kept, excluded = leave_out(tags, None, 1, ["live"])
+    >>> kept.names, kept.matrix.shape, excluded
+    (['blues', 'jazz'], (3, 2), ['live'])
+    >>> leave_out(tags, None, 2, None)[1]
+    ['blues', 'live']
+    """
+    if exclude is None and min_label_count <= 1:
+        return targets, []
+    if targets.kind != "multilabel":
+        raise ValueError(
+            "min_label_count and exclude leave out labels of rows that may have several, and y is "
+            "a vector of classes; leave out the rows of a class instead."
+        )
+    left = np.zeros(targets.n_labels, dtype=bool)
+    left[_columns(exclude, targets)] = True
+    if min_label_count > 1:
+        left |= _counts(targets.matrix, weights) < min_label_count
+    if left.all():
+        raise ValueError(
+            f"min_label_count={min_label_count!r} and exclude={exclude!r:.80} leave out all "
+            f"{targets.n_labels} labels; lower min_label_count, or exclude fewer labels."
+        )
+    names = targets.classes.tolist() if targets.names is None else targets.names
+    kept = np.flatnonzero(~left)
+    unknown = targets.unknown
+    learnt = replace(
+        targets,
+        matrix=_taken(targets.matrix, kept),
+        classes=targets.classes[kept],
+        names=None if targets.names is None else [targets.names[j] for j in kept],
+        unknown=None if unknown is None else _taken(unknown, kept),
+    )
+    return learnt, [names[j] for j in np.flatnonzero(left)]
+
+
+def drop_left_out(model: Any, Y: Any, *, sep: str | None = None, owner: str = "fit") -> Any:
+    """Return labels of rows, in any form, with the labels that a fitted model has.
+
+    Labels by name become a matrix. A matrix or frame may have all columns of ``fit``; those of
+    labels that were left out are dropped. All other labels are returned as they are.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    Y : labels in any form that ``fit`` takes
+    sep : str or None
+        The sign between names where Y is a column of joined names.
+    owner : str
+        Who asks, for messages.
+    """
+    names: Sequence[str] = getattr(model, "label_names_", None) or ()
+    left: Sequence[Any] = getattr(model, "excluded_labels_", None) or ()
+    known = [*names, *left] if names else ()
+    found = read_labels_by_name(Y, sep=sep, known=known, owner=owner)
+    if found is not None:
+        return found.matrix[:, : len(names)]
+    shape = np.shape(Y) if left else ()
+    if len(shape) != 2 or shape[1] != len(model.classes_) + len(left):
+        return Y
+    if hasattr(Y, "columns") and names:
+        own = [str(name) for name in Y.columns]
+        places = [own.index(name) for name in names if name in own]
+        return Y if len(places) < len(names) else Y.iloc[:, places]
+    if names and model.classes_.dtype.kind not in "iu":  # the columns of names have no order
+        return Y
+    return _taken(Y if hasattr(Y, "tocsr") else np.asarray(Y), model.classes_)
+
+
+def refuse_leaving_out(estimator: Any, owner: str) -> None:
+    """Raise ValueError if a classifier, or a step of it, would leave out labels.
+
+    Its folds would leave out different ones.
+
+    Parameters
+    ----------
+    estimator : classifier
+    owner : str
+        Who asks, for the message.
+    """
+    usual = {"min_label_count": 1, "exclude": None}
+    for name, value in estimator.get_params().items():
+        own = name.rpartition("__")[2]
+        if own in usual and value is not usual[own] and value != usual[own]:
+            raise ValueError(
+                f"{owner} needs a classifier that learns all labels in every fold; got "
+                f"{name}={value!r:.60}. Leave these labels out of Y instead."
+            )
+
+
+def _columns(exclude: Any, targets: Targets) -> list[int]:
+    """The columns of the labels that are excluded."""
+    if exclude is None:
+        return []
+    asked = [exclude] if isinstance(exclude, str) or not np.iterable(exclude) else list(exclude)
+    if targets.names is not None:
+        place = {name: j for j, name in enumerate(targets.names)}
+        strange = [one for one in asked if str(one) not in place]
+        hint = nearest(str(strange[0]), targets.names) if strange else ""
+        has = f"names, {', '.join(map(repr, targets.names[:5]))}"
+    else:
+        place = {str(j): j for j in range(targets.n_labels)}
+        strange = [one for one in asked if not Integer(0, targets.n_labels - 1).accepts(one)]
+        hint, has = "", f"columns without names, 0 to {targets.n_labels - 1}"
+    if strange:
+        more = ", ..." if targets.names is not None and targets.n_labels > 5 else ""
+        raise ValueError(
+            f"exclude must hold labels that the training rows have ({has}{more}); got "
+            f"{strange[0]!r}. Leave it out of exclude.{hint}"
+        )
+    return [place[str(one)] for one in asked]
+
+
+def _counts(matrix: Any, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    counted = matrix.sum(axis=0) if weights is None else weights @ matrix
+    return np.asarray(counted, dtype=np.float64).ravel()
+
+
+def _taken(matrix: Any, columns: NDArray[np.intp]) -> Any:
+    """Some columns of a matrix in its own form; without a copy where these are all."""
+    return (
+        scipy.sparse.csr_array(matrix[:, columns])
+        if hasattr(matrix, "tocsr")
+        else (matrix[:, columns])
+    )

@@ -1,0 +1,254 @@
+"""Files as blocks of rows, for fits on more rows than memory."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from compactlearn.core._row_blocks import RowBlocks
+from compactlearn.datasets._dataset import Matrix
+from compactlearn.datasets._errors import DataFileError
+from compactlearn.datasets._formats.arff import arff_parts
+from compactlearn.datasets._formats.delimited import csv_parts
+from compactlearn.datasets._formats.label_columns import Labels
+from compactlearn.datasets._formats.libsvm import libsvm_parts
+from compactlearn.datasets._formats.parquet import arrow_parts, parquet_parts, rows_stored
+from compactlearn.datasets._formats.reading import BY_ENDING, WITH_COLUMNS, check_options, format_of
+from compactlearn.datasets._formats.xmlrepo import rows_declared, xmlrepo_parts
+from compactlearn.datasets._parsing.assemble import LabelledPart, stem
+from compactlearn.datasets._parsing.unpacking import Limits, plain_ending, present
+
+__all__ = ["BlockFiles", "open_blocks"]
+
+_PARTS: dict[str, Callable[..., Iterator[LabelledPart]]] = {
+    "arff": arff_parts,
+    "arrow": arrow_parts,
+    "csv": csv_parts,
+    "libsvm": libsvm_parts,
+    "parquet": parquet_parts,
+    "xmlrepo": xmlrepo_parts,
+}
+_ARROW = {".arrow", ".feather", ".ipc"}
+_BLOCK_BYTES = 1 << 25  # of a block of dense rows
+_SPARSE_ROWS = 1 << 16  # of a block of sparse ones
+_PROBED = 256  # rows that tell the columns
+
+Path_ = str | os.PathLike[str]
+
+
+class BlockFiles(RowBlocks):
+    """Rows of one file or of several, some at a time; nothing but a block is in memory.
+
+    It is made by :func:`open_blocks`, and gone through as often as needed.
+
+    Parameters
+    ----------
+    paths : list of Path
+        The files.
+    read : callable
+        From a path and a number of rows to parts of about so many.
+    rows_per_block : int or None
+        As in :func:`open_blocks`.
+    n_rows : int or None
+        How many rows there are in all, where that is known.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+    n_features, n_labels : int
+    feature_names, label_names : tuple of str or None
+    rows_per_block : int
+        About so many rows are in a block; the last one of a file has fewer.
+    n_rows : int or None
+        How many there are in all, where the files say so, or when they have been read once.
+    is_sparse : bool
+        Whether X of the blocks is sparse: less than a quarter of the first rows is not 0.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        read: Callable[[Path, int], Iterator[LabelledPart]],
+        rows_per_block: int | None,
+        n_rows: int | None,
+    ) -> None:
+        self.paths, self.n_rows, self._read = tuple(paths), n_rows, read
+        first = next(read(self.paths[0], _PROBED), None)
+        if first is None:
+            raise DataFileError(self.paths[0], "it has no rows. Check that it is whole.")
+        self.n_features, self.n_labels = first.X.shape[1], first.Y.shape[1]
+        self.feature_names, self.label_names = first.feature_names, first.label_names
+        self.is_sparse = sparse.issparse(first.X)
+        width = self.n_features + self.n_labels
+        usual = _SPARSE_ROWS if self.is_sparse else max(1, _BLOCK_BYTES // (8 * width))
+        self.rows_per_block = usual if rows_per_block is None else rows_per_block
+
+    def __iter__(self) -> Iterator[tuple[Matrix, sparse.csr_array]]:
+        n_rows = 0
+        for path in self.paths:
+            for part in self._read(path, self.rows_per_block):
+                self._check(path, part)
+                n_rows += part.X.shape[0]
+                yield _in_form(part.X, sparse_form=self.is_sparse), part.Y
+        self.n_rows = n_rows
+
+    @property
+    def name(self) -> str:
+        """That of the first file, without its endings, or of the folder that all are in."""
+        first = self.paths[0]
+        return stem(first) if len(self.paths) == 1 else first.parent.name
+
+    def _check(self, path: Path, part: LabelledPart) -> None:
+        """Refuse a file with other columns than the first."""
+        for what, matrix, count, names, own in (
+            ("features", part.X, self.n_features, self.feature_names, part.feature_names),
+            ("labels", part.Y, self.n_labels, self.label_names, part.label_names),
+        ):
+            if matrix.shape[1] != count or names != own:
+                raise DataFileError(
+                    path,
+                    f"every file must have the {count} {what} of {self.paths[0].name!r}, in their "
+                    f"order, and this one has {matrix.shape[1]} of its own. Pass files of the same "
+                    "columns.",
+                )
+
+    def __repr__(self) -> str:
+        rows = "rows" if self.n_rows is None else f"{self.n_rows} rows"
+        kind = "sparse" if self.is_sparse else "dense"
+        files = f"{len(self.paths)} file" + "s" * (len(self.paths) > 1)
+        return (
+            f"BlockFiles of {files}: {rows}, {self.n_features} features ({kind}), "
+            f"{self.n_labels} labels, about {self.rows_per_block} rows in a block"
+        )
+
+
+def open_blocks(
+    path_or_paths: Path_ | Sequence[Path_],
+    labels: Labels = None,
+    *,
+    rows_per_block: int | None = None,
+    format: str | None = None,
+    limits: Limits | None = None,
+    **options: Any,
+) -> BlockFiles:
+    """Open files of any size to be read block by block: ``CMLLClassifier().fit(open_blocks(...))``.
+
+    Parameters
+    ----------
+    path_or_paths : path of a file or folder, or list of such
+        Of a folder, all files whose names end as those of a format do (or all, where none does) and
+        that are not hidden, in the order of their names. All files must have the same columns.
+    labels : path, str, list of str, int or None
+        Which columns are labels, as in :func:`compactlearn.datasets.read`.
+    rows_per_block : int, optional
+        By default 32 MiB of dense rows, or 65,536 sparse ones.
+    format : {"arff", "arrow", "csv", "libsvm", "parquet", "xmlrepo"}, optional
+        By default the name of the first file tells, or where it does not, its content. MATLAB files
+        can only be read whole.
+    limits : Limits, optional
+        How far a compressed file may expand; by default as far as it does, since no more than a
+        block of it is ever in memory.
+    **options
+        Handed to the reader of the format, as in :func:`compactlearn.datasets.read`. Text of
+        libsvm's, and extreme-classification text without a first line that says so, need
+        ``n_features`` and ``n_labels``.
+
+    Returns
+    -------
+    BlockFiles
+        An iterable of ``(X, Y)`` that can be gone through again.
+
+    Raises
+    ------
+    DataFileError
+        A ValueError that names the file, the line where there are lines, and the reason.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in ("a", "b"):
+    ...         _ = pathlib.Path(folder, f"{part}.csv").write_text("x,y\\n1,0\\n2,1\\n3,1\\n")
+    ...     films = open_blocks(folder, labels=-1, rows_per_block=2)
+    ...     sizes = [X.shape[0] for X, Y in films]
+    >>> films, sum(sizes)
+    (BlockFiles of 2 files: 6 rows, 1 features (dense), 1 labels, about 2 rows in a block, 6)
+    """
+    _check_rows(rows_per_block)
+    paths = _files(path_or_paths)
+    chosen = format or _format_of(paths[0], limits)
+    if chosen not in _PARTS:
+        raise ValueError(
+            f"Files that are read in blocks must be of the format {', '.join(_PARTS)}, and "
+            f"{chosen!r} was asked for or found; read such a file whole, with "
+            "compactlearn.datasets.read, or convert it."
+        )
+    if labels is not None:
+        if chosen not in {*WITH_COLUMNS, "arrow"}:
+            raise TypeError(
+                f"labels says which columns of a table are labels, but {paths[0]} is of the format "
+                f"{chosen!r}, whose rows begin with their labels; leave it out."
+            )
+        options["labels"] = labels
+    check_options(paths[0], chosen, options)
+    limits = limits or Limits(ratio=2**62, total=2**62)
+    read = partial(_PARTS[chosen], limits=limits, **options)
+    return BlockFiles(paths, read, rows_per_block, _n_rows(paths, chosen, limits))
+
+
+def _check_rows(given: Any) -> None:
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if given is not None and not (whole and given > 0):
+        raise ValueError(
+            f"rows_per_block must be a whole number of at least 1, or None, and is {given!r}; pass "
+            "such a number."
+        )
+
+
+def _files(given: Path_ | Sequence[Path_]) -> list[Path]:
+    listed = [given] if isinstance(given, str | os.PathLike) else list(given)
+    found: list[Path] = []
+    for path in map(Path, listed):
+        if path.is_dir():
+            inside = sorted(p for p in path.rglob("*") if p.is_file())
+            inside = [p for p in inside if not _hidden(p.relative_to(path))]
+            # Beside data lie notes, and the XML files that name labels.
+            data = [p for p in inside if plain_ending(p) in {*BY_ENDING, *_ARROW}]
+            found += data or inside
+        else:
+            found.append(present(path))
+    if not found:
+        raise FileNotFoundError(
+            f"Files to read in blocks were asked for by {given!r}, and there are none; pass the "
+            "path of a file, of a folder with files, or a list of such."
+        )
+    return found
+
+
+def _hidden(path: Path) -> bool:
+    """Whether it is a note of the system or of a writer of data sets (_SUCCESS, _metadata)."""
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _format_of(path: Path, limits: Limits | None) -> str:
+    return "arrow" if plain_ending(path) in _ARROW else format_of(path, limits)
+
+
+def _n_rows(paths: Sequence[Path], chosen: str, limits: Limits) -> int | None:
+    if chosen == "parquet":
+        return sum(rows_stored(path) for path in paths)
+    if chosen != "xmlrepo":
+        return None
+    declared = [rows_declared(path, limits) for path in paths]
+    known = [rows for rows in declared if rows is not None]
+    return sum(known) if len(known) == len(declared) else None
+
+
+def _in_form(X: Matrix, *, sparse_form: bool) -> Matrix:
+    if sparse_form:
+        return X if sparse.issparse(X) else sparse.csr_array(X)
+    return X.toarray() if sparse.issparse(X) else X

@@ -1,0 +1,204 @@
+"""Data sets by name: from the package, from a folder on this machine, or fetched into it.
+
+The folder holds one subfolder per set, `bibtex/bibtex.arff.xz` and `bibtex/bibtex.xml` for
+instance. A file may lie there as it is or compressed (.xz, .bz2, .gz); one that is absent is
+fetched where an address is known. What is known of each set stands in `registry.toml`.
+"""
+
+import os
+from pathlib import Path
+
+from compactlearn.datasets._catalogue.adding import read_added, was_added
+from compactlearn.datasets._catalogue.embedded import load_embedded
+from compactlearn.datasets._catalogue.folders import data_folder, find, obtain
+from compactlearn.datasets._catalogue.from_files import check_counts, read_files, vary
+from compactlearn.datasets._catalogue.known_sets import Entry, known_entry, registry, unknown
+from compactlearn.datasets._catalogue.own_sets import (
+    own_entry,
+    own_files,
+    own_folder,
+    own_names,
+    read_own,
+)
+from compactlearn.datasets._dataset import Dataset
+
+__all__ = ["data_folder", "describe", "fetch", "folder_of", "is_available", "list_datasets", "load"]
+
+
+def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[str]:
+    """Every name that `load` knows, in alphabetical order.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        As in `load`. The sets that were added there under names of the user's own are listed too.
+
+    Returns
+    -------
+    names : list of str
+        "emotions" and "enron" can be loaded anywhere; for the others see `is_available`. Names that
+        end in "-paper" are the forms used in the paper's tables.
+
+    Examples
+    --------
+    >>> [name for name in list_datasets() if name.startswith("b")]
+    ['bibtex', 'bibtex-paper', 'bookmarks', 'bookmarks-paper']
+    """
+    return sorted([*registry(), *own_names(data_home)])
+
+
+def describe(name: str, data_home: str | os.PathLike[str] | None = None) -> Entry:
+    """What is known of a data set, without reading it.
+
+    Parameters
+    ----------
+    name : str
+        A name or an alias; case does not matter.
+    data_home : path, optional
+        As in `load`, for the sets of the user's own.
+
+    Returns
+    -------
+    Entry
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown; the sentence lists the names and the nearest one.
+
+    Examples
+    --------
+    >>> entry = describe("langlog")
+    >>> entry.name, entry.expected.labels, entry.files[0].name
+    ('llog', 75, 'langlog.arff')
+    """
+    # The library's names come first: nobody's set can stand in for one of them.
+    entry = known_entry(name) or own_entry(name, data_home)
+    return entry if entry is not None else unknown(name, own_names(data_home))
+
+
+def folder_of(name: str, data_home: str | os.PathLike[str] | None = None) -> Path:
+    """The folder in which the files of a set lie, or would.
+
+    Parameters
+    ----------
+    name : str
+        As in `load`.
+    data_home : path, optional
+        As in `load`.
+    """
+    return _folder(_base(describe(name, data_home)), data_home)
+
+
+def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> bool:
+    """Whether `load` would find the files of a set without fetching any; none is read.
+
+    Parameters
+    ----------
+    name : str
+        As in `load`.
+    data_home : path, optional
+        As in `load`.
+
+    Examples
+    --------
+    >>> is_available("enron")
+    True
+    """
+    entry = _base(describe(name, data_home))
+    folder = _folder(entry, data_home)
+    if entry.packaged or entry.own:
+        return True
+    if not entry.files:
+        return was_added(folder)
+    return all(find(file, folder) is not None for file in entry.files)
+
+
+def load(
+    name: str, data_home: str | os.PathLike[str] | None = None, *, download: bool = True
+) -> Dataset:
+    """Load a data set by name.
+
+    Every file is compared with its checksum, and the counts of what was read with those of the
+    registry, so a set is the one that its name means or it is refused.
+
+    Parameters
+    ----------
+    name : str
+        One of `list_datasets()`, an alias, or a name that was given to files of one's own by `add`;
+        case does not matter.
+    data_home : path, optional
+        The folder described at the top of this module. By default what the environment variable
+        COMPACTLEARN_DATA names, otherwise the folder "compactlearn" in the user's cache. "enron"
+        and "emotions" always come from the package and need none.
+    download : bool
+        Whether files that are not there may be fetched.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or a file is not the one that the registry means.
+    FileNotFoundError
+        If a file is neither in its folder nor can be fetched. The sentence says where to put it.
+
+    Examples
+    --------
+    >>> load("enron")
+    Dataset 'enron': 1702 rows, 1001 features (sparse), 53 labels, 3.38 labels per row
+    """
+    entry = describe(name, data_home)
+    base = _base(entry)
+    if base.own:
+        return read_own(base.name, data_home)
+    if base.packaged:
+        data = load_embedded(base.name)
+    else:
+        data = load_from(base, data_folder(data_home) / base.name, download=download)
+    return data if entry is base else check_counts(entry, vary(entry, data))
+
+
+def load_from(entry: Entry, folder: Path, *, download: bool = False) -> Dataset:
+    """Read the files of an entry in a folder, never the copy inside the package."""
+    if not entry.files:
+        return check_counts(entry, read_added(entry, folder))
+    paths = [obtain(file, entry, folder, download=download) for file in entry.files]
+    return check_counts(entry, read_files(entry, paths))
+
+
+def fetch(name: str, data_home: str | os.PathLike[str] | None = None) -> list[Path]:
+    """Make sure that the files of a set are in its folder, and return their paths.
+
+    Parameters
+    ----------
+    name : str
+        As in `load`.
+    data_home : path, optional
+        As in `load`.
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+        As in `load`.
+    """
+    entry = _base(describe(name, data_home))
+    folder = _folder(entry, data_home)
+    if entry.own:
+        return own_files(entry.name, data_home)
+    if not entry.files:
+        read_added(entry, folder)
+    return [obtain(file, entry, folder) for file in entry.files]
+
+
+def _base(entry: Entry) -> Entry:
+    base = None if entry.of is None else known_entry(entry.of)
+    return entry if base is None else base
+
+
+def _folder(entry: Entry, data_home: str | os.PathLike[str] | None) -> Path:
+    if entry.own:
+        return own_folder(entry.name, data_home)
+    return data_folder(data_home) / entry.name

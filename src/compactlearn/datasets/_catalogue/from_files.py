@@ -1,0 +1,140 @@
+"""From the files of a registry entry to a data set with the counts it must have."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from compactlearn.datasets._catalogue.known_sets import Entry
+from compactlearn.datasets._dataset import Dataset, Matrix
+from compactlearn.datasets._formats.arff import read_arff
+from compactlearn.datasets._formats.matlab import read_mat
+from compactlearn.datasets._formats.xmlrepo import read_xmlrepo
+from compactlearn.datasets._parsing.unpacking import Lines
+
+__all__ = ["check_counts", "read_files", "stack", "vary"]
+
+
+def read_files(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    """Read the files of an entry, given in the order of `entry.files`."""
+    by_role = list(zip(entry.files, paths, strict=True))
+    label_paths = [path for file, path in by_role if file.role == "labels"]
+    parts = [
+        _read(entry, path, label_paths[0] if label_paths else entry.label_columns)
+        for file, path in by_role
+        if file.role == "rows"
+    ]
+    data = stack(parts, name=entry.name, n_train=entry.n_train)
+    names = {file.role: _names(path) for file, path in by_role if file.role.endswith(" names")}
+    if not names:
+        return data
+    return replace(
+        data,
+        feature_names=names.get("feature names", data.feature_names),
+        label_names=names.get("label names", data.label_names),
+    )
+
+
+def _names(path: Path) -> tuple[str, ...]:
+    """The names in a list, one in a line; what follows a tab tells equal ones apart."""
+    with Lines(path) as lines:
+        listed = []
+        while (line := lines.line()) is not None:
+            listed.append(line.decode("utf-8").rstrip("\r").partition("\t")[::2])
+    seen = Counter(name for name, _ in listed)
+    return tuple(name if seen[name] == 1 else f"{name} ({more})" for name, more in listed)
+
+
+def stack(parts: Sequence[Dataset], *, name: str, n_train: int | None = None) -> Dataset:
+    """The rows of several data sets with the same columns, in this order."""
+    first = parts[0]
+    for part in parts[1:]:
+        for what, ours, theirs in (
+            ("features", first.X.shape[1], part.X.shape[1]),
+            ("labels", first.Y.shape[1], part.Y.shape[1]),
+        ):
+            if ours != theirs:
+                raise ValueError(
+                    f"Files whose rows belong together must have the same columns, but "
+                    f"{first.source} has {ours} {what} and {part.source} has {theirs}; give files "
+                    "of the same set."
+                )
+    return Dataset(
+        X=_stacked([part.X for part in parts]),
+        Y=_stacked([part.Y for part in parts]),
+        feature_names=first.feature_names,
+        label_names=first.label_names,
+        name=name,
+        source=", ".join(part.source for part in parts),
+        n_train=n_train,
+    )
+
+
+def check_counts(entry: Entry, data: Dataset) -> Dataset:
+    """Return the data set, or raise ValueError if its counts are not those of the registry."""
+    differences = entry.expected.differences(data)
+    if differences:
+        raise ValueError(
+            f"The data set {entry.name!r} must have the counts that the registry gives, but what "
+            f"was read from {data.source} has {', '.join(differences)}; it is another version of "
+            "the set, or its labels are other columns. Give the right file, or read this one as a "
+            "file of your own."
+        )
+    return data
+
+
+def vary(entry: Entry, data: Dataset) -> Dataset:
+    """Make a variant from the set it is a variant of.
+
+    The rows of a subset are those of NumPy's ``Generator(PCG64(seed)).permutation``, which is the
+    same on every platform, and keep the order they have in the file.
+    """
+    if entry.drop_labels:
+        data = _without_labels(data, entry.drop_labels)
+    if entry.subset is not None:
+        order = np.random.Generator(np.random.PCG64(entry.subset.seed)).permutation(data.n_samples)
+        rows = np.sort(order[: entry.subset.rows])
+        source = f"{data.source}; {len(rows)} rows drawn with seed {entry.subset.seed}"
+        data = replace(data, X=data.X[rows], Y=data.Y[rows], source=source, n_train=None)
+    return replace(data, name=entry.name)
+
+
+def _without_labels(data: Dataset, unwanted: Sequence[str]) -> Dataset:
+    names = data.label_names or ()
+    missing = [name for name in unwanted if name not in names]
+    if missing:
+        raise ValueError(
+            f"A variant of {data.name!r} is made by leaving out the labels {', '.join(unwanted)}, "
+            f"but {', '.join(missing)} is not among the labels of {data.source}; give the file "
+            "that names them."
+        )
+    kept = [column for column, name in enumerate(names) if name not in unwanted]
+    return replace(
+        data,
+        Y=data.Y[:, kept],
+        label_names=tuple(names[column] for column in kept),
+        source=f"{data.source}; without the labels {', '.join(unwanted)}",
+    )
+
+
+def _read(entry: Entry, path: Path, labels: str | os.PathLike[str] | int | None) -> Dataset:
+    if entry.format == "xmlrepo":
+        return read_xmlrepo(
+            path, n_features=entry.expected.features, n_labels=entry.expected.labels
+        )
+    if entry.variables is not None:
+        features, targets = entry.variables
+        return read_mat(path, features=features, labels=targets)
+    return read_arff(path, labels, ignore=entry.ignore)
+
+
+def _stacked(parts: list[Matrix]) -> Matrix:
+    if len(parts) == 1:
+        return parts[0]
+    if any(sparse.issparse(part) for part in parts):
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.concatenate(parts)

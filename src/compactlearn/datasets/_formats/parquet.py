@@ -1,0 +1,350 @@
+"""Parquet tables, read and written through pyarrow."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from compactlearn.core._atomic import atomic
+from compactlearn.core._optional import require
+from compactlearn.datasets._dataset import Dataset
+from compactlearn.datasets._errors import DataFileError, short
+from compactlearn.datasets._formats.label_columns import AnyLabels, split_columns
+from compactlearn.datasets._parsing.assemble import LabelledPart, LabelledRows, parts_of
+from compactlearn.datasets._parsing.unpacking import Limits, present
+
+__all__ = [
+    "arrow_parts",
+    "open_parquet",
+    "parquet_parts",
+    "parquet_rows",
+    "read_parquet",
+    "rows_stored",
+    "write_parquet",
+]
+
+_KEY = b"compactlearn"
+_BATCH = 1 << 20  # cells: eight megabytes of float64
+_ROWS = 1 << 12  # of texts, decoded at once
+
+
+def read_parquet(
+    path: str | os.PathLike[str],
+    labels: AnyLabels = None,
+    *,
+    ignore: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Dataset:
+    """Read a table of numbers from a Parquet file; needs the extra "data" (pyarrow).
+
+    Columns hold integers, floats or booleans. A null is NaN in X and refused in Y.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    labels : path, str, list of str, int or None
+        Which columns are labels: a Mulan XML file, the prefix of their names, their names, or
+        their number n: the first n columns if n > 0, the last -n if n < 0. None is for files
+        that `write_parquet` wrote.
+    ignore : list of str
+        Names of columns to leave out.
+    limits : Limits, optional
+        How far the file may expand.
+
+    Raises
+    ------
+    DataFileError
+        A ValueError that names the file and the reason.
+    ImportError
+        If pyarrow is not installed.
+    """
+    path = present(path)
+    with open_parquet(path) as stored:
+        return _read(path, stored, labels, ignore, limits or Limits())
+
+
+@contextmanager
+def open_parquet(path: Path, as_dictionary: Sequence[str] = ()) -> Iterator[Any]:
+    """A Parquet file as pyarrow has it; inside, what pyarrow refuses is a DataFileError.
+
+    The columns of the paths ``as_dictionary`` are read without repeating equal values.
+    """
+    parquet = require("pyarrow.parquet", extra="data", purpose="reading Parquet")
+    with (
+        _arrow_errors(path, "Parquet"),
+        parquet.ParquetFile(
+            path,
+            memory_map=False,
+            read_dictionary=list(as_dictionary),
+            thrift_string_size_limit=1 << 26,
+            thrift_container_size_limit=1 << 22,
+        ) as stored,
+    ):
+        yield stored
+
+
+@contextmanager
+def _arrow_errors(path: Path, what: str) -> Iterator[None]:
+    arrow = require("pyarrow", extra="data", purpose=f"reading {what}")
+    try:
+        yield
+    except (arrow.ArrowException, OSError, MemoryError, UnicodeDecodeError, OverflowError) as error:
+        reason = short(str(error).strip().splitlines()[0] if str(error).strip() else "no reason")
+        raise DataFileError(
+            path, f"it cannot be read as {what} ({reason}). Check that it is whole."
+        ) from error
+
+
+def _read(
+    path: Path, stored: Any, labels: AnyLabels, ignore: Sequence[str], limits: Limits
+) -> Dataset:
+    arrow = require("pyarrow", extra="data", purpose="reading Parquet")
+    schema, n_rows = stored.schema_arrow, stored.metadata.num_rows
+    limits.check(path, 8 * n_rows * len(schema.names), path.stat().st_size)
+    ours = _said(path, schema)
+    table, wanted = _begun(path, schema, labels, ignore, ours, arrow)
+    size = max(1, _BATCH // len(schema.names))
+    for batch in stored.iter_batches(size, use_threads=False):
+        table.add(_values(batch, wanted, arrow))
+    if table.n_rows != n_rows:
+        raise DataFileError(path, f"it promises {n_rows} rows, but holds {table.n_rows}.")
+    found = table.dataset()
+    return replace(
+        found,
+        feature_names=found.feature_names if ours.get("feature_names", True) else None,
+        label_names=found.label_names if ours.get("label_names", True) else None,
+        name=ours.get("name", found.name),
+    )
+
+
+def parquet_parts(
+    path: str | os.PathLike[str],
+    size: int,
+    labels: AnyLabels = None,
+    *,
+    ignore: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Iterator[LabelledPart]:
+    """The same some rows at a time, ``size`` or fewer of them."""
+    path = present(path)
+    with open_parquet(path) as stored:
+        schema = stored.schema_arrow
+        yield from _parts(path, schema, stored.iter_batches(size), size, labels, ignore)
+
+
+def arrow_parts(
+    path: str | os.PathLike[str],
+    size: int,
+    labels: AnyLabels = None,
+    *,
+    ignore: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Iterator[LabelledPart]:
+    """Rows of an Arrow (Feather) file some at a time; needs the extra "data" (pyarrow)."""
+    path = present(path)
+    arrow = require("pyarrow", extra="data", purpose="reading Arrow files")
+    ipc = require("pyarrow.ipc", extra="data", purpose="reading Arrow files")
+    with _arrow_errors(path, "Arrow"), arrow.memory_map(os.fspath(path), "r") as source:
+        stored = ipc.open_file(source)
+        batches = (stored.get_batch(place) for place in range(stored.num_record_batches))
+        sliced = (
+            batch.slice(start, size) for batch in batches for start in range(0, len(batch), size)
+        )
+        yield from _parts(path, stored.schema, sliced, size, labels, ignore)
+
+
+def parquet_rows(
+    path: Path, columns: Sequence[str], limits: Limits | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file with columns of any type, as dictionaries.
+
+    A few bytes can stand for a long text in a million rows. So texts are read as indices of
+    different values, and counted before they are decoded.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    columns : list of str
+        Names of its columns.
+    limits : Limits, optional
+        How far the file may expand.
+    """
+    limits, stored_bytes = limits or Limits(), path.stat().st_size
+    with open_parquet(path) as stored:
+        leaves = [stored.schema.column(place) for place in range(len(stored.schema))]
+        texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    with open_parquet(path, texts) as stored:
+        limits.check(path, _encoded_bytes(stored.metadata, columns), stored_bytes)
+        decoded = 0
+        for batch in _batches(stored, columns):
+            decoded += sum(_decoded_bytes(column) for column in batch.columns)
+            limits.check(path, decoded, stored_bytes)
+            yield from batch.to_pylist()
+
+
+def _batches(stored: Any, columns: Sequence[str]) -> Iterator[Any]:
+    """Yield some rows at a time; pyarrow cannot join lists of different row groups."""
+    for group in range(stored.metadata.num_row_groups):
+        yield from stored.iter_batches(
+            _ROWS, row_groups=[group], columns=list(columns), use_threads=False
+        )
+
+
+def _encoded_bytes(metadata: Any, columns: Sequence[str]) -> int:
+    """Return the size of some columns before they are decoded, eight bytes for each value."""
+    groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
+    chunks = (group.column(place) for group in groups for place in range(group.num_columns))
+    chosen = [chunk for chunk in chunks if chunk.path_in_schema.split(".")[0] in columns]
+    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chosen)
+
+
+def _decoded_bytes(column: Any) -> int:
+    """Return the size of a column once equal values are repeated, eight bytes for each value."""
+    if hasattr(column, "dictionary"):  # of texts or bytes, since nothing else was read as one
+        compute = require("pyarrow.compute", extra="data", purpose="reading Parquet")
+        sizes = compute.binary_length(column.dictionary).take(column.indices)
+        return 8 * len(column) + (compute.sum(sizes).as_py() or 0)
+    if hasattr(column, "keys"):  # a map
+        return 8 * len(column) + _decoded_bytes(column.keys) + _decoded_bytes(column.items)
+    if hasattr(column, "flatten") and column.type.num_fields:
+        found = column.flatten()
+        parts = found if isinstance(found, list) else [found]
+        return 8 * len(column) + sum(map(_decoded_bytes, parts))
+    return 8 * len(column) + column.nbytes
+
+
+def rows_stored(path: Path) -> int:
+    """How many rows a Parquet file says it has."""
+    with open_parquet(path) as stored:
+        return stored.metadata.num_rows
+
+
+def _parts(
+    path: Path,
+    schema: Any,
+    batches: Iterable[Any],
+    size: int,
+    labels: AnyLabels,
+    ignore: Sequence[str],
+) -> Iterator[LabelledPart]:
+    arrow = require("pyarrow", extra="data", purpose="reading Parquet")
+    ours = _said(path, schema)
+    table, wanted = _begun(path, schema, labels, ignore, ours, arrow)
+    blocks = ((_values(batch, wanted, arrow), None) for batch in batches)
+    for part in parts_of(table, blocks, size):
+        yield replace(
+            part,
+            feature_names=part.feature_names if ours.get("feature_names", True) else None,
+            label_names=part.label_names if ours.get("label_names", True) else None,
+        )
+
+
+def _begun(
+    path: Path,
+    schema: Any,
+    labels: AnyLabels,
+    ignore: Sequence[str],
+    ours: dict[str, Any],
+    arrow: Any,
+) -> tuple[LabelledRows, list[int]]:
+    """A table for the rows, and the columns that go into it."""
+    if labels is None:
+        labels = ours.get("n_labels")
+    feature_columns, label_columns = split_columns(path, schema.names, labels, ignore)
+    wanted = sorted(int(column) for column in [*feature_columns, *label_columns])
+    for column in wanted:
+        _check_type(path, schema.field(column), arrow)
+    return LabelledRows(path, schema.names, feature_columns, label_columns), wanted
+
+
+def _values(batch: Any, wanted: list[int], arrow: Any) -> np.ndarray:
+    values = np.zeros((batch.num_rows, batch.num_columns))
+    for column in wanted:
+        values[:, column] = _numbers(batch.column(column), arrow)
+    return values
+
+
+def _said(path: Path, schema: Any) -> dict[str, Any]:
+    """What `write_parquet` noted in the file."""
+    text = (schema.metadata or {}).get(_KEY)
+    if text is None:
+        return {}
+    try:
+        note = json.loads(text)
+    except (ValueError, RecursionError):
+        note = None
+    kinds = {"n_labels": int, "feature_names": bool, "label_names": bool, "name": str}
+    if not isinstance(note, dict) or any(type(note.get(k)) is not t for k, t in kinds.items()):
+        raise DataFileError(path, "the note of compactlearn in its metadata is damaged.")
+    return note
+
+
+def _check_type(path: Path, field: Any, arrow: Any) -> None:
+    types = arrow.types
+    kind = field.type
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        raise DataFileError(
+            path,
+            f"a column must hold numbers, but {field.name!r} is of type {short(str(kind))!r}. Name "
+            "it in ignore, convert it first, or pass fit --categories auto on the command line.",
+        )
+
+
+def _numbers(column: Any, arrow: Any) -> np.ndarray:
+    if column.null_count:
+        column = column.cast(arrow.float64(), safe=False)
+    values = column.to_numpy(zero_copy_only=False)
+    return values.astype(np.float64, copy=False)
+
+
+def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write a Parquet file, whole or not at all; needs the extra "data" (pyarrow).
+
+    Features come first, as float64, labels last, as int8. Names that the data set lacks are
+    made up ("x0", "y0") and left out again on reading.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What is to be written.
+    path : str or path
+        The file; one of that name is replaced.
+    """
+    arrow = require("pyarrow", extra="data", purpose="writing Parquet")
+    parquet = require("pyarrow.parquet", extra="data", purpose="writing Parquet")
+    names = [
+        *(dataset.feature_names or [f"x{j}" for j in range(dataset.n_features)]),
+        *(dataset.label_names or [f"y{j}" for j in range(dataset.n_labels)]),
+    ]
+    note = {
+        "n_labels": -dataset.n_labels,
+        "feature_names": dataset.feature_names is not None,
+        "label_names": dataset.label_names is not None,
+        "name": dataset.name,
+    }
+    kinds = [arrow.float64()] * dataset.n_features + [arrow.int8()] * dataset.n_labels
+    schema = arrow.schema(
+        list(zip(names, kinds, strict=True)), metadata={_KEY: json.dumps(note).encode()}
+    )
+    step = max(1, 16 * _BATCH // len(names))
+    with (
+        atomic(Path(path)) as stream,
+        parquet.ParquetWriter(stream, schema, compression="zstd") as writer,
+    ):
+        for start in range(0, dataset.n_samples, step):
+            X, Y = (_dense(matrix[start : start + step]) for matrix in (dataset.X, dataset.Y))
+            arrays = [arrow.array(np.ascontiguousarray(column)) for column in X.T]
+            arrays += [arrow.array(column.astype(np.int8)) for column in Y.T]
+            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema))
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

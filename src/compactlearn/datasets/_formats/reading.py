@@ -1,0 +1,150 @@
+"""`read`: any file, its format found from its name or its content."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from compactlearn.datasets._dataset import Dataset
+from compactlearn.datasets._errors import DataFileError
+from compactlearn.datasets._formats.arff import read_arff
+from compactlearn.datasets._formats.delimited import read_csv
+from compactlearn.datasets._formats.label_columns import AnyLabels
+from compactlearn.datasets._formats.libsvm import read_libsvm
+from compactlearn.datasets._formats.matlab import read_mat
+from compactlearn.datasets._formats.parquet import read_parquet
+from compactlearn.datasets._formats.xmlrepo import read_xmlrepo
+from compactlearn.datasets._parsing.unpacking import Limits, Lines, plain_ending, present
+
+__all__ = ["BY_ENDING", "FORMATS", "WITH_COLUMNS", "check_options", "format_of", "read"]
+
+_READERS: dict[str, Callable[..., Dataset]] = {
+    "arff": read_arff,
+    "csv": read_csv,
+    "libsvm": read_libsvm,
+    "mat": read_mat,
+    "parquet": read_parquet,
+    "xmlrepo": read_xmlrepo,
+}
+FORMATS = tuple(_READERS)
+BY_ENDING = {
+    ".arff": "arff", ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".mat": "mat",
+    ".parquet": "parquet", ".pq": "parquet", ".svm": "libsvm", ".libsvm": "libsvm",
+    ".svmlight": "libsvm", ".xmlrepo": "xmlrepo",
+}  # fmt: skip
+WITH_COLUMNS = {"arff", "csv", "parquet"}
+_SIZES = re.compile(rb"\s*\d+\s+\d+\s+\d+\s*")
+_PAIRS = re.compile(rb"(?:[^\s:]*\s+)?\d+:\S+(?:\s+\d+:\S+)*\s*")
+
+
+def read(
+    path: str | os.PathLike[str],
+    labels: AnyLabels = None,
+    *,
+    format: str | None = None,
+    limits: Limits | None = None,
+    **options: Any,
+) -> Dataset:
+    """Read a multi-label data file of any format that compactlearn knows.
+
+    Parameters
+    ----------
+    path : path of the file
+        Plain, or compressed by xz, bz2 or gzip.
+    labels : path, str, list of str, int or None
+        Where labels are columns among others (ARFF, CSV, Parquet), which these are: a Mulan XML
+        file (as a string it ends in .xml), a list of names, the prefix of their names, or their
+        number n: the first n columns if n > 0, the last -n if n < 0. None where the file itself
+        says: ARFF of MEKA, or with an XML file of its name beside it, files that compactlearn
+        wrote, and all other formats. For MATLAB files, the name of the variable with the labels.
+    format : {"arff", "csv", "libsvm", "mat", "parquet", "xmlrepo"}, optional
+        By default the file's name tells, or where it does not, the content.
+    limits : Limits, optional
+        How far a compressed file may expand.
+    **options
+        Handed to the format's own reader: `read_arff`, `read_csv` and so on.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataFileError
+        A ValueError that names the file, the line where there are lines, and the reason.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "films.csv")
+    ...     _ = path.write_text("minutes,funny,sad\\n96,1,0\\n121,0,1\\n")
+    ...     read(path, labels=-2)
+    Dataset 'films': 2 rows, 1 features (dense), 2 labels, 1.00 labels per row
+    """
+    path = present(path)
+    if format is not None and format not in _READERS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)} or None, got {format!r}.")
+    chosen = format or format_of(path, limits)
+    if labels is not None or chosen == "csv":
+        options["labels"] = labels
+    if labels is not None and chosen not in {*WITH_COLUMNS, "mat"}:
+        raise TypeError(
+            f"labels says which columns of a table are labels, but {path} is of the format "
+            f"{chosen!r}, whose rows begin with their labels; leave it out."
+        )
+    check_options(path, chosen, options)
+    return _READERS[chosen](path, limits=limits, **options)
+
+
+def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[str, Any]) -> None:
+    """Refuse options on tables of text where a file is of another format."""
+    for option, flag in (("header", "--no-header"), ("delimiter", "--delimiter")):
+        if option in options and chosen != "csv":
+            raise TypeError(
+                f"{option} ({flag} on the command line) says how tables of text are read, but "
+                f"{path} is of the format {chosen!r}; leave it out."
+            )
+
+
+def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str:
+    """The format of a file, from its name where that tells, else from its first lines.
+
+    >>> format_of("enron.arff.xz")
+    'arff'
+    """
+    return BY_ENDING.get(plain_ending(path)) or _format_of_content(path, limits)
+
+
+def _format_of_content(path: str | os.PathLike[str], limits: Limits | None) -> str:
+    path = present(path)
+    with path.open("rb") as stream:
+        magic = stream.read(128)
+    if magic.startswith(b"PAR1"):
+        return "parquet"
+    if magic.startswith(b"MATLAB 5.0"):
+        return "mat"
+    with Lines(path, limits) as lines:
+        first = lines.line()
+        while first is not None and (not first.strip() or first.lstrip().startswith(b"%")):
+            first = lines.line()
+    first = first or b""
+    if first.startswith(b"MATLAB 5.0"):
+        return "mat"
+    if first.lstrip().startswith(b"@"):
+        return "arff"
+    if _SIZES.fullmatch(first):
+        return "xmlrepo"
+    if _PAIRS.fullmatch(first):
+        raise DataFileError(
+            path,
+            "its rows may be xmlrepo (features counted from 0) or libsvm (from 1). Pass "
+            "format='xmlrepo' or format='libsvm' (--format on the command line).",
+        )
+    if any(mark in first for mark in (b",", b"\t", b";")):
+        return "csv"
+    raise DataFileError(
+        path,
+        "neither its name nor its content tells its format. Pass format= (--format on the command "
+        f"line), one of {', '.join(FORMATS)}.",
+    )

@@ -1,0 +1,154 @@
+"""A linear decoder learnt from predicted codes.
+
+W = V'Y decodes perfect codes. The learner's are shrunken and noisy, so labels are regressed on
+codes predicted for rows the learner had not seen, with a ridge that pulls towards the method's own
+decoder:
+
+    minimise  ||Yc - Uc W||^2 + penalty ||W - W0||^2
+
+    U (N, m) honest codes, Y (N, M) labels, both centred, W0 (m, M) the method's decoder.
+
+A large penalty is the linear decoder, a small one least squares on the honest codes. The penalty
+is a share of the mean eigenvalue of U'U, and the share is the one of least squared error on rows
+that neither the decoder nor the codes it was learnt from had met. (Generalised cross-validation
+would not do: W0 has met the labels of every row, so Uc W0 fits them better than it will fit new
+ones.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.decoding._held_out import DecoderData, HeldOutFold
+from compactlearn.linalg._dense import self_product
+from compactlearn.linalg._moments import Moments
+from compactlearn.linalg._ridge import RidgePath
+
+Array = NDArray[np.float64]
+
+# Shares of the mean eigenvalue of U'U that are tried as penalties, strongest first: where nothing
+# tells them apart, the linear decoder is kept.
+SHARES = np.logspace(4, -6, 41)
+
+# Codes whose squares vary by no more than this share of their mean's square are constant: the rest
+# is rounding.
+CONSTANT = 1e-24
+
+
+@dataclass(frozen=True)
+class CodeSums:
+    """What the ridge needs to know of codes U and labels Y."""
+
+    count: float  # total weight
+    mean_codes: Array  # (m,)
+    mean_labels: Array  # (M,)
+    gram: Array  # (m, m)  Uc'Uc
+    cross: Array  # (m, M)  Uc'Y
+    energy: float  # ||Yc||^2
+
+    @classmethod
+    def of_rows(cls, codes: Array, Y: Any, w: Array) -> CodeSums:
+        """``Y`` is a sparse (N, M) matrix of ones; nothing of that size is formed."""
+        count = float(w.sum())
+        mean, ybar = (w @ codes) / count, np.asarray(Y.T @ w).ravel() / count
+        Uc = (codes - mean) * np.sqrt(w)[:, None]
+        cross = np.asarray(Y.T @ (Uc * np.sqrt(w)[:, None])).T
+        energy = float(_square_sum(Y, w) - count * (ybar @ ybar))
+        return cls(count, mean, ybar, self_product(Uc.T), cross, energy)
+
+    @classmethod
+    def of_moments(cls, moments: Moments) -> CodeSums:
+        """Codes on the left, labels on the right."""
+        energy = float(np.trace(moments.scatter) - np.trace(moments.left_left))
+        means = moments.mean_left, moments.mean_right
+        return cls(moments.count, *means, moments.left_left, moments.left_right, energy)
+
+    def squared_error(self, decoder: CodeDecoder) -> float:
+        """``||Y - U W - 1 b'||^2`` of these rows."""
+        W = decoder.coefficients
+        missed = self.mean_labels - self.mean_codes @ W - decoder.intercept
+        inside = float(np.vdot(W, self.gram @ W)) - 2.0 * float(np.vdot(W, self.cross))
+        return self.energy + inside + self.count * float(missed @ missed)
+
+
+@dataclass(frozen=True)
+class CodeDecoder:
+    """Scores from codes: ``codes @ coefficients + intercept``."""
+
+    coefficients: Array  # (m, M)
+    intercept: Array  # (M,)
+    penalty: float
+
+
+class DecoderPath:
+    """The ridge decoders of all penalties, from one decomposition."""
+
+    def __init__(self, sums: CodeSums, prior: Array) -> None:
+        self.sums = sums
+        self._path = RidgePath.from_gram(sums.gram)
+        self._start = self._path.vectors.T @ prior
+        # E'(U'Y - U'U W0)
+        self._gap = self._path.vectors.T @ sums.cross - self._path.values[:, None] * self._start
+        self._scale = float(self._path.values.mean()) if self._path.values.size else 0.0
+        if self._scale <= CONSTANT * sums.count * float(sums.mean_codes @ sums.mean_codes):
+            self._scale, self._gap = 1.0, np.zeros_like(self._gap)  # constant codes tell nothing
+
+    def at(self, share: float) -> CodeDecoder:
+        """The decoder for a penalty of that share of the mean eigenvalue."""
+        penalty = self._scale * share
+        W = self._path.vectors @ (self._start + self._path.inverse(penalty)[:, None] * self._gap)
+        return CodeDecoder(W, self.sums.mean_labels - self.sums.mean_codes @ W, penalty)
+
+
+def learn_linear_decoder(sums: CodeSums, prior: Array, share: float) -> CodeDecoder:
+    """Ridge of the labels on honest codes, shrunken towards ``prior``.
+
+    >>> import scipy.sparse
+    >>> codes = np.array([[2.0], [-2.0], [2.0], [-2.0]])
+    >>> Y = scipy.sparse.csr_array(np.array([[1.0], [0.0], [1.0], [0.0]]))
+    >>> sums = CodeSums.of_rows(codes, Y, np.ones(4))
+    >>> decoder = learn_linear_decoder(sums, np.array([[1.0]]), 1e-6)
+    >>> np.round(decoder.coefficients, 2), decoder.intercept
+    (array([[0.25]]), array([0.5]))
+    """
+    return DecoderPath(sums, prior).at(share)
+
+
+def learn_from_rows(data: DecoderData, share: float) -> CodeDecoder:
+    """The same from rows at hand."""
+    return learn_linear_decoder(
+        CodeSums.of_rows(data.codes, data.labels, data.weights), data.linear, share
+    )
+
+
+def sums_of_fold(part: HeldOutFold) -> tuple[CodeSums, Array, CodeSums]:
+    """What :func:`choose_share` needs of a held-out fold."""
+    train = part.train
+    return (
+        CodeSums.of_rows(train.codes, train.labels, train.weights),
+        train.linear,
+        CodeSums.of_rows(part.codes, part.labels, part.weights),
+    )
+
+
+def choose_share(folds: Iterable[tuple[CodeSums, Array, CodeSums]]) -> float:
+    """The share of least squared error on new rows, summed over held-out folds.
+
+    Each is what the decoder is learnt from, the decoder it is pulled to, and the sums of
+    the new rows. Without any, the linear decoder is kept.
+    """
+    losses = np.zeros(SHARES.size)
+    for sums, prior, held in folds:
+        path = DecoderPath(sums, prior)
+        losses += [held.squared_error(path.at(share)) for share in SHARES]
+    # Differences that are rounding decide nothing.
+    return float(SHARES[int(np.argmax(losses <= losses.min() * (1 + 1e-12)))])
+
+
+def _square_sum(Y: Any, weights: Array) -> float:
+    return float(np.repeat(weights, np.diff(Y.indptr)) @ (Y.data * Y.data))

@@ -1,0 +1,450 @@
+"""The protocol of embeddings: what a method declares and answers, and the shell around it.
+
+A method is a subclass of :class:`Embedding`. It must have
+
+``plan(n_features, n_labels, given_features)``
+    what a fit will need, from the shape alone: a :class:`Plan`;
+``solve(pair)``
+    projection, codes, decoder and offset for two blocks of columns: an :class:`Embedded`.
+
+It may declare, in ``traits``, what others must know of it (:class:`Traits`), and answer what makes
+searches and paths cheap, each of which has a default that is right for every method:
+
+``project(pair, codes, d)``
+    the projection for given codes (by default None: features are kept);
+``leading(pair, result, m)``
+    the outcome for fewer codes than were solved for (by default None: solve again);
+``unprojected(pair)``
+    codes, decoder and offset alone (by default all of ``solve``);
+``heads(pair, result, m, sizes)``
+    projections of several sizes for the same codes (by default None: solve each).
+
+docs/OWN_METHOD.md writes one from scratch.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core._device_models import OnDevices
+from compactlearn.core._devices import (
+    DeviceArray,
+    answered,
+    bare,
+    decodable,
+    full_in_words,
+    held,
+    is_array,
+)
+from compactlearn.core._params import Constraint, check_parameters
+from compactlearn.core._threads import blas_threads
+from compactlearn.core._validation import (
+    check_features,
+    check_targets,
+    labels_given,
+    unchanged_on_error,
+)
+from compactlearn.core._warn import warn_user
+from compactlearn.core._weight import owned
+from compactlearn.linalg._arrays import beside, right_beside, working_form
+from compactlearn.linalg._build import build_pair
+from compactlearn.linalg._codes import Codes, code_rows
+from compactlearn.linalg._eigen import Status
+from compactlearn.linalg._pairs import Pair
+from compactlearn.linalg._routes import Demand
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit will need, known from the shape alone."""
+
+    components: int  # leading eigenvectors to be found; 0 where there is no eigenproblem
+    keeps_features: bool  # the learner will see all the features
+    n_codes: int  # targets of the learner
+    extra_directions: int = 0  # columns of P beyond those that the codes ask for
+    problem: str = "joint"  # whose eigenproblem: see linalg.regimes.PROBLEMS
+    hat: bool = False  # whether a hat matrix is formed
+    needs_rows: bool = False  # whether sums over rows are not enough
+
+    def demand(self, *, learns: bool) -> Demand:
+        """The same in the words of the regimes; a foreign learner solves nothing here."""
+        return Demand(
+            self.components,
+            self.keeps_features and learns,
+            self.n_codes,
+            self.extra_directions,
+            self.problem,
+            self.hat,
+            self.needs_rows,
+        )
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a method with these parameters declares of itself."""
+
+    regime: str = "auto"  # the one that was asked for, or "auto"
+    shares_penalty: bool = False  # the learner's penalty is part of its problem
+    keeps_offset: bool = True  # a ridge of the decoder leaves the offset as it is
+    solved_alone: bool = False  # no solution serves another setting, as from a random start
+    needs_rows: bool = False  # all rows at once: sums over them are not enough
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The outcome of a method on a pair of blocks; a part that is None is the identity."""
+
+    codes: Codes  # V by its products
+    projection: Array | None  # P (D, d)
+    decoder: Array | None  # W (m, M)
+    offset: Array  # (M,), added to the decoded codes
+    solver: str
+    eigenvalues: Array | None = None  # of the method's matrix, one per component
+    beta: float | None = None
+    ridge: float | None = None
+    objective: float | None = None
+    share: float | None = None  # of the largest objective, at least
+    dependence: float | None = None
+    recovery: float | None = None
+    roughness: float | None = None  # of codes over a graph of the rows
+    dependences: Array | None = None  # of each code, where a part of the codes may be asked for
+    path: Array = field(default_factory=lambda: np.empty(0))
+    n_iter: int = 1
+
+
+@dataclass(frozen=True)
+class Head:
+    """A projection: these columns, then so many principal directions of what they leave over.
+
+    Without columns it spans everything, and the learner may as well see the features themselves.
+    """
+
+    columns: Array | None  # (D, r)
+    extra: int = 0
+
+
+class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Base of the embedding estimators; the module docstring has the protocol.
+
+    Reading rows, choosing a regime and keeping attributes is done here.
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
+    # Where the labels were a vector. On the host in any case, so no attribute that is an array.
+    _classes: tuple[NDArray[Any]] | None = None
+    _names: list[str] | None = None  # where the labels had names
+
+    # ---- the protocol -------------------------------------------------------------------------
+
+    @property
+    def traits(self) -> Traits:
+        """What others must know of this method with these parameters."""
+        return Traits()
+
+    @abstractmethod
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        """What a fit needs. ``given_features`` is what ratios refer to: the user's own number of
+        features, where a kernel has replaced them.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns that the projection will have to multiply.
+        n_labels : int
+            Columns of Y.
+        given_features : int
+            What ratios refer to: columns of X as the user knows it.
+        """
+
+    @abstractmethod
+    def solve(self, pair: Pair) -> Embedded:
+        """The method on a pair of blocks.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        """
+
+    def sharing(self, penalty: float) -> Self:
+        """The method beside a learner of this penalty; itself unless it shares that.
+
+        Parameters
+        ----------
+        penalty : float
+            The learner's ``alpha``.
+        """
+        if not self.traits.shares_penalty:
+            return self
+        return copy(self).set_params(ridge=penalty)
+
+    def within(self, pair: Pair) -> Self:
+        """The method for a part of the rows, of which a kernel has no more directions.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        """
+        asked = self.get_params().get("n_feature_components")
+        if isinstance(asked, int | np.integer) and asked > pair.n_left:
+            return copy(self).set_params(n_feature_components=pair.n_left)
+        return self
+
+    def project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
+        """The projection, of up to d columns, for given codes; None where features are kept.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        codes : Codes
+            Codes of these rows.
+        d : int
+            The number of columns.
+        """
+        return None
+
+    def unprojected(self, pair: Pair) -> Embedded:
+        """Codes, decoder and offset alone, where these do not depend on the projection.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        """
+        return self.solve(pair)
+
+    def heads(
+        self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
+    ) -> list[Head | None]:
+        """The projections for these codes and several numbers of feature components.
+
+        None where a projection does not follow from the codes: that size is solved by itself.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        result : Embedded
+            An outcome of this method.
+        m : int or None
+            How many codes; None where labels are kept.
+        sizes : sequence
+            Values of ``n_feature_components``.
+        """
+        return [None] * len(sizes)
+
+    def _sized(self, sizes: Sequence[Any]) -> list[Self]:
+        """Copies that differ in the number of feature components alone."""
+        return [copy(self).set_params(n_feature_components=size) for size in sizes]
+
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
+        """The outcome for ``m`` label components out of that for more, where codes are nested.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        result : Embedded
+            An outcome of this method.
+        m : int
+            How many codes.
+        """
+        return None
+
+    # ---- scikit-learn's side ------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, Y: Any = None, sep: str | None = None) -> Self:
+        """Find the subspaces.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
+        """
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
+            check_parameters(self, self._constraints)
+            X = check_features(self, X, reset=True)
+            owner = f"{type(self).__name__}.fit"
+            given = labels_given(y, Y)
+            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
+            Y = targets.matrix
+            X = working_form(X)
+            plan = self.plan(X.shape[1], Y.shape[1], X.shape[1])
+            regime = self.traits.regime
+            pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=regime)
+            result = self.solve(pair)
+            codes = code_rows(result.codes, X, right_beside(Y, X), pair.mean_left)
+            self.adopt(result, codes, classes=targets.vector_classes, names=targets.names)
+        return self
+
+    def adopt(
+        self,
+        result: Embedded,
+        codes: Any = None,
+        *,
+        classes: NDArray[Any] | None = None,
+        names: list[str] | None = None,
+    ) -> None:
+        """Take over an outcome as fitted attributes; ``classes`` are those of a vector y.
+
+        Parameters
+        ----------
+        result : Embedded
+            The outcome.
+        codes : ndarray, sparse matrix or None, default=None
+            The rows of V, where they are to be kept.
+        classes : ndarray or None, default=None
+            The classes of a vector y.
+        names : list of str or None, default=None
+            The names of labels, where they have such.
+        """
+        self._classes, self._names = None if classes is None else (classes,), names
+        n_labels = result.offset.size
+        self.projection_ = None if result.projection is None else bare(owned(result.projection))
+        self.decoder_ = (
+            scipy.sparse.eye_array(n_labels, format="csr")
+            if result.decoder is None
+            else bare(owned(result.decoder))
+        )
+        self.offset_ = bare(owned(beside(result.offset, result.codes.total)))
+        self.codes_ = bare(codes)
+        self.n_feature_components_ = (
+            result.codes.left.shape[0] if result.projection is None else result.projection.shape[1]
+        )
+        self.n_label_components_ = result.codes.size
+        self.solver_ = result.solver
+        found: dict[str, Any] = {
+            "eigenvalues_": result.eigenvalues,
+            "objective_share_": result.share,
+            "beta_": result.beta,
+            "ridge_": result.ridge,
+            "objective_": result.objective,
+            "dependence_": result.dependence,
+            "recovery_": result.recovery,
+            "roughness_": result.roughness,
+        }
+        for name, value in found.items():
+            self.__dict__.pop(name, None)
+            if value is not None:
+                setattr(self, name, bare(owned(value)) if is_array(value) else value)
+        if result.objective is not None:
+            path = result.path if result.path.size else np.array([result.objective])
+            self.objective_path_ = bare(beside(path, result.codes.total))
+            self.n_iter_ = result.n_iter
+
+    def transform(self, X: Any) -> Any:
+        """Return XP, or X itself where features are kept.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        check_is_fitted(self, "n_label_components_")
+        X = check_features(self, X, reset=False)
+        found = X if self.projection_ is None else X @ held(self.projection_)
+        on_device = isinstance(X, DeviceArray)
+        return answered(found, X) if on_device else found.astype(np.float64, copy=False)
+
+    def decode(self, codes: Any) -> Array:
+        """Return the label scores of codes: ``codes @ decoder_ + offset_``.
+
+        Parameters
+        ----------
+        codes : array-like or sparse matrix of shape (n_samples, n_label_components)
+            Codes, true or predicted.
+        """
+        check_is_fitted(self, "n_label_components_")
+        if not scipy.sparse.issparse(codes):
+            codes = decodable(codes)
+        if codes.ndim != 2 or codes.shape[1] != self.n_label_components_:
+            raise ValueError(
+                f"decode needs codes with {self.n_label_components_} columns, one per label "
+                f"component, and was given shape {codes.shape}; pass what predict_codes returns."
+            )
+        if isinstance(codes, DeviceArray):
+            decoded = codes if scipy.sparse.issparse(self.decoder_) else codes @ held(self.decoder_)
+            return answered(decoded + held(self.offset_), codes)
+        product: Any = codes @ self.decoder_
+        return (product.toarray() if scipy.sparse.issparse(product) else product) + self.offset_
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_feature_components_
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns ``transform`` returns; the features' own where they are kept.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; by default those that ``fit`` saw.
+        """
+        check_is_fitted(self, "n_label_components_")
+        if self.projection_ is None:
+            return OneToOneFeatureMixin.get_feature_names_out(self, input_features)
+        return super().get_feature_names_out(input_features)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.array_api_support = True
+        return tags
+
+
+def note_shortfall(method: Embedding, asked: int, codes: Codes, pair: Pair) -> None:
+    """Warn where fewer label components exist than were asked for, or a search did not end."""
+    if codes.size < asked:
+        warn_user(
+            f"{asked} label components were asked for, but only {codes.size} independent ones "
+            f"exist in these data; n_label_components is cut to {codes.size}."
+        )
+    if codes.status is Status.MAX_ITER:
+        known = f"; {codes.share:.2%} of the objective are certain" if pair.enough < 1 else ""
+        warn_user(
+            f"{type(method).__name__} in the {pair.regime} regime: {codes.status.value}{known}.",
+            ConvergenceWarning,
+        )
+
+
+def automatic_balance(beta: Any, kept: float, seen: float) -> float:
+    """The weight given, or for "auto" a tenth of what makes the two terms' traces equal.
+
+    ``kept`` is the trace of the labels' term, ``seen`` that of the features' term.
+    """
+    if not isinstance(beta, str):
+        return float(beta)
+    if seen <= 0 or kept <= 0:
+        return 1.0  # constant features or no labels at all: there is nothing to balance
+    return 0.1 * kept / seen
+
+
+def shared_ridge(ridge: Any) -> float:
+    """The penalty given; "shared" is filled in by a classifier, and without one it is 1."""
+    return 1.0 if isinstance(ridge, str) else float(ridge)

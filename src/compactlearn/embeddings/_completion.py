@@ -1,0 +1,61 @@
+"""Columns of a projection beyond those that the problem determines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.core._seeds import seeded
+from compactlearn.linalg._arrays import beside, zeros_beside
+from compactlearn.linalg._pairs import Pair
+
+Array = NDArray[np.float64]
+
+COMPLETIONS = ("none", "variance", "krylov", "random")
+
+RESIDUE = 1e-10  # of a block: what is left of it outside a span is rounding
+
+
+def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> Array:
+    """``count`` orthonormal directions outside the span of P: none, principal, Krylov or random.
+
+    For an exact kernel "random" means random combinations of the training rows, and no more
+    directions exist than the kernel has rank.
+    """
+    if how == "none":
+        return zeros_beside((pair.n_left, 0), P)
+    if how == "variance":
+        return pair.principal_directions(count, P)[0]
+    if how == "krylov":
+        return krylov_directions(pair, P, count)
+    drawn = seeded(random_state).standard_normal((pair.n_left, count))
+    return pair.extension(P, beside(drawn, P))
+
+
+def krylov_directions(pair: Pair, P: Array, count: int) -> Array:
+    """Up to ``count`` directions of Xc'Xc P, (Xc'Xc)^2 P and so on outside the span of P.
+
+    Where P spans Xc'V this is the space in which conjugate gradients look for the ridge regression
+    of V on all the features: a few blocks are almost as good as all of them. Each block is ordered
+    by decreasing singular value, so that directions are nested; there may be fewer than asked for.
+    """
+    basis, block = P, P
+    while basis.shape[1] - P.shape[1] < count and block.shape[1]:
+        images = pair.left_gram() @ block
+        images = images / (np.abs(images).max(initial=0.0) or 1.0)
+        size = float(np.sqrt(np.trace(pair.inner(images, images))))
+        # As long as the rows are: squares of squares need not be finite, and rounding is judged
+        # by that length.
+        images *= float(np.sqrt(pair.left_energy)) / (size or 1.0)
+        size = float(np.sqrt(pair.left_energy))
+        outside = images
+        for _ in range(2):  # once leaves rounding, twice does not
+            outside = outside - basis @ pair.inner(basis, outside)
+        block, squares = pair.leading_range(outside)
+        block = block[:, : int(np.count_nonzero(squares > (RESIDUE * size) ** 2))]
+        if squares.size and squares[-1] < (1e-4 * size) ** 2:  # short: its rounding was magnified
+            block = pair.extension(basis, block)
+        basis = np.hstack([basis, block])
+    return basis[:, P.shape[1] : P.shape[1] + count]

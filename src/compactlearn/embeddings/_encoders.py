@@ -1,0 +1,159 @@
+"""What methods with a linear encoder of the labels share: V = (Y + 1 shift') O, decoder O'."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sized
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.core._devices import bare, held, host
+from compactlearn.core._params import Choice
+from compactlearn.core._validation import check_targets, n_rows_of
+from compactlearn.embeddings._base import Embedded, Embedding, Plan, Traits, note_shortfall
+from compactlearn.embeddings._components import label_count
+from compactlearn.linalg._arrays import beside
+from compactlearn.linalg._codes import Codes, peak_signs
+from compactlearn.linalg._eigen import leading_eigenpairs
+from compactlearn.linalg._pairs import Pair
+from compactlearn.linalg._routes import EXACT
+
+Array = NDArray[np.float64]
+
+ROUTES = (Choice("auto", *EXACT),)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Which directions a method looks for."""
+
+    matrix: Any  # of order M, an array or an operator
+    rank: int  # no more directions than this can exist
+    shift: Array | None  # codes are (Y + 1 shift') O
+    beta: float | None = None
+    ridge: float | None = None
+
+
+class EncodesLabels(Embedding):
+    """Base of the methods that have codes for labels they have not met."""
+
+    def encode(self, Y: Any) -> Array:
+        """Return the codes of labels, of shape (n_samples, n_label_components).
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix of shape (n_samples, n_labels)
+            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
+            names, lists of these if you like.
+        """
+        check_is_fitted(self, "n_label_components_")
+        labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
+        # Labels are encoded on the host, and their codes are where the fitted arrays are.
+        return bare(beside(self._encoded(labels), held(self.decoder_)))
+
+    @abstractmethod
+    def _encoded(self, labels: Any) -> Array:
+        """The codes of checked labels, a sparse matrix of ones."""
+
+
+class Encoder(EncodesLabels):
+    """Base of the methods that keep the features and encode labels by orthonormal directions."""
+
+    n_label_components: Any
+    solver: Any
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(regime=self.solver)
+
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        m = label_count(self.n_label_components, n_labels)
+        return Plan(components=m, keeps_features=True, n_codes=m, problem="right")
+
+    @abstractmethod
+    def _matrix(self, pair: Pair) -> Problem:
+        """The matrix of order M whose leading eigenvectors are the directions."""
+
+    def _finish(self, pair: Pair, found: Embedded) -> Embedded:
+        """Fill in what differs from centred codes without a second term."""
+        return found
+
+    def solve(self, pair: Pair) -> Embedded:
+        m = label_count(self.n_label_components, pair.n_right)
+        problem = self._matrix(pair)
+        solution = leading_eigenpairs(problem.matrix, min(m, problem.rank))
+        O = solution.vectors * peak_signs(solution.vectors)
+        codes = pair.combined_codes(O, problem.shift)
+        codes = replace(codes, status=solution.status, values=solution.values)
+        note_shortfall(self, m, codes, pair)
+        return self._embedded(pair, codes, problem.beta, problem.ridge)
+
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
+        return self._embedded(pair, result.codes.leading(m), result.beta, result.ridge)
+
+    def _embedded(
+        self, pair: Pair, codes: Codes, beta: float | None, ridge: float | None
+    ) -> Embedded:
+        assert codes.right_weights is not None
+        assert codes.values is not None
+        return self._finish(
+            pair,
+            Embedded(
+                codes=codes,
+                projection=None,
+                decoder=codes.right_weights.T,
+                offset=pair.mean_right,
+                solver=f"closed-{pair.regime}",
+                eigenvalues=codes.values,
+                beta=beta,
+                ridge=ridge,
+                objective=float(codes.values.sum()),
+            ),
+        )
+
+    def adopt(
+        self,
+        result: Embedded,
+        codes: Any = None,
+        *,
+        classes: NDArray[Any] | None = None,
+        names: list[str] | None = None,
+    ) -> None:
+        super().adopt(result, codes, classes=classes, names=names)
+        # Of the encoder: centred labels have codes about 0.
+        self._constant = bare(result.codes.constant)
+
+    def _encoded(self, labels: Any) -> Array:
+        return with_constant(labels @ host(self.decoder_).T, self._constant)
+
+
+def with_constant(codes: Array, constant: Any) -> Array:
+    """Codes of labels, and what an encoder adds to each, if anything."""
+    return codes if constant is None else codes + host(constant)
+
+
+def uncentred_offset(pair: Pair, found: Embedded, kind: str) -> Array:
+    """What is added to scores where labels were not centred: what their mean lacks, or nothing."""
+    O = found.codes.right_weights
+    assert O is not None
+    lost = pair.mean_right - O @ (found.codes.total / pair.count)
+    return lost if kind == "mean" else np.zeros(pair.n_right)
+
+
+def check_labels_to_encode(Y: Any, n_labels: int, classes: Any, names: list[str] | None) -> Any:
+    """Labels of the width known from fit, as a sparse matrix of ones."""
+    n_rows = n_rows_of(Y) if isinstance(Y, Sized) or scipy.sparse.issparse(Y) else 0
+    known = names or ()
+    given = classes[0] if isinstance(classes, tuple) else classes
+    matrix = check_targets(Y, n_rows, classes=given, names=known, owner="encode").matrix
+    if matrix.shape[1] != n_labels:
+        raise ValueError(
+            f"encode needs labels with {n_labels} columns, as in fit, and was given "
+            f"{matrix.shape[1]}; pass the same labels."
+        )
+    return matrix

@@ -1,1 +1,0 @@
-"""Fits from rows that come in blocks: more of them than memory."""

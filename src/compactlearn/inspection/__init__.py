@@ -1,0 +1,23 @@
+"""What a fitted model does: explanations, and one page about a model."""
+
+from typing import TYPE_CHECKING
+
+from compactlearn.core._lazy import names_on_demand
+
+if TYPE_CHECKING:
+    from compactlearn.inspection._model_facts_of import inspect_model, model_report
+
+__getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
+        "_model_facts_of": (
+            "inspect_model",
+            "model_report",
+        ),
+    },
+)
+
+__all__ = [
+    "inspect_model",
+    "model_report",
+]

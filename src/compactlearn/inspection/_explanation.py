@@ -1,0 +1,281 @@
+"""What ``explain`` returns: for each row and label, the terms that its score is the sum of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, overload
+
+from compactlearn.core._optional import require
+from compactlearn.core._shown import shown
+
+_SHOWN = 20  # pairs of a row and a label that a repr has room for
+_STYLE = "text-align:left;padding:.1em .8em .1em 0"
+_NUMBER = "text-align:right;padding:.1em .8em .1em 0;font-variant-numeric:tabular-nums"
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term of a score.
+
+    Attributes
+    ----------
+    name : str
+        Of a feature (a column of X, a word), a label, a training row, or a part of the model.
+    contribution : float
+        What it adds to the score: above 0 it speaks for the label, below 0 against it.
+    value : float or None
+        Of the feature in this row, of the label's probability, of the similarity; None where there
+        is none.
+    kind : str
+        "feature", "label", "row", "direction", or the part of the model that speaks.
+    """
+
+    name: str
+    contribution: float
+    value: float | None = None
+    kind: str = "feature"
+
+    @property
+    def weight(self) -> float | None:
+        """What the value is multiplied by: the contribution over the value, if that is not 0."""
+        return None if not self.value else self.contribution / self.value
+
+    @property
+    def title(self) -> str:
+        """The name, and the kind where it is no feature."""
+        return self.name if self.kind == "feature" else f"{self.name} ({self.kind})"
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A training row that voted for a label, because it is similar to the row.
+
+    Attributes
+    ----------
+    row : int
+        Its number among the rows of ``fit``; of equal rows with equal labels the first one's.
+    share : float
+        Its share of the votes of all neighbours of the row.
+    """
+
+    row: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why one label has its score in one row.
+
+    ``score`` is ``base`` plus the contributions of ``terms`` plus ``rest``.
+
+    Attributes
+    ----------
+    row : int
+        The place of the row in X.
+    label : str
+        The label's name.
+    score : float
+        What ``decision_function`` says; of the first of two classes, that times -1.
+    predicted : bool
+        Whether ``predict`` gives the row this label.
+    base : float
+        What the model says before it has looked at anything.
+    terms : tuple of Term
+        The strongest terms, strongest first.
+    rest : float
+        All other terms together, and what rounding has left.
+    n_rest : int
+        How many other terms there are.
+    neighbours : tuple of Neighbour
+        Training rows that voted for the label, largest share first; of models without neighbours,
+        such as linear ones, empty.
+    """
+
+    row: int
+    label: str
+    score: float
+    predicted: bool
+    base: float
+    terms: tuple[Term, ...]
+    rest: float
+    n_rest: int
+    neighbours: tuple[Neighbour, ...] = ()
+
+    @property
+    def speaks_for(self) -> tuple[Term, ...]:
+        """The terms above 0, strongest first."""
+        return tuple(term for term in self.terms if term.contribution > 0)
+
+    @property
+    def speaks_against(self) -> tuple[Term, ...]:
+        """The terms below 0, strongest first."""
+        return tuple(term for term in self.terms if term.contribution < 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as JSON has them."""
+        return {
+            "row": self.row,
+            "label": self.label,
+            "score": self.score,
+            "predicted": self.predicted,
+            "base": self.base,
+            "terms": [
+                {
+                    "name": term.name,
+                    "kind": term.kind,
+                    "value": term.value,
+                    "weight": term.weight,
+                    "contribution": term.contribution,
+                }
+                for term in self.terms
+            ],
+            "rest": self.rest,
+            "n_rest": self.n_rest,
+            "neighbours": [{"row": one.row, "share": one.share} for one in self.neighbours],
+        }
+
+    def __repr__(self) -> str:
+        said = "predicted" if self.predicted else "not predicted"
+        lines = [f"row {self.row}, {shown(self.label)}: {self.score:.3f} ({said})"]
+        listed = [(shown(term.title), term.value, term.contribution) for term in self.terms]
+        listed.append(("base", None, self.base))
+        if self.n_rest:
+            listed.append((f"{self.n_rest} more", None, self.rest))
+        width = min(48, max(len(title) for title, *_ in listed))
+        for title, value, contribution in listed:
+            at = "" if value is None else f"  at {value:.4g}"
+            lines.append(f"  {contribution:+9.3f}  {title[:width]:<{width}}{at}".rstrip())
+        if self.neighbours:
+            lines.append(f"  {_voters(self.neighbours)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Sequence[Reasons]):
+    """Reasons of all rows and labels that were asked for, row by row.
+
+    A sequence: ``explanation[0]`` are the reasons of the first row's first label. The strongest
+    terms are shown, and the others are one number, so that sums always come out.
+
+    Attributes
+    ----------
+    reasons : tuple of Reasons
+        One for each pair of a row and a label.
+
+    Examples
+    --------
+    >>> term = Term("price", 1.5, value=3.0)
+    >>> Explanation((Reasons(0, "finance", 2.0, True, 0.25, (term,), 0.25, 4),))
+    row 0, finance: 2.000 (predicted)
+         +1.500  price   at 3
+         +0.250  base
+         +0.250  4 more
+    """
+
+    reasons: tuple[Reasons, ...]
+
+    def __len__(self) -> int:
+        return len(self.reasons)
+
+    @overload
+    def __getitem__(self, place: int) -> Reasons: ...
+    @overload
+    def __getitem__(self, place: slice) -> Explanation: ...
+    def __getitem__(self, place: int | slice) -> Reasons | Explanation:
+        if isinstance(place, slice):
+            return Explanation(self.reasons[place])
+        return self.reasons[place]
+
+    def __iter__(self) -> Iterator[Reasons]:
+        return iter(self.reasons)
+
+    def of_row(self, row: int) -> Explanation:
+        """Return what is said of one row.
+
+        Parameters
+        ----------
+        row : int
+            Its place in X.
+        """
+        return Explanation(tuple(one for one in self.reasons if one.row == row))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dictionary of plain values for each pair of a row and a label."""
+        return [one.to_dict() for one in self.reasons]
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame with a row for each term.
+
+        Base and rest are rows too, so that the contributions of a row and label add up to its
+        score.
+        """
+        pandas = require("pandas", extra="frame", purpose="an explanation as a frame")
+        return pandas.DataFrame(list(self._lines()), columns=list(_COLUMNS))
+
+    def _lines(self) -> Iterator[tuple[Any, ...]]:
+        for one in self.reasons:
+            start = (one.row, one.label, one.score)
+            for term in one.terms:
+                yield *start, term.name, term.kind, term.value, term.weight, term.contribution
+            yield *start, "base", "base", None, None, one.base
+            yield *start, f"{one.n_rest} more", "rest", None, None, one.rest
+
+    def __repr__(self) -> str:
+        if not self.reasons:
+            return "Explanation of no rows"
+        shown = [repr(one) for one in self.reasons[:_SHOWN]]
+        if len(self) > _SHOWN:
+            shown.append(f"... and {len(self) - _SHOWN} more pairs of a row and a label")
+        return "\n\n".join(shown)
+
+    def _repr_html_(self) -> str:
+        tables = [_table(one) for one in self.reasons[:_SHOWN]]
+        if len(self) > _SHOWN:
+            tables.append(f"<p>… and {len(self) - _SHOWN} more pairs of a row and a label</p>")
+        return f"<div>{''.join(tables)}</div>"
+
+
+def _voters(neighbours: Sequence[Neighbour]) -> str:
+    """The neighbours in one line."""
+    listed = ", ".join(f"{one.row} ({100 * one.share:.0f} %)" for one in neighbours)
+    return f"votes of training rows: {listed}"
+
+
+_COLUMNS = ("row", "label", "score", "name", "kind", "value", "weight", "contribution")
+
+
+def _table(one: Reasons) -> str:
+    """A table whose bars are as long as terms are strong."""
+    listed = [(term.title, term.value, term.contribution) for term in one.terms]
+    listed.append(("base", None, one.base))
+    if one.n_rest:
+        listed.append((f"{one.n_rest} more", None, one.rest))
+    largest = max(abs(contribution) for *_, contribution in listed) or 1.0
+    said = "predicted" if one.predicted else "not predicted"
+    rows = [
+        f'<tr><td style="{_STYLE}">{escape(title)}</td>'
+        f'<td style="{_NUMBER}">{"" if value is None else f"{value:.4g}"}</td>'
+        f'<td style="{_NUMBER}">{contribution:+.3f}</td>'
+        f'<td style="{_STYLE};width:12em">{_bar(contribution / largest)}</td></tr>'
+        for title, value, contribution in listed
+    ]
+    head = "".join(
+        f'<th scope="col" style="{_STYLE}">{word}</th>'
+        for word in ("term", "value", "contribution", "")
+    )
+    voters = f"<p>{_voters(one.neighbours)}</p>" if one.neighbours else ""
+    return (
+        f"<table><caption>row {one.row}, <b>{escape(one.label)}</b>: {one.score:.3f} ({said})"
+        f"</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{voters}"
+    )
+
+
+def _bar(share: float) -> str:
+    """Blue speaks for a label and red against it; both can be told apart by the signs as well."""
+    colour = "#2a6fb0" if share > 0 else "#b5402f"
+    width = f"{100 * abs(share):.1f}%"
+    return (
+        f'<span style="display:inline-block;height:.7em;width:{width};background:{colour}"></span>'
+    )

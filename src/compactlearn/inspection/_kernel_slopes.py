@@ -1,0 +1,96 @@
+"""Kernel models as sums over features: mean slopes on the straight way from zeros to a row.
+
+A kernel model is f(x) = sum over landmarks z of a_z k(x, z). On the way t x, t from 0 to 1, feature
+j adds x_j times the mean of df/dx_j, and all of them add f(x) - f(0): Aumann and Shapley's rule,
+also called integrated gradients. For the kernels that have names the mean has a closed form.
+
+* "linear", "poly", "cosine" are functions g(x . z) on that way, with df/dx_j = z_j g': the mean of
+  g' is the slope of g between 0 and x . z. (The length of the row is taken as it is.)
+* "rbf": with s = |x|², p = x . z / s and k(t) the kernel of t x and z,
+
+      mean of df/dx_j = -2 gamma (x_j I1 - z_j I0),
+      I0 = mean of k(t), which is exp(-gamma (|z|² - s p²)) times that of exp(-gamma s (t - p)²),
+      I1 = mean of t k(t) = p I0 + (k(0) - k(1)) / (2 gamma s).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.special import erf
+
+from compactlearn.compact._kernels import Kernel
+from compactlearn.inspection._terms import mean_slope
+
+Array = NDArray[np.float64]
+
+
+def kernel_slopes(kernel: Kernel, X: Any, landmarks: Any, weights: Array) -> tuple[Array, Array]:
+    """f(0) (n,), and slopes (n, D) whose product with row i of X is f_i(x_i) - f_i(0).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One that has a name.
+    X : matrix of shape (n, D)
+    landmarks : matrix of shape (L, D)
+    weights : ndarray of shape (n, L)
+        The landmarks' weights in f_i.
+
+    Examples
+    --------
+    >>> X, Z = np.array([[1.0, 2.0]]), np.array([[0.5, 0.0], [3.0, 1.0]])
+    >>> base, slopes = kernel_slopes(Kernel("rbf", gamma=0.3), X, Z, np.array([[1.0, -2.0]]))
+    >>> there = Kernel("rbf", gamma=0.3).values(X, Z) @ np.array([1.0, -2.0])
+    >>> np.allclose(base + (X * slopes).sum(axis=1), there)
+    True
+    """
+    inner = X @ landmarks.T
+    inner = inner.toarray() if scipy.sparse.issparse(inner) else np.asarray(inner)
+    if kernel.function == "rbf":
+        assert kernel.gamma is not None
+        return _of_distances(kernel.gamma, X, landmarks, weights, inner)
+    if kernel.function == "linear":
+        at_zero, slopes = 0.0, np.ones_like(inner)
+    elif kernel.function == "cosine":
+        lengths = np.sqrt(np.outer(_squares(X), _squares(landmarks)))
+        at_zero, slopes = 0.0, np.divide(1.0, lengths, out=np.zeros_like(inner), where=lengths > 0)
+    else:
+        assert kernel.gamma is not None
+        gamma = kernel.gamma
+
+        def power(product: Array) -> Array:
+            return (gamma * product + kernel.coef0) ** kernel.degree
+
+        at_zero = kernel.coef0**kernel.degree
+        slopes = mean_slope(power, np.zeros_like(inner), inner)
+    return at_zero * weights.sum(axis=1), (weights * slopes) @ landmarks
+
+
+def _of_distances(
+    gamma: float, X: Any, landmarks: Any, weights: Array, inner: Array
+) -> tuple[Array, Array]:
+    squares = _squares(landmarks)
+    s = np.maximum(_squares(X), np.finfo(np.float64).tiny)[:, None]  # a row of zeros adds nothing
+    p, root = inner / s, np.sqrt(gamma * s)
+    across = np.exp(-gamma * np.maximum(squares - s * p * p, 0.0))
+    along = (erf(root * (1.0 - p)) + erf(root * p)) * (np.sqrt(np.pi) / (2.0 * root))
+    before = np.exp(-gamma * squares)
+    after = np.exp(-gamma * np.maximum(squares - 2.0 * inner + s, 0.0))
+    I0 = across * along
+    own = (weights * p * I0).sum(axis=1) + (weights * (before - after) / (2.0 * gamma * s)).sum(
+        axis=1
+    )
+    rows = X.toarray() if scipy.sparse.issparse(X) else X
+    slopes = -2.0 * gamma * (rows * own[:, None] - (weights * I0) @ landmarks)
+    return weights @ before, slopes
+
+
+def _squares(X: Any) -> Array:
+    """Squared lengths of rows."""
+    if scipy.sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)

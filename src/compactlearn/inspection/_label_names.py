@@ -1,0 +1,74 @@
+"""What labels are called, and how they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from compactlearn.core._left_out import drop_left_out
+from compactlearn.core._params import Integer, nearest
+
+
+@dataclass(frozen=True)
+class LabelNames:
+    """What labels are called, and which column of the scores is theirs."""
+
+    names: tuple[str, ...]
+    classes: tuple[Any, ...]
+    two_classes: bool
+    named: bool  # by whoever fitted the model
+    model: Any
+
+    @classmethod
+    def of(cls, model: Any) -> LabelNames:
+        """Of a fitted classifier; the classes' numbers where labels have no names."""
+        classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
+        known = getattr(model, "label_names_", None)
+        named = known is not None and len(known) == len(classes)
+        names = tuple(str(name) for name in (known if named else classes))
+        return cls(names, classes, _has_two_classes(model), named, model)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.names)
+
+    def by_column(self, Y: Any, owner: str) -> Any:
+        """Lists of names as a matrix with the model's columns; others without those left out."""
+        return drop_left_out(self.model, Y, owner=owner)
+
+    def as_matrix(self, Y: Any, owner: str) -> Any:
+        """Labels of rows as a matrix: lists of names, and a vector of classes, as well."""
+        Y = self.by_column(Y, owner)
+        if np.ndim(Y) != 1 or scipy.sparse.issparse(Y):
+            return Y
+        return (np.asarray(Y)[:, None] == np.asarray(self.classes)[None, :]).astype(np.int64)
+
+    def places(self, asked: Any) -> list[int]:
+        """The places of labels that are asked for by name or number."""
+        given = [asked] if isinstance(asked, str) or not np.iterable(asked) else list(asked)
+        return [self.place(one) for one in given]
+
+    def place(self, asked: Any) -> int:
+        """The place of one label."""
+        asked = asked.item() if isinstance(asked, np.generic) else asked
+        if asked in self.names:
+            return self.names.index(asked)
+        if not isinstance(asked, bool) and asked in self.classes:
+            return self.classes.index(asked)
+        if Integer(0, self.count - 1).accepts(asked) and isinstance(self.classes[0], str):
+            return int(asked)
+        some = ", ".join(repr(name) for name in self.names[:5])
+        raise ValueError(
+            f"Labels are asked for by name or number, this model has {self.count} ({some}"
+            f"{', ...' if self.count > 5 else ''}), and {asked!r} is none of them; pass one that "
+            f"it has.{nearest(str(asked), self.names)}"
+        )
+
+
+def _has_two_classes(model: Any) -> bool:
+    """Whether one score stands between two classes."""
+    return len(getattr(model, "classes_", ())) == 2 and getattr(model, "n_labels_", 1) == 1

@@ -1,0 +1,1 @@
+"""Model files, ONNX graphs and compressed models."""

@@ -1,0 +1,232 @@
+"""Models and files: fitting with the names of columns, and finding these again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from compactlearn.compact._any_classifier import names_of
+from compactlearn.core._validation import check_targets
+from compactlearn.datasets._blocks import BlockFiles
+from compactlearn.datasets._dataset import Dataset
+from compactlearn.datasets._formats.for_model import ModelColumns, TextColumns
+from compactlearn.datasets._formats.mixed import MixedColumns, MixedTable
+from compactlearn.datasets._formats.texts import Texts
+
+__all__ = [
+    "columns_of",
+    "encoded_names",
+    "fit_blocks_to",
+    "fit_to",
+    "last_step",
+    "strange_values",
+    "with_columns",
+]
+
+# The attribute of the last step that remembers; it is stored with the model like any other.
+_NOTE = "columns_"
+
+
+def fit_to(
+    model: Any,
+    data: Dataset | Texts | MixedTable,
+    columns: TextColumns | None = None,
+    *,
+    header: bool = True,
+) -> Any:
+    """Fit a model to what a reader has returned, and let it remember the names of the columns.
+
+    It is the model that ``model.fit(data.X, data.Y)`` makes, or ``model.fit(texts, tags)``, and its
+    labels have the data set's names.
+
+    Parameters
+    ----------
+    model : classifier, or Pipeline that ends in one
+    data : Dataset, Texts or MixedTable
+    columns : TextColumns, optional
+        The columns that texts were read from.
+    header : bool
+        Whether the table that a data set was read from has a line of names.
+
+    Examples
+    --------
+    >>> from compactlearn import CMLLClassifier
+    >>> from compactlearn.datasets import load
+    >>> data = load("enron")
+    >>> model = fit_to(CMLLClassifier(), data)
+    >>> model.label_names_ == list(data.label_names)
+    True
+    >>> columns_of(model).features == data.feature_names
+    True
+    """
+    note: dict[str, Any]
+    if isinstance(data, Texts):
+        if data.tags is None:
+            raise ValueError(
+                "A model is fitted to texts and their tags, and these texts have none; name the "
+                "column of the tags (tags, or --tags on the command line)."
+            )
+        model.fit(list(data.texts), [list(row) for row in data.tags])
+        columns = TextColumns(None) if columns is None else columns
+        note = {"text": columns.text, "tags": columns.tags, "sep": columns.sep}
+        note |= {} if columns.header else {"header": False}
+    elif isinstance(data, MixedTable):
+        known = data.columns
+        Y = data.Y if known.tags is not None else _named(data.Y, data.n_samples, known.labels)
+        model.fit(data.X, Y)
+        note = _table_note(known.features, header=known.header)
+        note |= {"categories": list(known.categories), "tags": known.tags, "sep": known.sep}
+    else:
+        names = data.label_names
+        model.fit(data.X, data.Y if names is None else _named(data.Y, data.n_samples, names))
+        note = _table_note(data.feature_names, header=header)
+    setattr(last_step(model), _NOTE, note)
+    return model
+
+
+def fit_blocks_to(
+    model: Any, data: BlockFiles, checkpoint: Path | None = None, *, header: bool = True
+) -> Any:
+    """Fit a model to files that are read in blocks, and let it remember the names of the columns.
+
+    Parameters
+    ----------
+    model : CompactClassifier
+    data : BlockFiles
+        What `compactlearn.datasets.open_blocks` has returned.
+    checkpoint : path of a folder, optional
+        As in ``fit_blocks``.
+    header : bool
+        As in `fit_to`.
+    """
+    model.fit_blocks(data, checkpoint=checkpoint)
+    setattr(model, _NOTE, _table_note(data.feature_names, header=header))
+    return model
+
+
+def _table_note(names: Sequence[str] | None, *, header: bool) -> dict[str, Any]:
+    note: dict[str, Any] = {"features": None if names is None else list(names)}
+    return note if header else {**note, "header": False}
+
+
+def columns_of(model: Any) -> ModelColumns | TextColumns | MixedColumns | None:
+    """The columns that a fitted model expects; None where that is not known.
+
+    Parameters
+    ----------
+    model : fitted classifier, or Pipeline that ends in one
+    """
+    last = last_step(model)
+    note = getattr(last, _NOTE, None)
+    note = note if isinstance(note, Mapping) else {}
+    header = note.get("header") is not False
+    if "categories" in note:
+        return MixedColumns(
+            tuple(note["features"]),
+            tuple(note["categories"]),
+            tuple(names_of(last)),
+            note.get("tags"),
+            note.get("sep", ";"),
+            header,
+        )
+    if "text" in note:
+        return TextColumns(note["text"], note.get("tags"), note.get("sep", ";"), header)
+    count = getattr(model, "n_features_in_", None)
+    if count is None:
+        return None
+    features = note.get("features", getattr(model, "feature_names_in_", None))
+    labels = getattr(last, "label_names_", None)
+    return ModelColumns(
+        int(count),
+        len(names_of(last)),
+        None if features is None else tuple(map(str, features)),
+        None if labels is None else tuple(labels),
+        header,
+    )
+
+
+def last_step(model: Any) -> Any:
+    """The classifier at the end of a pipeline, or the model itself."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    return model
+
+
+def _named(Y: Any, n_rows: int, names: Sequence[str]) -> Any:
+    """Labels with their names, in the order of their columns."""
+    return replace(check_targets(Y, n_rows), names=list(names))
+
+
+# ---- categories and missing values --------------------------------------------------------------
+
+
+def with_columns(classifier: Any, table: MixedTable) -> Pipeline:
+    """Return a pipeline that encodes the columns of a table for a classifier.
+
+    Categories become columns of 0 and 1, one for each value that a fit meets, a missing one
+    included; other values have zeros in all of them. Missing numbers become the median.
+
+    Parameters
+    ----------
+    classifier : classifier, not fitted
+    table : MixedTable
+        The rows that it will be fitted to.
+    """
+    names, chosen = table.columns.features, set(table.columns.categories)
+    categories = [j for j, name in enumerate(names) if name in chosen]
+    numbers = [j for j, name in enumerate(names) if name not in chosen]
+    steps = [
+        ("categories", OneHotEncoder(handle_unknown="ignore"), categories),
+        ("numbers", SimpleImputer(strategy="median", keep_empty_features=True), numbers),
+    ]
+    columns = ColumnTransformer([step for step in steps if step[2]])
+    return Pipeline([("columns", columns), ("classifier", classifier)])
+
+
+def encoded_names(model: Any, columns: MixedColumns) -> tuple[str, ...]:
+    """Return what the classifier's columns are called: "colour=red", or "price".
+
+    Parameters
+    ----------
+    model : Pipeline that `with_columns` has made, fitted
+    columns : MixedColumns
+    """
+    found = [
+        f"{name}={value or '(missing)'}"
+        for name, known in _known_values(model, columns).items()
+        for value in known
+    ]
+    return (*found, *(name for name in columns.features if name not in columns.categories))
+
+
+def strange_values(model: Any, table: MixedTable) -> dict[str, int]:
+    """Return how many values of each column of categories a fitted model does not know.
+
+    Parameters
+    ----------
+    model : Pipeline that `with_columns` has made, fitted
+    table : MixedTable
+        New rows. Columns without such values are left out.
+    """
+    found = {}
+    for name, known in _known_values(model, table.columns).items():
+        values = table.X[:, table.columns.features.index(name)]
+        found[name] = int(np.isin(values.astype(str), list(known), invert=True).sum())
+    return {name: count for name, count in found.items() if count}
+
+
+def _known_values(model: Any, columns: MixedColumns) -> dict[str, Sequence[str]]:
+    """The categories of each column, in the order of the encoder."""
+    if not columns.categories:
+        return {}
+    encoder = model[0].named_transformers_["categories"]
+    chosen = [name for name in columns.features if name in columns.categories]
+    return dict(zip(chosen, encoder.categories_, strict=True))

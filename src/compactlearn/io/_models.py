@@ -1,0 +1,346 @@
+"""The classifiers and embeddings of this package in model files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from compactlearn.compact._classifier import CompactClassifier
+from compactlearn.compact._cmll import CMLLClassifier
+from compactlearn.compact._fitted import FittedModel
+from compactlearn.compact._kernel_map import KernelMap
+from compactlearn.compact._kernel_regressor import KernelRegressor
+from compactlearn.compact._kernels import NAMED, Kernel
+from compactlearn.compact._label_output import LabelSpace
+from compactlearn.compact._learner import CodeRidge
+from compactlearn.compact._preparation import RowMap
+from compactlearn.compact._pruned import KeptFeatures, KeptWeights
+from compactlearn.compact._running_sums import RunningSums
+from compactlearn.compact._threshold_tuner import ThresholdTuner
+from compactlearn.decoding._learned import CodeDecoder
+from compactlearn.decoding._linear import LinearScorer
+from compactlearn.embeddings._cmll import CMLL
+from compactlearn.embeddings._cplst import CPLST
+from compactlearn.embeddings._dmlr import DMLR
+from compactlearn.embeddings._faie import FaIE
+from compactlearn.embeddings._mddm import MDDM
+from compactlearn.embeddings._original import Original
+from compactlearn.embeddings._plst import PLST
+from compactlearn.io._checks import is_number, is_sparse, matrix, numbers, require, size, threshold
+from compactlearn.io._compressing import Half, HalfSparse
+from compactlearn.io._errors import ModelFileError
+from compactlearn.io._kinds import Kind, State, allow, attributes, whole
+from compactlearn.io._sparse import SPARSE, checked_parts
+from compactlearn.linalg._moments import Moments
+from compactlearn.related._c2ae import C2AEClassifier
+from compactlearn.related._cssp import CSSP
+from compactlearn.related._grople import GroPLE
+from compactlearn.related._kernel_labels import KernelLabelSpace
+from compactlearn.related._networks._layers import Layout, Networks
+from compactlearn.related._pop import POPClassifier
+from compactlearn.related._random_codes import RandomCodes
+from compactlearn.related._rembrandt import Rembrandt
+
+_KINDS = ("multilabel", "binary", "multiclass")
+# What files from before there were such parameters mean.
+_NO_GRAPH = {
+    "label_graph": None,
+    "graph_weight": 0.1,
+    "row_graph": None,
+    "row_graph_weight": 0.001,
+    "n_neighbors": 5,
+}
+_CENTRED = {"center": True, "offset": "mean"}
+_NO_CORRECTION = {"positive_unlabelled": False, "propensities": None, "label_noise": None}
+
+
+# ---- labels -----------------------------------------------------------------------------------
+
+
+#: Parameters of a classifier that leaves out labels, in files of versions without them.
+ALL_LABELS = {"min_label_count": 1, "exclude": None}
+
+
+def check_labels(classifier: Any) -> int:
+    """What every classifier knows of its labels; returns how many columns its scores have."""
+    state = vars(classifier)
+    labels = state["_labels"]
+    require(isinstance(labels, LabelSpace), "a classifier does not know its labels")
+    require(labels.kind in _KINDS, "the labels are of no known kind")
+    n_labels = size(labels.n_labels, "the number of labels")
+    require(n_labels > 0, "there are no labels")
+    require(classifier.n_labels_ == n_labels, "the numbers of labels differ")
+    numeric = isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biuf"
+    require(numeric or labels.kind != "multilabel", "the labels have no type")
+    names = getattr(classifier, "label_names_", labels.names)
+    for known in (names, labels.names):
+        if known is not None:
+            listed = isinstance(known, list) and all(isinstance(name, str) for name in known)
+            require(listed and len(known) == n_labels, "the names are not those of the labels")
+    for classes in (labels.classes, classifier.classes_):
+        counted = isinstance(classes, np.ndarray) and classes.ndim == 1
+        least = 2 if labels.kind == "binary" else n_labels
+        require(counted and classes.size >= least, "the classes are not those of the labels")
+    left = state.get("excluded_labels_", [])
+    listed = isinstance(left, list) and all(isinstance(name, str | int) for name in left)
+    require(listed, "the labels that were left out are no names")
+    threshold(classifier.threshold_, n_labels)
+    require(is_number(state.get("_boundary", 0.0)), "the boundary is no number")
+    size(classifier.n_features_in_, "the number of features")
+    return n_labels
+
+
+def _labels_apart(labels: LabelSpace) -> dict[str, Any]:
+    """Return the fields; names of labels are shown and written wherever the model is used."""
+    for name in (*(labels.names or ()), *labels.classes.tolist()):
+        if isinstance(name, str) and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise ModelFileError(
+                f"the label name {name!r:.60} has half of a surrogate pair, which is no text that "
+                "can be written; rename the label, and fit the model again"
+            )
+    return attributes(labels)
+
+
+# ---- compact models ---------------------------------------------------------------------------
+
+
+def _fitted_apart(model: FittedModel) -> dict[str, Any]:
+    """Its fields, and what it multiplies out: nothing has to be multiplied, nor anything of a file
+    be read that no row needs, when the first row is scored."""
+    state: dict[str, Any] = attributes(model)
+    ready = None
+    ridge = model.regressor
+    if isinstance(ridge, CodeRidge) and isinstance(ridge.coef_, np.ndarray):
+        assert model.linear is not None
+        ready = (model.linear.factors, model.linear.intercept)
+    return {**state, "multiplied": ready}
+
+
+def _fitted_together(state: State) -> FittedModel:
+    ready = state.pop("multiplied")
+    model = whole(FittedModel).together(state)
+    if ready is not None:
+        _check_fitted(model)
+        factors, intercept = ready
+        linear = LinearScorer(model.steps, intercept, model.row_map.scale)
+        require(isinstance(factors, tuple), "its factors are none")
+        widths = [linear.chain.widths[stop] for stop in linear.chain.stops]
+        require(len(factors) == len(widths) - 1, "its factors are too many or too few")
+        for factor, low, high in zip(factors, widths[:-1], widths[1:], strict=True):
+            matrix(factor, (low, high), "a factor")
+        numbers(intercept, (widths[-1],), "the intercept")
+        vars(linear)["factors"] = factors
+        vars(model)["linear"] = linear
+    return model
+
+
+def _check_fitted(model: FittedModel) -> None:
+    """Matrices that are multiplied with each other must fit."""
+    width = size(model.n_columns, "the number of columns")
+    row_map = model.row_map
+    require(isinstance(row_map, RowMap), "a model does not know how rows are prepared")
+    if row_map.scale is not None:
+        numbers(row_map.scale, (width,), "the scale")
+    if row_map.as_kernel:
+        kernel = row_map.feature_map
+        known = isinstance(kernel, KernelMap) and hasattr(kernel, "landmarks_")
+        require(known and kernel.landmarks_.shape[0] == width, "a kernel has other landmarks")
+    if model.projection is not None:
+        width = numbers(model.projection, (width, None), "the projection").shape[1]
+    m, n_labels = matrix(model.decoder, (None, None), "the decoder").shape
+    if isinstance(model.regressor, CodeRidge):
+        numbers(model.regressor.coef_, (m, width), "the coefficients")
+        numbers(model.regressor.intercept_, (m,), "the intercept")
+    if not is_number(model.back):
+        numbers(model.back, (m, m), "the way back to codes")
+    numbers(model.offset, (n_labels,), "the offset")
+    threshold(model.threshold, n_labels)
+    require(isinstance(model.labels, LabelSpace), "a model does not know its labels")
+    require(model.labels.n_labels == n_labels, "the decoder has other labels")
+    require(isinstance(model.multiplied_out, frozenset), "what is multiplied out is unknown")
+
+
+def _check_compact(classifier: CompactClassifier) -> None:
+    if not hasattr(classifier, "embedding_"):
+        return  # one that is not fitted
+    n_labels, model = check_labels(classifier), vars(classifier)["_model"]
+    require(isinstance(model, FittedModel), "a classifier has no model")
+    _check_fitted(model)
+    require(model.labels.n_labels == n_labels, "the model has other labels")
+    if model.row_map.feature_map is None:
+        same = model.n_columns == classifier.n_features_in_
+        require(same, "the model has other features")
+
+
+# ---- kernels ----------------------------------------------------------------------------------
+
+
+def _check_kernel(kernel: Kernel) -> None:
+    require(isinstance(kernel.function, str) and kernel.function in NAMED, "a kernel is unknown")
+    numbered = is_number(kernel.degree) and is_number(kernel.coef0)
+    require(numbered, "a kernel has no constants")
+    require(kernel.gamma is None or is_number(kernel.gamma), "a kernel has no width")
+    if kernel.origin is not None:
+        numbers(kernel.origin, (None,), "the origin of a kernel")
+
+
+def _check_kernel_map(mapping: KernelMap) -> None:
+    state = vars(mapping)
+    if "gamma_" not in state:
+        return
+    n_features = size(mapping.n_features_in_, "the number of features")
+    if "landmarks_" not in state:
+        return
+    n = matrix(mapping.landmarks_, (None, n_features), "the landmarks").shape[0]
+    kernel, roots = state["_kernel"], state["_roots"]
+    require(isinstance(kernel, Kernel), "a kernel map has no kernel")
+    if kernel.origin is not None:
+        require(not is_sparse(mapping.landmarks_), "sparse landmarks have no origin")
+        numbers(kernel.origin, (n_features,), "the origin")
+    size(state["_count"], "the number of directions")
+    if roots is not None:
+        numbers(roots, (n,), "the weights of landmarks")
+    if "_coefficients" in state:
+        numbers(state["_coefficients"], (n, None), "the features of a kernel")
+
+
+def _check_kernel_regressor(regressor: KernelRegressor) -> None:
+    state = vars(regressor)
+    if "kernel_map_" not in state:
+        return
+    mapping = regressor.kernel_map_
+    known = isinstance(mapping, KernelMap) and hasattr(mapping, "landmarks_")
+    require(known, "a kernel regression has no rows")
+    count = mapping.landmarks_.shape[0]
+    shape = (count,) if np.ndim(regressor.dual_coef_) == 1 else (count, None)
+    numbers(regressor.dual_coef_, shape, "the coefficients of a kernel regression")
+
+
+# ---- others -----------------------------------------------------------------------------------
+
+
+def _check_moments(moments: Moments) -> None:
+    width = numbers(moments.mean, (None,), "a mean").size
+    numbers(moments.scatter, (width, width), "a scatter")
+    require(size(moments.n_left, "a number of columns") <= width, "a block is too wide")
+    require(is_number(moments.count), "a count is no number")
+
+
+def _check_sums(sums: RunningSums) -> None:
+    require(sums.moments is None or isinstance(sums.moments, Moments), "the sums are none")
+
+
+def _check_half(half: Half) -> None:
+    values, exponents = half.values, half.exponents
+    require(isinstance(values, np.ndarray) and values.dtype == np.float16, "a half is none")
+    require(isinstance(exponents, np.ndarray) and exponents.dtype == np.int16, "a half is none")
+    fits = exponents.shape == values.shape[1:] if values.size else exponents.size <= 1
+    require(fits, "the units of a half do not fit it")
+
+
+def _half_sparse_apart(half: HalfSparse) -> dict[str, Any]:
+    shape = tuple(int(n) for n in half.shape)
+    return {**vars(half), "kind": SPARSE[half.kind], "shape": shape}
+
+
+def _half_sparse_together(state: State) -> HalfSparse:
+    kinds = {name: type_ for type_, name in SPARSE.items()}
+    half = HalfSparse(**{**state, "kind": kinds[state["kind"]]})
+    require(isinstance(half.data, Half) and half.data.values.ndim == 1, "halves are none")
+    checked_parts(half.kind, half.shape, half.data.values.size, half.indices, half.indptr)
+    return half
+
+
+def _check_layout(layout: Layout) -> None:
+    for widths in (layout.features, layout.labels, layout.decoder):
+        require(isinstance(widths, tuple), "a network has no widths")
+        for width in widths:
+            require(size(width, "a width") > 0, "a layer is empty")
+
+
+def _check_c2ae(classifier: C2AEClassifier) -> None:
+    if not hasattr(classifier, "networks_"):
+        return
+    n_labels = check_labels(classifier)
+    networks = classifier.networks_
+    known = isinstance(networks, Networks) and isinstance(networks.layout, Layout)
+    require(known, "there are no networks")
+    layout = networks.layout
+    numbers(networks.flat, (layout.total,), "the weights of the networks")
+    require(len(layout.features) > 1 and len(layout.decoder) > 1, "a network has no layer")
+    n_codes = size(classifier.n_components_, "the number of codes")
+    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    require(layout.features[0] == classifier.n_features_in_, "the networks have other features")
+    require(layout.features[-1] == layout.decoder[0] == n_codes, "the networks have other codes")
+    require(layout.decoder[-1] in (columns, columns + 1), "the networks have other labels")
+    if hasattr(classifier, "scale_"):
+        numbers(classifier.scale_, (classifier.n_features_in_,), "the scale")
+
+
+def _check_pop(classifier: POPClassifier) -> None:
+    if not hasattr(classifier, "coef_"):
+        return
+    n_labels = check_labels(classifier)
+    require(is_sparse(classifier.coef_), "the weights are not sparse")
+    matrix(classifier.coef_, (n_labels, classifier.n_features_in_), "the weights")
+    numbers(classifier.intercept_, (n_labels,), "the intercepts")
+
+
+def _check_kept_features(model: KeptFeatures) -> None:
+    if not hasattr(model, "classifier_"):
+        return
+    features, inner = numbers(model.features_, (None,), "the kept features"), model.classifier_
+    require(features.dtype.kind == "i" and features.size, "the kept features are no places")
+    ordered = features[0] >= 0 and (features[1:] > features[:-1]).all()
+    require(ordered, "the kept features do not follow one another")
+    fitted = isinstance(inner, CompactClassifier) and hasattr(inner, "embedding_")
+    require(fitted, "the classifier of kept features is none")
+    require(inner.n_features_in_ == features.size, "the classifier has other features")
+
+
+def _check_kept_weights(model: KeptWeights) -> None:
+    if not hasattr(model, "weights_"):
+        return
+    require(is_sparse(model.weights_), "the weights are not sparse")
+    numbers(model.intercept_, model.weights_.shape[:1], "the intercepts")
+
+
+def _check_tuner(tuner: ThresholdTuner) -> None:
+    if not hasattr(tuner, "estimator_"):
+        return
+    n_labels = size(tuner.n_labels_, "the number of labels")
+    require(hasattr(tuner.estimator_, "predict"), "the estimator is none")
+    if tuner.threshold_ is not None:
+        threshold(tuner.threshold_, n_labels)
+    else:
+        require(0 < size(tuner.k_, "the number of labels") <= n_labels, "k is no such number")
+
+
+allow(
+    whole(CompactClassifier, _check_compact, later=_NO_CORRECTION),
+    whole(CMLLClassifier, _check_compact, later=_NO_CORRECTION | _NO_GRAPH),
+    whole(C2AEClassifier, _check_c2ae, paths=("checkpoint",)),
+    whole(POPClassifier, _check_pop),
+    whole(KeptFeatures, _check_kept_features),
+    whole(KeptWeights, _check_kept_weights),
+    whole(ThresholdTuner, _check_tuner),
+    whole(CMLL, later=_NO_GRAPH),
+    *(whole(method, later=_CENTRED) for method in (CPLST, PLST)),
+    *(whole(method) for method in (DMLR, FaIE, MDDM, Original)),
+    *(whole(method) for method in (CSSP, GroPLE, KernelLabelSpace, RandomCodes, Rembrandt)),
+    whole(KernelMap, _check_kernel_map),
+    whole(KernelRegressor, _check_kernel_regressor),
+    whole(Kernel, _check_kernel),
+    Kind("LabelSpace", LabelSpace, _labels_apart, whole(LabelSpace).together),
+    whole(RowMap),
+    whole(CodeRidge),
+    whole(CodeDecoder),
+    whole(Moments, _check_moments),
+    whole(RunningSums, _check_sums),
+    whole(Layout, _check_layout),
+    whole(Networks),
+    whole(Half, _check_half),
+    Kind("HalfSparse", HalfSparse, _half_sparse_apart, _half_sparse_together),
+    Kind("FittedModel", FittedModel, _fitted_apart, _fitted_together),
+)

@@ -1,0 +1,295 @@
+"""Named arrays in one file, in the safetensors format, with a digest of every byte.
+
+The file is eight bytes with the length of a header, the header (JSON: type, shape and place of each
+array, and a few texts), and the arrays one after the other. Every program that reads safetensors
+reads it. This reader asks for more than the format does: digests, no array that is not named, no
+byte beyond the last array. Nothing that the header claims is believed before it is held against
+the length of the file, so that no claim can make this process ask for memory.
+
+Arrays of at least 64 KiB begin at a multiple of 64 bytes, and can be used where they lie: of a
+large file nothing but the header and the small arrays is read when it is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import mmap
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.io._errors import ModelFileError
+
+FORMAT = "compactlearn model"
+VERSION = 1
+
+ALWAYS_WHOLE = 64 * 2**20  # a file of up to so many bytes is read, and all of it checked
+SMALL = 64 * 2**10  # arrays below are copied when they are read, and checked in any file
+ALIGNMENT = 64
+LARGEST_HEADER = 100_000_000  # bytes: the bound of the safetensors package
+
+TYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "I16": np.dtype("<i2"),
+    "I8": np.dtype("i1"),
+    "U64": np.dtype("<u8"),
+    "U32": np.dtype("<u4"),
+    "U16": np.dtype("<u2"),
+    "U8": np.dtype("u1"),
+    "BOOL": np.dtype("?"),
+}
+NAMES = {dtype: name for name, dtype in TYPES.items()}
+
+_FILLER = "filler."  # arrays that bring the next one to its place
+_BLANK = "0" * 64  # stands for the header's own digest while that is computed
+_DAMAGED = "the file is damaged, or was changed; get it again from where it was made"
+
+
+def digest(array: NDArray[Any]) -> str:
+    """SHA-256 of the bytes of an array in C order."""
+    return hashlib.sha256(array.reshape(-1).view(np.uint8).data).hexdigest()
+
+
+# ---- writing ----------------------------------------------------------------------------------
+
+
+def write(stream: BinaryIO, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, str]) -> None:
+    """Write arrays in C order and of the types of `TYPES`, and some texts."""
+    laid = dict(_with_fillers(arrays))
+    digests = {name: digest(array) for name, array in laid.items()}
+    header: dict[str, Any] = {
+        "__metadata__": {
+            "format": FORMAT,
+            "format_version": str(VERSION),
+            **about,
+            "digests": json.dumps(digests, separators=(",", ":")),
+            "header_digest": _BLANK,
+        }
+    }
+    end = 0
+    for name, array in laid.items():
+        begin, end = end, end + array.nbytes
+        header[name] = {
+            "dtype": NAMES[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [begin, end],
+        }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(8 + len(text)) % ALIGNMENT)
+    text = text.replace(_BLANK.encode(), hashlib.sha256(text).hexdigest().encode(), 1)
+    stream.write(len(text).to_bytes(8, "little"))
+    stream.write(text)
+    for array in laid.values():
+        stream.write(array.reshape(-1).view(np.uint8).data)
+
+
+def _with_fillers(arrays: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays in their order, and before a large one what brings it to its place."""
+    end = 0
+    for name, array in arrays.items():
+        missing = -end % ALIGNMENT if array.nbytes >= SMALL else 0
+        if missing:
+            yield f"{_FILLER}{name}", np.zeros(missing, dtype=np.uint8)
+        yield name, array
+        end += missing + array.nbytes
+
+
+# ---- reading ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One array: its type and shape, and its place after the header."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class TensorFile:
+    """What a file holds: arrays by their names, and texts. The arrays cannot be written to."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    about: Mapping[str, str]
+
+
+def read(path: str | os.PathLike[str], *, verify: bool | str, memory_map: bool | str) -> TensorFile:
+    """Open a file; every doubt about it is a `ModelFileError`.
+
+    ``verify="auto"`` checks the digests of all arrays of a file of up to 64 MiB, and in a larger
+    one those of texts and of arrays below 64 KiB; True of all. ``memory_map="auto"`` maps the
+    larger ones.
+    """
+    path = Path(path)
+    with _opened(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        header, about, start = _header(stream, size, path)
+        entries = _entries(header, size - start, path)
+        digests = _digests(about, entries, path)
+        large = size > ALWAYS_WHOLE
+        mapped = large if memory_map == "auto" else bool(memory_map)
+        buffer: Any
+        if mapped:
+            buffer = mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ)
+        else:
+            stream.seek(0)
+            buffer = stream.read(size)
+        if len(buffer) != size:
+            raise _damaged(path, "its length changed while it was read")
+    every = not large if verify == "auto" else bool(verify)
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, entry in entries.items():
+        array = _array(buffer, entry, start)
+        small = array.nbytes < SMALL
+        checked = every or small or entry.dtype == np.uint8  # descriptions and texts are bytes
+        if checked and digest(array) != digests[name]:
+            raise _damaged(path, f"the digest of its part {name!r} is another")
+        if name.startswith(_FILLER):
+            continue
+        if small:
+            array = array.copy()
+            array.setflags(write=False)
+        arrays[name] = array
+    return TensorFile(arrays, about)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a regular file; a pipe or a device, which might never answer, is not waited for."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ModelFileError(
+            f"load_model reads regular files, and {str(path)!r} is a folder, device or pipe; pass "
+            "the path of a file that save has written."
+        )
+    return os.fdopen(descriptor, "rb")
+
+
+def _array(buffer: Any, entry: Entry, start: int) -> NDArray[Any]:
+    count = math.prod(entry.shape)
+    if not count:
+        return np.empty(entry.shape, dtype=entry.dtype)
+    flat = np.frombuffer(buffer, dtype=entry.dtype, count=count, offset=start + entry.begin)
+    return flat.reshape(entry.shape)
+
+
+def _damaged(path: Path, why: str) -> ModelFileError:
+    return ModelFileError(f"{str(path)!r} cannot be loaded: {why}; {_DAMAGED}.")
+
+
+def _header(stream: BinaryIO, size: int, path: Path) -> tuple[dict[str, Any], dict[str, str], int]:
+    """The header, its texts, and where the arrays begin; whatever else it is, say so."""
+    first = stream.read(8)
+    length = int.from_bytes(first, "little")
+    if not 2 <= length <= min(size - 8, LARGEST_HEADER):
+        raise _no_model_file(path, first, size)
+    text = stream.read(length)
+    if text[:1] != b"{":
+        raise _no_model_file(path, first, size)
+    try:
+        header = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        about = header.pop("__metadata__")
+    except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
+        raise _damaged(path, f"its header cannot be read ({error!r:.80})") from error
+    if not isinstance(about, dict) or not all(isinstance(value, str) for value in about.values()):
+        raise _damaged(path, "its header has no texts that say what it is")
+    if about.get("format") != FORMAT:
+        raise ModelFileError(
+            f"{str(path)!r} is a safetensors file, and none that holds a model of compactlearn; "
+            "load_model reads what save has written."
+        )
+    version = about.get("format_version", "")
+    if version != str(VERSION):
+        raise ModelFileError(
+            f"{str(path)!r} has version {version!r:.20} of the file format, written by "
+            f"compactlearn {about.get('library_version', 'unknown')!r:.20}, and this compactlearn "
+            f"reads version {VERSION}; install a newer compactlearn, or save the model again with "
+            "this one."
+        )
+    own = about.get("header_digest", "")
+    written = re.fullmatch("[0-9a-f]{64}", own) is not None
+    blank = text.replace(own.encode(), _BLANK.encode(), 1) if written else b""
+    if hashlib.sha256(blank).hexdigest() != own:
+        raise _damaged(path, "the digest of its header is another")
+    return header, about, 8 + length
+
+
+def _no_model_file(path: Path, first: bytes, size: int) -> ModelFileError:
+    what = "no model file of compactlearn"
+    if not size:
+        what = "empty"
+    elif first[:1] == b"\x80" and first[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        what = "a pickle, which would have to be executed to be loaded"
+    elif first[:4] == b"PK\x03\x04":
+        what = "a zip archive, as .npz, .skops and .xlsx files are"
+    return ModelFileError(
+        f"load_model reads whole files that save has written, and {str(path)!r} is {what} (or the "
+        "beginning of one); pass another path, or get the file again from where it was made."
+    )
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _entries(header: dict[str, Any], length: int, path: Path) -> dict[str, Entry]:
+    """The arrays, each of which begins where the one before ends; the last ends with the file."""
+    entries, end = {}, 0
+    for name, claim in header.items():
+        entry = _entry(claim)
+        if entry is None or entry.begin != end:
+            raise _damaged(path, f"the place of its part {name!r:.40} makes no sense")
+        entries[name], end = entry, entry.end
+    if end != length:
+        raise _damaged(path, f"its arrays take {end} bytes, and it has {length} for them")
+    return entries
+
+
+def _entry(claim: Any) -> Entry | None:
+    if not isinstance(claim, dict) or set(claim) != {"dtype", "shape", "data_offsets"}:
+        return None
+    shape, offsets = claim["shape"], claim["data_offsets"]
+    numbers = isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2
+    if not numbers or not all(type(n) is int and 0 <= n < 2**63 for n in [*shape, *offsets]):
+        return None
+    dtype = TYPES.get(claim["dtype"]) if isinstance(claim["dtype"], str) else None
+    begin, end = offsets
+    # Integers of Python have no bound: a product of claims cannot wrap around to a small one.
+    if dtype is None or len(shape) > 8 or math.prod(shape) * dtype.itemsize != end - begin:
+        return None
+    if math.prod(n for n in shape if n) * dtype.itemsize >= 2**62:  # 0 times too much
+        return None
+    return Entry(dtype, tuple(shape), begin, end)
+
+
+def _digests(about: Mapping[str, str], entries: Mapping[str, Entry], path: Path) -> dict[str, str]:
+    try:
+        digests = json.loads(about["digests"])
+    except (KeyError, ValueError, RecursionError) as error:
+        raise _damaged(path, "its table of digests cannot be read") from error
+    if not isinstance(digests, dict) or set(digests) != set(entries):
+        raise _damaged(path, "its table of digests is not that of its arrays")
+    return digests

@@ -1,0 +1,154 @@
+"""Forests of scikit-learn in model files: the nodes of all trees as columns, one after the other.
+
+Compiled code walks from a node to its children and looks at the feature that it names, without
+asking whether these exist. So every column is checked before a tree is made of it. The trees are
+copied when they are made: they are the one part of a model that loading reads in full.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.tree._tree import Tree
+
+from compactlearn.io._allowed import check_attributes, check_parameters
+from compactlearn.io._checks import numbers, require, size
+from compactlearn.io._errors import ADVICE, ModelFileError
+from compactlearn.io._foreign import advised, parameters_of, with_defaults
+from compactlearn.io._kinds import Kind, State, allow
+
+_LEAF, _NO_FEATURE = -1, -2
+_KEPT = ("n_features_in_", "n_outputs_", "feature_names_in_", "_n_samples", "_n_samples_bootstrap")
+# What follows from these, and what only out-of-bag scores would need, once a fit is over.
+_SPARE = ("estimator", "estimator_params", "class_weight", "estimator_", "estimators_")
+_SPARE += ("_sample_weight",)
+_COLUMNS = ("left_child", "right_child", "feature", "threshold", "impurity", "n_node_samples")
+_COLUMNS += ("weighted_n_node_samples", "missing_go_to_left")
+
+
+def _node_type() -> np.dtype[Any]:
+    """What scikit-learn keeps of a node; it may differ between its versions."""
+    return Tree(1, np.ones(1, dtype=np.intp), 1).__getstate__()["nodes"].dtype
+
+
+def _apart(forest: Any) -> dict[str, Any]:
+    parameters = parameters_of(forest)
+    strange = set(vars(forest)) - {*parameters, *_KEPT, *_SPARE}
+    if strange:
+        raise ModelFileError(
+            f"its type, {type(forest).__name__}, has attributes ({', '.join(sorted(strange))}) "
+            f"that the file format does not know of it; {ADVICE}"
+        )
+    advised(check_parameters, type(forest), parameters, parameters)
+    if not hasattr(forest, "estimators_"):
+        return {"parameters": parameters}
+    trees = [estimator.tree_ for estimator in forest.estimators_]
+    states = [tree.__getstate__() for tree in trees]
+    nodes = np.concatenate([state["nodes"] for state in states])
+    if set(nodes.dtype.names or ()) != set(_COLUMNS):
+        raise ModelFileError(
+            f"its trees are of a version of scikit-learn with other nodes; {ADVICE}"
+        )
+    return {
+        "parameters": parameters,
+        "attributes": {name: vars(forest)[name] for name in _KEPT if name in vars(forest)},
+        "seeds": np.array([tree.random_state for tree in forest.estimators_], dtype=np.int64),
+        "max_features": np.array([tree.max_features_ for tree in forest.estimators_]),
+        "sizes": np.array([tree.node_count for tree in trees], dtype=np.int64),
+        "values": np.concatenate([state["values"] for state in states])[:, :, 0],
+        **{name: np.ascontiguousarray(nodes[name]) for name in _COLUMNS},
+    }
+
+
+def depth_of(left: NDArray[Any], right: NDArray[Any]) -> int:
+    """The depth of a tree whose nodes stand after their parents; anything else is refused.
+
+    >>> depth_of(np.array([1, -1, 3, -1, -1]), np.array([2, -1, 4, -1, -1]))
+    2
+    """
+    n_nodes = left.size
+    inner = np.flatnonzero(left != _LEAF)
+    require(((left == _LEAF) == (right == _LEAF)).all(), "a branching has one side only")
+    children = np.concatenate([left[inner], right[inner]])
+    after = children > np.concatenate([inner, inner])
+    require(after.all() and (children < n_nodes).all(), "a branch of a tree leads nowhere")
+    met = np.bincount(children, minlength=n_nodes)
+    require(met[0] == 0 and (met[1:] == 1).all(), "the branches of a tree meet")
+    depth, level = 0, np.zeros(1, dtype=np.intp)
+    while (level := level[left[level] != _LEAF]).size:
+        level = np.concatenate([left[level], right[level]])
+        depth += 1
+    return depth
+
+
+def _tree(nodes: NDArray[Any], values: NDArray[Any], n_features: int) -> Tree:
+    left, right, feature = nodes["left_child"], nodes["right_child"], nodes["feature"]
+    depth = depth_of(left, right)
+    named = feature[left != _LEAF]
+    require(((named >= 0) & (named < n_features)).all(), "a branching asks for no feature")
+    require((feature[left == _LEAF] == _NO_FEATURE).all(), "a leaf asks for a feature")
+    n_outputs = values.shape[1]
+    tree = Tree(n_features, np.ones(n_outputs, dtype=np.intp), n_outputs)
+    tree.__setstate__(
+        {
+            "max_depth": depth,
+            "node_count": nodes.size,
+            "nodes": nodes,
+            "values": np.ascontiguousarray(values[:, :, None], dtype=np.float64),
+        }
+    )
+    return tree
+
+
+def _nodes(state: State) -> NDArray[Any]:
+    type_ = _node_type()
+    require(set(type_.names or ()) == set(_COLUMNS), "this scikit-learn has other trees")
+    total = numbers(state["left_child"], (None,), "the nodes of trees").size
+    nodes = np.zeros(total, dtype=type_)
+    for name in _COLUMNS:
+        column = numbers(state[name], (total,), f"{name} of trees")
+        require(column.dtype.kind == type_[name].kind, f"{name} of trees is of another type")
+        nodes[name] = column
+    return nodes
+
+
+def _kind(type_: Any) -> Kind:
+    def together(state: State) -> Any:
+        forest = type_(**with_defaults(type_, state.pop("parameters"), set()))
+        if not state:
+            return forest  # one that is not fitted
+        given = state["attributes"]
+        require(isinstance(given, dict) and set(given) <= set(_KEPT), "a forest has other parts")
+        check_attributes(type_, given, given)
+        vars(forest).update(given)
+        n_features = size(forest.n_features_in_, "the number of features")
+        nodes = _nodes(state)
+        values = numbers(state["values"], (nodes.size, None), "the leaves of trees")
+        require(values.shape[1] == size(forest.n_outputs_, "n_outputs_"), "trees have other labels")
+        sizes = numbers(state["sizes"], (None,), "the sizes of trees")
+        require(sizes.dtype == np.int64 and sizes.size > 0, "there are no trees")
+        require((sizes > 0).all() and (sizes <= nodes.size).all(), "a tree has no nodes")
+        require(sum(sizes.tolist()) == nodes.size, "the sizes of trees are others")
+        seeds = numbers(state["seeds"], sizes.shape, "the seeds of trees")
+        looked = numbers(state["max_features"], sizes.shape, "the features of trees")
+        shared = {name: getattr(forest, name) for name in forest.estimator_params}
+        forest.estimator_ = forest.estimator
+        forest.estimators_ = []
+        end = 0
+        for count, seed, most in zip(*(a.tolist() for a in (sizes, seeds, looked)), strict=True):
+            part = slice(end, end := end + count)
+            tree = clone(forest.estimator).set_params(**{**shared, "random_state": seed})
+            tree.n_features_in_, tree.n_outputs_ = n_features, values.shape[1]
+            tree.max_features_ = most
+            tree.tree_ = _tree(nodes[part], values[part], n_features)
+            forest.estimators_.append(tree)
+        return forest
+
+    return Kind(f"sklearn {type_.__name__}", type_, _apart, together)
+
+
+allow(_kind(ExtraTreesRegressor), _kind(RandomForestRegressor))

@@ -1,0 +1,122 @@
+"""What is done to rows before a model: written as nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+from compactlearn.compact._kernel_map import KernelMap
+from compactlearn.compact._kernels import Kernel
+from compactlearn.compact._unit_rows import UnitRows
+from compactlearn.io.onnx._foreign import write_foreign
+from compactlearn.io.onnx._graph import Graph
+from compactlearn.io.onnx._texts import VECTORISERS, write_vectoriser
+
+
+def write_rows(graph: Graph, step: Any, x: str, n_columns: int | None) -> str:
+    """Rows after a fitted transformer; ``n_columns`` is how many they have before it."""
+    if step is None or step == "passthrough":
+        return x
+    if isinstance(step, Pipeline):
+        return write_steps(graph, step, x, n_columns)[0]
+    if isinstance(step, VECTORISERS):
+        return write_vectoriser(graph, step, x)
+    if isinstance(step, KernelMap):
+        return _write_features(graph, step, x)
+    if isinstance(step, UnitRows) or (isinstance(step, Normalizer) and step.norm == "l2"):
+        return graph.unit_rows(x)
+    if isinstance(step, StandardScaler):
+        return _write_scaler(graph, step, x)
+    return write_foreign(graph, step, x, n_columns)
+
+
+def write_steps(
+    graph: Graph, pipeline: Pipeline, x: str, n_columns: int | None
+) -> tuple[str, int | None]:
+    """Rows after all steps of a pipeline, and how many columns they have."""
+    for _, step in pipeline.steps:
+        x = write_rows(graph, step, x, n_columns)
+        n_columns = columns_after(step, n_columns)
+    return x, n_columns
+
+
+def columns_after(step: Any, n_columns: int | None) -> int | None:
+    """How many columns a fitted transformer makes, as far as it can say."""
+    if step is None or step == "passthrough" or isinstance(step, UnitRows):
+        return n_columns
+    try:
+        return len(step.get_feature_names_out())
+    except (AttributeError, ValueError):
+        return None
+
+
+def _write_scaler(graph: Graph, scaler: StandardScaler, x: str) -> str:
+    if scaler.with_mean:
+        x = graph.add("Sub", x, graph.numbers(scaler.mean_))
+    return graph.add("Div", x, graph.numbers(scaler.scale_)) if scaler.with_std else x
+
+
+def _write_features(graph: Graph, kernel_map: KernelMap, x: str) -> str:
+    """The features that factor a kernel, or its random features."""
+    if not hasattr(kernel_map, "landmarks_"):
+        return _write_random_features(graph, kernel_map, x)
+    return write_kernel_products(graph, kernel_map, x, kernel_map.coefficients_)
+
+
+def _write_random_features(graph: Graph, kernel_map: KernelMap, x: str) -> str:
+    sampler = kernel_map.sampler_
+    angles = graph.affine(x, [sampler.random_weights_], sampler.random_offset_)
+    sizes = np.full(sampler.n_components, np.sqrt(2.0 / sampler.n_components))
+    return graph.scaled(graph.add("Cos", angles), sizes)
+
+
+def write_kernel_products(graph: Graph, kernel_map: KernelMap, x: str, factor: Any) -> str:
+    """Kernel values of rows against the landmarks (N, L), times a matrix (L, d).
+
+    In double precision, whatever the graph computes in: the matrix of a kernel method has large
+    entries of either sign, whose products with kernel values nearly cancel.
+    """
+    kernel, B = kernel_map.kernel_, kernel_map.landmarks_
+    B = np.asarray(B.toarray() if scipy.sparse.issparse(B) else B, dtype=np.float64)
+    if kernel.function == "linear":
+        return graph.add("MatMul", x, graph.numbers(B.T @ factor))
+    outside = graph.dtype
+    with graph.double():
+        x = graph.cast(x, np.float64)
+        products = graph.add("MatMul", _kernel_values(graph, kernel, x, B), graph.numbers(factor))
+    return graph.cast(products, outside)
+
+
+def _kernel_values(graph: Graph, kernel: Kernel, x: str, B: Any) -> str:
+    if kernel.function == "rbf":
+        return _rbf_values(graph, kernel, x, B)
+    if kernel.function == "cosine":
+        lengths = np.linalg.norm(B, axis=1, keepdims=True)
+        unit = B / np.where(lengths > 0, lengths, 1.0)
+        return graph.add("MatMul", graph.unit_rows(x), graph.numbers(unit.T))
+    if kernel.function == "poly":
+        assert kernel.gamma is not None
+        x = graph.scaled(x, np.full(B.shape[1], kernel.gamma))
+        inner = graph.affine(x, [B.T], kernel.coef0)
+        return graph.add("Pow", inner, graph.numbers(float(kernel.degree)))
+    raise ValueError(
+        f"to_onnx knows the kernels 'rbf', 'linear', 'poly' and 'cosine', and this model has the "
+        f"function {kernel.label}, which only Python can call; fit with one of these, or serve "
+        "the model by compactlearn.load_model."
+    )
+
+
+def _rbf_values(graph: Graph, kernel: Kernel, x: str, B: Any) -> str:
+    """``exp(-gamma (|a|² + |b|² - 2ab))``; what rounding takes below 0 is 0, as in scikit-learn."""
+    if kernel.origin is not None:
+        x, B = graph.add("Sub", x, graph.numbers(kernel.origin)), B - kernel.origin
+    squares = graph.row_sums(graph.add("Mul", x, x))
+    distances = graph.affine(x, [B.T], -0.5 * np.einsum("ij,ij->i", B, B))
+    distances = graph.add("Sub", squares, graph.times(distances, 2.0))
+    assert kernel.gamma is not None
+    distances = graph.clipped(distances, 0.0, None)
+    return graph.add("Exp", graph.times(distances, -kernel.gamma))

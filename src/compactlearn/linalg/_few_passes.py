@@ -1,0 +1,170 @@
+"""Leading eigenpairs by as few products as possible, each with many columns at once.
+
+Where a product is a pass over files it costs the same for eight columns as for a hundred, or
+nearly so. So the block is as wide as the number of pairs wanted and somewhat more, and the pairs
+are sought in the span of all the products made (Musco and Musco, "Randomized block Krylov methods
+for stronger and faster approximate singular value decomposition", 2015): a handful of products in
+place of the hundred that narrow blocks would need.
+
+A block so wide, of random numbers, has a share of every leading eigenvector, so that none is
+overlooked; what the sum of the values found may fall short by is bounded as in
+:mod:`compactlearn.linalg._lanczos`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.core._deadline import checkpoint
+from compactlearn.core._threads import look_again
+from compactlearn.linalg import _dense as dense
+from compactlearn.linalg._eigen import EigenSolution, Status, numerical_rank
+from compactlearn.linalg._lanczos import Multiplies, largest_sum, next_block, small_pairs
+from compactlearn.linalg._moments import row_blocks
+
+Array = NDArray[np.float64]
+
+MOST_PRODUCTS = 6
+
+
+def block_width(count: int) -> int:
+    """Columns of a block for so many pairs.
+
+    >>> block_width(10), block_width(300)
+    (20, 330)
+    """
+    return count + max(10, count // 10)
+
+
+def multiplied_out(order: int, count: int) -> bool:
+    """Whether the matrix is no larger than the products would be: one with the identity then."""
+    return order <= (MOST_PRODUCTS + 1) * block_width(count)
+
+
+def most_products(order: int, count: int) -> int:
+    """How many products are made at most."""
+    return 1 if multiplied_out(order, count) else MOST_PRODUCTS
+
+
+def needed_bytes(order: int, count: int) -> int:
+    """Estimated bytes of a search, beyond what a product takes by itself."""
+    width = block_width(count)
+    if multiplied_out(order, count):
+        return 8 * 4 * order**2
+    return 8 * order * (MOST_PRODUCTS + 5) * width
+
+
+Search = Generator[Array, Array, EigenSolution]
+
+
+def few_pairs(
+    matrix: Multiplies, count: int, share: float, scale: float = 0.0, seed: int = 0
+) -> EigenSolution:
+    """What :func:`search` finds for one matrix.
+
+    >>> from compactlearn.linalg._operators import Plain
+    >>> few_pairs(Plain(np.diag([1.0, 3.0, 2.0])), 2, 0.999).values
+    array([3., 2.])
+    """
+    one = search(matrix.shape[0], count, share, scale, seed)
+    return together([one], lambda asked: {0: matrix @ asked[0]})[0]
+
+
+def together(
+    searches: Sequence[Search], multiply: Callable[[dict[int, Array]], dict[int, Array]]
+) -> list[EigenSolution]:
+    """Several searches side by side; ``multiply`` makes the products of all that go on at once.
+
+    It is given a block of columns for each of them, by their places, and returns as many products.
+    """
+    found: dict[int, EigenSolution] = {}
+    asked = {place: next(one) for place, one in enumerate(searches)}
+    while asked:
+        products = multiply(asked)
+        blocks, asked = asked, {}
+        for place in blocks:
+            try:
+                asked[place] = searches[place].send(products.pop(place))
+            except StopIteration as ended:
+                found[place] = ended.value
+    return [found[place] for place in range(len(searches))]
+
+
+def search(n: int, count: int, share: float, scale: float = 0.0, seed: int = 0) -> Search:
+    """Pairs whose values have a ``share`` of the largest sum that ``count`` can have, or what so
+    few products have come to; which of the two is said by the ``share`` of what comes back.
+
+    It yields columns, and is sent the products of a matrix of order ``n`` with them. ``scale`` is
+    as in :func:`compactlearn.linalg._eigen.leading_eigenpairs`.
+    """
+    count = min(count, n)
+    if multiplied_out(n, count):
+        values, vectors = small_pairs((yield np.eye(n)))
+        values, vectors, reached, images = values[:count], vectors[:, :count], 1.0, None
+        stats: dict[str, Any] = {"route": "multiplied out", "products": 1}
+    else:
+        values, vectors, reached, images, products = yield from _krylov(n, count, share, seed)
+        stats = {"route": "few passes", "products": products}
+    rank = numerical_rank(values, n, scale)
+    status = Status.RANK_DEFICIENT if rank < count else Status.CONVERGED
+    images = None if images is None else images[:, :rank]
+    return EigenSolution(values[:rank], vectors[:, :rank], status, stats, reached, images)
+
+
+def _krylov(
+    n: int, count: int, share: float, seed: int
+) -> Generator[Array, Array, tuple[Array, Array, float, Array, int]]:
+    """Block Krylov with full orthogonalisation, and a Rayleigh-Ritz step after each product."""
+    b = block_width(count)
+    rng = np.random.default_rng(seed)
+    basis: list[Array] = []  # its columns, block by block
+    T = np.zeros((MOST_PRODUCTS * b, MOST_PRODUCTS * b))
+    block = dense.qr(rng.standard_normal((n, b)))[0]
+    for product in range(1, MOST_PRODUCTS + 1):
+        checkpoint()
+        look_again()
+        size = product * b
+        active = slice(size - b, size)
+        basis.append(block)
+        W = np.require((yield block), requirements="W")  # one that was stored cannot be changed
+        H = _take_off(W, basis)
+        T[:size, active], T[active, :size] = H, H.T
+        block, R = next_block(W, basis, float(np.abs(H).max(initial=0.0)), rng)
+        del W
+        theta, S = small_pairs(T[:size, :size], in_place=True)
+        coupling = R @ S[active]
+        bound = largest_sum(theta, coupling, count, 0.0)
+        reached = min(1.0, float(theta[:count].sum() / bound)) if bound > 0 else 1.0
+        if reached >= share:
+            break
+    values = theta[:count]
+    vectors = np.empty((n, count))
+    for rows in row_blocks(n, size):
+        vectors[rows] = np.hstack([part[rows] for part in basis]) @ S[:, :count]
+    basis.clear()  # by far the most memory here, and what follows needs another matrix so tall
+    images = block @ coupling[:, :count]
+    for rows in row_blocks(*images.shape):
+        images[rows] += vectors[rows] * values
+    return values, vectors, reached, images, product
+
+
+def _take_off(W: Array, basis: Sequence[Array]) -> Array:
+    """Take the part of W in the span of the blocks Q out of it, twice (once is not enough); return
+    Q'W.
+
+    In place and some rows at a time: with as many columns as here, another matrix of that size is
+    what the memory of a search is made of.
+    """
+    width = W.shape[1]
+    total = np.zeros((len(basis) * width, width))
+    for _ in range(2):
+        H = [Q.T @ W for Q in basis]
+        for Q, own in zip(basis, H, strict=True):
+            for rows in row_blocks(*W.shape):
+                W[rows] -= Q[rows] @ own
+        total += np.vstack(H)
+    return total

@@ -1,0 +1,193 @@
+"""The moments regime: the rows are gone, everything follows from first and second moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.linalg import _eigen as eigen
+from compactlearn.linalg._arrays import beside, zeros_beside
+from compactlearn.linalg._codes import Codes, offset_scale
+from compactlearn.linalg._dense import self_product
+from compactlearn.linalg._eigen import leading_eigenpairs
+from compactlearn.linalg._graded import column_floor
+from compactlearn.linalg._hats import HatFactor
+from compactlearn.linalg._moments import Moments
+from compactlearn.linalg._pairs import KeptRidge, Pair
+from compactlearn.linalg._ridge import GramSystem, LearnedPath
+from compactlearn.linalg._smoothing import Smoothing
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MomentsRidge(KeptRidge):
+    """Ridge regressions on all of the left block, from moments."""
+
+    moments: Moments
+    system: GramSystem
+
+    def solve(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
+        total = None if bias == "target" else codes.total
+        return self.system.solve(codes.left, alpha, bias, total), True
+
+    def directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
+        return self.solve(codes, alpha, "free")
+
+    def path(self, codes: Codes) -> LearnedPath:
+        return self.system.learned(codes.left, codes.total / self.moments.count)
+
+    def hat(self, kind: str, ridge: float) -> HatFactor:
+        moments = self.moments
+        root, squares = self.system.path_of(kind).hat_root(ridge)
+        if kind == "intercept":
+            columns = np.hstack([np.zeros((moments.n_left, 1)), root])
+            constants = zeros_beside((root.shape[1] + 1,), root)
+            constants[0] = float(1.0 / np.sqrt(moments.count))
+            return HatFactor(moments, columns, constants, np.append(1.0, squares))
+        columns = root[1:] if kind == "penalised" else root
+        constants = np.zeros(root.shape[1]) if kind == "centred" else moments.mean_left @ columns
+        if kind == "penalised":
+            constants = constants + root[0]
+        return HatFactor(moments, columns, constants, squares)
+
+    def hat_gram(self, kind: str, ridge: float, *, centre: bool = True) -> Array:
+        Sxy = self.moments.left_right
+        if centre:
+            S = Sxy.T @ self.system.solve(Sxy, ridge, kind)
+            return (S + S.T) / 2
+        hat = self.hat(kind, ridge)
+        constant = self.moments.count * np.outer(hat.constants, self.moments.mean_right)
+        return self_product((hat.columns.T @ Sxy + constant).T)
+
+
+class MomentsPair(Pair):
+    """Everything from first and second moments."""
+
+    regime = "moments"
+
+    def __init__(self, moments: Moments, *, given_left: int | None = None) -> None:
+        self.moments = moments
+        self.count = moments.count
+        self.n_left, self.n_right = moments.n_left, moments.n_right
+        self.given_left = self.n_left if given_left is None else given_left
+        self.mean_left, self.mean_right = moments.mean_left, moments.mean_right
+
+    @cached_property
+    def ridge(self) -> MomentsRidge:  # type: ignore[override]
+        gram, mean, count = self.moments.left_left, self.mean_left, self.count
+        return MomentsRidge(self.moments, GramSystem(gram, mean, count, column_floor(mean, count)))
+
+    @cached_property
+    def _right_right(self) -> Array:
+        return self.moments.right_right
+
+    @cached_property
+    def left_energy(self) -> float:  # type: ignore[override]
+        return float(np.trace(self.moments.left_left))
+
+    @cached_property
+    def right_energy(self) -> float:  # type: ignore[override]
+        return float(np.trace(self._right_right))
+
+    @property
+    def right_gram_energy(self) -> float:
+        return float(np.sum(self._right_right**2))
+
+    @property
+    def cross_energy(self) -> float:
+        return float(np.sum(self.moments.left_right**2))
+
+    @property
+    def rounding_scale(self) -> float:
+        moments = self.moments
+        return moments.rounding + self.left_energy if moments.rounding else 0.0
+
+    @property
+    def variances(self) -> Array:
+        return np.diag(self.moments.left_left)
+
+    def leading_codes(
+        self,
+        size: int,
+        balance: float,
+        projection: Array | None = None,
+        seed: int = 0,
+        smoothing: Smoothing | None = None,
+    ) -> Codes:
+        Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
+        P, root = projection, float(np.sqrt(balance))
+        inner = self.n_left if P is None else P.shape[1]
+        G = zeros_beside((inner + self.n_right, inner + self.n_right), Sxx)
+        G[:inner, :inner] = Sxx if P is None else P.T @ (Sxx @ P)
+        G[:inner, :inner] *= balance
+        R = None if smoothing is None else smoothing @ beside(np.eye(self.n_right), Sxx)
+        SxyR = Sxy if R is None else Sxy @ R
+        G[:inner, inner:] = SxyR if P is None else P.T @ SxyR
+        G[:inner, inner:] *= root
+        G[inner:, :inner] = G[:inner, inner:].T
+        G[inner:, inner:] = Syy if R is None else R.T @ Syy @ R
+        # Transposed, a C-ordered symmetric matrix is the Fortran-ordered one LAPACK works in.
+        order = self.n_left + self.n_right
+        scale = offset_scale(balance * self.moments.rounding, order)
+        solution = leading_eigenpairs(G.T, size, rank_size=order, scale=scale, overwrite=True)
+        del G
+        q = solution.vectors / np.sqrt(solution.values)
+        a = root * q[:inner]
+        if P is not None:
+            a = P @ a
+        b = q[inner:] if R is None else R @ q[inner:]
+        return Codes(
+            left=Sxx @ a + Sxy @ b,
+            right=Sxy.T @ a + Syy @ b,
+            total=self.count * (self.mean_right @ b),
+            status=solution.status,
+            left_weights=a,
+            right_weights=b,
+            values=solution.values,
+        ).oriented()
+
+    def cross_range(self, size: int) -> tuple[Array, Array]:
+        scale = 16 * eigen.EPS * self.rounding_scale * self.right_energy
+        basis, squares = eigen.leading_range(self.moments.left_right, scale=scale)
+        return basis[:, :size], squares[:size]
+
+    def left_gram(self) -> Array:
+        return self.moments.left_left
+
+    def cross_gram(self) -> Array:
+        return self_product(self.moments.left_right.T)
+
+    def right_gram(self, *, centre: bool) -> Array:
+        if not centre:
+            return self._right_right
+        return self.moments.scatter[self.n_left :, self.n_left :]
+
+    def right_codes(self, *, dense: bool = True) -> Codes:
+        return Codes(self.moments.left_right, None, self.count * self.mean_right)
+
+    def codes_like(self, codes: Codes, mean: Array) -> Codes:
+        """Codes that rows of this pair get as those of another, of that mean, got theirs."""
+        Sxx, Sxy, ybar = self.moments.left_left, self.moments.left_right, self.mean_right
+        a, b, constant = codes.left_weights, codes.right_weights, codes.constant
+        if b is None:
+            return self.right_codes()
+        left, right, mean_code = Sxy @ b, self._right_right @ b, ybar @ b
+        if constant is not None:
+            mean_code = mean_code + constant
+            right = right + self.count * np.outer(ybar, constant)
+        if a is not None:
+            shift = (self.mean_left - mean) @ a
+            mean_code = mean_code + shift
+            left = left + Sxx @ a
+            right = right + Sxy.T @ a + self.count * np.outer(ybar, shift)
+        return Codes(left, right, self.count * mean_code)
+
+    def cross_times(self, weights: Array) -> Array:
+        return self.moments.left_right @ weights
+
+    def projected_gram(self, projection: Array) -> Array:
+        return projection.T @ (self.moments.left_left @ projection)

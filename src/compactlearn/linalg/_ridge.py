@@ -1,0 +1,334 @@
+"""Ridge regression from second moments: one decomposition, every penalty.
+
+For centred rows Z (n, p) with Gram matrix S = Z'Z and cross products C = Z'T the coefficients are
+B = (S + alpha I)^-1 C. An eigendecomposition of S serves every alpha and the leverages (Hoerl and
+Kennard 1970).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._dense import add_to_diagonal, inverse_definite, solve_definite
+from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
+from compactlearn.linalg._graded import badly_scaled, graded_system
+from compactlearn.linalg._moments import row_blocks
+
+Array = NDArray[np.float64]
+
+# Eight digits are left of the rounding of a cross product when it is divided by this much of the
+# trace.
+SMALL_PENALTY = 1e-8
+
+# How the intercept of a learner is treated, and what else the rows of a hat matrix may be; see
+# :func:`mean_share`.
+BIASES = ("free", "none", "penalised", "target")
+HATS = ("intercept", "centred", "raw", "penalised")
+
+
+def solve_ridge(
+    gram: Array, cross: Array, alpha: float, scale: float = 0.0, floor: Array | float = 0.0
+) -> Array:
+    """Solve ``(gram + alpha I) B = cross`` for one penalty.
+
+    The cross products lie in the range of the Gram matrix but for rounding, which a small penalty
+    would divide by. Below ``SMALL_PENALTY`` times the trace, directions without variance are
+    therefore left out; for ``alpha = 0`` that is the solution of least norm. ``scale`` is the size
+    of what the Gram matrix was computed from, where rounding is to be judged against that.
+    Otherwise columns whose units differ by orders of magnitude are weighed one against the other
+    first (:mod:`compactlearn.linalg._graded`), less those with no more variance than ``floor``.
+
+    >>> solve_ridge(np.array([[3.0]]), np.array([[8.0]]), alpha=1.0)
+    array([[2.]])
+    >>> solve_ridge(np.zeros((1, 1)), np.zeros((1, 1)), alpha=0.0)
+    array([[0.]])
+    """
+    graded = scale == 0 and badly_scaled(np.diag(gram), floor)
+    if alpha <= SMALL_PENALTY * max(np.trace(gram), scale):
+        if graded:
+            return graded_system(gram, alpha, floor).solve(cross)
+        return RidgePath.from_gram(gram, scale).coefficients(cross, alpha)
+    shifted = gram.copy()
+    add_to_diagonal(shifted, alpha)
+    if graded:
+        # Pivots are to be compared in equal units.
+        roots = np.sqrt(np.diag(shifted))
+        shifted /= np.outer(roots, roots)
+        return solve_definite(shifted, cross / roots[:, None], overwrite=True) / roots[:, None]
+    return solve_definite(shifted, cross, overwrite=True)
+
+
+def ridge_inverse(
+    gram: Array, alpha: float, scale: float = 0.0, floor: Array | float = 0.0
+) -> tuple[Array, float]:
+    """``(gram + alpha I)^-1`` as a matrix, for callers who multiply with it many times, and the
+    trace of ``gram`` times it. Directions without variance count as in :func:`solve_ridge`.
+
+    >>> inverse, trace = ridge_inverse(np.diag([3.0, 0.0]), 0.0)
+    >>> np.diag(inverse), trace
+    (array([0.33333333, 0.        ]), 1.0)
+    """
+    size = gram.shape[0]
+    if scale == 0 and badly_scaled(np.diag(gram), floor):
+        return graded_system(gram, alpha, floor).inverse()
+    if alpha <= SMALL_PENALTY * max(np.trace(gram), scale):
+        path = RidgePath.from_gram(gram, scale)
+        shrunk = path.inverse(alpha)
+        return (path.vectors * shrunk) @ path.vectors.T, float(shrunk @ path.values)
+    shifted = gram.copy()
+    add_to_diagonal(shifted, alpha)
+    inverse = inverse_definite(shifted, overwrite=True)
+    return inverse, float(size - alpha * np.trace(inverse))
+
+
+def with_ones(gram: Array, mean: Array, count: float) -> Array:
+    """The Gram matrix of ``[1 X]`` from that of X, uncentred.
+
+    >>> with_ones(np.array([[5.0]]), np.array([1.5]), 2.0)
+    array([[2., 3.],
+           [3., 5.]])
+    """
+    edge = count * mean[:, None]
+    return np.block([[np.array([[count]]), edge.T], [edge, gram]])
+
+
+def mean_share(convention: str, penalty: float, count: float) -> float:
+    """How much of the rows' mean a convention for the intercept leaves in the problem.
+
+    Ridge with no intercept, with a free one, or with a penalised column of ones all solve
+    ``(Xc'Xc + share * count * mean mean' + penalty I) B = Xc'V + share * mean total'`` for the
+    centred rows Xc: profile the intercept out. The share is 0 where the intercept is free and 1
+    where there is none.
+
+    >>> mean_share("penalised", 1.0, 3.0)
+    0.25
+    """
+    if convention in ("free", "intercept", "centred"):
+        return 0.0
+    return penalty / (count + penalty) if convention == "penalised" else 1.0
+
+
+class PenaltyPath(ABC):
+    """A Gram matrix, prepared so that one penalty after the other can be solved for.
+
+    Coefficients are found in coordinates of the path's own, in which ``outside`` says what they
+    are: :meth:`inside` goes there, :meth:`shrunk` solves.
+    """
+
+    @property
+    @abstractmethod
+    def outside(self) -> Array | None:
+        """(p, r) the directions of the coordinates; None where they are those given."""
+
+    def inside(self, cross: Array) -> Array:
+        """Cross products, in these coordinates."""
+        return cross if self.outside is None else self.outside.T @ cross
+
+    @abstractmethod
+    def shrunk(self, inside: Array, alpha: float) -> Array:
+        """Coefficients for cross products, both in these coordinates."""
+
+    @abstractmethod
+    def own_shares(self, rows: Any, alpha: float) -> Array:
+        """``diag(Z (S + alpha I)^-1 Z')`` of rows Z, an array or an operator."""
+
+    @abstractmethod
+    def hat_root(self, alpha: float) -> tuple[Array, Array]:
+        """R with ``ZRR'Z'`` the hat matrix of the rows Z, and the squared lengths of the columns
+        of ZR, which are orthogonal. Directions without variance have no part in it: their rounding
+        would be."""
+
+    def coefficients(self, cross: Array, alpha: float) -> Array:
+        """``(S + alpha I)^-1 cross``, or the least-norm solution for ``alpha = 0``."""
+        found = self.shrunk(self.inside(cross), alpha)
+        return found if self.outside is None else self.outside @ found
+
+
+def ridge_path(gram: Array, scale: float = 0.0, floor: Array | float = 0.0) -> PenaltyPath:
+    """The path of a Gram matrix: its spectrum, or where columns are in very different units,
+    whose small ones a spectrum would lose, the matrix itself, factorised for every penalty."""
+    if scale == 0 and badly_scaled(np.diag(gram), floor):
+        return GradedPath(gram, floor)
+    return RidgePath.from_gram(gram, scale)
+
+
+@dataclass(frozen=True)
+class GradedPath(PenaltyPath):
+    """A Gram matrix whose columns differ in size by orders of magnitude."""
+
+    gram: Array
+    floor: Array | float = 0.0
+
+    @property
+    def outside(self) -> None:
+        return None
+
+    def shrunk(self, inside: Array, alpha: float) -> Array:
+        return graded_system(self.gram, alpha, self.floor).solve(inside)
+
+    def own_shares(self, rows: Any, alpha: float) -> Array:
+        root, _ = self.hat_root(alpha)
+        return np.sum((rows @ root) ** 2, axis=1)
+
+    def hat_root(self, alpha: float) -> tuple[Array, Array]:
+        return graded_system(self.gram, alpha, self.floor).hat_root()
+
+
+@dataclass(frozen=True)
+class RidgePath(PenaltyPath):
+    """An eigendecomposition of a Gram matrix, from which every penalty is cheap.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> Z, T = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
+    >>> path = RidgePath.from_gram(Z.T @ Z)
+    >>> for alpha in (0.1, 10.0):
+    ...     B = path.coefficients(Z.T @ T, alpha)
+    ...     assert np.allclose((Z.T @ Z + alpha * np.eye(3)) @ B, Z.T @ T)
+    """
+
+    values: Array  # (p,), largest first
+    vectors: Array  # (p, p)
+    scale: float = 0.0  # of what the Gram matrix was computed from; see solve_ridge
+
+    @classmethod
+    def from_gram(cls, gram: Array, scale: float = 0.0) -> RidgePath:
+        values, vectors = all_eigenpairs(gram)
+        return cls(np.maximum(values, 0.0), vectors, scale)
+
+    @property
+    def outside(self) -> Array:
+        return self.vectors
+
+    @property
+    def rank(self) -> int:
+        """How many directions have variance."""
+        return numerical_rank(self.values, self.values.size, self.scale)
+
+    def inverse(self, alpha: float) -> Array:
+        """``1 / (values + alpha)``; 0 for directions without variance where alpha is small."""
+        size = self.values.size
+        kept = size
+        if alpha <= SMALL_PENALTY * max(self.values.sum(), self.scale):
+            kept = self.rank
+        inverse = np.zeros_like(self.values)
+        inverse[:kept] = 1.0 / (self.values[:kept] + alpha)
+        return inverse
+
+    def shrunk(self, inside: Array, alpha: float) -> Array:
+        return self.inverse(alpha)[:, None] * inside
+
+    def own_shares(self, rows: Any, alpha: float) -> Array:
+        inverse = self.inverse(alpha)
+        shares = zeros_beside((rows.shape[0],), self.vectors)
+        for columns in row_blocks(self.values.size, rows.shape[0]):
+            shares += (rows @ self.vectors[:, columns]) ** 2 @ inverse[columns]
+        return shares
+
+    def hat_root(self, alpha: float) -> tuple[Array, Array]:
+        kept = self.rank
+        shrunk = self.inverse(alpha)[:kept]
+        return self.vectors[:, :kept] * np.sqrt(shrunk), self.values[:kept] * shrunk
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A ridge from the left block, projected or not, to codes."""
+
+    coefficients: Array  # (d, k); where nothing was projected, acting on rows as they came
+    intercept: Array  # (k,)
+    solved: bool = True
+
+    def leading(self, count: int) -> Learned:
+        """The same for the first ``count`` codes."""
+        return replace(
+            self, coefficients=self.coefficients[:, :count], intercept=self.intercept[:count]
+        )
+
+
+@dataclass(frozen=True)
+class LearnedPath:
+    """A ridge learner for every penalty: ``B = outside (S + alpha I)^-1 inside``, where S is
+    diagonal if the path is a spectrum."""
+
+    spectrum: PenaltyPath
+    outside: Array | None  # (d, r); None: the identity
+    inside: Array  # (r, k)
+    mean_left: Array  # (d,) of the rows the coefficients act on
+    mean_code: Array  # (k,)
+
+    def at(self, alpha: float) -> Learned:
+        """Coefficients and intercept for one penalty."""
+        B = self.spectrum.shrunk(self.inside, alpha)
+        B = B if self.outside is None else self.outside @ B
+        return Learned(B, self.mean_code - self.mean_left @ B)
+
+
+@dataclass(frozen=True)
+class GramSystem:
+    """``Xc'Xc`` and the rows' mean, which are all that a ridge needs whatever its intercept is.
+
+    A ``kind`` is one of ``HATS``, and stands for rows Z: the centred ones (a free intercept is
+    left to the caller), those as they are, or these and a column of ones. A convention, one of
+    ``BIASES`` or ``HATS``, says how much of the mean is left after the intercept is profiled out
+    (:func:`mean_share`).
+    """
+
+    gram: Array
+    mean: Array
+    count: float
+    floor: Array  # what rounding leaves of the squared length of a column without variance
+    raw_floor: Array | float = 0.0  # the same where the mean takes part
+
+    def with_mean(self, share: float) -> Array:
+        """The Gram matrix with a share of the mean."""
+        if share == 0:
+            return self.gram
+        return self.gram + share * self.count * np.outer(self.mean, self.mean)
+
+    def solve(
+        self, cross: Array, alpha: float, convention: str, total: Array | None = None
+    ) -> Array:
+        """Coefficients for targets of products ``Xc'T`` and sums ``total``, None where these are 0
+        or have been taken off."""
+        share = mean_share(convention, alpha, self.count)
+        if share and total is not None:
+            cross = cross + share * np.outer(self.mean, total)
+        without_mean = mean_share(convention, 0.0, self.count) == 0
+        floor = self.floor if without_mean else self.raw_floor
+        return solve_ridge(self.with_mean(share), cross, alpha, floor=floor)
+
+    @cached_property
+    def path(self) -> PenaltyPath:
+        """That of the centred rows, shared by every balance, hat matrix and penalty."""
+        return ridge_path(self.gram, floor=self.floor)
+
+    def path_of(self, kind: str) -> PenaltyPath:
+        """That of the rows Z."""
+        if kind in ("centred", "intercept"):
+            return self.path
+        return ridge_path(self._gram_of(kind), floor=self.raw_floor)
+
+    def inverse(self, kind: str, ridge: float) -> tuple[Array, float]:
+        """``(Z'Z + ridge I)^-1``, and the trace of the hat matrix."""
+        floor = self.floor if kind in ("centred", "intercept") else self.raw_floor
+        if kind == "penalised" and np.ndim(floor):
+            floor = np.append(0.0, floor)
+        return ridge_inverse(self._gram_of(kind), ridge, floor=floor)
+
+    def _gram_of(self, kind: str) -> Array:
+        gram = self.with_mean(1.0 if kind in ("raw", "penalised") else 0.0)
+        return with_ones(gram, self.mean, self.count) if kind == "penalised" else gram
+
+    def learned(self, cross: Array, mean_code: Array) -> LearnedPath:
+        """The learner of every penalty, with a free intercept."""
+        path = self.path
+        return LearnedPath(path, path.outside, path.inside(cross), self.mean, mean_code)

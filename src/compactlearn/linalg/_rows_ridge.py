@@ -1,0 +1,260 @@
+"""Ridge regressions where rows are at hand: from a Gram matrix, from a kernel, or by products.
+
+What a block is asked goes to the smaller of ``Xc'Xc`` and ``XcXc'``, and where neither fits, or
+would have to be decomposed at an order at which that is refused, to conjugate gradients.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.core._devices import is_array
+from compactlearn.linalg._codes import Codes
+from compactlearn.linalg._condensed import condensed
+from compactlearn.linalg._dense import self_product, symmetrise
+from compactlearn.linalg._gradients import iterative_rank, solve_ridge_iteratively
+from compactlearn.linalg._hats import HatMatrix
+from compactlearn.linalg._operators import Operator, Plain, Sandwich, Stacked, Updated
+from compactlearn.linalg._pairs import KeptRidge
+from compactlearn.linalg._ridge import (
+    SMALL_PENALTY,
+    LearnedPath,
+    RidgePath,
+    mean_share,
+    ridge_inverse,
+    ridge_path,
+    solve_ridge,
+)
+from compactlearn.linalg._routes import GRAM_LIMIT
+from compactlearn.linalg._rowwise_pair import RowwisePair
+
+Array = NDArray[np.float64]
+
+
+# Up to this order leverages are taken from all eigenvalues of the smaller Gram matrix: some ten
+# seconds. Beyond, models of some folds predict the others in less time.
+LEVERAGE_LIMIT = 5_000
+
+# Predictions for the training rows by conjugate gradients where a factorisation would be slower:
+# the error relative to their length.
+PRODUCT_TOLERANCE = 1e-6
+
+# Up to this order a hat matrix comes from eigenvectors, which are exact to rounding; beyond, from
+# an inverse, four times faster, whose rounding grows with the condition.
+SPECTRAL_HAT = 1_000
+
+
+@dataclass(frozen=True)
+class IterativeInverse(Operator):
+    """``(Z'Z + alpha I)^-1`` by conjugate gradients, where no Gram matrix fits."""
+
+    rows: Operator
+    alpha: float
+    variances: Array | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.rows.shape[1], self.rows.shape[1]
+
+    def _multiply(self, block: Array) -> Array:
+        return solve_ridge_iteratively(self.rows, block, self.alpha, variances=self.variances)[0]
+
+    _multiply_transposed = _multiply
+
+
+@dataclass(frozen=True)
+class RowsRidge(KeptRidge):
+    """Ridge regressions on all of the left block of a pair with rows."""
+
+    pair: RowwisePair
+
+    # ---- coefficients -------------------------------------------------------------------------
+
+    def solve(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
+        pair = self.pair
+        by_products = pair.solves_by_products(codes.size)
+        few = self._few_rows(alpha) and not by_products
+        careful = few and alpha <= SMALL_PENALTY * pair.left_energy and pair.graded
+        turned = condensed(pair, bias, alpha) if careful else None
+        if turned is not None:
+            Q, own = turned
+            B, solved = own.ridge.solve(own.codes_of(pair.code_rows(codes)), alpha, bias)
+            return Q @ B, solved
+        share = mean_share(bias, alpha, pair.count)
+        if few and not (careful and alpha > 0):
+            return pair.combined_rows(self._dual_coefficients(codes, alpha, bias), share), True
+        total = None if bias == "target" else codes.total
+        if pair.narrow and not pair.iterates(alpha) and not by_products:
+            return pair.gram_system.solve(codes.left, alpha, bias, total), True
+        rows, cross, squares = pair.Xc, codes.left, pair.variances
+        if share:
+            mean = pair.mean_left
+            rows = Updated(rows, np.sqrt(share) * pair.ones, mean)
+            cross = cross if total is None else cross + share * np.outer(mean, total)
+            squares = None if squares is None else squares + share * pair.count * mean**2
+        if by_products and not pair.iterates(alpha):
+            return solve_ridge_iteratively(
+                rows,
+                cross,
+                alpha,
+                variances=squares,
+                enough=PRODUCT_TOLERANCE,
+                rank=iterative_rank(codes.size),
+            )
+        return solve_ridge_iteratively(rows, cross, alpha, variances=squares)
+
+    def directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
+        if self.pair.regime == "kernel":
+            return self.pair.Xc.T @ self._dual_coefficients(codes, alpha, "free"), True
+        return self.solve(codes, alpha, "free")
+
+    def _few_rows(self, penalty: float) -> bool:
+        """Whether a kernel is the smaller matrix, and is there or fits."""
+        pair = self.pair
+        fits = pair.regime == "kernel" or pair.shape[0] <= GRAM_LIMIT
+        return not pair.narrow and fits and not pair.iterates(penalty)
+
+    def _dual_coefficients(self, codes: Codes, alpha: float, bias: str) -> Array:
+        """c with ``B = Z'c`` for the rows ``Z = Xc + sqrt(share) 1 mean'``."""
+        pair = self.pair
+        share = mean_share(bias, alpha, pair.count)
+        V = self._centred_codes(codes)
+        if share and bias != "target":
+            V = V + np.sqrt(share) * np.outer(pair.ones, codes.total / pair.count)
+        return solve_ridge(self._kernel(share), V, alpha, pair.rounding_scale)
+
+    def _centred_codes(self, codes: Codes) -> Array:
+        """The rows of V, weighted, less their mean."""
+        return self.pair.weighted(self.pair.code_rows(codes) - codes.total / self.pair.count)
+
+    def _kernel(self, share: float) -> Array:
+        """``ZZ'`` of the rows ``Z = Xc + sqrt(share) 1 mean'``; a new array unless share is 0."""
+        pair, kernel = self.pair, self.pair.kernel
+        if share == 0:
+            return kernel
+        z, square = pair.mean_products
+        ones, root = pair.ones, float(np.sqrt(share))
+        kernel = kernel + np.outer(root * z, ones)
+        kernel += np.outer(ones, root * z)
+        kernel += np.outer(share * square * ones, ones)
+        return kernel
+
+    def path(self, codes: Codes) -> LearnedPath:
+        pair = self.pair
+        mean_left, mean_code = pair.mean_left, codes.total / pair.count
+        turned = condensed(pair, "free")
+        if turned is not None:
+            Q, own = turned
+            found = own.ridge.path(own.codes_of(pair.code_rows(codes)))
+            outside = Q if found.outside is None else Q @ found.outside
+            return LearnedPath(found.spectrum, outside, found.inside, mean_left, mean_code)
+        if pair.narrow:
+            return pair.gram_system.learned(codes.left, mean_code)
+        path = pair.spectrum
+        inside = path.vectors.T @ self._centred_codes(codes)
+        outside = pair.expressed(pair.Xc.T @ path.vectors)
+        return LearnedPath(path, outside, inside, mean_left, mean_code)
+
+    # ---- hat matrices -------------------------------------------------------------------------
+
+    def hat(self, kind: str, ridge: float) -> HatMatrix:
+        pair = self.pair
+        turned = condensed(pair, kind, ridge)
+        if turned is not None:
+            found = RowsRidge(turned[1]).hat(kind, ridge)
+            return HatMatrix(pair, found.matrix, found.trace)
+        n_rows, iterates = pair.shape[0], pair.iterates(ridge)
+        if pair.narrow and (pair.multiplies or pair.graded) and not iterates:
+            inverse, trace = pair.gram_system.inverse(kind, ridge)
+            hat = HatMatrix(pair, Sandwich(self._rows(kind).T, Plain(inverse)), trace)
+        elif n_rows <= GRAM_LIMIT and not iterates:
+            hat = self._hat_from_kernel(kind, ridge)
+        else:
+            Z = self._rows(kind)
+            operator = Sandwich(Z.T, IterativeInverse(Z, ridge, self._squares(kind)))
+            # An unbiased estimate (Hutchinson 1990); the trace only scales an automatic balance.
+            probes = np.random.default_rng(0).choice([-1.0, 1.0], (n_rows, 16))
+            hat = HatMatrix(pair, operator, float(np.vdot(probes, operator @ probes)) / 16)
+        if kind != "intercept":
+            return hat
+        unit = pair.ones / np.sqrt(pair.count)
+        if is_array(hat.matrix):
+            return HatMatrix(pair, hat.matrix + np.outer(unit, unit), hat.trace + 1.0)
+        return HatMatrix(pair, Updated(hat.matrix, unit, unit), hat.trace + 1.0)
+
+    def hat_gram(self, kind: str, ridge: float, *, centre: bool = True) -> Operator:
+        if not centre:
+            return Sandwich(self.pair.Y, self.hat(kind, ridge).operator)
+        hat = self.hat("centred" if kind == "intercept" else kind, ridge)
+        return Sandwich(self.pair.centred_right, hat.operator)
+
+    def _rows(self, kind: str) -> Operator:
+        """The rows Z whose hat matrix is meant, but for the free intercept."""
+        pair = self.pair
+        if kind in ("centred", "intercept"):
+            return pair.Xc
+        raw = Updated(pair.Xc, pair.ones, pair.mean_left)
+        return raw if kind == "raw" else Stacked((Plain(pair.ones[:, None]), raw))
+
+    def _squares(self, kind: str) -> Array | None:
+        """Squared lengths of Z's columns."""
+        pair, squares = self.pair, self.pair.variances
+        if squares is None or kind in ("centred", "intercept"):
+            return squares
+        squares = squares + pair.count * pair.mean_left**2
+        return squares if kind == "raw" else np.append(pair.count, squares)
+
+    def _kernel_of(self, kind: str) -> Array:
+        """``ZZ'``."""
+        ones, kernel = self.pair.ones, self._kernel(1.0 if kind in ("raw", "penalised") else 0.0)
+        return kernel + np.outer(ones, ones) if kind == "penalised" else kernel
+
+    def _hat_from_kernel(self, kind: str, ridge: float) -> HatMatrix:
+        pair = self.pair
+        if kind in ("centred", "intercept") and pair.knows_spectrum:
+            path = pair.spectrum
+        else:
+            kernel = self._kernel_of(kind)
+            if kernel.shape[0] > SPECTRAL_HAT:
+                inverse, trace = ridge_inverse(kernel, ridge, pair.rounding_scale)
+                return HatMatrix(pair, symmetrise(kernel @ inverse), trace)
+            path = RidgePath.from_gram(kernel, pair.rounding_scale)
+        shrinkage = (path.inverse(ridge) * path.values)[: path.rank]
+        root = path.vectors[:, : path.rank] * np.sqrt(shrinkage)
+        return HatMatrix(pair, self_product(root), float(shrinkage.sum()))
+
+    # ---- leverages ----------------------------------------------------------------------------
+
+    @property
+    def has_leverages(self) -> bool:
+        """Whether the smaller Gram matrix of the left block is decomposed in a moment."""
+        return min(self.pair.shape) <= LEVERAGE_LIMIT
+
+    def leverages(self, alpha: float, bias: str = "free") -> Array:
+        """How much each row's own code enters its prediction by a ridge on all of the left block:
+        the diagonal of the hat matrix. A weighted row's own is that of all its weight.
+
+        The mean that "target" takes off the codes beforehand does not count.
+        """
+        pair, ones = self.pair, self.pair.ones
+        kind = {"free": "intercept", "penalised": "penalised"}.get(bias, "raw")
+        turned = condensed(pair, bias, alpha)
+        if turned is not None:
+            return RowsRidge(turned[1]).leverages(alpha, bias)
+        own = ones**2 / pair.count if kind == "intercept" else np.zeros_like(ones)
+        if kind == "penalised" and pair.narrow:
+            # The intercept profiled out, as by the fit: a large mean would cost the digits of X'X.
+            share, system = mean_share(bias, alpha, pair.count), pair.gram_system
+            own = ones**2 / (pair.count + alpha)
+            path = ridge_path(system.with_mean(share), floor=system.raw_floor)
+            return own + path.own_shares(Updated(pair.Xc, share * ones, pair.mean_left), alpha)
+        if pair.narrow:
+            return own + pair.gram_system.path_of(kind).own_shares(self._rows(kind), alpha)
+        if kind == "intercept":
+            path = pair.spectrum
+        else:
+            path = RidgePath.from_gram(self._kernel_of(kind), pair.rounding_scale)
+        return own + path.vectors**2 @ (path.inverse(alpha) * path.values)

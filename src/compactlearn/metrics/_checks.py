@@ -1,0 +1,182 @@
+"""What the metrics accept as scores, labels, convention and k, and their blocks of rows."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from compactlearn.core._forms import refuse_unread
+from compactlearn.core._params import Integer, nearest
+from compactlearn.core._warn import warn_user
+
+__all__ = [
+    "CONVENTIONS",
+    "Convention",
+    "Matrix",
+    "as_matrix",
+    "check_convention",
+    "check_finite",
+    "check_k",
+    "check_labels",
+    "check_scores",
+    "check_shape",
+    "check_threshold",
+    "pieces",
+    "row_blocks",
+]
+
+# Cells per block: small enough for the processor's cache, large enough to keep NumPy busy.
+BLOCK_CELLS = 1 << 18
+
+CONVENTIONS = ("zhang", "sklearn", "mulan")
+Convention = Literal["zhang", "sklearn", "mulan"]
+
+Matrix = np.ndarray | sparse.csr_array
+
+
+def check_labels(labels: Any, shape: tuple[int, int]) -> Matrix:
+    """Predicted labels as an ndarray or csr_array of 0 and 1, of the shape of the truth."""
+    L = as_matrix(labels, "labels")
+    check_shape("labels", L.shape, shape)
+    if L.dtype == bool:
+        return L
+    for values in pieces(L):
+        wrong = (values != 0) & (values != 1)
+        if wrong.any():
+            raise ValueError(
+                "labels must hold 0 (absent) and 1 (present) only, but hold "
+                f"{values[wrong].flat[0]:g}; turn scores into labels first, for instance by "
+                "scores > 0.5."
+            )
+    return L
+
+
+def check_scores(scores: Any, shape: tuple[int, int]) -> np.ndarray:
+    """Scores as an ndarray of the shape of the truth; the sort will see whether they are finite."""
+    if sparse.issparse(scores):
+        raise TypeError(
+            "scores must be a dense array, since every label of every row has one, but a sparse "
+            "matrix was given; pass scores.toarray()."
+        )
+    S = as_matrix(scores, "scores")
+    check_shape("scores", S.shape, shape)
+    if _are_labels(S):
+        warn_user(
+            "Rankings need scores, and every value given is 0 or 1, so that the order of a row's "
+            "labels is a matter of ties; pass scores such as model.decision_function(X) (and to "
+            "evaluate labels=model.predict(X) beside them), or call model.evaluate(X, Y)."
+        )
+    return S
+
+
+def _are_labels(scores: np.ndarray) -> bool:
+    """Whether there are ones and zeros and nothing else; mostly the first block knows.
+
+    Scores that are all 0, or all 1, are those of a model that has learnt nothing.
+    """
+    if scores.dtype == bool:
+        return scores.size > 0
+    ones = zeros = False
+    for values in pieces(scores):
+        one, zero = values == 1, values == 0
+        if not (one | zero).all():
+            return False
+        ones, zeros = ones or bool(one.any()), zeros or bool(zero.any())
+    return ones and zeros
+
+
+def check_finite(scores: Matrix) -> None:
+    """Refuse scores that cannot be ranked."""
+    for values in pieces(scores):
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "scores must be finite to be ranked, but hold NaN or infinity; check the model "
+                "that made them."
+            )
+
+
+def check_convention(convention: Any) -> None:
+    """Refuse a name that is none of `CONVENTIONS`."""
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
+        hint = nearest(convention, CONVENTIONS) if isinstance(convention, str) else ""
+        raise ValueError(
+            f"convention must be one of {', '.join(map(repr, CONVENTIONS))}, but is "
+            f"{convention!r}; pass one of these.{hint}"
+        )
+
+
+def check_k(k: Any, n_labels: int) -> int:
+    """The number k as an int between 1 and the number of labels."""
+    if not Integer(1, n_labels).accepts(k):
+        raise ValueError(
+            f"k must be an integer between 1 and the number of labels, {n_labels}, but is {k!r}; "
+            "pass such a number."
+        )
+    return int(k)
+
+
+def check_shape(name: str, given: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """Refuse an array that is not laid out like the truth."""
+    if tuple(given) != tuple(expected):
+        raise ValueError(
+            f"{name} must have the shape of Y_true, {tuple(expected)}, but have {tuple(given)}; "
+            "pass the same rows and labels in both."
+        )
+
+
+def check_threshold(threshold: Any, n_labels: int) -> np.ndarray:
+    """Return one threshold for all labels, or one for each."""
+    bounds = np.asarray(threshold)
+    shape_fits = bounds.shape in ((), (n_labels,))
+    if bounds.dtype.kind not in "iuf" or not shape_fits or not np.isfinite(bounds).all():
+        raise ValueError(
+            f"threshold must be a finite number or one for each of the {n_labels} labels, but is "
+            f"{threshold!r}; pass such a number or array."
+        )
+    return bounds
+
+
+def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
+    """Slices of consecutive rows, each of about `BLOCK_CELLS` cells.
+
+    >>> [(rows.start, rows.stop) for rows in row_blocks((5, BLOCK_CELLS // 2))]
+    [(0, 2), (2, 4), (4, 6)]
+    """
+    n_rows, n_columns = shape
+    step = max(1, BLOCK_CELLS // max(1, n_columns))
+    return (slice(start, start + step) for start in range(0, n_rows, step))
+
+
+def as_matrix(values: Any, name: str) -> Matrix:
+    """A two-dimensional ndarray of numbers or booleans, or a csr_array without repeated cells."""
+    refuse_unread(values, name)
+    if sparse.issparse(values):
+        matrix = sparse.csr_array(values)
+        if not matrix.has_canonical_format:  # a cell stored twice means the sum
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+    else:
+        matrix = np.asarray(values)
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{name} must have two dimensions, one row per example and one column per label, but "
+            f"has the shape {matrix.shape}; reshape it to (n_samples, n_labels)."
+        )
+    if matrix.dtype.kind in "biuf":
+        return matrix
+    try:
+        return matrix.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must hold real numbers or booleans, but its type is {matrix.dtype}; convert "
+            "it first."
+        ) from None
+
+
+def pieces(matrix: Matrix) -> Iterator[np.ndarray]:
+    """The stored values, a block at a time: what a check makes of them stays in the cache."""
+    if sparse.issparse(matrix):
+        yield matrix.data
+    else:
+        yield from (matrix[rows] for rows in row_blocks(matrix.shape))

@@ -1,0 +1,416 @@
+"""Cross-validated scores of many settings of one classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from compactlearn.compact._classifier import CompactClassifier
+from compactlearn.core._deadline import checkpoint
+from compactlearn.core._progress import track
+from compactlearn.core._threads import blas_threads
+from compactlearn.core._validation import Targets, take_rows
+from compactlearn.core._warn import quiet
+from compactlearn.metrics._judges import TOGETHER, Judge
+from compactlearn.metrics._scoring import Scorer
+from compactlearn.model_selection._candidates import Group, Single, sort_candidates
+from compactlearn.model_selection._engine import scores_of
+from compactlearn.model_selection._folds import Data, Fold, Split, SummedData, hold_folds
+
+Array = NDArray[np.float64]
+FEWEST = 5  # settings that are never dropped from a race
+
+Values = list[tuple[list[int], float]]  # settings, and the score that they have in common
+
+
+@dataclass(frozen=True)
+class SearchData:
+    """Data, checked and as they came, and how they are split and judged."""
+
+    X: Any  # as it came, for fits of single settings
+    y: Any
+    data: Data
+    targets: Targets
+    splits: Sequence[Split]
+    scoring: Scorer
+    groups: Any = None
+    sample_weight: Any = None  # for fits of all rows
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, features and labels."""
+        return (*self.data.X.shape, self.data.Y.shape[1])
+
+    def present(self, number: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which labels the training rows of a split have, and which its validation rows."""
+        train, test = self.splits[number]
+        judged = _column_sums(self.data.Y[test]) > 0
+        if isinstance(self.data, SummedData):
+            return self.data.training[number].mean_right > 0, judged
+        return _column_sums(self.data.Y[train]) > 0, judged
+
+
+def _column_sums(Y: Any) -> Array:
+    return np.asarray(Y.sum(axis=0), dtype=np.float64).ravel()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found."""
+
+    scores: Array  # (n_candidates, n_splits), NaN where it did not get there
+    n_distinct: int  # settings that differ in their scores on some fold
+    interrupted: bool = False
+    partners: Mapping[int, int] = field(default_factory=dict)  # what some are a variation of
+
+    @property
+    def reached(self) -> NDArray[np.intp]:
+        """(n_candidates,) on how many splits each has a score."""
+        return np.sum(~np.isnan(self.scores), axis=1)
+
+    @property
+    def means(self) -> Array:
+        """(n_candidates,) mean over the splits with a score; NaN where there is none.
+
+        A variation of another setting that was tried on fewer splits than that has the mean of the
+        other, and what it gained over it on those: splits differ more than settings do.
+        """
+        total = np.where(np.isnan(self.scores), 0.0, self.scores).sum(axis=1)
+        means = np.divide(
+            total, self.reached, out=np.full(len(total), np.nan), where=self.reached > 0
+        )
+        for place, other in self._varied.items():
+            means[place] = means[other] + np.nanmean(self.scores[place] - self.scores[other])
+        return means
+
+    @property
+    def _varied(self) -> dict[int, int]:
+        """The variations that were tried on fewer splits, all of them such that the other was."""
+        known = ~np.isnan(self.scores)
+        return {
+            place: other
+            for place, other in self.partners.items()
+            if 0 < known[place].sum() < known[other].sum() and known[other][known[place]].all()
+        }
+
+    @property
+    def merits(self) -> Array:
+        """What settings are ranked by: the mean, of those that were tried on most splits."""
+        most, counted = self.reached.max(initial=0), self.reached.copy()
+        for place, other in self._varied.items():
+            counted[place] = counted[other]
+        return np.where((counted == most) & (most > 0), self.means, -np.inf)
+
+    @classmethod
+    def joined(cls, *stages: Outcome) -> Outcome:
+        """The results of several stages as those of one search; a later one may have tried the
+        first splits only."""
+        n_splits = max(stage.scores.shape[1] for stage in stages)
+        parts = []
+        for stage in stages:
+            missing = n_splits - stage.scores.shape[1]
+            parts.append(np.pad(stage.scores, ((0, 0), (0, missing)), constant_values=np.nan))
+        return cls(
+            np.vstack(parts),
+            sum(stage.n_distinct for stage in stages),
+            any(stage.interrupted for stage in stages),
+        )
+
+
+def cross_validate_grid(
+    estimator: CompactClassifier,
+    candidates: Sequence[Mapping[str, Any]],
+    problem: SearchData,
+    *,
+    racing: bool = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Outcome:
+    """Score every candidate on every split; more is better.
+
+    With ``racing`` only the best third of the settings, and at least ``FEWEST``, goes on from one
+    split to the next; on the first, if it is large, penalties are tried from the largest on until
+    two in a row have not been better. Ctrl-C ends the search with what it has.
+    """
+    judges = [FoldJudge(problem, test) for _, test in problem.splits]
+    # Of two classes the scores are taken from the boundary on, so it matters like labels.
+    needs_labels = judges[0].judge.metric.needs == "labels" or problem.targets.kind == "binary"
+    groups, singles = sort_candidates(
+        estimator,
+        candidates,
+        problem.shape,
+        needs_labels=needs_labels,
+        vector=problem.targets.kind != "multilabel",
+        partial=problem.targets.unknown is not None,
+    )
+    if singles and isinstance(problem.data, SummedData):
+        raise ValueError(
+            "A search on Dask tries settings that can be learnt from the sums of each fold: the "
+            "built-in ridge with a free intercept, the linear decoder, and with a metric of labels "
+            f"a threshold in numbers; {singles[0].model!r} is none of these. Leave such settings "
+            "out, or search on rows in memory."
+        )
+    scores = np.full((len(candidates), len(problem.splits)), np.nan)
+    going = np.ones(len(candidates), dtype=bool)
+    distinct = [0] * len(problem.splits)
+    rounds = _rounds(groups, singles, problem, judges, going, racing)
+    jobs = effective_n_jobs(n_jobs)
+    interrupted = False
+    alone = jobs > 1 or _is_small(problem.shape)
+    # Quiet, since each fold would repeat what the last fit says once.
+    with quiet(), blas_threads(1 if alone else None):
+        try:
+            parts = rounds if racing else [chain.from_iterable(rounds)]
+            n_rounds = len(problem.splits) if racing else 1
+            n_tasks = (len(groups) + len(singles)) * len(problem.splits) // n_rounds
+            for part in parts:
+                done = _completed(part, jobs)
+                bar = track(done, description="settings", total=n_tasks, disable=not verbose)
+                for number, values in bar:
+                    distinct[number] += len(values)
+                    for indices, value in values:
+                        scores[indices, number] = value
+                if racing:
+                    _drop_the_last(going, scores)
+        except KeyboardInterrupt:
+            interrupted = True
+    return Outcome(scores, max(distinct), interrupted)
+
+
+def _is_small(shape: tuple[int, int, int]) -> bool:
+    """Whether products are so small that threads of a BLAS cost more than they bring.
+
+    Measured on two cores: without them half the time on llog and yeast, a third more on corel5k.
+    """
+    _, n_features, n_labels = shape
+    return n_features + n_labels <= 1200 and n_labels <= 256
+
+
+def _drop_the_last(going: NDArray[np.bool_], scores: Array) -> None:
+    """Leave the best third of those in the race, but no fewer than ``FEWEST``."""
+    racers = np.flatnonzero(going)
+    merits = Outcome(scores[racers], 0).merits
+    if not np.isfinite(merits).any():  # the metric is not defined on what was seen
+        return
+    kept = max(FEWEST, -(-racers.size // 3))
+    going[racers[np.argsort(-merits, kind="stable")[kept:]]] = False
+
+
+Task = Callable[[], tuple[int, Values]]
+
+
+def _rounds(
+    groups: Sequence[Group],
+    singles: Sequence[Single],
+    problem: SearchData,
+    judges: Sequence[FoldJudge],
+    going: NDArray[np.bool_],
+    racing: bool,
+) -> Iterator[Iterator[Task]]:
+    """The work of each split, for the settings that are still ``going`` when it begins."""
+    together: dict[Any, list[Group]] = {}
+    for group in groups:
+        together.setdefault(group.holding, []).append(group)
+    held = [
+        hold_folds(
+            members[0].model,
+            largest_of(members, problem.shape[2]),
+            problem.data,
+            problem.splits,
+            len(members),
+        )
+        for members in together.values()
+    ]
+    for number, split in enumerate(problem.splits):
+        work = list(together.values())
+        yield _round(number, split, work, held, singles, problem, judges, going, racing)
+
+
+def _round(
+    number: int,
+    split: Split,
+    together: Sequence[Sequence[Group]],
+    held: Sequence[Iterator[Fold]],
+    singles: Sequence[Single],
+    problem: SearchData,
+    judges: Sequence[FoldJudge],
+    going: NDArray[np.bool_],
+    racing: bool,
+) -> Iterator[Task]:
+    for members, folds in zip(together, held, strict=True):
+        fold = next(folds)
+        for group in members:
+            wanted = [w for w in group.wanted if going[w.index]]
+            if wanted:
+                yield partial(
+                    _score_group,
+                    replace(group, wanted=wanted),
+                    fold,
+                    judges[number],
+                    racing=racing and number == 0,
+                )
+    for single in singles:
+        if going[single.index]:
+            yield partial(_score_single, single, number, split, problem, judges[number])
+
+
+def largest_of(groups: Sequence[Group], n_labels: int) -> Any:
+    """An embedding that asks for as much as any of the settings."""
+    embedding = clone(groups[0].embedding)
+    wanted = [w for group in groups for w in group.wanted]
+    known = embedding.get_params()
+    if "n_label_components" in known and wanted[0].label_size is not None:
+        embedding.set_params(n_label_components=n_labels)
+    if "n_feature_components" in known and any(w.feature_size is None for w in wanted):
+        embedding.set_params(n_feature_components=None)
+    return embedding
+
+
+def _score_group(
+    group: Group, fold: Fold, judge: FoldJudge, *, racing: bool = False
+) -> tuple[int, Values]:
+    values: Values = []
+    waiting: list[tuple[list[int], Array]] = []
+    falls = _Falls(group)
+
+    def flush() -> None:
+        found = judge.of_scores(np.stack([scores for _, scores in waiting]), group.model.threshold)
+        for (indices, scores), value in zip(waiting, found, strict=True):
+            values.append((indices, float(value)))
+            if racing and scores.size >= TOGETHER:  # one judged at a time, and dear
+                falls.note(indices, float(value))
+        waiting.clear()
+
+    asked = group.model.bias, group.model.regressor
+    for scored in scores_of(group.embedding, fold, group.wanted, falls.skip, *asked):
+        checkpoint()
+        waiting.append((scored.indices, scored.scores))
+        if sum(scores.size for _, scores in waiting) >= TOGETHER:
+            flush()
+    if waiting:
+        flush()
+    return fold.number, values
+
+
+class _Falls:
+    """Settings not worth trying: all smaller penalties, once two in a row have not been better."""
+
+    def __init__(self, group: Group) -> None:
+        self.skip: set[int] = set()
+        # By text: 1 is a count and 1.0 a ratio, yet they are equal.
+        self.line = {w.index: repr(replace(w, index=0, alpha=0.0)) for w in group.wanted}
+        self.best: dict[str, tuple[float, int]] = {}
+
+    def note(self, indices: Sequence[int], value: float) -> None:
+        """Take in what settings of one line reached; their penalties come in falling order."""
+        for line in {self.line[index] for index in indices}:
+            best, falls = self.best.get(line, (-np.inf, 0))
+            self.best[line] = (value, 0) if value > best else (best, falls + 1)
+            if self.best[line][1] == 2:
+                self.skip |= {index for index, other in self.line.items() if other == line}
+
+
+def _score_single(
+    single: Single, number: int, split: Split, problem: SearchData, judge: FoldJudge
+) -> tuple[int, Values]:
+    train, test = split
+    weights = problem.data.weights
+    part = None if weights is None else weights[train]
+    groups = None if problem.groups is None else np.asarray(problem.groups)[train]
+    X, y = take_rows(problem.X, train), take_rows(problem.y, train)
+    model = clone(single.model).fit(X, y, sample_weight=part, groups=groups)
+    rows = take_rows(problem.X, test)
+    if scipy.sparse.issparse(rows):
+        rows = problem.data.held_out_rows(train, test)
+    return number, [([single.index], judge.of_model(model, rows))]
+
+
+def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values]]:
+    """Results as they come; a few tasks ahead at most, so that few folds are held at a time."""
+    if n_jobs == 1:
+        for task in tasks:
+            checkpoint()
+            yield task()
+        return
+    pending: set[Future[tuple[int, Values]]] = set()
+    # Threads, since the work is done by a BLAS and sorts that let go of the interpreter.
+    with ThreadPoolExecutor(n_jobs) as pool:
+        try:
+            for task in tasks:
+                # In this context: a thread of the pool has one of its own, which is not quiet.
+                pending.add(pool.submit(copy_context().run, task))
+                while len(pending) > n_jobs:
+                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in done)
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+class FoldJudge:
+    """The metric on the validation rows of one split, whatever kind of labels they have."""
+
+    def __init__(self, problem: SearchData, test: NDArray[np.intp]) -> None:
+        self.kind = problem.targets.kind
+        self.classes = problem.targets.classes
+        Y = problem.targets.take(test).truth
+        if self.kind == "binary":  # one column of scores, but two classes to rank
+            Y = scipy.sparse.hstack([1.0 - Y.toarray(), Y], format="csr")
+        weights = problem.data.weights
+        self.judge = Judge(
+            problem.scoring.name,
+            Y,
+            problem.scoring.options,
+            weights=None if weights is None else weights[test],
+        )
+
+    def of_scores(self, scores: Array, threshold: Any) -> Array:
+        """The metric of each of the scores (C, N, M) by the linear decoder."""
+        if self.kind == "binary":
+            # A threshold that is tuned belongs to the last fit; here it would change no ranking.
+            boundary = 0.5 if isinstance(threshold, str) else float(np.ravel(threshold)[0])
+            scores = np.concatenate([boundary - scores, scores - boundary], axis=2)
+            threshold = 0.0
+        labels = None
+        if self.judge.metric.needs == "labels":
+            labels = self._best(scores) if self.kind == "multiclass" else scores > threshold
+        return self.judge(scores, labels)
+
+    def of_model(self, model: Any, X: Any) -> float:
+        """The metric of what a fitted classifier predicts."""
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        labels = None
+        if self.kind == "multilabel":
+            if self.judge.metric.needs == "labels":
+                labels = np.asarray(model.predict(X))[None]
+            return float(self.judge(scores[None], labels)[0])
+        scores = self._of_all_classes(scores, model.classes_)[None]
+        if self.judge.metric.needs == "labels":
+            labels = self._best(scores)
+        return float(self.judge(scores, labels)[0])
+
+    def _of_all_classes(self, scores: Array, known: Any) -> Array:
+        """A column for every class; those that were not in the training part come last."""
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores, scores])
+        every = np.full((len(scores), len(self.classes)), scores.min(initial=0.0) - 1.0)
+        every[:, np.searchsorted(self.classes, known)] = scores
+        return every
+
+    @staticmethod
+    def _best(scores: Array) -> NDArray[np.bool_]:
+        return np.arange(scores.shape[2]) == scores.argmax(axis=2)[..., None]

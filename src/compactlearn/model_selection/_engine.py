@@ -1,0 +1,289 @@
+"""Scores of validation rows for many settings, from as few decompositions as possible.
+
+One eigenproblem serves all numbers of label components (codes are nested); one range of Xc'V all
+numbers of feature components, with nested completions; one decomposition of the learner's Gram
+matrix, or the Schur complement of :mod:`compactlearn.linalg._nested`, all penalties; the decoder's
+ridge divides scores and costs nothing.
+
+A learner without an intercept needs none of this anew: its scores are those of the one with a free
+intercept, less the intercept's share of them times what its own ridge leaves over of the constant 1
+(:func:`compactlearn.linalg._learning.constant_left_over`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from compactlearn.compact._kernel_regressor import KernelRegressor
+from compactlearn.compact._learner import ForeignLearner, RidgeLearner
+from compactlearn.compact._penalty import resolved_penalty
+from compactlearn.embeddings._base import Embedded, Embedding, Head
+from compactlearn.embeddings._components import component_count, default_label_size
+from compactlearn.linalg._learning import constant_left_over, learn_path
+from compactlearn.linalg._nested import NestedRows, RowsOnPath, projected_target
+from compactlearn.model_selection._folds import Fold
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A setting of what one solution serves; a size is None where nothing is cut."""
+
+    index: int
+    label_size: Any
+    feature_size: Any
+    alpha: Any  # "auto" is a number on each fold
+    label_ridge: float = 0.0
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores of the validation rows, and the settings they belong to."""
+
+    indices: list[int]
+    scores: Array  # (n, M)
+    n_features: int | None = None  # columns the learner sees; None: all the features
+    n_codes: int | None = None  # targets that are decoded; None: the labels themselves
+
+
+def scores_of(
+    embedding: Embedding,
+    fold: Fold,
+    wanted: list[Wanted],
+    skip: Container[int] = (),
+    bias: str = "free",
+    regressor: KernelRegressor | None = None,
+) -> Iterator[Scored]:
+    """The scores for every setting, those of large penalties first; equal ones are given once.
+
+    ``skip`` may grow on the way: settings in it are left out from then on. ``bias`` is "free" or
+    "none". A ``regressor`` takes the ridge's place, on projected features.
+    """
+    wanted = [replace(w, alpha=resolved_penalty(w.alpha, fold.pair)) for w in wanted]
+    solved = _Solved(embedding, fold, wanted, skip, "free" if regressor else bias, regressor)
+    for label_size, group in _grouped(wanted, solved.components):
+        yield from solved.for_label_size(label_size, group)
+
+
+class _Solved:
+    """One method on one fold."""
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        fold: Fold,
+        wanted: list[Wanted],
+        skip: Container[int],
+        bias: str,
+        regressor: KernelRegressor | None,
+    ) -> None:
+        self.free, self.regressor = bias == "free", regressor
+        self.fold, self.pair, self.skip = fold if self.free else fold.with_origin, fold.pair, skip
+        self.embedding = _with(embedding, label_ridge=0.0)
+        found = (self.components(w) for w in wanted)
+        sizes = [size for size in found if size is not None]
+        self.largest: Embedded | None = None
+        if sizes:
+            whole = _with(self.embedding, n_label_components=max(sizes))
+            self.largest = whole.unprojected(self.pair)
+        self.kept_codes: dict[float, Array] = {}
+
+    def components(self, wanted: Wanted) -> int | None:
+        """The number of label components; None where labels are kept."""
+        size, name = wanted.label_size, "n_label_components"
+        return component_count(size, self.pair.n_right, name, "labels", default_label_size)
+
+    def for_label_size(self, count: int | None, wanted: list[Wanted]) -> Iterator[Scored]:
+        embedding, result = _with(self.embedding, n_label_components=count), None
+        if count is not None:
+            assert self.largest is not None
+            whole = _with(self.embedding, n_feature_components=None)
+            result = whole.leading(self.pair, self.largest, count)
+        nested = result is not None
+        if result is None:
+            result = embedding.unprojected(self.pair)
+        projected: list[tuple[Any, list[Wanted]]] = []
+        for feature_size, group in _grouped(wanted, lambda w: w.feature_size):
+            if feature_size is None and result.projection is not None:  # always projects
+                yield from self._on_path(result.projection, result, group)
+            elif feature_size is None:
+                yield from self._on_all_features(result, nested, group)
+            else:
+                projected.append((feature_size, group))
+        sizes = [feature_size for feature_size, _ in projected]
+        heads = embedding.heads(self.pair, result, count, sizes) if sizes else []
+        together: dict[int, list[tuple[Head, list[Wanted]]]] = {}
+        for (feature_size, group), head in zip(projected, heads, strict=True):
+            if head is None:
+                yield from self._alone(count, feature_size, group)
+            elif head.columns is None:
+                yield from self._on_all_features(result, nested, group)
+            else:
+                together.setdefault(head.columns.shape[1], []).append((head, group))
+        for members in together.values():
+            if self.regressor is None:
+                yield from self._projected(result, members)
+            else:
+                for P, group in self._projections(members):
+                    yield from self._on_path(P, result, group)
+
+    def _by_penalty(self, wanted: list[Wanted]) -> Iterator[tuple[float, list[Wanted]]]:
+        """Settings with the same penalty, from the largest on, less those skipped by then."""
+        for alpha in sorted({w.alpha for w in wanted}, reverse=True):
+            group = [w for w in wanted if w.alpha == alpha and w.index not in self.skip]
+            if group:
+                yield alpha, group
+
+    def _on_all_features(
+        self, result: Embedded, nested: bool, wanted: list[Wanted]
+    ) -> Iterator[Scored]:
+        """The learner sees everything: its decomposition is shared by all codes of the fold, and
+        its solution by codes that are nested.
+        """
+        source = self.largest.codes if nested and self.largest is not None else result.codes
+        path = None
+        for alpha, group in self._by_penalty(wanted):
+            codes = self.kept_codes.get(alpha) if nested else None
+            if codes is None:
+                path = path or self.fold.on_path(learn_path(self.pair, None, source))
+                codes = path.codes(alpha)
+                if nested:
+                    self.kept_codes[alpha] = codes
+            W = result.decoder
+            codes = codes[:, : result.codes.size]
+            left_over = None if self.free else self.fold.constant_left_over(alpha)
+            scores = codes if W is None else codes @ W
+            yield from self._finished(scores, None, result, group, left_over)
+
+    def _projected(
+        self, result: Embedded, members: list[tuple[Head, list[Wanted]]]
+    ) -> Iterator[Scored]:
+        """Projections with the same head, and more and more columns beside it."""
+        P = members[0][0].columns
+        assert P is not None
+        extra = max(head.extra for head, _ in members)
+        if extra <= 0:
+            wanted = [w for _, group in members for w in group]
+            yield from self._on_path(P, result, wanted)
+            return
+        if self.pair.graded:  # principal directions are uncorrelated but for rounding: too much
+            for own, group in self._projections(members):
+                yield from self._on_path(own, result, group)
+            return
+        target = projected_target(self.pair, P, result.codes, result.decoder)
+        rows = NestedRows.of(self.pair, P, extra, self.fold.rows)
+        by_extra: dict[int, list[Wanted]] = {}
+        for head, group in members:
+            count = min(max(head.extra, 0), rows.variances.size)
+            by_extra.setdefault(count, []).extend(group)
+        extras = sorted(by_extra)
+        for alpha, _ in self._by_penalty([w for group in by_extra.values() for w in group]):
+            left_over = repeat(None) if self.free else rows.constant_left_over(alpha, extras)
+            found = zip(extras, rows.scores(target, alpha, extras), left_over, strict=False)
+            for count, scores, left in found:
+                group = [w for w in by_extra[count] if w.alpha == alpha]
+                yield from self._finished(scores, P.shape[1] + count, result, group, left)
+
+    def _projections(
+        self, members: list[tuple[Head, list[Wanted]]]
+    ) -> Iterator[tuple[Array, list[Wanted]]]:
+        """Projections with the same head, each as a whole."""
+        P = members[0][0].columns
+        assert P is not None
+        extra = max(head.extra for head, _ in members)
+        whole = P
+        if extra > 0:
+            whole = np.hstack([P, self.pair.principal_directions(extra, P, fill=False)[0]])
+        for head, group in members:
+            yield whole[:, : P.shape[1] + max(head.extra, 0)], group
+
+    def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
+        if self.regressor is not None:
+            yield from self._regressed(P, result, wanted)
+            return
+        learned = learn_path(self.pair, P, result.codes)
+        rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.expressed(P))
+        if result.decoder is not None:
+            rows = rows.with_inside(learned.inside @ result.decoder)
+        for alpha, group in self._by_penalty(wanted):
+            left_over = None
+            if not self.free:
+                left_over = constant_left_over(self.pair, P, alpha, self.fold.rows)
+            yield from self._finished(rows.codes(alpha), P.shape[1], result, group, left_over)
+
+    def _regressed(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
+        """The scores of a learner that is no ridge."""
+        group = [w for w in wanted if w.index not in self.skip]
+        if not group:
+            return
+        learner = ForeignLearner(self.regressor, None, RidgeLearner(1.0))
+        predict = learner.predictor(self.pair, P, result.codes, result.decoder)
+        deviations = predict(self.fold.rows) - result.codes.total / self.pair.count
+        scores = deviations if result.decoder is None else deviations @ result.decoder
+        yield from self._finished(scores, P.shape[1], result, group, None)
+
+    def _alone(
+        self, label_size: int | None, feature_size: Any, wanted: list[Wanted]
+    ) -> Iterator[Scored]:
+        """A size whose problem has to be solved by itself."""
+        # Cloned, so that a generator given as the seed begins anew, as in a fit of its own.
+        own = _with(
+            clone(self.embedding), n_feature_components=feature_size, n_label_components=label_size
+        )
+        result = own.solve(self.pair)
+        assert result.projection is not None
+        yield from self._on_path(result.projection, result, wanted)
+
+    def _finished(
+        self,
+        deviations: Array,
+        n_features: int | None,
+        result: Embedded,
+        wanted: list[Wanted],
+        left_over: Array | None,
+    ) -> Iterator[Scored]:
+        """Add what does not depend on the row, for each ridge of the decoder."""
+        mean = result.codes.total / self.pair.count
+        W = result.decoder
+        mean = mean if W is None else mean @ W
+        constant = mean + result.offset
+        if left_over is not None:  # the last row is the origin, where a free learner says b
+            intercept = deviations[-1] + mean
+            deviations = deviations[:-1] - left_over[:-1] * intercept
+        for label_ridge, group in _grouped(wanted, lambda w: w.label_ridge):
+            shrunk = 1.0 if W is None else 1.0 / (1.0 + label_ridge)
+            added = constant if self.embedding.traits.keeps_offset else constant * shrunk
+            indices = [w.index for w in group]
+            n_codes = None if W is None else W.shape[0]
+            yield Scored(indices, deviations * shrunk + added, n_features, n_codes)
+
+
+def _with(embedding: Embedding, **values: Any) -> Embedding:
+    """A copy with other values of those parameters that it has; a clone would cost more."""
+    other = copy(embedding)
+    for name, value in values.items():
+        if hasattr(other, name):
+            setattr(other, name, value)
+    return other
+
+
+def _grouped(items: Iterable[Any], key: Any) -> list[tuple[Any, list[Any]]]:
+    """Items with the same key, in the order in which keys appear (keys need not compare)."""
+    groups: dict[Any, list[Any]] = {}
+    for item in items:
+        groups.setdefault(_typed(key(item)), []).append(item)
+    return [(key(group[0]), group) for group in groups.values()]
+
+
+def _typed(value: Any) -> Any:
+    """1 is a count and 1.0 a ratio, yet they are equal: told apart by their type."""
+    return (type(value).__name__, value)

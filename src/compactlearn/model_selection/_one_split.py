@@ -1,0 +1,139 @@
+"""Scores of given rows for many settings fitted to one training part.
+
+What a cross-validation does on each fold, without judging: the caller gets the scores themselves,
+each once for all settings that share them, and may take as many metrics of them as it likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from compactlearn.compact._classifier import CompactClassifier
+from compactlearn.core._devices import host, sent
+from compactlearn.core._validation import check_features, check_targets
+from compactlearn.model_selection._candidates import Group, Single, sort_candidates
+from compactlearn.model_selection._crossval import largest_of
+from compactlearn.model_selection._engine import scores_of
+from compactlearn.model_selection._folds import Data, hold_split
+
+__all__ = ["SplitScores", "scores_on_split"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitScores:
+    """Scores of the rows asked about, and the settings they belong to.
+
+    Parameters
+    ----------
+    indices : list of int
+        Places among the candidates: these settings have the same scores.
+    scores : ndarray of shape (n_rows, n_labels)
+    threshold : float or ndarray of shape (n_labels,)
+        A label is predicted where its score is strictly above.
+    n_features : int or None
+        How many columns the learner sees; None is all the features.
+    n_codes : int or None
+        How many codes it predicts; None is the labels themselves.
+    """
+
+    indices: list[int]
+    scores: Array
+    threshold: Any
+    n_features: int | None
+    n_codes: int | None
+
+
+def scores_on_split(
+    estimator: CompactClassifier,
+    candidates: Sequence[Mapping[str, Any]],
+    X_train: Any,
+    Y_train: Any,
+    X_test: Any,
+    device: str | None = None,
+) -> Iterator[SplitScores]:
+    """The scores of ``X_test`` for every candidate, as separate fits to the training rows give.
+
+    Parameters
+    ----------
+    estimator : CompactClassifier or CMLLClassifier
+        What is fitted, with the parameters of each candidate.
+    candidates : sequence of dict
+        Parameters of the estimator, as in ``GridSearchMoments``.
+    X_train, X_test : array-like or sparse matrix, (n_train, n_features) and (n_rows, n_features)
+        Features of the rows to learn from, and of those to score.
+    Y_train : array-like or sparse matrix of shape (n_train, n_labels)
+        0 and 1.
+    device : str, optional
+        Where PyTorch computes what settings share, "cuda" for instance; rows are dense there.
+        Settings that need a fit of their own are fitted on the host, and all scores come back to
+        it.
+
+    Examples
+    --------
+    >>> from compactlearn import CMLLClassifier
+    >>> from compactlearn.datasets import load
+    >>> data = load("emotions")
+    >>> grid = [{"alpha": alpha} for alpha in (1.0, 100.0)]
+    >>> model = CMLLClassifier(threshold=0.5)
+    >>> found = scores_on_split(model, grid, data.X[:400], data.Y[:400], data.X[400:])
+    >>> [(part.indices, part.scores.shape) for part in found]
+    [([1], (193, 6)), ([0], (193, 6))]
+    """
+    checked = clone(estimator)
+    X = check_features(checked, X_train, reset=True)
+    rows = check_features(checked, X_test, reset=False)
+    targets = check_targets(Y_train, X.shape[0], owner="scores_on_split")
+    if targets.kind != "multilabel":
+        raise ValueError(
+            f"scores_on_split needs a matrix of labels, and was given a vector of {targets.kind} "
+            "classes; pass one column for each label."
+        )
+    train = Data(X, targets.matrix, None)
+    shape = (*X.shape, targets.n_labels)
+    # Tuned thresholds are only found by a fit of their own.
+    groups, singles = sort_candidates(estimator, candidates, shape, needs_labels=True)
+    return _scores(groups, singles, train, rows, device)
+
+
+def _scores(
+    groups: Sequence[Group],
+    singles: Sequence[Single],
+    train: Data,
+    rows: Any,
+    device: str | None,
+) -> Iterator[SplitScores]:
+    together: dict[Any, list[Group]] = {}
+    for group in groups:
+        together.setdefault(group.holding, []).append(group)
+    held, seen = train, rows
+    if device is not None and groups:
+        held, seen = replace(train, X=sent(train.X, device)), sent(rows, device)
+    for members in together.values():
+        largest = largest_of(members, train.Y.shape[1])
+        fold = hold_split(members[0].model, largest, held, seen, len(members))
+        for group in members:
+            asked = group.model.bias, group.model.regressor
+            for part in scores_of(group.embedding, fold, group.wanted, (), *asked):
+                threshold = group.model.threshold
+                yield SplitScores(
+                    part.indices, host(part.scores), threshold, part.n_features, part.n_codes
+                )
+    for single in singles:
+        model = clone(single.model).fit(train.X, train.Y)
+        yield SplitScores(
+            [single.index],
+            np.asarray(model.decision_function(rows)),
+            model.threshold_,
+            None
+            if model.embedding_.projection_ is None
+            else model.embedding_.n_feature_components_,
+            model.embedding_.n_label_components_,
+        )

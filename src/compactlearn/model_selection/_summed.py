@@ -1,0 +1,144 @@
+"""Folds of rows that are elsewhere: their sums in one pass, and some of the rows to judge by.
+
+A search needs of each fold what the other folds sum up to, and rows whose scores are judged. Both
+come from one pass over the blocks of a source. The search itself then runs where it is called, as
+it does for rows in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.core._memory import require_memory
+from compactlearn.linalg._arrays import working_form
+from compactlearn.linalg._held_out_rows import Rows, joined
+from compactlearn.linalg._moments import Moments, without_each
+from compactlearn.linalg._row_source import Block, RowSource
+from compactlearn.model_selection._folds import Split, SummedData
+
+# Rows that judge are brought here: all of them up to so many bytes, and beyond that as many of each
+# fold as make so many in all, drawn by a fixed seed; of sparse rows so many.
+JUDGING_BYTES = 1 << 28
+FEWEST_JUDGES, MOST_SPARSE_JUDGES = 2_000, 20_000
+
+# Matrices of the moments' order that are held at once, beside one for each fold.
+HELD_BESIDE = 5
+
+NOWHERE = -1  # the fold of rows that no split holds out
+
+
+def sum_folds(
+    source: RowSource, n_rows: int, splits: Sequence[Split]
+) -> tuple[SummedData, list[Split]]:
+    """Sums of all training parts and the rows that judge; and where the latter are among these.
+
+    Parameters
+    ----------
+    source : RowSource
+        The rows, ``n_rows`` of them.
+    splits : sequence of pairs of row numbers
+        Validation parts are disjoint, and each training part is all the other rows.
+    """
+    order, n_splits = source.n_features + source.n_labels, len(splits)
+    require_memory(
+        8 * (n_splits + HELD_BESIDE) * order**2,
+        what=f"A search over {n_splits} folds of {order} columns of features and labels",
+        remedy="Use fewer folds or columns.",
+    )
+    held = folds_of(splits, n_rows)
+    chosen = _judging(splits, source)
+    judges = np.zeros(n_rows, dtype=bool)
+    judges[np.concatenate(chosen)] = True
+    ask = _FoldSums(held, judges)
+    found = source.total(ask.of_block, ask.both, what="folds")
+    rows = joined(found.rows)
+    numbers = [*range(n_splits), NOWHERE]
+    parts = [found.sums[number] for number in numbers if number in found.sums]
+    training = tuple(without_each(parts))[:n_splits] if len(parts) > 1 else ()
+    data = SummedData(
+        rows.X, rows.Y, rows.weights, training=training, total=sum(parts[1:], parts[0])
+    )
+    nothing = np.zeros(0, dtype=np.intp)
+    return data, [(nothing, np.searchsorted(rows.positions, own)) for own in chosen]
+
+
+def folds_of(splits: Sequence[Split], n_rows: int) -> NDArray[np.int16]:
+    """(n_rows,) the split that holds a row out.
+
+    >>> folds_of([([1, 2], [0]), ([0, 1], [2])], 3)
+    array([ 0, -1,  1], dtype=int16)
+    """
+    held = np.full(n_rows, NOWHERE, dtype=np.int16)
+    for number, (train, test) in enumerate(splits):
+        mine = np.zeros(n_rows, dtype=bool)
+        mine[test] = True
+        others = np.zeros(n_rows, dtype=bool)
+        others[train] = True
+        if (held[test] != NOWHERE).any() or not np.array_equal(mine, ~others):
+            raise ValueError(
+                "Folds of rows on Dask are summed in one pass, so that no row may be in the "
+                "validation part of two splits, and every training part must be all the other "
+                f"rows; split {number} of cv is not like that. Pass a number of folds, or KFold."
+            )
+        held[test] = number
+    return held
+
+
+def _judging(splits: Sequence[Split], source: RowSource) -> list[NDArray[np.intp]]:
+    """The rows of each validation part that judge, in their order."""
+    room = MOST_SPARSE_JUDGES
+    if not source.is_sparse:
+        room = max(FEWEST_JUDGES, JUDGING_BYTES // (8 * source.n_features * len(splits)))
+    rng = np.random.default_rng(0)
+    return [
+        np.sort(test if len(test) <= room else rng.choice(test, room, replace=False))
+        for _, test in splits
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Sums of some folds, and rows of them that judge."""
+
+    sums: dict[int, Moments]
+    rows: tuple[Rows, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _FoldSums:
+    """What is asked of blocks. Both arrays have an entry for each row: three bytes in all."""
+
+    held: NDArray[np.int16]
+    judges: NDArray[np.bool_]
+
+    def of_block(self, block: Block) -> _Found:
+        """The share of one block."""
+        places = np.arange(block.start, block.start + block.n_rows)
+        folds = self.held[places]
+        every = Rows(block.X, block.Y, block.weights, places)
+        sums = {
+            int(fold): _moments(every.take(np.flatnonzero(folds == fold)))
+            for fold in np.unique(folds)
+        }
+        return _Found(sums, (every.take(np.flatnonzero(self.judges[places])),))
+
+    def both(self, one: _Found, other: _Found) -> _Found:
+        """The share of two."""
+        sums = dict(one.sums)
+        for fold, part in other.sums.items():
+            sums[fold] = sums[fold] + part if fold in sums else part
+        return _Found(sums, one.rows + other.rows)
+
+
+def _moments(rows: Rows) -> Moments:
+    return Moments.from_arrays(working_form(rows.X), rows.Y, rows.weights)
+
+
+def rows_to_split(n_rows: int) -> Any:
+    """What a splitter is shown of rows that are elsewhere: their number."""
+    return np.broadcast_to(np.zeros(1), (n_rows, 1))

@@ -1,0 +1,203 @@
+"""CSSP: a few of the labels stand for all of them.
+
+    minimise  ||T - C W||^2   over  W  and the choice of the columns C of T
+
+    Y (N, M) labels, T = scale Y + 1 shift' the labels as they are coded, C (N, m) the chosen
+    columns of T, which are the codes, W (m, M) = C^+ T the decoder.
+
+Which m columns are best is hard to say; leverages, the squared lengths of the rows of T's leading
+right singular vectors, are what the published method draws them by. A choice that is greedy in the
+objective itself is nested and needs no chance.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.core._devices import bare, host
+from compactlearn.core._params import Choice, Constraint, Integer, Seed
+from compactlearn.core._seeds import seeded
+from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
+from compactlearn.embeddings._components import COUNTS, label_count
+from compactlearn.embeddings._encoders import ROUTES, EncodesLabels, with_constant
+from compactlearn.linalg._arrays import beside
+from compactlearn.linalg._pairs import Pair
+from compactlearn.related._coded_labels import CODINGS, CodedLabels, least_squares
+from compactlearn.related._column_choice import drawn, greedy, largest_first, leverages
+
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+class CSSP(EncodesLabels):
+    """Column subset selection: some labels are learnt, and the others follow by least squares.
+
+    The codes are m of the labels themselves, so a model's codes have names. A label that is not
+    chosen is a linear combination of those that are.
+
+    Parameters
+    ----------
+    n_label_components : int, float in (0, 1] or "auto", default="auto"
+        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500). Labels that add
+        nothing to those before them are not chosen, with a warning.
+    selection : {"greedy", "leverage", "sampled"}, default="greedy"
+        "greedy" takes one label after the other, each time that with which least squares recovers
+        most; "leverage" the m labels of largest leverage; "sampled" draws them without
+        repetition, with chances in proportion to their leverages.
+    rank : int or "size", default="size"
+        How many leading right singular vectors the leverages are of; "size" is m. With a number,
+        the choice for fewer labels is the beginning of that for more. Greedy needs none.
+    coding : {"centred", "binary", "signed"}, default="centred"
+        The labels that least squares is about. "centred" has an intercept: labels that go with
+        none of the chosen ones keep their mean. "binary" are 0 and 1, "signed" -1 and +1, without
+        an intercept.
+    random_state : int, RandomState, Generator or None, default=None
+        For ``selection="sampled"``.
+    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
+        How the data are held; the answer is the same.
+
+    Attributes
+    ----------
+    selected_ : ndarray of shape (n_label_components_,)
+        The columns of Y that were chosen, in the order of the choice.
+    decoder_ : ndarray of shape (n_label_components_, n_labels)
+    offset_ : ndarray of shape (n_labels,)
+    codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
+    objective_ : float
+        ``||C W||^2``, what is recovered of ``||T||^2``.
+    objective_path_, n_iter_, projection_ (None), n_feature_components_, n_label_components_, \
+solver_, n_features_in_, feature_names_in_
+        As in :class:`CMLL`.
+
+    Notes
+    -----
+    The published method is ``selection="sampled", coding="binary"``, and so is MLC_toolbox; the
+    authors of PLST offer it in mlc_lsdr with ``coding="signed"``, a penalty of 0.1 and a penalised
+    intercept. There, as here, a label is never drawn twice. With as many labels as there are, any
+    choice is plain ridge regression (ORI).
+
+    References
+    ----------
+    W. Bi, J. T. Kwok. Efficient multi-label classification with many labels. ICML 2013, 405-413.
+
+    A. K. Farahat, A. Ghodsi, M. S. Kamel. Efficient greedy feature selection for unsupervised
+    learning. Knowledge and Information Systems 35(2), 285-310, 2013.
+
+    Examples
+    --------
+    >>> from compactlearn import CompactClassifier
+    >>> from compactlearn.datasets import load
+    >>> from compactlearn.related import CSSP
+    >>> data = load("emotions")
+    >>> model = CompactClassifier(CSSP(3), scale=True).fit(data.X, data.Y)
+    >>> model.embedding_.selected_
+    array([2, 4, 1])
+    >>> model.decision_function(data.X).shape
+    (593, 6)
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "n_label_components": COUNTS,
+        "selection": (Choice("greedy", "leverage", "sampled"),),
+        "rank": (Integer(1), Choice("size")),
+        "coding": (Choice(*CODINGS),),
+        "random_state": (Seed(),),
+        "solver": ROUTES,
+    }
+
+    def __init__(
+        self,
+        n_label_components: int | float | str = "auto",
+        selection: str = "greedy",
+        rank: int | str = "size",
+        coding: str = "centred",
+        random_state: Any = None,
+        solver: str = "auto",
+    ) -> None:
+        self.n_label_components = n_label_components
+        self.selection = selection
+        self.rank = rank
+        self.coding = coding
+        self.random_state = random_state
+        self.solver = solver
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(regime=self.solver)
+
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        m = label_count(self.n_label_components, n_labels)
+        return Plan(components=m, keeps_features=True, n_codes=m, problem="right")
+
+    def solve(self, pair: Pair) -> Embedded:
+        m = label_count(self.n_label_components, pair.n_right)
+        labels = CodedLabels.of(pair, self.coding)
+        chosen = self._chosen(labels, m)
+        if not chosen.size:  # no label varies: one that is constant stands for all
+            chosen = np.zeros(1, dtype=np.intp)
+        found = _embedded(labels, chosen)
+        note_shortfall(self, m, found.codes, pair)
+        return found
+
+    def _chosen(self, labels: CodedLabels, m: int) -> Places:
+        gram = labels.gram()
+        if self.selection == "greedy":
+            return greedy(gram, m)
+        rank = m if isinstance(self.rank, str) else min(int(self.rank), gram.shape[0])
+        scores = leverages(gram, rank)
+        if self.selection == "leverage":
+            return largest_first(scores, m)
+        return drawn(scores, m, seeded(self.random_state))
+
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
+        if self.selection != "greedy" and isinstance(self.rank, str):
+            return None  # other leverages, and so another choice
+        return _embedded(CodedLabels.of(pair, self.coding), _places(result)[:m])
+
+    def adopt(
+        self,
+        result: Embedded,
+        codes: Any = None,
+        *,
+        classes: NDArray[Any] | None = None,
+        names: list[str] | None = None,
+    ) -> None:
+        super().adopt(result, codes, classes=classes, names=names)
+        self.selected_ = bare(beside(_places(result), result.codes.total))
+        self._scale = 2.0 if self.coding == "signed" else 1.0
+        self._constant = bare(result.codes.constant)
+
+    def _encoded(self, labels: Any) -> Array:
+        return with_constant(
+            self._scale * labels[:, host(self.selected_)].toarray(), self._constant
+        )
+
+
+def _embedded(labels: CodedLabels, chosen: Places) -> Embedded:
+    """The outcome for these columns."""
+    pair = labels.pair
+    cross = labels.gram_columns(chosen)
+    W = least_squares(cross[chosen], cross.T)
+    weights = np.zeros((pair.n_right, chosen.size))
+    weights[chosen, np.arange(chosen.size)] = labels.scale
+    shift = labels.encoder_shift
+    codes = pair.combined_codes(
+        beside(weights, pair.mean_right), None if shift is None else beside(shift, pair.mean_right)
+    )
+    return Embedded(
+        codes=codes,
+        projection=None,
+        decoder=beside(W / labels.scale, pair.mean_right),
+        offset=beside(labels.offset, pair.mean_right),
+        solver=f"closed-{pair.regime}",
+        objective=float(np.vdot(W, cross.T)),
+    )
+
+
+def _places(result: Embedded) -> Places:
+    """The chosen columns, of an outcome."""
+    weights = host(result.codes.right_weights)
+    return np.argmax(np.abs(weights), axis=0)

@@ -1,0 +1,218 @@
+"""CCA-OC: every label by a classifier of its own, and a few combinations of labels by regressions.
+
+log P(y | x) = sum_j log p_j(y_j | x) - w sum_k (t_k'(y - ybar) - mu_k(x))^2 / (2 s_k^2)
+
+p_j a logistic regression for label j, t_k'(y - ybar) the canonical variates of the labels with
+the features, mu_k a ridge regression for each and s_k^2 its noise, w a weight. Labels are read
+off the mean field of P.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, logit, softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.compact._inputs import TrainingData
+from compactlearn.compact._label_output import LabelSpace
+from compactlearn.core._params import Choice, Constraint, Real, Seed
+from compactlearn.embeddings._base import Plan
+from compactlearn.embeddings._components import COUNTS, label_count
+from compactlearn.linalg._arrays import working_form
+from compactlearn.linalg._build import build_pair
+from compactlearn.linalg._moments import weighted_sum
+from compactlearn.related._canonical import Variates, canonical_variates
+from compactlearn.related._from_codes import predicted_codes
+from compactlearn.related._mean_field import mean_field
+from compactlearn.related._scored import WeightedClassifier
+
+Array = NDArray[np.float64]
+
+# Log-odds of a label that all training rows have, or with the other sign none.
+_CERTAIN = 1e6
+
+_SMALLEST_NOISE = 1e-6  # of the variance of a variate, which is 1
+
+
+class OutputCodesClassifier(WeightedClassifier):
+    """Label classifiers that a few predicted combinations of the labels correct (CCA-OC).
+
+    The code of a row is redundant: all its labels, and m canonical variates of them. Both are
+    predicted, and the labels that agree best with both are decoded by a mean field.
+
+    Parameters
+    ----------
+    n_label_components : int, float in (0, 1] or "auto", default="auto"
+        m, the number of canonical variates. A float is a ratio of M; "auto" is
+        min(M, max(16, ceil(M / 2)), 500). No more than independent labels are there.
+    C : float, default=1.0
+        Inverse penalty of the logistic regression of each label.
+    alpha : float, default=1.0
+        Penalty of the ridge regressions of the variates, in the hat matrix and as learners.
+    weight : float, default=1.0
+        w. With 0 the labels are independent.
+    noise : {"adjusted", "training"}, default="adjusted"
+        The variance of a variate's regression: that of the training rows, or this divided by the
+        square of the share of parameters that are left over (generalised cross-validation). With
+        as many features as rows the first is far too small.
+    threshold : float in (0, 1), default=0.5
+        A label is predicted where its chance is strictly above.
+    random_state : int, RandomState, Generator or None, default=None
+        Has no effect on the model; methods of a benchmark are given one.
+
+    Attributes
+    ----------
+    label_coef_ : ndarray of shape (n_labels, n_features)
+    label_intercept_ : ndarray of shape (n_labels,)
+        Of the logistic regressions.
+    directions_ : ndarray of shape (n_labels, n_components_)
+        The combinations t_k, in columns.
+    coef_ : ndarray of shape (n_components_, n_features)
+    intercept_ : ndarray of shape (n_components_,)
+        Of the ridge regressions of the variates, which have mean 0 and variance 1.
+    noise_ : ndarray of shape (n_components_,)
+        s_k^2.
+    correlations_ : ndarray of shape (n_components_,)
+        Canonical correlations, shrunk by the penalty.
+    n_components_ : int
+        m.
+    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_, compression_
+        As in :class:`CompactClassifier`; the threshold is in the units of ``decision_function``.
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    No public program exists. The update of the mean field follows from the model; it starts from
+    the labels' own chances and ends when none changes by 1e-4, or after 100 sweeps. The matrices
+    that are decomposed have the order of the labels.
+
+    References
+    ----------
+    Y. Zhang, J. Schneider. Multi-label output codes using canonical correlation analysis. AISTATS
+    2011, 873-882.
+
+    Examples
+    --------
+    >>> from compactlearn.datasets import load
+    >>> from compactlearn.related import OutputCodesClassifier
+    >>> from sklearn.preprocessing import scale
+    >>> data = load("emotions")
+    >>> X = scale(data.X)
+    >>> model = OutputCodesClassifier(3, alpha=10.0).fit(X, data.Y)
+    >>> model.predict_proba(X).shape, model.directions_.shape
+    ((593, 6), (6, 3))
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "n_label_components": COUNTS,
+        "C": (Real(0, open_low=True),),
+        "alpha": (Real(0),),
+        "weight": (Real(0),),
+        "noise": (Choice("adjusted", "training"),),
+        "threshold": (Real(0, 1, open_low=True, open_high=True),),
+        "random_state": (Seed(),),
+    }
+
+    def __init__(
+        self,
+        n_label_components: int | float | str = "auto",
+        *,
+        C: float = 1.0,
+        alpha: float = 1.0,
+        weight: float = 1.0,
+        noise: str = "adjusted",
+        threshold: float = 0.5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_label_components = n_label_components
+        self.C = C
+        self.alpha = alpha
+        self.weight = weight
+        self.noise = noise
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _level(self, labels: LabelSpace) -> float:
+        return float(logit(self.threshold))
+
+    def _learn(self, data: TrainingData) -> None:
+        self._learn_variates(data)
+        self.label_coef_, self.label_intercept_ = _logistic(data, self.C)
+        self._weight = float(self.weight)  # as fitted: parameters may change afterwards
+
+    def _learn_variates(self, data: TrainingData) -> None:
+        X, Y = working_form(data.X), data.targets.matrix
+        m = label_count(self.n_label_components, Y.shape[1])
+        plan = Plan(components=m, keeps_features=True, n_codes=m, problem="right", hat=True)
+        pair = build_pair(X, Y, data.weights, demand=plan.demand(learns=True))
+        found = canonical_variates(pair, m, float(self.alpha))
+        self.directions_, self.coef_, self.intercept_ = (
+            found.directions,
+            found.coef,
+            found.intercept,
+        )
+        self.correlations_ = np.sqrt(np.clip(found.squares, 0.0, 1.0))
+        self.n_components_ = found.directions.shape[1]
+        self._mean = pair.mean_right @ found.directions
+        self.noise_ = self._noise_of(data, found, pair.count)
+
+    def _noise_of(self, data: TrainingData, found: Variates, count: float) -> Array:
+        codes = np.asarray(data.targets.matrix @ found.directions) - self._mean
+        missed = codes - predicted_codes(data.X, found.coef, found.intercept)
+        # No np.average, which has no mean of no columns: constant labels have no variates.
+        squares = weighted_sum(missed**2, data.weights) / count
+        if self.noise == "adjusted":
+            squares = squares / max(1.0 - found.freedom / count, 1e-3) ** 2
+        return np.maximum(squares, _SMALLEST_NOISE)
+
+    def _scored(self, X: Any) -> Array:
+        odds = np.asarray(X @ self.label_coef_.T) + self.label_intercept_
+        observed = predicted_codes(X, self.coef_, self.intercept_) + self._mean
+        return mean_field(odds, self.directions_, observed, self.noise_, self._weight)
+
+    def _shown(self, scores: Array) -> Array:
+        return expit(scores)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
+
+        Each label has its own; those of the classes of a vector y sum to 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        margins = self.decision_function(X) + self._boundary
+        if self._labels.kind == "binary":
+            return expit(np.stack([-margins, margins], axis=1))
+        if self._labels.kind == "multiclass":
+            return softmax(log_expit(margins), axis=1)
+        return expit(margins)
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict: weights, intercepts, combinations, noise."""
+        check_is_fitted(self, "coef_")
+        parts = (self.label_coef_, self.label_intercept_, self.coef_, self.intercept_)
+        return int(sum(p.size for p in (*parts, self.directions_, self.noise_)))
+
+
+def _logistic(data: TrainingData, C: float) -> tuple[Array, Array]:
+    """Weights (M, D) and intercepts (M,) of one logistic regression for each label."""
+    Y = data.targets.matrix.tocsc()
+    coef, intercept = np.zeros((Y.shape[1], data.X.shape[1])), np.zeros(Y.shape[1])
+    model = LogisticRegression(C=C, solver="liblinear", tol=1e-6, max_iter=1000, random_state=0)
+    for j in range(Y.shape[1]):
+        y = np.zeros(Y.shape[0])
+        y[Y.indices[Y.indptr[j] : Y.indptr[j + 1]]] = 1.0
+        if y.all() or not y.any():
+            intercept[j] = _CERTAIN if y.all() else -_CERTAIN
+            continue
+        model.fit(data.X, y, sample_weight=data.weights)
+        coef[j], intercept[j] = model.coef_[0], model.intercept_[0]
+    return coef, intercept

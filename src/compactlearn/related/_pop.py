@@ -1,0 +1,603 @@
+"""POPClassifier: one linear classifier per label, then as few of their weights as will do."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, logit, softmax
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from compactlearn.compact._inputs import check_training
+from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
+from compactlearn.core._available import available_if
+from compactlearn.core._params import (
+    Constraint,
+    Flag,
+    Integer,
+    Methods,
+    Nothing,
+    Real,
+    Seed,
+    check_parameters,
+)
+from compactlearn.core._progress import track
+from compactlearn.core._seeds import seeded
+from compactlearn.core._threads import blas_threads
+from compactlearn.core._validation import check_features, labels_given, unchanged_on_error
+from compactlearn.decoding import top_labels
+from compactlearn.inspection._decomposition import LinearInside
+from compactlearn.io._compressing import stored_bytes
+from compactlearn.linalg._unseen_features import drop_unseen_features
+from compactlearn.metrics._checks import row_blocks
+
+Array = NDArray[np.float64]
+
+_CUTOFFS = (1, 3, 5)  # the k of the P@k whose mean is the performance
+# The score of a label that all training rows have, or with the other sign none. sigmoid(1e6) is 1
+# and sigmoid(-1e6) is 0, so no threshold strictly between them can turn the answer around; and it
+# is finite, because metrics refuse to rank infinity.
+_SMALLEST = 1e-150  # of the largest feature: its square is far from underflow
+_CERTAIN = 1e6
+_FEWEST_LABELS = 4  # with fewer the search has nowhere to go, see _bisect
+# Points of performance. Hits that sum to the same mean may differ in the last digit.
+_ROUNDING = 1e-9
+_REMEDY = "pass a linear one such as LogisticRegression or LinearSVC."
+
+
+def _has_probabilities(classifier: POPClassifier) -> bool:
+    logistic = getattr(classifier, "_logistic", None)
+    if not (_is_logistic(classifier.estimator) if logistic is None else logistic):
+        raise AttributeError(
+            "predict_proba is the sigmoid of the scores of logistic regression, and the estimator "
+            "is another classifier; use decision_function, or fit with estimator=None or a "
+            "LogisticRegression."
+        )
+    return True
+
+
+class POPClassifier(DenseScores):
+    """Binary relevance with most of its weights removed (POP).
+
+    A linear classifier is trained for each label, ``S = X W' + b``. Most labels of a large
+    problem are rare, and most weights small: the method looks for the fewest weights that keep
+    the ranking of the labels,
+
+        minimise    number of non-zero weights in W
+        subject to  performance(W) >= performance(all weights) - tolerance,
+
+    and answers in two greedy parts:
+
+    * label part: the r rarest labels whose complete removal keeps the performance, found by
+      bisection, keep only their ``max(min_kept, ceil(kept_ratio * D))`` largest weights;
+    * feature part: every weight of size ``min_weight`` or less becomes zero.
+
+    Symbols: X (N, D) features; Y (N, M) labels, 0 or 1; W (M, D) weights, one row per label; b
+    (M,) intercepts, which are never removed; S (N, M) scores. The performance is 100 times the
+    mean of P@1, P@3 and P@5 (those with k <= M), where P@k is the share of present labels among
+    the k best scores of a row, averaged over the rows. All labels keep a score and can be
+    predicted, the pruned ones too.
+
+    It suits many features and many labels, where the model's size matters and a linear
+    classifier per label is affordable. Weights are judged by their size, so the features should
+    be of one scale. For few labels an embedding says more with as many numbers.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier or None, default=None
+        A clone is fitted to each label, 0 against 1, and must then have a ``coef_``, one weight
+        per feature, whose score has its boundary at 0. None is
+        ``LogisticRegression(solver="liblinear", C=0.1, fit_intercept=False)``.
+    tolerance : float, default=0.1
+        Percentage points of performance that the label part may cost.
+    min_kept : int, default=50
+    kept_ratio : float in [0, 1], default=0.05
+        A rare label keeps ``max(min_kept, ceil(kept_ratio * n_features))`` weights.
+    min_weight : float, default=0.01
+        Weights of this size or less become zero; 0 keeps all.
+    validation_fraction : float in (0, 1), default=0.2
+        Share of the training rows, rounded down, on which the label part measures performance
+        of a model trained on the others. The weights that are kept are trained on all rows.
+    threshold : float in (0, 1), default=0.5
+        A label is predicted where ``sigmoid(score)`` is strictly above. From logistic
+        regression that is a probability. From a classifier that has margins only, such as
+        ``LinearSVC``, it is not, but 0.5 is still its own boundary, a score of 0, and higher
+        thresholds ask for wider margins.
+    n_jobs : int or None, default=None
+        Processes among which the labels are divided.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the validation rows; handed also to an estimator that has none of its own.
+    verbose : int, default=0
+        1 shows a progress bar: all labels are learnt twice, a batch at a time.
+
+    Attributes
+    ----------
+    coef_ : csr_array of shape (n_labels, n_features)
+        The weights that are left.
+    intercept_ : ndarray of shape (n_labels,)
+    n_pruned_labels_ : int
+        r, the number of rarest labels that were cut to their largest weights.
+    n_parameters_, n_parameters_full_ : int
+        Non-zero weights after and before pruning.
+    size_, size_full_ : int
+        Bytes of weights and intercepts: after, as stored; before, as dense arrays.
+    threshold_ : float
+        In the units of ``decision_function``.
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
+    n_labels_ : int
+    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
+    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
+    nbytes_ : int
+        Bytes of all arrays that the model is saved with, each counted once.
+    numbers_ : int
+        How many numbers must be kept to predict: weights that are left, and intercepts.
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    Rare means few training rows (by weight, where weights are given); labels of equal frequency
+    go by their index, lowest first, and so do equal weights and equal scores.
+
+    The bisection is exact where performance only falls as labels are removed. It need not: a
+    rare label that ranked too high can be better gone. The r found always keeps the performance,
+    and r + 1 does not or was beyond reach, but a larger r might keep it again. Like the authors',
+    the search ends below M - 2, so the three most frequent labels are never pruned, and with
+    fewer than four there is no label part. There is none either where the validation share is
+    less than one row or its rows have no label at all: nothing could be measured.
+
+    The tolerance binds the label part, as removal, on the validation rows. Cutting weights is
+    milder than removal; what the feature part costs is not measured.
+
+    A label that all training rows have, or none, has nothing to be learnt: its weights are zero,
+    its intercept 1e6 or -1e6, and it is predicted always or never.
+
+    A vector y is binarised: two classes give one column of scores with 0 as the boundary (the
+    threshold is taken off), several classes go by the largest score.
+
+    Differences from the authors' public code (LMLL-POP): it measures performance on the test
+    rows, here training rows are set aside; the number of kept weights is rounded up, there it
+    may be a fraction; where fewer than k labels are left, P@k counts the missing ones as misses,
+    there it fails; intercepts, weights of rows and constant labels are provided for.
+
+    References
+    ----------
+    T. Wei, Y.-F. Li. Learning compact model for large-scale multi-label data. AAAI 2019,
+    pp. 5385-5392.
+
+    Examples
+    --------
+    >>> from compactlearn import POPClassifier
+    >>> from compactlearn.datasets import load
+    >>> from sklearn.preprocessing import scale
+    >>> data = load("emotions")
+    >>> X = scale(data.X)
+    >>> model = POPClassifier(tolerance=5.0, min_kept=10, random_state=0).fit(X, data.Y)
+    >>> model.n_pruned_labels_, model.n_parameters_full_, model.n_parameters_ < 400
+    (1, 432, True)
+    >>> model.predict(X[:2]).shape
+    (2, 6)
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "estimator": (Methods("fit", "get_params"), Nothing()),
+        "tolerance": (Real(0),),
+        "min_kept": (Integer(0),),
+        "kept_ratio": (Real(0, 1),),
+        "min_weight": (Real(0),),
+        "validation_fraction": (Real(0, 1, open_low=True, open_high=True),),
+        "threshold": (Real(0, 1, open_low=True, open_high=True),),
+        "n_jobs": (Integer(), Nothing()),
+        "random_state": (Seed(),),
+        "verbose": (Integer(0), Flag()),
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        tolerance: float = 0.1,
+        min_kept: int = 50,
+        kept_ratio: float = 0.05,
+        min_weight: float = 0.01,
+        validation_fraction: float = 0.2,
+        threshold: float = 0.5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.tolerance = tolerance
+        self.min_kept = min_kept
+        self.kept_ratio = kept_ratio
+        self.min_weight = min_weight
+        self.validation_fraction = validation_fraction
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- fitting ------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        Y: Any = None,
+        sep: str | None = None,
+    ) -> Self:
+        """Train one classifier per label and prune their weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
+            class per row. Either name will do.
+        sample_weight : array-like of shape (n_samples,), optional
+            Handed to the estimator, and used in frequencies and performance. A row of weight 0
+            counts as absent. The validation rows are drawn whatever their weights.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
+        """
+        with unchanged_on_error(self), blas_threads():
+            check_parameters(self, self._constraints)
+            data = check_training(self, X, labels_given(y, Y), sample_weight, sep=sep)
+            labels = LabelSpace.of(data.targets)
+            describe(self, labels)
+            self._logistic = _is_logistic(self.estimator)
+            self.threshold_, self._boundary = labels.placed(float(logit(self.threshold)))
+            _refuse_vanishing(data.X)
+            Y = data.targets.matrix.tocsc()
+            self._fit_rows(_Rows(_training_form(data.X), Y, data.weights))
+        return self
+
+    def _fit_rows(self, rows: _Rows) -> None:
+        rng = seeded(self.random_state)
+        order = rng.permutation(rows.n_rows)
+        base = self._make_base(rng, weighted=rows.weights is not None)
+        rarest = np.argsort(rows.frequencies(), kind="stable")
+        n_pruned = self._count_removable(base, rows, rarest, order)
+        n_features = rows.X.shape[1]
+        n_kept = np.full(rows.n_labels, n_features)
+        n_kept[rarest[:n_pruned]] = _kept_weights(n_features, self.min_kept, self.kept_ratio)
+        parts = self._in_batches(
+            "POP: pruning",
+            rows.n_labels,
+            lambda labels: delayed(_prune_labels)(
+                base, rows, labels, n_kept[labels], self.min_weight
+            ),
+        )
+        self._keep(_Pruned.stack(parts), n_pruned)
+
+    def _in_batches(
+        self, what: str, n_labels: int, task: Callable[[NDArray[np.intp]], Any]
+    ) -> list[Any]:
+        """The answers of all batches of labels, with a bar if asked for."""
+        batches = _batches(n_labels)
+        answers = Parallel(n_jobs=self.n_jobs, return_as="generator")(map(task, batches))
+        bar = track(answers, description=what, total=len(batches), disable=not self.verbose)
+        return list(bar)
+
+    def _make_base(self, rng: np.random.RandomState, *, weighted: bool) -> Any:
+        """The classifier whose clones are fitted, with a seed if it lacks one."""
+        if self.estimator is None:
+            # The seed changes no weight, but without one NumPy's common generator would go on.
+            return LogisticRegression(
+                solver="liblinear", C=0.1, fit_intercept=False, random_state=0
+            )
+        base = clone(self.estimator)
+        if not (hasattr(base, "__sklearn_tags__") and is_classifier(base)):
+            # A regressor has weights too, but the boundary of its scores is not 0.
+            raise ValueError(
+                f"estimator must be None or a scikit-learn classifier, and is "
+                f"{type(base).__name__}, which is none; {_REMEDY}"
+            )
+        if weighted and not has_fit_parameter(base, "sample_weight"):
+            raise ValueError(
+                f"sample_weight was given, but the estimator {type(base).__name__} does not take "
+                "one; leave it out, or use estimator=None or another classifier."
+            )
+        if self.random_state is not None and base.get_params().get("random_state", "") is None:
+            # A number, not the generator: every label draws the same whatever n_jobs is.
+            base.set_params(random_state=int(rng.randint(2**31 - 1)))
+        return base
+
+    def _count_removable(
+        self, base: Any, rows: _Rows, rarest: NDArray[np.intp], order: NDArray[np.intp]
+    ) -> int:
+        """The label part: how many of the rarest labels can go, judged on held-out rows."""
+        if rows.n_labels < _FEWEST_LABELS:
+            return 0
+        n_held = int(self.validation_fraction * rows.n_rows)
+        held, rest = rows.take(np.sort(order[:n_held])), rows.take(np.sort(order[n_held:]))
+        X_held = drop_unseen_features(rest.X, held.X)
+        if held.Y.nnz == 0:
+            return 0  # without a row or a label every performance is 0 and says nothing
+        parts = self._in_batches(
+            "POP: choosing",
+            rows.n_labels,
+            lambda labels: delayed(_score_labels)(base, rest, labels, X_held),
+        )
+        scores = np.concatenate(parts, axis=1)
+        present = held.Y.toarray() > 0
+        cutoffs = [k for k in _CUTOFFS if k <= rows.n_labels]
+
+        def performance(n_removed: int) -> float:
+            kept = np.sort(rarest[n_removed:])  # in their own order, which decides between equals
+            hits = _precision(present[:, kept], scores[:, kept], cutoffs)
+            return 100.0 * float(np.average(hits, weights=held.weights))
+
+        bound = performance(0) - self.tolerance - _ROUNDING
+        return _bisect(lambda n: performance(n) >= bound, rows.n_labels)
+
+    def _keep(self, model: _Pruned, n_pruned: int) -> None:
+        coef, intercept = model.coef, model.intercept
+        self.coef_, self.intercept_ = coef, intercept
+        self.n_pruned_labels_ = n_pruned
+        self.n_parameters_, self.n_parameters_full_ = int(coef.nnz), model.n_full
+        self.size_full_ = (math.prod(coef.shape) + intercept.size) * intercept.itemsize
+
+    @property
+    def size_(self) -> int:
+        """Bytes of weights and intercepts, as they are saved."""
+        check_is_fitted(self, "coef_")
+        return stored_bytes(self, [self.coef_, self.intercept_])
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict: weights that are left, and intercepts."""
+        check_is_fitted(self, "coef_")
+        return int(self.coef_.nnz + self.intercept_.size)
+
+    # ---- predicting ---------------------------------------------------------------------------
+
+    def _prepare(self, X: Any) -> Any:
+        check_is_fitted(self, "coef_")
+        return check_features(self, X, reset=False)
+
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Scores a few rows at a time; neither X nor the weights become dense."""
+        W = self.coef_.T.tocsr()  # once: a product with CSC would convert in every block
+        for rows in row_blocks((X.shape[0], self.n_labels_)):
+            product = X[rows] @ W
+            scores = product.toarray() if scipy.sparse.issparse(product) else product
+            scores += self.intercept_
+            yield rows, scores - self._boundary if self._boundary else scores
+
+    def _shown(self, scores: Array) -> Array:
+        return expit(scores) if self._logistic else scores
+
+    def _inside(self) -> LinearInside:
+        check_is_fitted(self, "coef_")
+        return LinearInside(self, self.coef_, self.intercept_ - self._boundary)
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
+
+        For logistic regression only, where the sigmoid of a score is one. Each label has its
+        own; those of the classes of a vector y sum to 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        margins = self._scores(self._prepare(X)) + self._boundary
+        if self._labels.kind == "binary":
+            return expit(np.hstack([-margins, margins]))
+        if self._labels.kind == "multiclass":
+            # p_j / sum of p, from logarithms: no row can divide zero by zero.
+            return softmax(log_expit(margins), axis=1)
+        return expit(margins)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Whatever else estimator may be, fit refuses it in words; tags are asked for before.
+        given = isinstance(self.estimator, BaseEstimator)
+        tags.input_tags.sparse = not given or get_tags(self.estimator).input_tags.sparse
+        return tags
+
+
+def _refuse_vanishing(X: Any) -> None:
+    """Refuse features whose squares are all zero to the machine: LIBLINEAR would never end."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if 0.0 < largest < _SMALLEST:
+        raise ValueError(
+            f"The largest magnitude among the features must be 0 or at least {_SMALLEST:g}, so "
+            f"that its square is a number, and is {largest:g}; multiply the features by a common "
+            "factor, for example by 1 / np.abs(X).max()."
+        )
+
+
+def _is_logistic(estimator: Any) -> bool:
+    return estimator is None or isinstance(estimator, LogisticRegression)
+
+
+# ---- the two parts --------------------------------------------------------------------------
+
+
+def _bisect(enough: Callable[[int], bool], n_labels: int) -> int:
+    """Bisect for the largest number of labels whose removal leaves enough.
+
+    The bounds are the authors': zero, which is never asked for, and M - 2, which never counts
+    as enough.
+
+    >>> _bisect(lambda n: n <= 4, n_labels=10), _bisect(lambda n: True, n_labels=10)
+    (4, 7)
+    """
+    low, high = 0, n_labels - 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if enough(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _precision(present: NDArray[np.bool_], scores: Array, cutoffs: list[int]) -> Array:
+    """Mean of P@k over the cutoffs, for each row; places without a label are misses.
+
+    >>> _precision(np.array([[True, False]]), np.array([[0.9, 0.1]]), [1, 4])
+    array([0.625])
+    """
+    best, _ = top_labels(scores, min(max(cutoffs), scores.shape[1]))
+    hits = np.cumsum(np.take_along_axis(present, best, axis=1), axis=1)
+    return np.mean([hits[:, min(k, best.shape[1]) - 1] / k for k in cutoffs], axis=0)
+
+
+def _kept_weights(n_features: int, min_kept: int, kept_ratio: float) -> int:
+    """How many weights a rare label keeps.
+
+    >>> _kept_weights(1836, 50, 0.05), _kept_weights(100, 2, 0.07), _kept_weights(30, 50, 0.05)
+    (92, 7, 30)
+    """
+    share = math.ceil(kept_ratio * n_features * (1 - 1e-12))  # 0.07 * 100 is 7 and a rounding
+    return min(n_features, max(min_kept, share))
+
+
+def _prune(w: Array, n_kept: int, min_weight: float) -> Array:
+    """Zero all but the largest weights, and of those the small ones.
+
+    >>> _prune(np.array([3.0, -0.1, 2.0, -2.0]), n_kept=2, min_weight=0.5)
+    array([3., 0., 2., 0.])
+    """
+    kept = np.abs(w) > min_weight
+    kept[np.argsort(-np.abs(w), kind="stable")[n_kept:]] = False
+    return np.where(kept, w, 0.0)
+
+
+# ---- training, a batch of labels at a time --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Training rows in the forms that the fits of single labels use."""
+
+    X: Any  # (N, D) ndarray or CSR
+    Y: Any  # (N, M) CSC of ones
+    weights: Array | None  # (N,), all positive
+
+    @property
+    def n_rows(self) -> int:
+        return self.X.shape[0]
+
+    @property
+    def n_labels(self) -> int:
+        return self.Y.shape[1]
+
+    def frequencies(self) -> Array:
+        """(M,) rows of each label, by weight."""
+        counts = np.ones(self.n_rows) if self.weights is None else self.weights
+        return self.Y.T @ counts
+
+    def label(self, j: int) -> NDArray[np.int64]:
+        """(N,) label j as 0 and 1."""
+        y = np.zeros(self.n_rows, dtype=np.int64)
+        y[self.Y.indices[self.Y.indptr[j] : self.Y.indptr[j + 1]]] = 1
+        return y
+
+    def take(self, chosen: NDArray[np.intp]) -> _Rows:
+        weights = None if self.weights is None else self.weights[chosen]
+        return _Rows(self.X[chosen], self.Y[chosen], weights)
+
+
+@dataclass(frozen=True)
+class _Pruned:
+    """Weights of some labels after pruning, and how many there were before."""
+
+    coef: Any  # csr_array (labels, D)
+    intercept: Array  # (labels,)
+    n_full: int
+
+    @classmethod
+    def stack(cls, parts: list[_Pruned]) -> _Pruned:
+        coef = scipy.sparse.vstack([part.coef for part in parts], format="csr")
+        intercept = np.concatenate([part.intercept for part in parts])
+        return cls(coef, intercept, sum(part.n_full for part in parts))
+
+
+def _batches(n_labels: int) -> list[NDArray[np.intp]]:
+    """The labels in runs: few enough that X travels seldom, enough to keep every core busy."""
+    count = min(n_labels, 4 * (os.cpu_count() or 1))
+    return np.array_split(np.arange(n_labels), count)
+
+
+def _score_labels(base: Any, rows: _Rows, labels: NDArray[np.intp], X: Any) -> Array:
+    """(len(X), len(labels)) scores of X by unpruned weights, which are dropped at once."""
+    scores = np.empty((X.shape[0], labels.size))
+    for place, j in enumerate(labels):
+        w, b = _fit_label(base, rows, j)
+        scores[:, place] = X @ w + b
+    return scores
+
+
+def _prune_labels(
+    base: Any, rows: _Rows, labels: NDArray[np.intp], n_kept: NDArray[np.intp], min_weight: float
+) -> _Pruned:
+    """Train and prune label by label: all the weights of all labels are never held."""
+    coef, intercept, n_full = [], np.empty(labels.size), 0
+    for place, j in enumerate(labels):
+        w, intercept[place] = _fit_label(base, rows, j)
+        n_full += int(np.count_nonzero(w))
+        coef.append(scipy.sparse.csr_array(_prune(w, n_kept[place], min_weight)[None, :]))
+    return _Pruned(scipy.sparse.vstack(coef, format="csr"), intercept, n_full)
+
+
+def _fit_label(base: Any, rows: _Rows, j: int) -> tuple[Array, float]:
+    """Weights (D,) and intercept of label j; a constant label has no weights."""
+    y = rows.label(j)
+    if y.all() or not y.any():
+        return np.zeros(rows.X.shape[1]), _CERTAIN if y.all() else -_CERTAIN
+    arguments = {} if rows.weights is None else {"sample_weight": rows.weights}
+    return _linear_part(clone(base).fit(rows.X, y, **arguments), rows.X.shape[1])
+
+
+def _linear_part(model: Any, n_features: int) -> tuple[Array, float]:
+    """Weights and intercept of a fitted binary classifier, or a refusal."""
+    name = type(model).__name__
+    if not hasattr(model, "coef_"):
+        raise ValueError(
+            f"POPClassifier prunes the weights of linear classifiers, which they keep as coef_, "
+            f"and the classifier {name} has none after fit; {_REMEDY}"
+        )
+    coef = model.coef_.toarray() if scipy.sparse.issparse(model.coef_) else model.coef_
+    w, b = np.asarray(coef, dtype=np.float64), np.ravel(getattr(model, "intercept_", 0.0))
+    if w.shape not in ((1, n_features), (n_features,)) or b.size != 1:
+        raise ValueError(
+            f"A classifier of one label must have a coef_ of shape (1, {n_features}) and one "
+            f"intercept, and {name} has {w.shape} and {b.size}; {_REMEDY}"
+        )
+    if not (np.isfinite(w).all() and np.isfinite(b).all()):
+        raise ValueError(
+            f"The weights that {name} found must be finite, and some are NaN or infinite; scale "
+            "the features, or give the estimator a stronger penalty."
+        )
+    return w.ravel(), float(b[0])
+
+
+def _training_form(X: Any) -> Any:
+    """X as every clone would convert it, converted once.
+
+    That is float64, and for a sparse X indices of 32 bits where these suffice: LIBLINEAR takes
+    no others.
+    """
+    if not scipy.sparse.issparse(X):
+        return X.astype(np.float64, copy=False)
+    kind = scipy.sparse.get_index_dtype(maxval=max(X.nnz, *X.shape))
+    parts = (X.data, X.indices.astype(kind), X.indptr.astype(kind))
+    return scipy.sparse.csr_array(parts, shape=X.shape, dtype=np.float64)

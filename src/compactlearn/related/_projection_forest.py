@@ -1,0 +1,263 @@
+"""ProjectionForestClassifier: each tree of a forest is grown on a random projection of the labels.
+
+A tree asks at every node how much the outputs vary on both sides, which costs as much as there are
+outputs. Here it is shown T = Y A with a matrix A (M, m) of its own, and afterwards its nodes are
+given the means of the labels Y themselves. scikit-learn grows the trees: a forest that is grown
+by one tree at a time (``warm_start``) takes other outputs for each, and draws the same seeds and
+samples as one that is grown at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.tree._tree import Tree
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.compact._inputs import TrainingData
+from compactlearn.core._params import (
+    Choice,
+    Constraint,
+    Flag,
+    Integer,
+    Nothing,
+    Numbers,
+    Real,
+    Seed,
+)
+from compactlearn.core._seeds import seeded
+from compactlearn.embeddings._components import COUNTS, component_count
+from compactlearn.inspection._decomposition import Inside, Places
+from compactlearn.inspection._terms import Parts, Terms
+from compactlearn.inspection._trees import way_terms
+from compactlearn.related._label_projections import PROJECTIONS, label_projection
+from compactlearn.related._scored import ScoredClassifier
+
+Array = NDArray[np.float64]
+
+
+class ProjectionForestClassifier(ScoredClassifier):
+    """Random forest whose trees see random projections of the labels.
+
+    Leaves hold the shares of the labels themselves, and the forest is the mean of its trees, so
+    that nothing has to be decoded. It suits many labels, where a tree on all of them is slow: a
+    split costs m and not M operations for each row.
+
+    Parameters
+    ----------
+    n_trees : int, default=100
+    n_label_components : int, float in (0, 1] or "auto", default="auto"
+        m. A float is a ratio of M; "auto" is min(M, max(8, ceil(log2 M))).
+    projection : {"gaussian", "rademacher", "achlioptas", "subsample", "identity"}, \
+default="gaussian"
+        How the matrix of a tree is drawn: normal numbers; signs; signs and two thirds zeros; single
+        labels with replacement; or nothing is projected, a scikit-learn forest.
+    best_splits : bool, default=True
+        Whether the best bound of each feature that is looked at is chosen, on a bootstrap sample
+        (random forest), or it is drawn, on all rows (extra trees), which is faster.
+    max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
+    min_samples_leaf : int, default=1
+    max_depth : int or None, default=None
+        As in scikit-learn's forests.
+    threshold : float or array-like of shape (n_labels,), default=0.5
+        A label is predicted where its share is strictly above.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    forest_ : RandomForestRegressor or ExtraTreesRegressor
+        The trees, with the shares of all labels in their nodes.
+    frequency_ : ndarray of shape (n_labels,)
+        (rows with the label + 1/2) / (rows + 1).
+    n_label_components_ : int
+    threshold_ : float or ndarray
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
+    n_labels_ : int
+    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
+    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
+    nbytes_ : int
+        Bytes of all arrays that the model is saved with, each counted once.
+    numbers_ : int
+        How many numbers must be kept to predict.
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    Joly's program (random-output-trees) has these projections and a subsampled Hadamard matrix. The
+    shares are dense, nodes by labels, as in scikit-learn's forests of several outputs.
+
+    References
+    ----------
+    A. Joly, P. Geurts, L. Wehenkel. Random forests with random projections of the output space for
+    high dimensional multi-label classification. ECML PKDD 2014, pp. 607-622.
+
+    Examples
+    --------
+    >>> from compactlearn.datasets import load
+    >>> from compactlearn.related import ProjectionForestClassifier
+    >>> data = load("emotions")
+    >>> model = ProjectionForestClassifier(10, random_state=0).fit(data.X, data.Y)
+    >>> model.predict_proba(data.X[:2]).shape
+    (2, 6)
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "n_trees": (Integer(1),),
+        "n_label_components": COUNTS,
+        "projection": (Choice(*PROJECTIONS),),
+        "best_splits": (Flag(),),
+        "max_features": (
+            Integer(1),
+            Real(0, 1, open_low=True),
+            Choice("sqrt", "log2"),
+            Nothing(),
+        ),
+        "min_samples_leaf": (Integer(1),),
+        "max_depth": (Integer(1), Nothing()),
+        "threshold": (Real(), Numbers()),
+        "random_state": (Seed(),),
+    }
+
+    def __init__(
+        self,
+        n_trees: int = 100,
+        *,
+        n_label_components: int | float | str = "auto",
+        projection: str = "gaussian",
+        best_splits: bool = True,
+        max_features: int | float | str | None = "sqrt",
+        min_samples_leaf: int = 1,
+        max_depth: int | None = None,
+        threshold: Any = 0.5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_trees = n_trees
+        self.n_label_components = n_label_components
+        self.projection = projection
+        self.best_splits = best_splits
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _learn(self, data: TrainingData) -> None:
+        self._grow(_for_trees(data.X), data.targets.matrix.astype(np.float64))
+
+    def _grow(self, X: Any, Y: Any) -> None:
+        n_labels = Y.shape[1]
+        m = component_count(
+            self.n_label_components, n_labels, "n_label_components", "labels", _few_outputs
+        )
+        assert m is not None
+        given = self.random_state
+        fixed = isinstance(given, int | np.integer)
+        seed = int(given) if fixed else int(seeded(given).randint(2**31 - 1))
+        forest = self._empty(seed)
+        for k in range(self.n_trees):
+            A = label_projection(self.projection, n_labels, m, np.random.default_rng([seed, k]))
+            T = Y @ A
+            T = T.toarray() if scipy.sparse.issparse(T) else T
+            forest.set_params(n_estimators=k + 1)
+            forest.fit(X, T if T.shape[1] > 1 else T.ravel())
+        samples = forest.estimators_samples_  # of forests without bootstrap all rows
+        for tree, sample in zip(forest.estimators_, samples, strict=True):
+            counts = np.bincount(sample, minlength=Y.shape[0]).astype(np.float64)
+            tree.tree_ = _with_shares(tree.tree_, X, Y, counts)
+            tree.n_outputs_ = n_labels
+        forest.n_outputs_ = n_labels
+        forest.set_params(warm_start=False)
+        self.forest_, self.n_label_components_ = forest, m
+        self.frequency_ = (np.asarray(Y.sum(axis=0)).ravel() + 0.5) / (Y.shape[0] + 1.0)
+
+    def _empty(self, seed: int) -> Any:
+        kind = RandomForestRegressor if self.best_splits else ExtraTreesRegressor
+        return kind(
+            max_features=self.max_features,
+            min_samples_leaf=self.min_samples_leaf,
+            max_depth=self.max_depth,
+            warm_start=True,
+            random_state=seed,
+        )
+
+    @property
+    def numbers_(self) -> int:
+        """A feature, a bound and two places for a branching, a share of every label for a leaf."""
+        check_is_fitted(self, "forest_")
+        nodes = [tree.tree_ for tree in self.forest_.estimators_]
+        leaves = sum(tree.n_leaves for tree in nodes)
+        inner = sum(tree.node_count for tree in nodes) - leaves
+        return int(4 * inner + (leaves + 1) * self.n_labels_)
+
+    # ---- predicting ---------------------------------------------------------------------------
+
+    def _scored(self, X: Any) -> Array:
+        return self.forest_.predict(_for_trees(X)).reshape(-1, self.n_labels_)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
+
+        They are the shares, with the frequency of the label as one tree more: no finite number of
+        trees makes certain.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        shares = self._scores(self._prepare(X)) + self._boundary
+        n_trees = len(self.forest_.estimators_)
+        shares = (n_trees * shares + self.frequency_) / (n_trees + 1.0)
+        if self._labels.kind == "binary":
+            return np.hstack([1.0 - shares, shares])
+        if self._labels.kind == "multiclass":
+            return shares / shares.sum(axis=1, keepdims=True)
+        return shares
+
+    def _inside(self) -> ForestInside:
+        check_is_fitted(self, "forest_")
+        return ForestInside(self)
+
+
+@dataclass(frozen=True)
+class ForestInside(Inside):
+    """Shares are sums along the ways through the trees."""
+
+    def parts(self, X: Any, labels: Places) -> Parts:
+        """What each feature changes on the way from the roots to the leaves."""
+        forest: ProjectionForestClassifier = self.model
+        kept, which = np.unique(labels, return_inverse=True)
+        outputs = np.eye(forest.n_labels_)[:, kept]
+        base, terms = way_terms(forest.forest_, X, outputs, which)
+        return Parts(base - forest.boundary_, (Terms("feature", terms),))
+
+
+def _few_outputs(n_labels: int) -> int:
+    return min(n_labels, max(8, int(np.ceil(np.log2(max(n_labels, 2))))))
+
+
+def _for_trees(X: Any) -> Any:
+    """Single precision, which trees work in; sparse rows with indices of 32 bits."""
+    X = X.astype(np.float32)
+    if not scipy.sparse.issparse(X):
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return scipy.sparse.csr_matrix(parts, shape=X.shape)
+
+
+def _with_shares(tree: Tree, X: Any, Y: Any, counts: Array) -> Tree:
+    """The same tree, whose nodes hold the means of the labels of the rows that passed them."""
+    paths = tree.decision_path(X)
+    sums = paths.T @ Y.multiply(counts[:, None]).tocsr()
+    totals = paths.T @ counts
+    state = tree.__getstate__()
+    n_labels = Y.shape[1]
+    state["values"] = np.ascontiguousarray((sums.toarray() / totals[:, None])[:, :, None])
+    own = Tree(tree.n_features, np.ones(n_labels, dtype=np.intp), n_labels)
+    own.__setstate__(state)
+    return own

@@ -1,0 +1,329 @@
+"""SLEECClassifier: local embeddings of label vectors, and nearest neighbours in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted
+
+from compactlearn.compact._inputs import TrainingData
+from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Numbers, Real, Seed
+from compactlearn.core._seeds import seeded
+from compactlearn.core._weight import numbers_in
+from compactlearn.embeddings._components import COUNTS, component_count, default_label_size
+from compactlearn.linalg._learning import learn
+from compactlearn.linalg._rows_pair import RowsPair
+from compactlearn.related._scored import ScoredClassifier
+from compactlearn.related._sleec_codes import (
+    Codes,
+    codes_by_alternation,
+    codes_by_projection,
+    eigen_codes,
+    near_pairs,
+    unit_labels,
+)
+
+Array = NDArray[np.float64]
+
+_CLUSTER_ROWS = 6000  # that the program's settings have in a cluster
+_SHRINK_WEIGHT = 1e-3  # of the splitting that the l1 term is solved by, as in the program
+_SHRINK_ROUNDS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class LocalEmbedding:
+    """A cluster: from features to codes, and the training rows where their features put them."""
+
+    coef: Array  # (D, m)
+    intercept: Array  # (m,)
+    points: Array  # (n, m) embedded training rows
+    labels: Any  # (n, M) csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class LocalLearner:
+    """All clusters of one division of the rows."""
+
+    centres: Array  # (C, D)
+    clusters: tuple[LocalEmbedding, ...]
+
+    def nearest_cluster(self, X: Any) -> NDArray[np.intp]:
+        """The cluster of each row, that of the nearest centre."""
+        squares = np.sum(self.centres**2, axis=1)
+        return np.argmin(squares - 2.0 * (X @ self.centres.T), axis=1)
+
+
+class SLEECClassifier(ScoredClassifier):
+    """Sparse local embeddings for extreme classification (SLEEC).
+
+    Label vectors of many labels are not of low rank, but near ones may be. Rows are divided into
+    clusters by their features; in each, codes Z keep the inner products of the label vectors of
+    neighbours::
+
+        minimise  || P_Omega(S - ZZ') ||^2,   S_ij = y_i'y_j / (|y_i| |y_j|),
+
+    where Omega are the pairs of a row and its ``n_similar`` nearest rows by S, and a regression
+    leads from features to codes: ``||Z - XB||^2 + alpha |B|^2 + l1 ||XB||_1``. A new row goes to
+    the nearest cluster, is embedded, and gets the mean label vector of its nearest training rows
+    there, which are embedded by the regression as well. Several divisions are averaged.
+
+    It suits very many labels with few rows each, of which a linear model of low rank loses the
+    tail. Scores are shares of neighbours, so they have few values and many ties.
+
+    Parameters
+    ----------
+    n_components : int, float in (0, 1] or "auto", default="auto"
+        m, the size of the codes; a float is a ratio of the number of labels M, "auto" is
+        min(M, max(16, ceil(M / 2)), 500). A cluster of lower rank has fewer. Public runs have 50
+        to 100.
+    n_similar : int or None, default=None
+        Rows that each row keeps its inner products with; None is all of the cluster. Public runs
+        have 15 to 250.
+    n_neighbors : int, default=15
+        Nearest training rows whose labels are averaged. Public runs have 10 to 25.
+    alpha : float, default=1.0
+        Ridge penalty of the regression, whose intercept is free.
+    l1 : float, default=0.0
+        Weight of ``||XB||_1``, which asks embedded rows to be sparse. The program has 0.01, and as
+        here two rounds of an alternating direction method.
+    n_clusters : int or "auto", default="auto"
+        "auto" is one for every 6,000 rows.
+    n_learners : int, default=5
+        Divisions into clusters, by k-means from different starts. Where there is one cluster they
+        would all be the same, and there is one learner. Public runs have 1 to 15.
+    solver : {"projection", "alternating"}, default="projection"
+        How codes are found where ``n_similar`` leaves pairs out: by singular value projection, as
+        in the paper, or by two sets of codes in turn, as in the program.
+    weight_quantile : float in [0, 1), default=0.0
+        So large a share of each cluster's weights, the smallest, become zero. The program has 0.7.
+    point_quantile : float in [0, 1), default=0.0
+        So large a share of the embedded training values, the smallest of each dimension, become
+        zero. The program has 0.7 or 0.01.
+    max_iter : int, default=50
+    tol : float, default=1e-4
+        Steps for the codes, and what share of the first loss a step has to gain.
+    threshold : float or array-like of shape (n_labels,), default=0.5
+        A label is predicted where so large a share of the neighbours, strictly above, has it.
+    random_state : int, RandomState, Generator or None, default=None
+        Of the divisions into clusters.
+
+    Attributes
+    ----------
+    learners_ : tuple of the divisions, each with its centres and clusters
+    n_components_ : int
+        The largest number of codes of a cluster.
+    n_clusters_ : int
+    n_iter_ : int
+        The most steps that codes of a cluster took; 1 where they have a closed form.
+    threshold_ : float or ndarray
+    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
+    n_labels_ : int
+    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
+    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
+    nbytes_ : int
+        Bytes of all arrays that the model is saved with, each counted once.
+    numbers_ : int
+        How many numbers must be kept to predict: weights, embedded training rows and their labels.
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    Omega holds a pair where either row is near the other, so that it is symmetric. The regression
+    is a ridge with a free intercept where the program has LIBLINEAR's support vector regression
+    without one.
+
+    References
+    ----------
+    K. Bhatia, H. Jain, P. Kar, M. Varma, P. Jain. Sparse local embeddings for extreme multi-label
+    classification. Advances in Neural Information Processing Systems 28, 730-738, 2015.
+
+    Examples
+    --------
+    >>> from compactlearn.datasets import load
+    >>> from compactlearn.related import SLEECClassifier
+    >>> data = load("emotions")
+    >>> model = SLEECClassifier(4, n_similar=30).fit(data.X, data.Y)
+    >>> model.predict_topk(data.X[:2], k=2)[0].shape
+    (2, 2)
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "n_components": COUNTS,
+        "n_similar": (Integer(1), Nothing()),
+        "n_neighbors": (Integer(1),),
+        "alpha": (Real(0),),
+        "l1": (Real(0),),
+        "n_clusters": (Integer(1), Choice("auto")),
+        "n_learners": (Integer(1),),
+        "solver": (Choice("projection", "alternating"),),
+        "weight_quantile": (Real(0, 1, open_high=True),),
+        "point_quantile": (Real(0, 1, open_high=True),),
+        "max_iter": (Integer(1),),
+        "tol": (Real(0),),
+        "threshold": (Real(), Numbers()),
+        "random_state": (Seed(),),
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | str = "auto",
+        *,
+        n_similar: int | None = None,
+        n_neighbors: int = 15,
+        alpha: float = 1.0,
+        l1: float = 0.0,
+        n_clusters: int | str = "auto",
+        n_learners: int = 5,
+        solver: str = "projection",
+        weight_quantile: float = 0.0,
+        point_quantile: float = 0.0,
+        max_iter: int = 50,
+        tol: float = 1e-4,
+        threshold: Any = 0.5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_similar = n_similar
+        self.n_neighbors = n_neighbors
+        self.alpha = alpha
+        self.l1 = l1
+        self.n_clusters = n_clusters
+        self.n_learners = n_learners
+        self.solver = solver
+        self.weight_quantile = weight_quantile
+        self.point_quantile = point_quantile
+        self.max_iter = max_iter
+        self.tol = tol
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _learn(self, data: TrainingData) -> None:
+        X, Y = data.X, scipy.sparse.csr_array(data.targets.matrix, dtype=np.float64)
+        n_rows, n_labels = Y.shape
+        m = component_count(
+            self.n_components, n_labels, "n_components", "labels", default_label_size
+        )
+        assert m is not None
+        wanted = self.n_clusters
+        n_clusters = max(1, round(n_rows / _CLUSTER_ROWS)) if wanted == "auto" else int(wanted)
+        if n_clusters > n_rows:
+            raise ValueError(
+                f"n_clusters={n_clusters} asks for more clusters than there are rows ({n_rows}); "
+                f"lower it to at most {n_rows}, or leave it at 'auto'."
+            )
+        self._n_neighbors = int(self.n_neighbors)  # as fitted: parameters may change afterwards
+        rng = seeded(self.random_state)
+        learners, self.n_iter_ = [], 1
+        for _ in range(self.n_learners if n_clusters > 1 else 1):
+            centres, members = divided(X, n_clusters, int(rng.randint(2**31 - 1)))
+            clusters = tuple(self._embedded(X[rows], Y[rows], m) for rows in members)
+            learners.append(LocalLearner(centres, clusters))
+        self.learners_ = tuple(learners)
+        self.n_clusters_ = n_clusters
+        sizes = [cluster.intercept.size for one in learners for cluster in one.clusters]
+        self.n_components_ = max(sizes)
+
+    def _codes(self, Y: Any, m: int) -> Codes:
+        unit = unit_labels(Y)
+        start = eigen_codes(unit, m)
+        if not start.shape[1]:  # no row has a label: all codes are alike
+            return Codes(np.zeros((Y.shape[0], 1)))
+        if self.n_similar is None or self.n_similar >= Y.shape[0]:
+            return Codes(start)
+        find = codes_by_projection if self.solver == "projection" else codes_by_alternation
+        pairs = near_pairs(unit, self.n_similar)
+        return find(pairs, start, max_iter=self.max_iter, tol=float(self.tol))
+
+    def _embedded(self, X: Any, Y: Any, m: int) -> LocalEmbedding:
+        found = self._codes(Y, m)
+        Z, self.n_iter_ = found.Z, max(self.n_iter_, len(found.losses) - 1)
+        coef, intercept = regression(X, Y, Z, float(self.alpha), float(self.l1))
+        coef = without_smallest(coef, self.weight_quantile, axis=None)
+        points = without_smallest(X @ coef + intercept, self.point_quantile, axis=0)
+        return LocalEmbedding(coef, intercept, points, Y)
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict: weights, embedded rows and their labels."""
+        check_is_fitted(self, "learners_")
+        return numbers_in(self.learners_)
+
+    def _scored(self, X: Any) -> Array:
+        n_labels = self.learners_[0].clusters[0].labels.shape[1]
+        total = np.zeros((X.shape[0], n_labels))
+        count = getattr(self, "_n_neighbors", self.n_neighbors)  # files of 0.1 have the parameter
+        for learner in self.learners_:
+            own = learner.nearest_cluster(X)
+            for place, cluster in enumerate(learner.clusters):
+                rows = np.flatnonzero(own == place)
+                if rows.size:
+                    total[rows] += neighbours_labels(cluster, X[rows], count)
+        return total / len(self.learners_)
+
+
+def divided(X: Any, n_clusters: int, seed: int) -> tuple[Array, list[NDArray[np.intp]]]:
+    """Centres by k-means, and the rows of each cluster that has any."""
+    if n_clusters == 1:
+        return np.zeros((1, X.shape[1])), [np.arange(X.shape[0])]
+    found = KMeans(n_clusters, n_init=1, random_state=seed).fit(X)
+    members = [np.flatnonzero(found.labels_ == place) for place in range(n_clusters)]
+    kept = [place for place, rows in enumerate(members) if rows.size]
+    return found.cluster_centers_[kept].astype(np.float64), [members[place] for place in kept]
+
+
+def regression(X: Any, Y: Any, Z: Array, alpha: float, l1: float) -> tuple[Array, Array]:
+    """B and intercept that minimise ``||Z - XB||^2 + alpha |B|^2 + l1 ||XB||_1``, or begin to.
+
+    With A for the fitted rows XB, held to them by a weight w, ``B`` is a ridge on the mean of Z and
+    of A less the multipliers, and ``A`` shrinks the fitted rows by l1 / w.
+    """
+    pair = RowsPair(X, Y)
+
+    def ridge(targets: Array, penalty: float) -> tuple[Array, Array]:
+        learned = learn(pair, None, pair.codes_of(targets), penalty)
+        return learned.coefficients, learned.intercept
+
+    coef, intercept = ridge(Z, alpha)
+    if not l1:
+        return coef, intercept
+    w = _SHRINK_WEIGHT
+    multipliers = np.zeros_like(Z)
+    for _ in range(_SHRINK_ROUNDS):
+        fitted = X @ coef + intercept
+        moved = fitted + multipliers
+        A = np.sign(moved) * np.maximum(np.abs(moved) - l1 / w, 0.0)
+        multipliers = moved - A
+        targets = (Z + w / 2 * (A - multipliers)) / (1 + w / 2)
+        coef, intercept = ridge(targets, alpha / (1 + w / 2))
+    return coef, intercept
+
+
+def without_smallest(matrix: Array, share: float, axis: int | None) -> Array:
+    """The matrix with its smallest entries, by size, set to zero; of all, or of each column.
+
+    >>> without_smallest(np.array([[3.0, -1.0], [2.0, 5.0]]), 0.5, axis=0)
+    array([[3., 0.],
+           [0., 5.]])
+    """
+    if not share:
+        return matrix
+    sizes = np.abs(matrix)
+    return np.where(sizes > np.quantile(sizes, share, axis=axis, method="lower"), matrix, 0.0)
+
+
+def neighbours_labels(cluster: LocalEmbedding, X: Any, count: int) -> Array:
+    """The mean label vector of each row's nearest training rows."""
+    count = min(count, cluster.points.shape[0])
+    index = NearestNeighbors(n_neighbors=count).fit(cluster.points)
+    near = index.kneighbors(X @ cluster.coef + cluster.intercept, return_distance=False)
+    rows = np.repeat(np.arange(near.shape[0]), count)
+    chosen = scipy.sparse.csr_array(
+        (np.ones(rows.size), (rows, near.ravel())), shape=(near.shape[0], cluster.points.shape[0])
+    )
+    return (chosen @ cluster.labels).toarray() / count

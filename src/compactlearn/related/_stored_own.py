@@ -1,0 +1,107 @@
+"""Classifiers of the related work, which are models of their own, in model files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compactlearn.io._checks import is_sparse, matrix, numbers, require, size
+from compactlearn.io._kinds import allow, whole
+from compactlearn.io._models import check_labels
+from compactlearn.related._bmlpl import TopicClassifier
+from compactlearn.related._deep_cmll import DeepCMLLClassifier
+from compactlearn.related._maniac import ManiacClassifier
+from compactlearn.related._sleec import LocalEmbedding, LocalLearner, SLEECClassifier
+
+
+def _check_topics(classifier: TopicClassifier) -> None:
+    if not hasattr(classifier, "topics_"):
+        return
+    n_labels = check_labels(classifier)
+    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    n_topics = size(classifier.n_components_, "the number of topics")
+    numbers(classifier.topics_, (columns, n_topics), "the topics")
+    numbers(classifier.coef_, (classifier.n_features_in_, n_topics), "the weights")
+    numbers(classifier.intercept_, (n_topics,), "the intercepts")
+    numbers(classifier.shapes_, (n_topics,), "the shapes")
+
+
+def _check_cluster(cluster: LocalEmbedding) -> None:
+    n_features, n_codes = numbers(cluster.coef, (None, None), "the weights").shape
+    require(n_features > 0, "a cluster has no features")
+    numbers(cluster.intercept, (n_codes,), "the intercepts")
+    n_rows = numbers(cluster.points, (None, n_codes), "the embedded rows").shape[0]
+    require(is_sparse(cluster.labels), "the labels of a cluster are not sparse")
+    matrix(cluster.labels, (n_rows, None), "the labels of a cluster")
+
+
+def _check_local(learner: LocalLearner) -> None:
+    known = isinstance(learner.clusters, tuple) and all(
+        isinstance(cluster, LocalEmbedding) for cluster in learner.clusters
+    )
+    require(known and learner.clusters, "there are no clusters")
+    numbers(learner.centres, (len(learner.clusters), None), "the centres")
+
+
+def _check_sleec(classifier: SLEECClassifier) -> None:
+    if not hasattr(classifier, "learners_"):
+        return
+    n_labels = check_labels(classifier)
+    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    count = vars(classifier).get("_n_neighbors", classifier.n_neighbors)
+    require(size(count, "the number of neighbours") > 0, "there are no neighbours")
+    known = isinstance(classifier.learners_, tuple) and classifier.learners_
+    require(known, "there are no learners")
+    for learner in classifier.learners_:
+        require(isinstance(learner, LocalLearner), "a learner is none")
+        for cluster in learner.clusters:
+            n_features = classifier.n_features_in_
+            require(cluster.coef.shape[0] == n_features, "a cluster has other features")
+            require(cluster.labels.shape[1] == columns, "a cluster has other labels")
+
+
+def _check_maniac(classifier: ManiacClassifier) -> None:
+    if not hasattr(classifier, "coef_"):
+        return
+    n_labels = check_labels(classifier)
+    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    n_codes = size(classifier.n_components_, "the number of codes")
+    numbers(classifier.coef_, (classifier.n_features_in_, n_codes), "the weights")
+    numbers(classifier.intercept_, (n_codes,), "the intercepts")
+    _check_layers(classifier.encoder_, columns, n_codes)
+    _check_layers(classifier.decoder_, n_codes, columns)
+
+
+def _check_layers(stack: Any, first: int, last: int) -> None:
+    require(isinstance(stack, tuple) and stack, "a network has no layer")
+    width = first
+    for layer in stack:
+        require(isinstance(layer, tuple) and len(layer) == 2, "a layer is none")
+        width = numbers(layer[0], (width, None), "the weights of a layer").shape[1]
+        numbers(layer[1], (width,), "the biases of a layer")
+    require(width == last, "a network ends in another width")
+
+
+def _check_deep(classifier: DeepCMLLClassifier) -> None:
+    if not hasattr(classifier, "coef_"):
+        return
+    n_labels = check_labels(classifier)
+    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    d = size(classifier.n_feature_components_, "the number of features")
+    m = size(classifier.n_label_components_, "the number of codes")
+    numbers(classifier.projection_, (classifier.n_features_in_, d), "the projection")
+    numbers(vars(classifier)["_shift"], (d,), "the shift")
+    numbers(classifier.coef_, (d, m), "the weights")
+    numbers(classifier.intercept_, (m,), "the intercepts")
+    numbers(classifier.decoder_, (m, columns), "the decoder")
+    numbers(classifier.offset_, (columns,), "the offset")
+    _check_layers(classifier.layers_, classifier.n_features_in_, d)
+
+
+allow(
+    whole(TopicClassifier, _check_topics),
+    whole(SLEECClassifier, _check_sleec),
+    whole(ManiacClassifier, _check_maniac),
+    whole(DeepCMLLClassifier, _check_deep, paths=("checkpoint",)),
+    whole(LocalLearner, _check_local),
+    whole(LocalEmbedding, _check_cluster),
+)

@@ -1,0 +1,1 @@
+"""Fits of blocks of rows, of streams and of Dask collections."""

@@ -1,0 +1,222 @@
+"""Blocks as they come from outside, checked one by one: what every source of rows does first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from compactlearn.core._compress import with_cells_once
+from compactlearn.core._validation import Targets, check_targets
+from compactlearn.linalg._row_source import Block
+
+Array = NDArray[np.float64]
+
+_SAMPLED = 64  # rows of a block that its digest is made of
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What every block must have: the columns of the first one."""
+
+    n_features: int
+    n_labels: int
+    feature_names: tuple[str, ...] | None = None
+    label_names: tuple[str, ...] | None = None
+    is_sparse: bool = False
+
+    @classmethod
+    def of(cls, given: Any, index: int = 0) -> Columns:
+        """Those of a block as it came."""
+        X, Y, _ = parts_of(given, index)
+        return cls(
+            _n_columns(X, index, "X"),
+            _n_columns(Y, index, "Y"),
+            _names(X),
+            _names(Y),
+            scipy.sparse.issparse(X),
+        )
+
+    def check(self, given: Any, index: int, start: int) -> Block:
+        """A block as it came, checked; what is wrong is said with its number.
+
+        Parameters
+        ----------
+        given : tuple
+            (X, Y) or (X, Y, sample_weight).
+        index, start : int
+            The number of the block, and how many rows are in those before.
+        """
+        X, Y, weights = parts_of(given, index)
+        with _in_block(index):
+            self._same_columns(X, Y)
+            X = _features(X)
+            _refuse_not_finite(X, index, start)
+            labels = _labels(Y, X.shape[0])
+            return Block(X, labels, _weights(weights, X.shape[0]), index, start)
+
+    def _same_columns(self, X: Any, Y: Any) -> None:
+        for what, matrix, count, names in (
+            ("features", X, self.n_features, self.feature_names),
+            ("labels", Y, self.n_labels, self.label_names),
+        ):
+            own = matrix.shape[1] if len(np.shape(matrix)) == 2 else None
+            if own is not None and own != count:
+                raise ValueError(
+                    f"every block must have the {count} {what} of the first one, and this one has "
+                    f"{own}; pass blocks of the same columns."
+                )
+            found = _names(matrix)
+            if found is not None and names is not None and found != names:
+                raise ValueError(
+                    f"every block must have the {what} of the first one in the same order, and "
+                    f"this one has {_first_other(found, names)}; pass blocks of the same columns."
+                )
+
+
+def parts_of(given: Any, index: int) -> tuple[Any, Any, Any]:
+    """X, Y and weights of a block as it came."""
+    if not isinstance(given, tuple | list) or len(given) not in (2, 3):
+        size = f" of {len(given)}" if isinstance(given, tuple | list) else ""
+        raise TypeError(
+            f"Blocks are tuples (X, Y) or (X, Y, sample_weight), and block {index} is a "
+            f"{type(given).__name__}{size}; yield such tuples."
+        )
+    X, Y = given[0], given[1]
+    return X, Y, given[2] if len(given) == 3 else None
+
+
+def n_rows_of(given: Any, index: int) -> int:
+    """How many rows a block has, as far as it says so itself."""
+    X = parts_of(given, index)[0]
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def digest_of(given: Any, index: int) -> int:
+    """A number that stands for a block: of its shape, and of some of its rows."""
+    X, Y, weights = parts_of(given, index)
+    digest = hashlib.blake2b(digest_size=8)
+    for matrix in (X, Y, weights):
+        if matrix is None:
+            continue
+        digest.update(repr(np.shape(matrix)).encode())
+        n_rows = np.shape(matrix)[0] if np.ndim(matrix) or scipy.sparse.issparse(matrix) else 0
+        rows = np.linspace(0, n_rows - 1, min(n_rows, _SAMPLED)).astype(np.intp)
+        for array in _numbers(matrix, rows):
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return int.from_bytes(digest.digest(), "little", signed=True)
+
+
+def _numbers(matrix: Any, rows: Any) -> tuple[Any, ...]:
+    """Some rows as arrays of numbers."""
+    if scipy.sparse.issparse(matrix):
+        some = scipy.sparse.csr_array(matrix)[rows]
+        return some.data.astype(np.float64), some.indices.astype(np.int64), some.indptr
+    taken = matrix.iloc[rows] if hasattr(matrix, "iloc") else np.asarray(matrix)[rows]
+    array = np.asarray(taken)
+    return (array.astype(np.float64) if array.dtype.kind in "biuf" else array.astype(str),)
+
+
+@contextmanager
+def _in_block(index: int) -> Iterator[None]:
+    """Say which block a sentence is about."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if str(error).startswith("Block "):
+            raise
+        raise type(error)(f"Block {index}: {error}") from error
+
+
+def _n_columns(matrix: Any, index: int, what: str) -> int:
+    shape = np.shape(matrix)
+    if len(shape) != 2:
+        raise ValueError(
+            f"Block {index}: {what} must be a matrix with one row per sample, and has "
+            f"{len(shape)} dimension(s)"
+            + (
+                "; pass labels as a matrix of 0 and 1, or binarise classes and names first."
+                if what == "Y"
+                else "; pass rows of numbers."
+            )
+        )
+    if shape[1] == 0:
+        raise ValueError(f"Block {index}: {what} has no columns; pass one or more.")
+    return int(shape[1])
+
+
+def _names(matrix: Any) -> tuple[str, ...] | None:
+    columns = getattr(matrix, "columns", None)
+    if columns is None or len(np.shape(matrix)) != 2:
+        return None
+    return tuple(str(name) for name in columns)
+
+
+def _first_other(found: tuple[str, ...], names: tuple[str, ...]) -> str:
+    at = next(j for j, (one, other) in enumerate(zip(found, names, strict=True)) if one != other)
+    return f"{found[at]!r} in place of {names[at]!r}"
+
+
+def _features(X: Any) -> Any:
+    kinds = (np.float64, np.float32)
+    X = check_array(
+        X, accept_sparse="csr", dtype=kinds, ensure_all_finite=False, ensure_min_samples=0
+    )
+    return with_cells_once(scipy.sparse.csr_array(X)) if scipy.sparse.issparse(X) else X
+
+
+def _refuse_not_finite(X: Any, index: int, start: int) -> None:
+    entries = (X.data if scipy.sparse.issparse(X) else X).ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.dot(entries, entries)):  # one pass at the speed of memory
+            return
+    bad = np.flatnonzero(~np.isfinite(X.data if scipy.sparse.issparse(X) else X).ravel())
+    if not bad.size:
+        return
+    if scipy.sparse.issparse(X):
+        row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+        column, value = int(X.indices[bad[0]]), X.data[bad[0]]
+    else:
+        row, column = (int(n) for n in divmod(bad[0], X.shape[1]))
+        value = X[row, column]
+    what = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(
+        f"Block {index}: features must be finite numbers, and there is {what} in row {row} of the "
+        f"block (row {start + row} of all), column {column}; fill such cells or drop their rows."
+    )
+
+
+def _labels(Y: Any, n_rows: int) -> Any:
+    if np.ndim(Y) == 2 and np.shape(Y)[1] == 1 and not scipy.sparse.issparse(Y):
+        Y = scipy.sparse.csr_array(np.asarray(Y))  # one label, and no vector of classes
+    targets: Targets = check_targets(Y, n_rows, owner="fit_blocks")
+    if targets.kind != "multilabel" or targets.by_name:
+        raise ValueError(
+            "labels of blocks must be a matrix of 0 and 1, since no block knows the classes or "
+            "names of all; binarise them first, for example with sklearn's MultiLabelBinarizer."
+        )
+    return targets.matrix
+
+
+def _weights(weights: Any, n_rows: int) -> Array | None:
+    if weights is None:
+        return None
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must hold one number for each of the {n_rows} rows, and has shape "
+            f"{weights.shape}; pass a vector of that length."
+        )
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError(
+            "sample_weight must hold finite numbers >= 0, and contains others; drop those rows or "
+            "repair their weights."
+        )
+    return weights

@@ -1,0 +1,339 @@
+"""Fits from a source of rows: which sums are needed, in how many passes, and what is made of them.
+
+Nothing here knows where the rows are: a :class:`~compactlearn.linalg._row_source.RowSource` may be
+files, an iterator or a cluster.
+
+Two ways. *Moments*: one pass sums all products of columns, and everything follows from them
+exactly; the rows that decoder and threshold are learnt from are set aside in the same pass.
+*Passes*: where features and labels are too many for such a matrix, one pass for the means, a few
+for the codes, one for the learner.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.compact._inputs import inverse_deviations
+from compactlearn.compact._preparation import FEWEST_AUTO, Preparation, RowMap, Training
+from compactlearn.core import _memory as memory
+from compactlearn.core._threads import own_cores
+from compactlearn.core._warn import quiet, warn_user
+from compactlearn.crossfit._held_out_sample import HeldOut
+from compactlearn.embeddings._base import Embedding
+from compactlearn.embeddings._cmll import CMLL
+from compactlearn.embeddings._components import default_label_size
+from compactlearn.embeddings._row_graph import refuse_sums
+from compactlearn.linalg import _few_passes as few_passes
+from compactlearn.linalg._arrays import scale_columns, working_form
+from compactlearn.linalg._build import refuse_overflow
+from compactlearn.linalg._dense import EIGEN_LIMIT
+from compactlearn.linalg._held_out_rows import Rows, SetApart, most_held
+from compactlearn.linalg._moments import Moments
+from compactlearn.linalg._moments_pair import MomentsPair
+from compactlearn.linalg._passes import column_sums
+from compactlearn.linalg._passes_pair import AskedCodes, PassesPair, find_codes, find_grams
+from compactlearn.linalg._routes import ENOUGH_OF_PARTS
+from compactlearn.linalg._row_source import Block, RowSource
+from compactlearn.linalg._unseen_features import keep_features
+
+Array = NDArray[np.float64]
+
+# Up to this order the matrix of moments is summed without being asked for: 200 MB, of which a fit
+# holds a handful. Beyond it a few passes are faster where there are as few codes as labels allow.
+MOMENTS_UP_TO = 5_000
+
+# Matrices of the moments' order that are held at once: the sum, a share of each thread and of the
+# block before, the model's and that of the model of the other rows.
+MOMENTS_HELD = 8
+
+# Codes of all rows, and of those that are not held out, are sought in the same passes up to so many
+# bytes for both searches; beyond, one after the other: more passes in place of more memory.
+TOGETHER_BYTES = 1 << 30
+
+
+def prepare(classifier: Any, embedding: Embedding, source: RowSource) -> Training:
+    """Everything that a classifier of these parameters has to know of the rows.
+
+    Parameters
+    ----------
+    classifier : CompactClassifier
+        Whose parameters count. Nothing of it is changed.
+    embedding : Embedding
+        That of the classifier, not fitted. "auto" label components may become fewer.
+    source : RowSource
+        The rows.
+    """
+    refuse_foreign_parts(classifier)
+    refuse_sums(embedding)
+    most = most_held(source.n_features, sparse=source.is_sparse) if _learns(classifier) else 0
+    if by_passes(embedding, source):
+        return _from_passes(classifier, embedding, source, most)
+    return _from_moments(classifier, source, most)
+
+
+def refuse_foreign_parts(classifier: Any) -> None:
+    """Refuse what cannot be fitted by sums."""
+    for name in ("regressor", "feature_map"):
+        if getattr(classifier, name) is not None:
+            raise ValueError(
+                f"Fitting blocks of rows needs the built-in ridge on the features as they are, and "
+                f"{name}={getattr(classifier, name)!r} was given; set {name}=None, or fit rows "
+                "that fit in the memory."
+            )
+
+
+def fits_in_blocks(classifier: Any) -> bool:
+    """Whether sums are all that a classifier of these parameters needs."""
+    foreign = classifier.regressor is not None or classifier.feature_map is not None
+    return not foreign and not classifier.make_embedding().traits.needs_rows
+
+
+def _learns(classifier: Any) -> bool:
+    """Whether decoder or threshold are learnt from rows."""
+    return isinstance(classifier.threshold, str) or classifier.decoder != "linear"
+
+
+def by_passes(embedding: Embedding, source: RowSource) -> bool:
+    """Whether codes are found by several passes; if not, from moments.
+
+    Refuses, before anything is read, what neither way can do here.
+    """
+    asked, order = embedding.traits.regime, source.n_features + source.n_labels
+    if asked in ("dual", "krylov"):
+        raise ValueError(
+            f"solver={asked!r} needs all rows at hand, and these come in blocks; use "
+            "solver='auto', 'moments' (one pass) or 'randomized' (several)."
+        )
+    why_not = _why_not_by_passes(embedding, source)
+    if asked == "randomized":
+        if why_not is not None:
+            raise ValueError(f"solver='randomized' was asked for, and {why_not}.")
+        return True
+    if asked == "moments" or order <= MOMENTS_UP_TO:
+        _require_room(order, why_not)
+        return False
+    if why_not is None:
+        return True
+    _require_room(order, why_not)
+    if order > EIGEN_LIMIT:
+        raise ValueError(
+            f"Fitting {source.n_features} features and {source.n_labels} labels from blocks needs "
+            f"several passes with products, since a matrix of all products of columns is used up "
+            f"to an order of {EIGEN_LIMIT}, and {why_not}."
+        )
+    return False
+
+
+def _require_room(order: int, why_not: str | None) -> None:
+    memory.require_memory(
+        8 * MOMENTS_HELD * order**2,
+        what=f"Fitting {order} columns of features and labels from moments",
+        remedy=(
+            "Use solver='randomized', which goes through the blocks several times and forms no "
+            "matrix of that order."
+            if why_not is None
+            else "Use fewer columns, or CMLLClassifier with solver='randomized', which goes "
+            "through the blocks several times and forms no matrix of that order."
+        ),
+    )
+
+
+def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
+    """Why codes are not to be had by a few passes; None where they are."""
+    if not isinstance(embedding, CMLL):
+        return f"only CMLL does that, and the embedding is {type(embedding).__name__}; use CMLL"
+    D, M = source.n_features, source.n_labels
+    d, m = embedding.sizes(D, M, D)
+    if m is None:
+        return "for that the labels must have codes; set n_label_components"
+    if d is None:
+        return "for that the features must be projected; set n_feature_components='auto'"
+    if d < m:
+        return f"for that n_feature_components ({d}) must be at least the {m} label components"
+    extra = embedding.plan(D, M, D).extra_directions
+    if extra and embedding.completion != "krylov":
+        return (
+            f"for that no principal directions beside the {m} codes may be asked for; set fewer "
+            "n_feature_components, fewer n_label_components, or completion='krylov'"
+        )
+    if embedding.solver == "alternating":
+        return "the alternation needs all rows at hand; use solver='randomized'"
+    if not source.again:
+        return (
+            "these blocks are an iterator, which can be gone through once; pass something that "
+            "begins again: a list of blocks, what compactlearn.datasets.open_blocks returns, or a "
+            "function that returns a new iterator"
+        )
+    return None
+
+
+# ---- one pass ---------------------------------------------------------------------------------
+
+
+def block_moments(block: Block) -> Moments:
+    """The moments of a block."""
+    return Moments.from_arrays(working_form(block.X), block.Y, block.weights)
+
+
+def _from_moments(classifier: Any, source: RowSource, most: int) -> Training:
+    apart = SetApart(block_moments, operator.add, most)
+    rest, rows = apart.ended(source.total(apart.of_block, apart.both, what="one pass"))
+    moments = rest
+    if rows is not None:
+        moments = rest + block_moments(Block(rows.X, rows.Y, rows.weights, 0, 0))
+    _refuse_no_weight(moments.count)
+    refuse_overflow(float(np.trace(moments.left_left)))
+    training = Preparation.of(classifier).from_moments(moments)
+    held = None
+    if rows is not None and _counts(rest.count, rows):
+        scale = training.row_map.scale
+        own = rest if scale is None else rest.rescaled(1.0 / scale)
+        seen = (rest.mean_left != 0) | (np.diag(rest.left_left) > 0)
+        held = HeldOut(MomentsPair(own), _scaled(_as_new(rows, seen), scale))
+    _refuse_too_few(classifier, held)
+    return replace(training, held=held, n_passes=1)
+
+
+# ---- several passes ---------------------------------------------------------------------------
+
+
+def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most: int) -> Training:
+    assert isinstance(embedding, CMLL)
+    _take_what_fits(embedding, source, models=2 if most else 1)
+    size = embedding.sizes(source.n_features, source.n_labels, source.n_features)[1]
+    order = source.n_features + source.n_labels
+    searches = 1 if _together(order, size or 0, 2 if most else 1) else 2
+    passes = searches * few_passes.most_products(order, size or 0) + 2
+    if classifier.verbose:
+        owner, at_most = type(classifier).__name__, f"at most {passes} passes over the blocks"
+        print(f"{owner}: {at_most}: means, products, learner.", file=sys.stderr, flush=True)
+    before = getattr(source, "n_passes", 0)
+    apart = SetApart(column_sums, operator.add, most)
+    rest, rows = apart.ended(source.total(apart.of_block, apart.both, what="means"))
+    sums = rest
+    if rows is not None:
+        sums = rest + column_sums(Block(rows.X, rows.Y, rows.weights, 0, 0))
+    _refuse_no_weight(sums.count)
+    refuse_overflow(float(sums.deviations.sum()))
+    scale, factors = None, None
+    if classifier.scale:
+        variances = sums.deviations / sums.count
+        factors = inverse_deviations(sums.mean_left, variances, sums.count)
+        scale, sums, rest = 1.0 / factors, sums.rescaled(factors), rest.rescaled(factors)
+    pair, others, held = PassesPair(source, sums, factors=factors), None, None
+    if rows is not None and _counts(rest.count, rows):
+        own = _scaled(rows, scale)
+        others = PassesPair(source, rest, own, factors=factors, enough=ENOUGH_OF_PARTS)
+        seen = (rest.mean_left != 0) | (rest.deviations > 0)
+        held = HeldOut(others, _scaled(_as_new(rows, seen), scale))
+    _refuse_too_few(classifier, held)
+    _find_all(classifier, embedding, pair, others)
+    made = getattr(source, "n_passes", before + passes) - before
+    return Training(pair, RowMap(scale=scale), held=held, n_passes=made)
+
+
+def _find_all(
+    classifier: Any, embedding: CMLL, pair: PassesPair, others: PassesPair | None
+) -> None:
+    """Codes and products for the learner of both models, in the same passes where memory allows."""
+    pairs = [pair] if others is None else [pair, others]
+    asked = [(one, AskedCodes(*embedding.asked_codes(one))) for one in pairs]
+    if _together(pair.n_left + pair.n_right, max(want.size for _, want in asked), len(pairs)):
+        find_codes(asked)
+    else:
+        for one in asked:
+            find_codes([one])
+    if embedding.completion == "krylov":  # the projections take passes of their own
+        return
+    with quiet():
+        results = [embedding.solve(one) for one in pairs]
+    wanted = [(one, result.projection) for one, result in zip(pairs, results, strict=True)]
+    if others is not None and classifier.decoder != "linear":
+        P = results[0].projection
+        assert P is not None
+        like = others.codes_like(results[0].codes, pair.mean_left)
+        wanted.append((others, embedding.project(others, like, P.shape[1])))
+    find_grams([(one, P) for one, P in wanted if P is not None])
+
+
+def _search_bytes(order: int, size: int) -> int:
+    """What finding codes takes, with the sums of blocks that threads make meanwhile."""
+    shares = 8 * order * few_passes.block_width(size) * (own_cores() + 3)
+    return few_passes.needed_bytes(order, size) + shares
+
+
+def _together(order: int, size: int, models: int) -> bool:
+    """Whether codes of so many models are sought in the same passes."""
+    return models * few_passes.needed_bytes(order, size) <= TOGETHER_BYTES
+
+
+def _take_what_fits(embedding: CMLL, source: RowSource, models: int) -> None:
+    """Where "auto" label components would not fit in the memory, ask for fewer, and say so."""
+    order, D, M = source.n_features + source.n_labels, source.n_features, source.n_labels
+    free = memory.available_bytes()
+
+    def needed() -> int:
+        size = embedding.sizes(D, M, D)[1] or 0
+        searches = models if _together(order, size, models) else 1
+        codes = 8 * order * 4 * size  # that are found already, with their weights
+        return searches * _search_bytes(order, size) + (models - searches) * codes
+
+    if embedding.n_label_components == "auto" and free is not None and needed() > free:
+        size = whole = default_label_size(M)
+        while needed() > free and size > FEWEST_AUTO:
+            size = max(FEWEST_AUTO, size // 2)
+            embedding.set_params(n_label_components=size)
+        warn_user(
+            f"{whole} label components, the default for {M} labels, would not fit in the "
+            f"{memory.human_bytes(free)} that are available; {size} are used. Set "
+            "n_label_components, or free some memory."
+        )
+    memory.require_memory(
+        needed(),
+        what=f"Finding codes of {D} features and {M} labels by passes over the blocks",
+        remedy="Set fewer n_label_components, or threshold=0.5 and decoder='linear', which need "
+        "no second model.",
+        free=free,
+    )
+
+
+# ---- both -------------------------------------------------------------------------------------
+
+
+def _as_new(rows: Rows, seen: NDArray[np.bool_]) -> Rows:
+    """Held-out rows without features that no other row has."""
+    return replace(rows, X=keep_features(rows.X, seen))
+
+
+def _scaled(rows: Rows, scale: Array | None) -> Rows:
+    return rows if scale is None else replace(rows, X=scale_columns(rows.X, 1.0 / scale))
+
+
+def _counts(count: float, rows: Rows) -> bool:
+    """Whether there is any weight on either side."""
+    return count > 0 and (rows.weights is None or bool(rows.weights.any()))
+
+
+def _refuse_too_few(classifier: Any, held: HeldOut | None) -> None:
+    tunes = isinstance(classifier.threshold, str) and classifier.threshold != "auto"
+    if held is None and (tunes or classifier.decoder != "linear"):
+        raise ValueError(
+            f"decoder={classifier.decoder!r} and threshold={classifier.threshold!r} are learnt "
+            "from rows that are held out, runs of sixteen and a fifth of all at most, and there "
+            "are too few rows for that; use fit with these rows in memory, or decoder='linear' and "
+            "threshold=0.5."
+        )
+
+
+def _refuse_no_weight(count: float) -> None:
+    if count <= 0:
+        raise ValueError(
+            "All sample_weight are zero, so no row would count; give at least one row a positive "
+            "weight."
+        )

@@ -1,0 +1,121 @@
+"""Predictions for Dask collections: lazy, block by block, by a model that travels once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from functools import wraps
+from itertools import accumulate
+from operator import itemgetter
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from compactlearn.core._chunked import is_dask, is_dask_frame
+from compactlearn.scale.dask._chunks import check_features_unread, one_row_of_zeros
+from compactlearn.scale.dask._running import block_named, call, dask, value
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def lazy_on_dask(method: Method) -> Method:
+    """A method of rows that for a Dask collection returns Dask arrays, computed when asked for.
+
+    What comes out for one row of zeros says what to expect of the others, and refuses at once what
+    the method would refuse: other columns, a model that is not fitted, an impossible option.
+    """
+
+    @wraps(method)
+    def asked(self: Any, X: Any, *given: Any, **options: Any) -> Any:
+        if not is_dask(X):
+            return method(self, X, *given, **options)
+        X = check_features_unread(X, counted=False)
+        sample = method(self, one_row_of_zeros(X), *given, **options)
+        ask = _Ask(method.__name__, given, options, sample, _first_rows(X))
+        lazily = _of_frame if is_dask_frame(X) else _of_array
+        return lazily(ask, X, value(slim(self), "model"))
+
+    return cast(Method, asked)
+
+
+class _Ask:
+    """A question to a model, one row of the answer, and where blocks begin, if that is known."""
+
+    def __init__(
+        self, name: str, given: Any, options: Any, sample: Any, first_rows: list[int] | None
+    ) -> None:
+        self.name, self.given, self.options, self.sample = name, given, options, sample
+        self.first_rows = first_rows
+
+    def of_block(self, block: Any, model: Any, block_id: tuple[int, ...]) -> Any:
+        number = block_id[0]
+        if block.shape[0] == 0:  # a partition that a filter has left empty
+            return self._nothing
+        first = None if self.first_rows is None else self.first_rows[number]
+        with block_named(number, first):
+            return getattr(model, self.name)(block, *self.given, **self.options)
+
+    @property
+    def _nothing(self) -> Any:
+        if isinstance(self.sample, tuple):
+            return tuple(part[:0] for part in self.sample)
+        return self.sample[:0]
+
+
+def _of_array(ask: _Ask, X: Any, model: Any) -> Any:
+    if isinstance(ask.sample, tuple):  # blocks of pairs, taken apart lazily
+        first, *_ = ask.sample
+        pairs = _mapped(X, ask.of_block, first, model=model)
+        return tuple(
+            _mapped(pairs, itemgetter(place), part) for place, part in enumerate(ask.sample)
+        )
+    return _mapped(X, ask.of_block, ask.sample, model=model)
+
+
+def _mapped(X: Any, function: Callable[..., Any], sample: Any, **options: Any) -> Any:
+    """``function`` of each block, which makes rows like those of the sample."""
+    flat = sample.ndim == 1
+    return X.map_blocks(
+        function,
+        **options,
+        chunks=(X.chunks[0],) if flat else (X.chunks[0], (sample.shape[1],)),
+        drop_axis=1 if flat and X.ndim == 2 else None,
+        dtype=sample.dtype,
+        meta=sample[:0],
+    )
+
+
+def _of_frame(ask: _Ask, X: Any, model: Any) -> Any:
+    """As Dask itself makes arrays of frames: with as many blocks, of lengths that it finds out."""
+    array, blocks = dask("array"), X.to_delayed()
+    answers = [
+        call(ask.of_block, block, model, (number,), what=ask.name)
+        for number, block in enumerate(blocks)
+    ]
+
+    def joined(answers: list[Any], sample: Any) -> Any:
+        shape = (np.nan, *sample.shape[1:])
+        parts = [array.from_delayed(one, shape, meta=sample[:0]) for one in answers]
+        return array.concatenate(parts, allow_unknown_chunksizes=True)
+
+    if not isinstance(ask.sample, tuple):
+        return joined(answers, ask.sample)
+    return tuple(
+        joined([call(itemgetter(place), one, what=ask.name) for one in answers], part)
+        for place, part in enumerate(ask.sample)
+    )
+
+
+def _first_rows(X: Any) -> list[int] | None:
+    if is_dask_frame(X) or np.isnan(X.chunks[0]).any():
+        return None
+    return [*accumulate(X.chunks[0], initial=0)][:-1]
+
+
+def slim(model: Any) -> Any:
+    """The model without the sums that it goes on learning from: they are larger than itself."""
+    other = copy(model)
+    vars(other).pop("_sums", None)
+    if "best_estimator_" in vars(other):  # a search
+        other.best_estimator_ = slim(other.best_estimator_)
+    return other

@@ -1,0 +1,241 @@
+"""Rows on a Dask cluster as the source of a fit: blocks are summed where they are."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from compactlearn.compact._label_output import LabelSpace
+from compactlearn.core._chunked import is_dask, is_dask_frame
+from compactlearn.core._threads import blas_threads
+from compactlearn.core._validation import Targets, check_features, check_targets, check_weights
+from compactlearn.linalg._moments import Moments
+from compactlearn.linalg._row_source import Block
+from compactlearn.scale._fitting import block_moments
+from compactlearn.scale.dask._chunks import (
+    aligned,
+    check_features_unread,
+    counted_array,
+    filled_blocks,
+    has_sparse_blocks,
+    one_row_of_zeros,
+)
+from compactlearn.scale.dask._running import block_named, call, total, value
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class DaskSource:
+    """Blocks of rows of Dask collections, aligned; nothing of them is here."""
+
+    n_features: int
+    labels: LabelSpace
+    feature_names: tuple[str, ...] | None
+    is_sparse: bool
+    sizes: tuple[int, ...]  # rows of each block
+    _blocks: tuple[_Unread, ...]
+    _reader: _Reader
+    again: bool = True
+    n_passes: int = 0  # that have been made
+
+    @property
+    def n_labels(self) -> int:
+        return self.labels.n_labels
+
+    @property
+    def label_names(self) -> tuple[str, ...] | None:
+        return None if self.labels.names is None else tuple(self.labels.names)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return sum(self.sizes)
+
+    def total(self, part: Callable[[Block], T], add: Callable[[T, T], T], *, what: str) -> T:
+        """``part`` of every block on the worker that has it, added up in a tree of workers."""
+        self.n_passes += 1
+        shared, reader = value(part, "part"), value(self._reader, "reader")
+        key = "-".join(what.split())
+        return total(
+            [call(_part_of, shared, reader, *b.given, what=key) for b in self._blocks], add
+        )
+
+    def moments(self) -> Moments:
+        """First and second moments of all rows: one pass."""
+        found = self.total(block_moments, operator.add, what="moments")
+        if found.count == 0:
+            raise ValueError(
+                "All sample_weight are zero, so no row would count; give at least one row a "
+                "positive weight."
+            )
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Unread:
+    """A block that is not here."""
+
+    X: Any
+    Y: Any
+    weights: Any
+    index: int
+    start: int
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        return self.X, self.Y, self.weights, self.index, self.start
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """What every block is held to: the columns of X, and what labels are."""
+
+    columns: BaseEstimator  # knows n_features_in_ and feature_names_in_, and is not fitted
+    labels: LabelSpace
+
+    def read(self, X: Any, Y: Any, weights: Any, index: int, start: int) -> Block:
+        """The block, checked."""
+        with block_named(index, start):
+            X = check_features(self.columns, X, reset=False)
+            if isinstance(Y, Targets):
+                matrix = check_targets(Y, X.shape[0]).matrix
+            else:
+                matrix = self._targets(Y, X.shape[0])
+            return Block(X, matrix, _weights(weights, X.shape[0]), index, start)
+
+    def _targets(self, Y: Any, n_rows: int) -> Any:
+        targets = check_targets(Y, n_rows, classes=self.labels.vector_classes)
+        if targets.n_labels != self.labels.n_labels:
+            raise ValueError(
+                f"Y must have the same columns in every block, {self.labels.n_labels} of them, "
+                f"and has {targets.n_labels} here; repair the function that makes its blocks."
+            )
+        return targets.matrix
+
+
+def _weights(given: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Checked weights; in one block of many they may all be 0."""
+    if given is None:
+        return None
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape == (n_rows,) and not weights.any():
+        return weights
+    return check_weights(weights, n_rows)
+
+
+def _part_of(part: Callable[[Block], T], reader: _Reader, *given: Any) -> T:
+    """On a worker: the share of one block. Each of a worker's tasks has one thread."""
+    with blas_threads(1):
+        return part(reader.read(*given))
+
+
+def source_of(
+    classifier: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    reset: bool = True,
+    groups: Any = None,
+    classes: Any = None,
+    names: Sequence[str] | None = None,
+    sep: str | None = None,
+    owner: str = "fit",
+) -> DaskSource:
+    """What ``fit`` was given, as far as it can be checked unread; labels and weights may be here.
+
+    The classifier takes the names of the features, as everywhere; without ``reset`` it knows them.
+    """
+    if groups is not None:
+        raise ValueError(
+            "groups keep rows together that are held out, and rows of a Dask collection are held "
+            "out by their place alone; leave groups out, or pass rows in memory."
+        )
+    X = check_features_unread(X)
+    sample = one_row_of_zeros(X)
+    check_features(classifier, sample, reset=reset)
+    columns = clone(classifier)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(classifier, name):
+            setattr(columns, name, getattr(classifier, name))
+    sizes, blocks = filled_blocks(X)
+    labels, Y = _labels(y, sizes, classes, names, sep, owner)
+    weights: list[Any] = [None] * len(sizes)
+    if sample_weight is not None:
+        weights = aligned(_vector_of_weights(sample_weight, sum(sizes)), sizes, "sample_weight")
+    starts = [*accumulate(sizes, initial=0)][:-1]
+    feature_names = getattr(classifier, "feature_names_in_", None)
+    return DaskSource(
+        sample.shape[1],
+        labels,
+        None if feature_names is None else tuple(feature_names),
+        scipy.sparse.issparse(sample),
+        sizes,
+        tuple(
+            _Unread(*given)
+            for given in zip(blocks, Y, weights, range(len(sizes)), starts, strict=True)
+        ),
+        _Reader(columns, labels),
+    )
+
+
+def _vector_of_weights(given: Any, n_rows: int) -> Any:
+    """Weights that are here are checked here."""
+    return counted_array(given, "sample_weight") if is_dask(given) else check_weights(given, n_rows)
+
+
+def _labels(
+    y: Any,
+    sizes: Sequence[int],
+    classes: Any,
+    names: Sequence[str] | None,
+    sep: str | None,
+    owner: str,
+) -> tuple[LabelSpace, list[Any]]:
+    """What the labels are, and their blocks."""
+    if not is_dask(y):  # in any form that fit knows
+        targets = check_targets(y, sum(sizes), classes=classes, names=names, sep=sep, owner=owner)
+        rows = aligned(targets.matrix, sizes, "Y")
+        return LabelSpace.of(targets), [_with_matrix(targets, matrix) for matrix in rows]
+    if sep is not None:
+        raise ValueError(
+            f"sep={sep!r} splits joined names, and labels in a Dask collection must be 0 and 1, or "
+            "a vector of classes; pass the names in memory, or a 0/1 matrix."
+        )
+    Y = counted_array(y, "Y")
+    if Y.ndim == 2 and Y.shape[1] == 1 and not has_sparse_blocks(Y):
+        Y = Y[:, 0]  # as everywhere: one class for each row
+    if Y.ndim not in (1, 2):
+        raise ValueError(
+            f"Labels must be a matrix with one row per sample or a vector of classes, and Y is a "
+            f"Dask array of shape {Y.shape}; reshape it."
+        )
+    blocks = aligned(Y, sizes, "Y")
+    if Y.ndim == 1 and classes is None:
+        found = [call(np.unique, block, what="classes") for block in blocks]
+        classes = total(found, np.union1d)
+    # A few rows of what the labels are say what they are called, and of what type they are.
+    few = np.asarray(classes) if Y.ndim == 1 else np.zeros((1, Y.shape[1]), Y.dtype)
+    if Y.ndim == 2:
+        few = scipy.sparse.csr_array(few)
+    space = LabelSpace.of(check_targets(few, few.shape[0], classes=classes, owner=owner))
+    if is_dask_frame(y) and Y.ndim == 2:
+        space = LabelSpace(
+            space.kind, space.classes, space.n_labels, space.dtype, [str(c) for c in y.columns]
+        )
+    return space, blocks
+
+
+def _with_matrix(targets: Targets, matrix: Any) -> Targets:
+    return Targets(
+        matrix, targets.classes, targets.kind, targets.names, targets.dtype, targets.by_name
+    )

@@ -1,0 +1,1 @@
+"""Rank a short list of candidate labels for each row."""

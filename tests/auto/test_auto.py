@@ -1,0 +1,465 @@
+"""The best model without arguments: what must hold whatever is tried."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from compactlearn import AutoCompactClassifier, CMLLClassifier
+from compactlearn.auto import _candidates as portfolio
+from compactlearn.auto._blend import Member, Reading, join, read_scores
+from compactlearn.auto._candidates import ideas
+from compactlearn.auto._choice import best_choice
+from compactlearn.auto._forest import LabelForest
+from compactlearn.auto._preprocessing import AS_THEY_ARE, WAYS
+from compactlearn.auto._problem import Problem
+from compactlearn.auto._trials import Tried, try_by_folds, try_compact, try_forest
+from compactlearn.core._validation import check_targets
+from compactlearn.datasets import load
+from compactlearn.metrics import average_precision, calibration_error, scorer
+
+SMALL = {"time_budget": 0.01, "random_state": 0}  # the first model only
+
+
+@pytest.fixture(scope="module")
+def emotions():
+    data = load("emotions")
+    return data.X[:391], data.Y[:391], data.X[391:], data.Y[391:]
+
+
+@pytest.fixture(scope="module")
+def fitted(emotions):
+    X, Y, _, _ = emotions
+    return AutoCompactClassifier(random_state=0).fit(X, Y)
+
+
+def problem_of(X, Y, *, weights=None, scoring="average_precision", n_folds=5, seed=0):
+    targets = check_targets(Y, X.shape[0])
+    fold = np.random.default_rng(seed).permutation(np.arange(X.shape[0]) % n_folds)
+    return Problem(X, targets.matrix, weights, targets, fold, scorer(scoring), "f1", seed)
+
+
+# ---- the estimator -------------------------------------------------------------------------------
+
+
+def test_better_than_the_default_and_calibrated(emotions, fitted):
+    X, Y, X_new, Y_new = emotions
+    plain = CMLLClassifier().fit(X, Y)
+    found = fitted.evaluate(X_new, Y_new)
+    assert found["average_precision"] > plain.evaluate(X_new, Y_new)["average_precision"]
+    p = fitted.predict_proba(X_new)
+    assert ((p >= 0) & (p <= 1)).all()
+    assert np.abs(p.mean(axis=0) - Y_new.mean(axis=0)).max() < 0.12
+    assert calibration_error(Y_new, p) < 0.06  # of 202 rows: their own noise is .03
+
+
+def test_what_it_tells(fitted):
+    scores = [row["score"] for row in fitted.leaderboard_]
+    assert scores == sorted(scores, reverse=True)
+    assert fitted.best_score_ == scores[0]
+    assert {"name", "score", "deviation", "seconds", "numbers", "bytes"} == set(
+        fitted.leaderboard_[0]
+    )
+    assert fitted.why_.count(". ") == 1
+    assert f"{fitted.best_score_:.3f}" in fitted.why_
+    assert len(fitted.leaderboard_) >= 4
+    assert set(fitted.weights_) <= {row["name"] for row in fitted.leaderboard_}
+
+
+def test_scores_are_the_weighted_log_odds_of_its_parts(emotions, fitted):
+    X_new = emotions[2]
+    models = fitted.best_estimator_
+    models = models if isinstance(models, list) else [models]
+    assert len(models) == len(fitted.weights_)
+    p = fitted.predict_proba(X_new)
+    np.testing.assert_allclose(np.log(p) - np.log1p(-p), fitted.decision_function(X_new), atol=1e-8)
+    assert np.array_equal(
+        fitted.predict(X_new), fitted.decision_function(X_new) > fitted.threshold_
+    )
+    best, value = fitted.predict_topk(X_new, k=2)
+    np.testing.assert_allclose(value[:, 0], fitted.decision_function(X_new).max(axis=1))
+    assert np.array_equal(best[:, 0], fitted.decision_function(X_new).argmax(axis=1))
+
+
+def test_the_same_twice(emotions, fitted):
+    X, Y, X_new, _ = emotions
+    again = clone(fitted).fit(X, Y)
+    np.testing.assert_array_equal(again.decision_function(X_new), fitted.decision_function(X_new))
+
+
+def test_noise_is_not_taken_for_knowledge():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((200, 20)), (rng.random((200, 8)) < 0.25).astype(int)
+    model = AutoCompactClassifier(random_state=0).fit(X, Y)
+    # Chance knows the frequencies of the labels; drawn scores would be an easier mark.
+    chance = average_precision(Y, np.tile(Y.mean(axis=0), (200, 1)))
+    best = next(row for row in model.leaderboard_ if row["score"] == model.best_score_)
+    assert model.best_score_ <= chance + best["deviation"]
+
+
+def test_sparse_rows_give_what_dense_ones_give():
+    data = load("enron")
+    X, Y = data.X[:300, :200], sp.csr_array(data.Y[:300, :6])
+    dense = AutoCompactClassifier(**SMALL).fit(X.toarray(), Y)
+    sparse = AutoCompactClassifier(**SMALL).fit(sp.csr_array(X), Y)
+    new = data.X[300:400, :200]
+    new = new[new.sum(axis=1) > 0]  # a row of zeros is one like others among dense rows only
+    np.testing.assert_allclose(
+        sparse.decision_function(new), dense.decision_function(new.toarray()), atol=1e-5
+    )
+
+
+def test_the_first_model_alone_is_the_classifier_it_shows(emotions):
+    X, Y, X_new, _ = emotions
+    model = AutoCompactClassifier(**SMALL).fit(X, Y)
+    assert len(model.leaderboard_) == 1
+    own = model.best_estimator_.decision_function(X_new)
+    scores = model.decision_function(X_new)
+    slope = (scores[0, 0] - scores[1, 0]) / (own[0, 0] - own[1, 0])
+    np.testing.assert_allclose(scores - slope * own, scores[0, 0] - slope * own[0, 0], atol=1e-8)
+
+
+@pytest.mark.parametrize("metric", ["micro_f1", "ranking_loss", "precision_at_1", "log_loss"])
+def test_any_metric_may_be_the_best(emotions, metric):
+    X, Y, _, _ = emotions
+    model = AutoCompactClassifier(scoring=metric, **SMALL).fit(X[:120], Y[:120])
+    assert np.isfinite(model.best_score_)
+    assert metric.replace("_", " ") in model.why_
+
+
+def test_a_threshold_that_is_given_is_a_probability(emotions):
+    X, Y, X_new, _ = emotions
+    model = AutoCompactClassifier(threshold=0.2, **SMALL).fit(X, Y)
+    assert np.array_equal(model.predict(X_new), model.predict_proba(X_new) > 0.2)
+
+
+def test_splits_may_be_given(emotions):
+    X, Y, X_new, _ = emotions
+    splits = list(KFold(3, shuffle=True, random_state=1).split(X))
+    one = AutoCompactClassifier(cv=splits, **SMALL).fit(X, Y)
+    two = AutoCompactClassifier(cv=KFold(3, shuffle=True, random_state=1), **SMALL).fit(X, Y)
+    np.testing.assert_array_equal(one.decision_function(X_new), two.decision_function(X_new))
+    with pytest.raises(ValueError, match="must be all 391 rows once"):
+        AutoCompactClassifier(cv=splits[:1], **SMALL).fit(X, Y)
+
+
+def test_interrupted_it_keeps_the_best_so_far(emotions, monkeypatch):
+    X, Y, X_new, _ = emotions
+
+    def stopped(problem):
+        whole = iter(portfolio.ideas(problem))
+        yield next(whole)
+        yield portfolio.Idea("never", 0.0, interrupt)
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("compactlearn.auto._classifier.ideas", stopped)
+    with pytest.warns(UserWarning, match="was interrupted: 1 model"):
+        model = AutoCompactClassifier(random_state=0).fit(X, Y)
+    assert model.interrupted_
+    assert model.predict(X_new).shape == (202, 6)
+
+
+def test_interrupted_before_anything_was_found_it_stays_unfitted(emotions, monkeypatch):
+    X, Y, _, _ = emotions
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(
+        "compactlearn.auto._classifier.ideas",
+        lambda problem: iter([portfolio.Idea("never", 0.0, interrupt)]),
+    )
+    model = AutoCompactClassifier()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert not hasattr(model, "best_estimator_")
+
+
+def test_what_fails_is_left_out_and_said(emotions, monkeypatch):
+    X, Y, _, _ = emotions
+
+    def broken(problem):
+        whole = iter(portfolio.ideas(problem))
+        yield next(whole)
+        yield portfolio.Idea("the large one", 0.0, fail)
+
+    def fail():
+        raise MemoryError("It needs 9 TiB.")
+
+    monkeypatch.setattr("compactlearn.auto._classifier.ideas", broken)
+    with pytest.warns(UserWarning, match="the large one was left out: It needs 9 TiB"):
+        model = AutoCompactClassifier(random_state=0).fit(X, Y)
+    assert len(model.leaderboard_) == 1
+
+
+def test_a_metric_that_is_not_defined_is_said(emotions):
+    X, _, _, _ = emotions
+    with pytest.warns(UserWarning, match="is not defined on any fold"):
+        model = AutoCompactClassifier(**SMALL).fit(X[:60], np.zeros((60, 3), dtype=int))
+    assert model.predict(X[:5]).sum() == 0
+
+
+def test_time_is_kept(emotions):
+    X, Y, _, _ = emotions
+    model = AutoCompactClassifier(time_budget=0.01).fit(X, Y)
+    assert len(model.leaderboard_) == 1  # one fit is always made
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"time_budget": 0}, "time_budget"),
+        ({"time_budget": "soon"}, "time_budget"),
+        ({"cv": 1}, "at least 2 folds"),
+        ({"cv": "many"}, "a number of folds"),
+        ({"size_budget": 0}, "size_budget must be"),
+        ({"size_budget": 1.5}, "size_budget must be"),
+        ({"size_budget": "2 elephants"}, "size_budget must be"),
+        ({"size_budget": 12}, "the smallest model of 6 labels"),
+        ({"scoring": "averge_precision"}, "average_precision"),
+        ({"threshold": 2.0}, "between 0 and 1"),
+    ],
+)
+def test_bad_wishes_get_a_sentence(emotions, parameters, words):
+    X, Y, _, _ = emotions
+    with pytest.raises((ValueError, KeyError), match=words):
+        AutoCompactClassifier(**parameters).fit(X, Y)
+
+
+# ---- sizes ---------------------------------------------------------------------------------------
+
+
+def test_a_blend_is_stored_in_smaller_numbers(emotions, fitted):
+    X_new, Y_new = emotions[2:]
+    small = fitted.compress("float32", X_new, Y_new)
+    p = fitted.predict_proba(X_new)
+    np.testing.assert_allclose(small.predict_proba(X_new), p, atol=1e-4)
+    assert small.compression_["after"] == pytest.approx(small.compression_["before"], abs=1e-3)
+    kernels = [row for row in fitted.leaderboard_ if row["name"].startswith("kernel")]
+    assert small.nbytes_ <= fitted.nbytes_ - kernels[0]["bytes"] / 3
+
+
+# ---- honest scores -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_labels_of_a_fold_have_no_part_in_its_scores(way):
+    """Other labels in a fold leave its scores as they are, reading aside."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((120, 9)) + 1.0
+    Y = (X[:, :4] + 0.3 * rng.standard_normal((120, 4)) > 1.3).astype(float)
+    problem = problem_of(X, Y)
+    changed = Y.copy()
+    inside = problem.fold == 2
+    changed[inside] = 1.0 - changed[inside]
+    other = problem_of(X, changed)
+    model = CMLLClassifier(None, 1.0, alpha=2.0, threshold="f1")
+    one = try_compact(problem, "one", way, clone(model))
+    two = try_compact(other, "two", way, clone(model))
+
+    def raw(tried):
+        return (tried.log_odds[inside] - tried.reading.intercept) / tried.reading.slope
+
+    np.testing.assert_allclose(raw(one), raw(two), atol=2e-4)  # single precision
+
+
+def test_rows_are_scored_by_trees_that_have_not_met_them():
+    rng = np.random.default_rng(2)
+    X, Y = rng.standard_normal((150, 6)), sp.csr_array((rng.random((150, 3)) < 0.4).astype(float))
+    forest = LabelForest(40, random_state=0)
+    scores = forest.fit_scored(X, Y, None)
+    # One row by hand, from the trees whose sample it is not in.
+    new = [
+        tree.predict(X[:1])[0]
+        for tree, sample in zip(
+            forest.forest_.estimators_, forest.forest_.estimators_samples_, strict=True
+        )
+        if 0 not in sample
+    ]
+    p = (40 * np.mean(new, axis=0) + forest.frequency_) / 41
+    np.testing.assert_allclose(scores[0], np.log(p / (1 - p)), atol=1e-8)
+    # Labels that are noise are not known out of the bag, and are by heart inside it.
+    truth = Y.toarray().ravel() > 0
+    inside = forest.decision_function(X).ravel()
+    assert scores.ravel()[truth].mean() - scores.ravel()[~truth].mean() < 0.3
+    assert inside[truth].mean() - inside[~truth].mean() > 0.7
+
+
+def test_rows_that_are_there_twice_are_not_known_by_heart():
+    rng = np.random.default_rng(3)
+    X, Y = rng.standard_normal((60, 5)), (rng.random((60, 3)) < 0.4).astype(float)
+    rows = np.repeat(np.arange(60), 3)
+    scores = LabelForest(200, random_state=0).fit_scored(X[rows], sp.csr_array(Y[rows]), None)
+    known = ~np.isnan(scores[:, 0])
+    truth = Y[rows][known] > 0
+    assert known.sum() > 150
+    apart = scores[known] - scores[known].mean(axis=0)
+    assert apart[truth].mean() - apart[~truth].mean() < 1.0  # by heart it would be 3.5
+    model = AutoCompactClassifier(random_state=0).fit(X[rows], Y[rows].astype(int))
+    assert model.best_score_ < 0.9  # by heart it would be 1
+
+
+def test_any_classifier_by_folds():
+    data = load("emotions")
+    problem = problem_of(data.X[:150], data.Y[:150])
+    tried = try_by_folds(problem, "one", CMLLClassifier(alpha=5.0, threshold=0.5))
+    for k, (train, test) in enumerate(problem.splits):
+        model = CMLLClassifier(alpha=5.0, threshold=0.5).fit(problem.X[train], problem.Y[train])
+        scores = model.decision_function(problem.X[test])
+        own = (tried.log_odds[test] - tried.reading.intercept) / tried.reading.slope
+        np.testing.assert_allclose(own, scores, atol=1e-4)
+        assert tried.figures[k] == pytest.approx(average_precision(problem.Y[test], scores))
+
+
+def test_folds_that_judged_others_judge_first(monkeypatch):
+    monkeypatch.setattr("compactlearn.auto._trials.ENOUGH_ROWS", 1)
+    data = load("emotions")
+    problem = problem_of(data.X[:150], data.Y[:150])
+    model = CMLLClassifier(alpha=5.0, threshold=0.5)
+    assert set(problem.fold[try_by_folds(problem, "one", model).rows]) == {0}
+    assert set(problem.fold[try_by_folds(problem, "one", model, first=[3]).rows]) == {3}
+
+
+def test_the_shortlist_is_judged_where_the_linear_model_was(monkeypatch):
+    module, asked = "compactlearn.auto._candidates", {}
+    data = load("enron")
+    problem = problem_of(sp.csr_array(data.X[:300]), data.Y[:300])
+
+    def in_fold_three(problem, name, way, model):
+        rows = np.flatnonzero(problem.fold == 3)
+        return replace(tried_of(problem, name, np.zeros((300, 53))), rows=rows)
+
+    monkeypatch.setattr(f"{module}.SHORTLIST_ROWS", 1)
+    monkeypatch.setattr(f"{module}.try_compact", in_fold_three)
+    monkeypatch.setattr(f"{module}.try_by_folds", lambda *given, **more: asked.update(more))
+    for idea in ideas(problem):
+        if idea.name in ("compact model, logistic decoder", "shortlist"):
+            idea.run()
+    assert asked["first"] == [3]
+
+
+# ---- reading and blending ------------------------------------------------------------------------
+
+
+def literal(columns, Y, weights):
+    Z = np.column_stack([column.ravel() for column in columns]).astype(np.float64)
+    t, w = Y.ravel(), np.repeat(weights, Y.shape[1])
+
+    def loss(b):
+        margins = Z @ b[:-1] + b[-1]
+        return w @ (np.logaddexp(0, margins) - t * margins)
+
+    start = np.append(np.full(len(columns), 0.5), 0.0)
+    bounds = [(0, None)] * len(columns) + [(None, None)]
+    return minimize(loss, start, bounds=bounds, tol=1e-14, options={"maxiter": 2000})
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 3))
+def test_weights_are_of_largest_likelihood(seed, count):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((60, 5)) < 0.3).astype(float)
+    parts = [rng.standard_normal(Y.shape) + rng.uniform(-1, 2) * Y for _ in range(count)]
+    weights = rng.uniform(0.5, 2.0, 60)
+    w, added = join(parts, sp.csr_array(Y), weights, seed=0)
+    assert (w >= 0).all()
+    best = literal(parts, Y, weights)
+    Z = np.column_stack([part.ravel() for part in parts])
+    margins = Z @ w + added
+    t, each = Y.ravel(), np.repeat(weights, 5)
+    own = each @ (np.logaddexp(0, margins) - t * margins)
+    assert own <= best.fun + 1e-3 * 0.5 * (w @ w + 10)  # the ridge that bounds it
+
+
+def test_a_row_of_weight_two_is_that_row_twice():
+    rng = np.random.default_rng(3)
+    Y = (rng.random((40, 3)) < 0.4).astype(float)
+    S = rng.standard_normal(Y.shape) + Y
+    weights = rng.integers(1, 4, 40)
+    once = read_scores(S, sp.csr_array(Y), weights.astype(float), 0)
+    rows = np.repeat(np.arange(40), weights)
+    often = read_scores(S[rows], sp.csr_array(Y[rows]), None, 0)
+    assert once.slope == pytest.approx(often.slope, rel=1e-6)
+    assert once.intercept == pytest.approx(often.intercept, abs=1e-6)
+
+
+def test_scores_that_point_the_wrong_way_say_nothing():
+    rng = np.random.default_rng(4)
+    Y = (rng.random((100, 4)) < 0.4).astype(float)
+    reading = read_scores(-Y + 0.1 * rng.standard_normal(Y.shape), sp.csr_array(Y), None, 0)
+    assert reading.slope == 0
+    assert reading.intercept == pytest.approx(np.log(Y.mean() / (1 - Y.mean())), abs=0.01)
+
+
+def tried_of(problem, name, scores):
+    scores = scores.astype(np.float32)
+    rows = np.arange(problem.n_rows)
+    figures = problem.figures(rows, scores)
+    return Tried(figures, name, None, rows, scores, Reading(), 1.0, 10)
+
+
+def test_two_that_know_different_things_are_blended():
+    rng = np.random.default_rng(5)
+    Y = (rng.random((300, 6)) < 0.3).astype(float)
+    problem = problem_of(rng.standard_normal((300, 2)), Y)
+    one = tried_of(problem, "one", 1.5 * Y + rng.standard_normal(Y.shape))
+    two = tried_of(problem, "two", 1.5 * Y + rng.standard_normal(Y.shape))
+    chosen = best_choice(problem, [one, two])
+    assert len(chosen.blend.members) == 2
+    assert chosen.score > max(one.score, two.score) + 0.01
+    assert chosen.numbers == 20
+
+
+def test_models_that_share_no_judged_row_are_not_blended():
+    rng = np.random.default_rng(5)
+    Y = (rng.random((300, 6)) < 0.3).astype(float)
+    problem = problem_of(rng.standard_normal((300, 2)), Y)
+    whole = [tried_of(problem, n, 1.5 * Y + rng.standard_normal(Y.shape)) for n in ("one", "two")]
+    apart = [
+        replace(one, rows=rows, log_odds=one.log_odds[rows])
+        for one, rows in zip(whole, (np.arange(150), np.arange(150, 300)), strict=True)
+    ]
+    chosen = best_choice(problem, apart)
+    assert len(chosen.blend.members) == 1
+    assert chosen.score == max(one.score for one in apart)
+
+
+def test_one_that_knows_nothing_is_left_out():
+    rng = np.random.default_rng(6)
+    Y = (rng.random((300, 6)) < 0.3).astype(float)
+    problem = problem_of(rng.standard_normal((300, 2)), Y)
+    one = tried_of(problem, "one", 2.0 * Y + rng.standard_normal(Y.shape))
+    noise = tried_of(problem, "noise", rng.standard_normal(Y.shape))
+    chosen = best_choice(problem, [noise, one])
+    assert [member.name for member in chosen.blend.members] == ["one"]
+
+
+def test_a_blend_must_fit_into_the_size():
+    rng = np.random.default_rng(5)
+    Y = (rng.random((300, 6)) < 0.3).astype(float)
+    problem = problem_of(rng.standard_normal((300, 2)), Y)
+    two = [tried_of(problem, n, 1.5 * Y + rng.standard_normal(Y.shape)) for n in ("one", "two")]
+    assert len(best_choice(problem, two, 19).blend.members) == 1
+    assert len(best_choice(problem, two, 20).blend.members) == 2
+
+
+def test_the_rows_that_judge_are_bounded(monkeypatch):
+    monkeypatch.setattr("compactlearn.auto._problem.JUDGED_SCORES", 1)
+    rng = np.random.default_rng(0)
+    problem = problem_of(rng.standard_normal((500, 2)), (rng.random((500, 3)) < 0.5).astype(float))
+    rows = problem.judged(np.arange(100, 500))
+    assert rows.size == 200
+    assert (np.diff(rows) > 0).all()
+    assert rows.min() >= 100
+    forest = try_forest(problem, 10)
+    assert forest.log_odds.shape == (200, 3)
+    assert AS_THEY_ARE.fit(problem.X, None).model("itself") == "itself"
+    assert isinstance(forest.member, Member)

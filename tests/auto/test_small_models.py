@@ -1,0 +1,320 @@
+"""The best model within a size."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
+
+from compactlearn import AutoCompactClassifier, CompactClassifier, Original, load_model
+from compactlearn.auto._budgets import SizeWish, most_codes, smallest
+from compactlearn.auto._candidates import Findings
+from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_ROWS, UNIT_VARIANCE, WAYS
+from compactlearn.auto._problem import Problem
+from compactlearn.auto._searches import Found
+from compactlearn.auto._small_candidates import _small_ideas, small_ideas
+from compactlearn.auto._trials import model_numbers
+from compactlearn.compact._pruned import KeptFeatures, KeptWeights
+from compactlearn.core._validation import check_targets
+from compactlearn.datasets import load, make_compact
+from compactlearn.decoding._linear import linear_numbers
+from compactlearn.metrics import average_precision, scorer
+from tests.io.onnx.running import BOUNDS, assert_same
+
+
+def problem_of(X, Y, *, n_folds=3, seed=0):
+    targets = check_targets(Y, X.shape[0])
+    fold = np.random.default_rng(seed).permutation(np.arange(X.shape[0]) % n_folds)
+    return Problem(X, targets.matrix, None, targets, fold, scorer("average_precision"), "f1", seed)
+
+
+def stories(n_rows=150, n_labels=16, n_words=4, seed=0):
+    """Sparse rows in which every label has words of its own."""
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n_rows, n_labels)) < 0.12).astype(float)
+    Y[np.arange(n_rows), rng.integers(0, n_labels, n_rows)] = 1.0
+    means = np.kron(Y, np.ones(n_words)) * 0.6 + 0.02
+    return sp.csr_array((rng.random(means.shape) < means).astype(float)), Y
+
+
+def last_part(model):
+    """The classifier of the one model that was taken."""
+    best = model.best_estimator_
+    return best[-1] if hasattr(best, "steps") else best
+
+
+# ---- the wish ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [0.1, 0.3, 3000, "20 kB"])
+def test_a_size_is_kept_to(budget):
+    data = make_compact(150, 40, 30, random_state=0)
+    model = AutoCompactClassifier(size_budget=budget, random_state=0).fit(data.X, data.Y)
+    wish = SizeWish.of(budget, 40, 30)
+    assert model.numbers_ <= wish.numbers
+    assert all(row["numbers"] <= wish.numbers for row in model.leaderboard_)
+
+
+def test_bytes_are_kept_to():
+    data = make_compact(150, 40, 30, random_state=0)
+    model = AutoCompactClassifier(size_budget="8 kB", random_state=0).fit(data.X, data.Y)
+    assert 4 * model.numbers_ <= 8000
+    # Stored in single precision already.
+    assert model.compress("float32").nbytes_ == model.compress("float64").nbytes_
+
+
+@given(st.integers(1, 200), st.integers(1, 60), st.integers(1, 100_000))
+def test_as_many_codes_as_fit(n_features, n_labels, budget):
+    codes = most_codes(budget, n_features, n_labels)
+    if codes:
+        assert linear_numbers(n_features, n_labels, None, codes) <= budget
+    else:
+        assert budget < n_labels + n_features + n_labels
+    if codes < min(n_features, n_labels):
+        assert n_labels + (codes + 1) * (n_features + n_labels) > budget
+
+
+def test_the_smallest_model_there_is():
+    X, Y = stories(n_rows=60, n_labels=8)
+    least = smallest(8)  # a place, 8 weights, 8 constants
+    assert least == 17
+    model = AutoCompactClassifier(size_budget=least, random_state=0).fit(X, Y)
+    assert model.numbers_ == least
+    sentence = "size_budget allows 16 numbers.* 8 labels, of a single feature, has 17; allow"
+    with pytest.raises(ValueError, match=sentence):
+        AutoCompactClassifier(size_budget=least - 1, random_state=0).fit(X, Y)
+
+
+def test_sizes_with_units():
+    assert SizeWish.of("1.5 KiB", 10, 10).numbers == 384
+
+
+# ---- what is tried -------------------------------------------------------------------------------
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(17, 260), st.sampled_from(WAYS))
+def test_whatever_is_tried_is_within_the_size(budget, way):
+    X, Y = stories(n_rows=60, n_labels=8)
+    problem = problem_of(X, Y)
+    findings = Findings([Found(way, 0.5, {"alpha": 3.0})])
+    tried = [idea.run() for idea in _small_ideas(problem, budget, findings)]
+    assert tried
+    for one in tried:
+        assert model_numbers(one.model) == one.numbers <= budget
+        assert one.log_odds.shape == (60, 8)
+        scores = one.model.decision_function(X)
+        assert scores.shape == (60, 8)
+        assert np.isfinite(scores).all()
+
+
+def test_as_many_features_as_one_code_may_see():
+    X, Y = stories(n_rows=60, n_labels=8)
+    ideas = list(_small_ideas(problem_of(X, Y), 25, Findings([])))
+    # Four weights and their places, eight weights of the code, eight constants: 24.
+    assert [idea.name for idea in ideas] == ["1 code of 4 features", "4 weights"]
+
+
+def test_columns_of_unit_variance_have_no_units():
+    """And no scaler of all columns is kept beside a few of them."""
+    X, Y = stories(n_rows=90, n_labels=8)
+    units = np.where(np.arange(32) % 2 == 0, 100.0, 0.1)
+    findings = Findings([Found(UNIT_VARIANCE, 0.5, {"alpha": 3.0})])
+    scores = []
+    for rows in (X, sp.csr_array(X.multiply(units))):
+        *_, idea = _small_ideas(problem_of(rows, Y), 60, findings)
+        tried = idea.run()
+        assert isinstance(tried.model, KeptWeights)
+        scores.append(tried.model.decision_function(rows))
+    np.testing.assert_allclose(*scores, atol=1e-9)
+
+
+def test_all_numbers_allow_everything():
+    X, Y = stories(n_rows=60, n_labels=8)
+    names = [idea.name for idea in small_ideas(problem_of(X, Y), 32 * 8 + 7)]
+    assert names[0] == "6 codes by CMLL"
+    first = next(small_ideas(problem_of(X, Y), 32 * 8 + 8))
+    assert first.name == "compact model, logistic decoder"
+
+
+@pytest.mark.parametrize("way", [AS_THEY_ARE, UNIT_ROWS, UNIT_VARIANCE], ids=lambda way: way.name)
+def test_labels_of_a_fold_have_no_part_in_its_scores(way):
+    """Nor in the choice of features and weights that these scores come from."""
+    X, Y = stories()
+    problem = problem_of(X, Y)
+    inside = problem.fold == 1
+    changed = Y.copy()
+    changed[inside] = np.random.default_rng(1).permutation(Y[inside], axis=1)
+    other = problem_of(X, changed)
+    findings = Findings([Found(way, 0.5, {"alpha": 3.0})])
+
+    def raw(problem):
+        found = {}
+        for idea in _small_ideas(problem, 300, findings):
+            if "weight" in idea.name or "feature" in idea.name:
+                one = idea.run()
+                log_odds = one.log_odds[inside].astype(float)
+                found[idea.name] = (log_odds - one.reading.intercept) / one.reading.slope
+        return found
+
+    one, two = raw(problem), raw(other)
+    assert len(one) == 3
+    for name, scores in one.items():
+        np.testing.assert_allclose(two[name], scores, atol=2e-4)  # single precision
+
+
+def test_few_weights_tell_labels_that_have_words_of_their_own():
+    """Sixteen labels of four words each have no codes that are few."""
+    X, Y = stories(n_rows=400)
+    train, new = slice(0, 250), slice(250, None)
+    numbers = 16 * 4 * 2 + 2 * 16 + 1  # every word of a label, and where it stands
+    model = AutoCompactClassifier(size_budget=numbers, random_state=0).fit(X[train], Y[train])
+    assert isinstance(last_part(model), KeptWeights)
+    full = CompactClassifier(Original(), alpha="auto", threshold=0.5).fit(X[train], Y[train])
+    found = average_precision(Y[new], model.decision_function(X[new]))
+    assert found > average_precision(Y[new], full.decision_function(X[new])) - 0.01
+    words = last_part(model).weights_.toarray() != 0
+    assert (words & (np.kron(np.eye(16), np.ones(4)) > 0)).sum() >= 60  # of 64
+
+
+def test_a_small_model_is_pickled_and_compressed():
+    X, Y = stories()
+    model = AutoCompactClassifier(size_budget=161, random_state=0).fit(X, Y)
+    assert isinstance(last_part(model), KeptWeights)
+    chances = model.predict_proba(X)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), chances)
+    small = model.compress("float16", X, Y)
+    np.testing.assert_allclose(small.predict_proba(X), chances, atol=5e-3)
+    assert small.nbytes_ < model.nbytes_
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(small)).predict_proba(X), small.predict_proba(X)
+    )
+    dense = AutoCompactClassifier(size_budget=161, random_state=0).fit(X.toarray(), Y)
+    np.testing.assert_allclose(dense.predict_proba(X.toarray()), chances, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("budget", "kind"), [(0.008, KeptWeights), (0.02, KeptFeatures)])
+def test_a_small_model_is_stored_explained_and_exported(budget, kind, tmp_path):
+    data = load("enron")
+    X, Y, new = data.X[:300], data.Y[:300], data.X[300:330]
+    model = AutoCompactClassifier(size_budget=budget, random_state=0).fit(X, Y)
+    assert isinstance(last_part(model), kind)
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    scores = model.decision_function(new)
+    for one in (model, loaded):
+        np.testing.assert_array_equal(one.decision_function(new), scores)
+        np.testing.assert_array_equal(one.predict_proba(new), model.predict_proba(new))
+        for why in one.explain(new, k=None, feature_names=data.feature_names):
+            assert why.score == scores[why.row, int(why.label)]
+            terms = sum(term.contribution for term in why.terms)
+            assert why.base + terms == pytest.approx(why.score, abs=1e-9)
+            there = {data.feature_names[j] for j in new[[why.row]].nonzero()[1]}
+            assert {term.name for term in why.terms} <= there
+        assert all(len(near) == 3 for near in one.label_neighbours(k=3).values())
+        assert_same(one, one.to_onnx(topk=3), new, BOUNDS["float32"], topk=3)
+
+
+# ---- what is beside ------------------------------------------------------------------------------
+
+
+def test_ridge_is_beside_what_was_tried():
+    data = load("emotions")
+    X, Y = data.X[:200], data.Y[:200]
+    folds = [(np.flatnonzero(np.arange(200) % 4 != k), np.arange(k, 200, 4)) for k in range(4)]
+    model = AutoCompactClassifier(size_budget=0.3, cv=folds, random_state=0).fit(X, Y)
+    (ridge,) = model.references_
+    assert ridge["numbers"] == 72 * 6 + 6 > model.numbers_
+    assert ridge["name"] == "ridge, columns of unit variance"
+    assert ridge["name"] not in {row["name"] for row in model.leaderboard_}
+    # Its score is that of a cross-validation: the penalty is the one of the smaller models.
+    alpha = last_part(model).alpha
+    scale = X.std(axis=0)
+    figures = []
+    for train, test in folds:
+        one = CompactClassifier(Original(), alpha=alpha, threshold=0.5)
+        one.fit(X[train] / scale, Y[train])
+        figures.append(average_precision(Y[test], one.decision_function(X[test] / scale)))
+    assert ridge["score"] == pytest.approx(np.mean(figures), abs=1e-6)
+    beside = model.plot_frontier({"mine": (100, 0.5)}).data[-1]
+    assert list(beside.text) == [ridge["name"], "mine"]
+    assert (beside.x[0], beside.y[0]) == (ridge["numbers"], ridge["score"])
+
+
+def test_no_time_no_comparison():
+    data = load("emotions")
+    model = AutoCompactClassifier(time_budget=0.01, random_state=0).fit(data.X[:90], data.Y[:90])
+    assert model.references_ == []
+    assert len(model.plot_frontier().data) == 2
+
+
+def test_one_vs_rest_can_be_put_beside(recwarn):
+    data = load("enron")
+    X, Y = data.X[:150], data.Y[:150]
+    model = AutoCompactClassifier(time_budget=0.01, random_state=0).fit(X, Y)
+    before = model.predict_proba(data.X[150:160])
+    recwarn.clear()
+    assert model.add_reference(X, Y) is model
+    assert not recwarn.list
+    (beside,) = model.references_
+    assert beside["name"] == "one-vs-rest"
+    # A weight for each feature and a constant, and a constant alone for labels that no row has.
+    varies = int((0 < Y.sum(axis=0)).sum())
+    assert beside["numbers"] == varies * (X.shape[1] + 1) + (Y.shape[1] - varies)
+    assert 0.4 < beside["score"] < 0.8
+    np.testing.assert_array_equal(model.predict_proba(data.X[150:160]), before)
+    assert "one-vs-rest" in list(model.plot_frontier().data[-1].text)
+
+
+def test_any_classifier_can_be_put_beside_and_is_judged_on_the_same_folds():
+    data = load("emotions")
+    X, Y = data.X[:120], data.Y[:120]
+    folds = [(np.flatnonzero(np.arange(120) % 4 != k), np.arange(k, 120, 4)) for k in range(4)]
+    model = AutoCompactClassifier(time_budget=0.01, cv=folds).fit(X, Y)
+    other = KNeighborsClassifier(5)
+    one = CompactClassifier(Original(), alpha=30.0, threshold=0.5)
+    model.add_reference(X, Y, one, name="mine").add_reference(X, estimator=one, Y=Y)
+    figures = []
+    for train, test in folds:
+        scores = clone(one).fit(X[train], Y[train]).decision_function(X[test])
+        figures.append(average_precision(Y[test], scores))
+    assert [row["name"] for row in model.references_] == ["mine", "CompactClassifier"]
+    assert model.references_[0]["score"] == pytest.approx(np.mean(figures), abs=1e-6)
+    wrong = [(X, Y[:, :4]), (X[:100], Y[:100]), (X, Y[::-1]), (X[::-1], 1 - Y)]
+    for rows, labels in wrong:
+        with pytest.raises(ValueError, match=r"compares on the folds of fit|validation rows of cv"):
+            model.add_reference(rows, labels, other)
+    with pytest.raises(ValueError, match="compares on the folds of fit"):
+        model.add_reference(X, Y, other, sample_weight=np.arange(1.0, 121.0))
+    with pytest.raises(TypeError, match=r"needs a classifier with scikit-learn's methods.*'ridge'"):
+        model.add_reference(X, Y, "ridge")
+    assert len(model.references_) == 2
+
+
+def test_a_reference_is_weighed_as_the_search_is():
+    data = load("emotions")
+    X, Y = data.X[:120], data.Y[:120]
+    weights = np.random.default_rng(0).integers(0, 3, size=120).astype(float)
+    model = AutoCompactClassifier(time_budget=0.01, random_state=0).fit(X, Y, weights)
+    one = CompactClassifier(Original(), alpha=30.0, threshold=0.5)
+    model.add_reference(X, Y, one, sample_weight=weights)
+    rows = weights > 0
+    alone = AutoCompactClassifier(time_budget=0.01, random_state=0)
+    alone.fit(X[rows], Y[rows], weights[rows])
+    alone.add_reference(X[rows], Y[rows], one, sample_weight=weights[rows])
+    assert model.references_[0]["score"] == pytest.approx(alone.references_[0]["score"])
+
+
+def test_folds_that_cannot_be_made_again_are_not_taken_for_those_of_the_search():
+    data = load("emotions")
+    X, Y = data.X[:80], data.Y[:80]
+    rng = np.random.RandomState(0)
+    model = AutoCompactClassifier(time_budget=0.01, random_state=rng).fit(X, Y)
+    with pytest.raises(ValueError, match="a random_state that is a number or None"):
+        model.add_reference(X, Y)

@@ -1,0 +1,406 @@
+"""Time budgets of AutoCompactClassifier, under a clock that only the models move."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compactlearn import AutoCompactClassifier
+from compactlearn.auto import _candidates as portfolio
+from compactlearn.auto._candidates import Idea, at_size, ideas
+from compactlearn.auto._choice import best_choice
+from compactlearn.auto._problem import Problem
+from compactlearn.auto._schedule import TimeBudget, run_ideas
+from compactlearn.auto._small_candidates import small_ideas
+from compactlearn.auto._trials import Tried, try_shortlist
+from compactlearn.core._deadline import TimeUp, checkpoint, limited, watched
+from compactlearn.core._progress import Steps, track
+from compactlearn.core._validation import check_targets
+from compactlearn.decoding._thresholds import tune
+from compactlearn.linalg._many_logistic import Problems, solve_many
+from compactlearn.metrics import scorer
+from compactlearn.shortlist._classifier import ShortlistClassifier, fit_scored
+
+STEP = 0.5  # seconds of a step at most, between which models are stopped
+
+
+class FakeClock:
+    """A clock that stands still until a model spends time."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def spend(self, seconds, step=STEP):
+        while seconds > 0:
+            self.now += min(step, seconds)
+            seconds -= step
+            checkpoint()
+
+
+def fitted(name, score=0.5, numbers=1):
+    return Tried(np.array([score]), name, None, np.arange(1), None, None, 0.0, numbers)
+
+
+def model(clock, name, estimate, cost, score=0.5, **more):
+    def run():
+        clock.spend(cost)
+        return fitted(name, score)
+
+    return Idea(name, estimate, run, **more)
+
+
+def names(tried):
+    return [one.name for one in tried]
+
+
+# ---- the schedule --------------------------------------------------------------------------------
+
+costs = st.lists(st.tuples(st.floats(0.01, 500), st.floats(0.1, 10)), min_size=1, max_size=8)
+
+
+@settings(max_examples=300, deadline=None)
+@given(costs, st.floats(1, 300), st.floats(0.3, 5))
+def test_the_budget_is_kept_whatever_models_cost(costs, seconds, slow):
+    """Estimates are wrong by the machine and by a factor of their own."""
+    clock = FakeClock()
+    cheap = min(0.8, 0.5 * slow)
+    first = model(clock, "cheap", 0.5, cheap, stopgap=True, stands_for=costs[0][0], usual=True)
+    others = [
+        model(clock, f"model {k}", estimate, slow * wrong * estimate)
+        for k, (estimate, wrong) in enumerate(costs)
+    ]
+    search = run_ideas([first, *others], TimeBudget(seconds, clock))
+    assert clock.now <= 1.2 * seconds + 1
+    assert names(search.every)
+    listed = set(names(search.every)) | {one.name for one in search.skipped}
+    assert listed == {"cheap"} | {one.name for one in others}
+    assert all(one.reason for one in search.skipped)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.floats(0.3, 20), st.floats(5, 200), st.floats(1, 100))
+def test_a_slow_machine_is_known_from_its_first_model(slow, seconds, estimate):
+    """A model whose estimate, times the pace of the first, does not fit is not begun."""
+    clock = FakeClock()
+    first = model(clock, "cheap", 0.2, 0.2 * slow, stopgap=True, stands_for=estimate)
+    search = run_ideas(
+        [first, model(clock, "large", estimate, slow * estimate)], TimeBudget(seconds, clock)
+    )
+    fits = slow * (estimate + 0.2) <= seconds * (1 - 1e-6)
+    if fits:
+        assert names(search.tried) == ["large"]
+    elif slow * (estimate + 0.2) > seconds * (1 + 1e-6):
+        assert clock.now == pytest.approx(0.2 * slow)
+        assert "of the time allowed were left" in search.skipped[0].reason
+
+
+def test_a_model_that_takes_longer_than_estimated_is_stopped_and_listed():
+    clock = FakeClock()
+    source = [
+        model(clock, "first", 1.0, 1.0),
+        model(clock, "endless", 2.0, 1e9),
+        model(clock, "never", 2.0, 2.0),
+    ]
+    search = run_ideas(source, TimeBudget(20.0, clock))
+    assert names(search.tried) == ["first"]
+    assert clock.now <= 20.0 + STEP
+    assert [one.name for one in search.skipped] == ["endless", "never"]
+    assert "stopped after" in search.skipped[0].reason
+
+
+def test_the_first_model_is_finished_and_a_budget_below_it_is_said():
+    clock = FakeClock()
+    source = [model(clock, "cheap", 1.0, 5.0), model(clock, "other", 1.0, 1.0)]
+    with pytest.warns(UserWarning, match="time_budget=1 is less than the cheapest model takes"):
+        search = run_ideas(source, TimeBudget(1.0, clock))
+    assert names(search.tried) == ["cheap"]
+    assert [one.name for one in search.skipped] == ["other"]
+
+
+def test_without_a_budget_nothing_is_stopped_that_has_no_bound_of_its_own():
+    clock = FakeClock()
+    source = [
+        model(clock, "quick", 0.5, 0.5, stopgap=True, stands_for=100.0),
+        model(clock, "long", 10.0, 100.0),
+        model(clock, "longer", 250.0, 1.0),
+        model(clock, "bounded", 5.0, 1e9, worth=20.0),
+        model(clock, "not worth it", 25.0, 1.0, worth=20.0),
+    ]
+    search = run_ideas(source, TimeBudget(None, clock))
+    assert names(search.tried) == ["long"]  # 250 s do not fit in the 300 that are usual
+    assert not search.stopgaps
+    assert clock.now <= 100.0 + 10.0 * 20.0 + STEP  # ten times as slow as estimated
+    assert [one.name for one in search.skipped] == ["longer", "bounded", "not worth it"]
+
+
+@pytest.mark.parametrize(("seconds", "preceded"), [(30.0, True), (200.0, False)])
+def test_a_stopgap_precedes_a_model_that_takes_most_of_the_time(seconds, preceded):
+    clock = FakeClock()
+    source = [
+        model(clock, "quick", 0.5, 0.5, stopgap=True, stands_for=20.0),
+        model(clock, "middle", 3.0, 3.0, stopgap=True, stands_for=20.0),
+        model(clock, "large", 20.0, 20.0),
+        model(clock, "late", 1.0, 1.0, stopgap=True, stands_for=20.0),
+    ]
+    search = run_ideas(source, TimeBudget(seconds, clock))
+    assert names(search.tried) == ["large"]
+    assert names(search.stopgaps) == (["quick", "middle"] if preceded else ["quick"])
+
+
+def test_what_is_too_large_is_not_kept():
+    clock = FakeClock()
+    source = [model(clock, "large", 1.0, 1.0), model(clock, "small", 1.0, 1.0)]
+    search = run_ideas(source, TimeBudget(None, clock), accepts=lambda one: one.name == "small")
+    assert names(search.every) == ["small"]
+
+
+# ---- deadlines -----------------------------------------------------------------------------------
+
+
+def test_steps_and_loops_are_checkpoints():
+    clock = FakeClock()
+
+    def by_steps():
+        with Steps("work", 3) as steps:
+            for _ in range(3):
+                clock.now += 0.6
+                steps.done()
+
+    def by_items():
+        for _ in track(range(9), description="work"):
+            clock.now += 0.6
+
+    for work in (by_steps, by_items):
+        clock.now = 0.0
+        with limited(1.0, clock), pytest.raises(TimeUp):
+            work()
+        assert clock.now == pytest.approx(1.2)
+    checkpoint()  # outside nothing is limited
+
+
+def test_an_outer_limit_stays_in_force_and_threads_know_it():
+    clock = FakeClock()
+    with limited(1.0, clock):
+        inside = watched(checkpoint)
+        with limited(100.0, clock):
+            clock.now = 2.0
+            with pytest.raises(TimeUp):
+                checkpoint()
+    with pytest.raises(TimeUp):
+        inside()
+
+
+def test_a_shortlist_is_stopped_between_its_steps_and_stays_as_it_was():
+    problem = text_problem(300, 400, 40)
+    ticks = []
+
+    def clock():
+        ticks.append(0)
+        return float(len(ticks))
+
+    model = ShortlistClassifier(random_state=0, threshold=0.5)
+    with limited(1e9, clock):
+        try_shortlist(problem, "whole", ShortlistClassifier(random_state=0, threshold=0.5))
+    n_steps = len(ticks)
+    assert n_steps > 10
+    ticks.clear()
+    with limited(n_steps // 2, clock), pytest.raises(TimeUp):
+        try_shortlist(problem, "half", model)
+    assert len(ticks) <= n_steps // 2 + 2
+    assert not hasattr(model, "retriever_")
+
+
+# ---- what is tried at size -----------------------------------------------------------------------
+
+
+def text_problem(n_rows, n_features, n_labels, *, seed=0):
+    rng = np.random.default_rng(seed)
+    words = np.minimum(rng.zipf(1.3, (n_rows, 12)) - 1, n_features - 1)
+    rows = np.repeat(np.arange(n_rows), 12)
+    X = sp.csr_array((np.ones(rows.size), (rows, words.ravel())), shape=(n_rows, n_features))
+    X.data[:] = 1.0
+    labels = rng.integers(0, n_labels, (n_rows, 2))
+    Y = np.zeros((n_rows, n_labels))
+    Y[np.arange(n_rows)[:, None], labels] = 1.0
+    Y[:, 0] = X[:, [3]].toarray()[:, 0] > 0
+    targets = check_targets(sp.csr_array(Y), n_rows)
+    fold = rng.permutation(np.arange(n_rows) % 5)
+    average = scorer("average_precision")
+    return Problem(X, targets.matrix, None, targets, fold, average, "f1", seed)
+
+
+def shape_of(n_rows, n_features, n_labels, *, sparse=True, stored=12):
+    """A problem of which estimates see the sizes only."""
+    X = sp.csr_array((n_rows, n_features)) if sparse else np.zeros((n_rows, 1))
+    if sparse:
+        nnz = n_rows * stored
+        parts = (np.ones(nnz), np.zeros(nnz, dtype=np.int32), np.arange(n_rows + 1) * stored)
+        X = sp.csr_array(parts, shape=X.shape)
+    Y = sp.csr_array(
+        (np.ones(n_rows), np.zeros(n_rows, int), np.arange(n_rows + 1)), shape=(n_rows, n_labels)
+    )
+    return SimpleNamespace(
+        X=X,
+        Y=Y,
+        n_rows=n_rows,
+        n_features=n_features,
+        n_labels=n_labels,
+        unknown=None,
+        density=stored / n_features if sparse else 1.0,
+        splits=range(5),
+        n_jobs=None,
+        seed=0,
+        folds_given=False,
+    )
+
+
+AT_SIZE = [
+    (15_212, 70_815, 1_179, 25),
+    (24_076, 25_078, 527, 12),
+    (15_000, 20_000, 500, 80),
+    (25_000, 100_000, 1_200, 60),
+    (60_000, 25_000, 8_800, 12),
+]
+
+
+@pytest.mark.parametrize(("n_rows", "n_features", "n_labels", "stored"), AT_SIZE)
+def test_sparse_texts_at_size_begin_cheap_and_go_on_with_the_shortlist(
+    n_rows, n_features, n_labels, stored
+):
+    problem = shape_of(n_rows, n_features, n_labels, stored=stored)
+    found = list(ideas(problem))
+    assert at_size(problem)
+    assert found[0].stopgap
+    assert found[0].usual
+    assert found[0].seconds <= 2.0
+    full = [idea for idea in found if not idea.stopgap]
+    assert full[0].name == "shortlist"
+    # Without a budget what follows takes at most twice as long as the shortlist.
+    assert all(idea.worth == 2.0 * full[0].seconds for idea in full[1:])
+    small = [idea for idea in small_ideas(problem, 5_000_000, 20_000_000) if not idea.stopgap]
+    assert small[0].seconds <= full[0].seconds
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "n_labels", "sparse"),
+    [
+        (7_395, 1_836, 159, True),  # bibtex
+        (12_920, 500, 983, True),  # delicious
+        (28_596, 500, 22, True),  # tmc2007
+        (1_702, 1_001, 53, True),  # enron
+        (43_907, 120, 101, False),  # mediamill
+        (2_500, 25_000, 100, True),
+    ],
+)
+def test_other_sets_are_tried_in_the_order_they_were(n_rows, n_features, n_labels, sparse):
+    problem = shape_of(n_rows, n_features, n_labels, sparse=sparse)
+    found = list(ideas(problem))
+    assert not at_size(problem)
+    assert not any(idea.usual for idea in found)
+    full = [idea for idea in found if not idea.stopgap]
+    assert full[0].name == "compact model, logistic decoder"
+    assert all(idea.worth == np.inf for idea in full)
+
+
+@pytest.mark.parametrize("name", ["kernel", "ridge"])
+def test_models_need_no_model_before_them(name):
+    """What the linear model finds out for others is found where it was skipped or stopped."""
+    problem = text_problem(120, 30, 4)
+    (idea,) = [one for one in ideas(problem) if one.name == name]
+    assert np.isfinite(idea.run().score)
+
+
+@pytest.mark.parametrize("strategy", ["f1", "cardinality"])
+def test_one_fit_of_a_shortlist_is_judged_by_the_scores_that_its_threshold_is_tuned_on(strategy):
+    """They are in the order of the rows that were given, of which some are copies of others."""
+    problem = text_problem(300, 60, 12)
+    order = np.random.default_rng(1).permutation(np.r_[np.arange(300), np.arange(40)])
+    X, Y = problem.X[order], problem.Y[order]
+    model = ShortlistClassifier(n_candidates=8, threshold=strategy, random_state=0)
+    scored = fit_scored(model, X, Y)
+    assert (np.diff(scored.rows) > 0).all()
+    _, first = np.unique(order, return_index=True)
+    assert set(order[scored.rows]) <= set(order[first])
+    assert len(set(order[scored.rows])) == scored.rows.size
+    weights = np.bincount(order)[order[scored.rows]].astype(float)
+    tuned = tune(strategy, scored.columns, Y[scored.rows], weights)
+    np.testing.assert_allclose(tuned, model.threshold_, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_regressions_are_stopped_between_blocks_of_labels(monkeypatch, n_threads):
+    monkeypatch.setattr("compactlearn.linalg._many_logistic._BLOCK_PROBLEMS", 1)
+    X = sp.csr_array(np.eye(4))
+    starts, rows = np.arange(0, 44, 4), np.tile(np.arange(4), 10)
+    problems = Problems(starts, rows, rows == 0, np.zeros(40))
+    clock = FakeClock()
+    with limited(0.5, clock):
+        solve_many(X, problems, 1.0, n_threads=n_threads)
+        clock.now = 1.0
+        with pytest.raises(TimeUp):
+            solve_many(X, problems, 1.0, n_threads=n_threads)
+
+
+# ---- the classifier ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_at_size(monkeypatch):
+    """The rules of large texts, for small ones."""
+    small = {"SHORTLIST_ROWS": 50, "KEPT_FEATURES": 50, "AT_SIZE_PAIRS": 1000, "SHORT": 0.0}
+    for name, value in small.items():
+        monkeypatch.setattr(portfolio, name, value)
+
+
+def test_at_size_the_classifier_is_the_shortlist(small_at_size):
+    problem = text_problem(300, 400, 30)
+    X, Y = problem.X, problem.Y
+    model = AutoCompactClassifier(random_state=0).fit(X, Y)
+    assert isinstance(model.best_estimator_, ShortlistClassifier)
+    seed = model.best_estimator_.random_state
+    alone = ShortlistClassifier(threshold=0.5, random_state=seed).fit(X, Y)
+    best, _ = model.predict_topk(X[:50], k=1)
+    np.testing.assert_array_equal(best, alone.predict_topk(X[:50], k=1)[0])
+    assert [row["name"] for row in model.skipped_] == ["compact model, logistic decoder"]
+    assert model.skipped_[0]["reason"] in model.why_
+    assert model.why_.startswith("Selected: shortlist")
+
+
+def test_folds_that_are_given_judge_the_shortlist(small_at_size, monkeypatch):
+    """The folds of a shortlist know nothing of rows that a user keeps together."""
+    problem = text_problem(300, 60, 10)
+    asked = []
+
+    def by_folds(problem, name, model, **more):
+        asked.append(problem.fold)
+        raise MemoryError
+
+    monkeypatch.setattr(portfolio, "try_by_folds", by_folds)
+    groups = np.arange(300) // 60
+    splits = [(np.flatnonzero(groups != k), np.flatnonzero(groups == k)) for k in range(5)]
+    with pytest.warns(UserWarning, match="shortlist was left out"):
+        AutoCompactClassifier(cv=splits, random_state=0).fit(problem.X, problem.Y)
+    np.testing.assert_array_equal(asked[0], groups)
+
+
+def test_a_stopgap_is_never_blended(small_at_size):
+    problem = text_problem(300, 400, 30)
+    rows, odds = np.arange(300), np.zeros((300, 30), dtype=np.float32)
+    better = Tried(np.array([0.6]), "full", None, rows, odds, None, 0.0, 1)
+    worse = Tried(np.array([0.5]), "stopgap", None, rows, odds, None, 0.0, 1)
+    assert best_choice(problem, [better], np.inf, [worse]).name == "full"
+    assert best_choice(problem, [], np.inf, [worse]).name == "stopgap"
+
+
+def test_the_smallest_budget_gives_a_model(small_at_size):
+    problem = text_problem(300, 400, 30)
+    model = AutoCompactClassifier(time_budget=1e-6, random_state=0).fit(problem.X, problem.Y)
+    assert [row["name"] for row in model.leaderboard_] == ["CMLL of 30 codes"]
+    assert {row["name"] for row in model.skipped_} >= {"shortlist"}
+    assert model.predict(problem.X[:5]).shape == (5, 30)

@@ -1,0 +1,861 @@
+"""Honest codes against explicit refits: the learner never sees the row it predicts."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.preprocessing import Normalizer
+
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CMLLClassifier,
+    CompactClassifier,
+    FaIE,
+    KernelMap,
+    Original,
+)
+from compactlearn.compact._learner import RidgeLearner
+from compactlearn.crossfit import _decoder_fitter as decisions
+from compactlearn.crossfit._scores import N_FOLDS, N_HELD_OUT, CrossFit, row_groups
+from compactlearn.datasets import load
+from compactlearn.linalg import _rows_ridge as rows_ridge
+from compactlearn.linalg._ridge import BIASES
+from compactlearn.linalg._unseen_features import drop_unseen_features
+from compactlearn.metrics import average_precision, micro_f1
+from tests.makers import labelled, long_tailed_rows, ridge_scores, texts_of_topics
+
+GAMMA = 0.07
+SHAPES = {"tall": (40, 6, 5), "wide": (24, 35, 5)}
+every_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+
+
+def problem(shape=(40, 6, 5), seed=0, *, sparse=False):
+    density = 0.5 if sparse else None
+    return labelled(*shape, seed, scale=True, mean=0.3, share=0.65, density=density)
+
+
+@pytest.fixture
+def honest_of(monkeypatch):
+    """Fit a classifier and return what it learnt its decoder and threshold from."""
+    seen = []
+
+    class Kept(CrossFit):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            seen.append(self)
+
+    monkeypatch.setattr(decisions, "CrossFit", Kept)
+
+    def fit(model, X, Y, **options):
+        if model.decoder == "linear":
+            model.set_params(decoder="learned")  # the linear one needs scores alone
+        model.set_params(threshold="f1").fit(X, Y, **options)
+        seen[-1].codes()  # before the model can change
+        return seen[-1]
+
+    return fit
+
+
+# --- literal versions ----------------------------------------------------------------------------
+
+
+def leading(S, k):
+    return np.linalg.eigh((S + S.T) / 2)[1][:, ::-1][:, :k]
+
+
+def cmll_projection(X, Y, V, size, *, widen=False):
+    """Left singular vectors of Xc'V; then, if asked, principal directions of what is left."""
+    Xc = X - X.mean(axis=0)
+    U, s, _ = np.linalg.svd(Xc.T @ V, full_matrices=False)
+    P = U[:, s > 1e-9 * s[0]][:, :size]
+    if widen and size > P.shape[1]:
+        _, s, rows = np.linalg.svd(Xc - Xc @ P @ P.T, full_matrices=False)
+        P = np.hstack([P, rows[s > 1e-9 * s[0]].T[:, : size - P.shape[1]]])
+    return P
+
+
+def mddm_projection(X, Y, V, size, *, mixing=0.0):
+    """Leading generalised eigenvectors of Xc'YY'Xc and mixing Xc'Xc + (1 - mixing) I."""
+    Xc = X - X.mean(axis=0)
+    B = mixing * Xc.T @ Xc + (1 - mixing) * np.eye(X.shape[1])
+    L = np.linalg.inv(np.linalg.cholesky(B)).T
+    A = L.T @ Xc.T @ Y
+    return L @ leading(A @ A.T, size)
+
+
+def refitted(X, Y, V, folds, alpha, projection):
+    """Projection and ridge from the other rows, fold by fold; V stays."""
+    codes = np.empty_like(V)
+    for fold in np.unique(folds):
+        out = folds == fold
+        P = np.eye(X.shape[1]) if projection is None else projection(X[~out], Y[~out], V[~out])
+        codes[out] = ridge_scores(X[~out] @ P, V[~out], alpha, X[out] @ P)
+    return codes
+
+
+def kernel_features(X):
+    """Features that factor the RBF kernel of these rows."""
+    squares = np.sum(X**2, axis=1)
+    Q = np.exp(-GAMMA * (squares[:, None] + squares - 2 * X @ X.T))
+    w, E = np.linalg.eigh(Q)
+    return E * np.sqrt(np.maximum(w, 0))
+
+
+# --- leave-one-out -------------------------------------------------------------------------------
+
+KEPT = {
+    "Original": Original(),
+    "CMLL_y": CMLL(n_feature_components=None, n_label_components=3),
+    "PLST": PLST(n_label_components=3),
+    "FaIE": FaIE(n_label_components=3),
+}
+
+
+@every_shape
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("name", KEPT)
+def test_leave_one_out_equals_refits(name, alpha, kernel, shape, honest_of):
+    X, Y = problem(shape, 1)
+    features = kernel_features(X) if kernel else X
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CompactClassifier(KEPT[name], alpha=alpha, feature_map=feature_map)
+    found = honest_of(model, X, Y)
+    assert found.how() == "leave-one-out"
+    V = Y
+    if name != "Original":
+        own = clone(KEPT[name])
+        if name == "FaIE":
+            own.set_params(ridge=alpha)  # "shared": the learner's
+        V = own.fit(features, Y).codes_
+    expected = np.vstack(
+        [
+            ridge_scores(np.delete(features, i, 0), np.delete(V, i, 0), alpha, features[[i]])
+            for i in range(len(X))
+        ]
+    )
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
+
+
+def left_out(features, V, alpha, members, w=None, bias="free"):
+    """One refit for every distinct row, all its copies left out."""
+    expected = np.empty_like(V)
+    for member in np.unique(members):
+        out = members == member
+        rest = None if w is None else w[~out]
+        expected[out] = ridge_scores(features[~out], V[~out], alpha, features[out], rest, bias)
+    return expected
+
+
+@every_shape
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("rows", ["plain", "weighted", "repeated", "weighted and repeated"])
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("embedding", [Original(), CMLL(None, 3)], ids=repr)
+def test_leave_one_out_under_every_convention(embedding, bias, rows, kernel, shape, honest_of):
+    """Refits of the classifier's learner on the other rows, the embedding's codes held fixed."""
+    X, Y = problem(shape, 16)
+    members, options, w = np.arange(len(X)), {}, None
+    if "repeated" in rows:  # copies, and their labels differ
+        members[[5, 9, 11]] = members[[3, 3, 2]]
+        X = X[members]
+    if "weighted" in rows:
+        w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(X))
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CompactClassifier(embedding, alpha=0.7, bias=bias, feature_map=feature_map)
+    found = honest_of(model, X, Y, **options)
+    assert found.how() == "leave-one-out"
+    features = kernel_features(X) if kernel else X
+    V = Y if isinstance(embedding, Original) else leading_codes(features, Y, w, model, 3)
+    expected = left_out(features, V, 0.7, members, w, bias)
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
+
+
+def leading_codes(X, Y, w, model, size):
+    """Leading eigenvectors of beta XcXc' + YY' of weighted rows, with the model's signs."""
+    w = np.ones(len(X)) if w is None else w
+    root = np.sqrt(w)[:, None]
+    Xc, Yw = root * (X - (w @ X) / w.sum()), root * Y
+    V = leading(model.embedding_.beta_ * Xc @ Xc.T + Yw @ Yw.T, size)
+    return V * np.sign(np.sum((Yw.T @ V).T * model.embedding_.decoder_, axis=1)) / root
+
+
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("decoder", ["learned", "logistic"])
+def test_weights_are_repetitions_of_kept_features(decoder, bias, kernel):
+    X, Y = problem((30, 6, 5), 17)
+    w = np.random.default_rng(17).integers(0, 4, size=30)
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CMLLClassifier(
+        None, 3, decoder=decoder, bias=bias, feature_map=feature_map, threshold="f1"
+    )
+    once = clone(model).fit(X, Y, sample_weight=w)
+    again = clone(model).fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
+    # the logistic solver stops at a gradient of 1e-4
+    scores, repeated = once.decision_function(X), again.decision_function(X)
+    np.testing.assert_allclose(scores, repeated, atol=1e-8 if decoder == "learned" else 1e-6)
+    np.testing.assert_allclose(once.decoding_.penalty, again.decoding_.penalty, rtol=1e-8)
+    np.testing.assert_array_equal(once.predict(X), again.predict(X))
+
+
+@every_shape
+def test_leave_one_out_of_sparse_rows(shape, honest_of):
+    X, Y = problem(shape, 2, sparse=True)
+    dense = honest_of(CompactClassifier(Original()), X, Y)
+    for form in (sp.csr_array, sp.csc_matrix):
+        found = honest_of(CompactClassifier(Original()), form(X), Y)
+        assert found.how() == "leave-one-out"
+        np.testing.assert_allclose(found.codes(), dense.codes(), atol=1e-9)
+        np.testing.assert_array_equal(found.folds, dense.folds)
+    expected = [
+        ridge_scores(np.delete(X, i, 0), np.delete(Y, i, 0), 1.0, X[[i]])[0] for i in range(len(X))
+    ]
+    np.testing.assert_allclose(dense.codes(), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
+def test_the_regime_makes_no_difference(solver, honest_of):
+    X, Y = problem(seed=3)
+    first = honest_of(CMLLClassifier(None, 3), X, Y)
+    found = honest_of(CMLLClassifier(None, 3, solver=solver), X, Y)
+    np.testing.assert_allclose(found.codes(), first.codes(), atol=1e-9)
+
+
+@every_shape
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("name", KEPT)
+def test_equal_rows_are_left_out_together(name, kernel, weighted, shape, honest_of):
+    """In closed form too, and a weight is a number of equal rows."""
+    X, Y = problem(shape, 14)
+    X[[7, 11]], X[20] = X[3], X[5]
+    w = np.random.default_rng(14).integers(1, 4, size=len(X)) if weighted else None
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CompactClassifier(KEPT[name], alpha=2.0, feature_map=feature_map)
+    found = honest_of(model, X, Y, sample_weight=w)
+    assert found.how() == "leave-one-out"
+    times = np.ones(len(X), dtype=int) if w is None else w
+    rows, labels = np.repeat(X, times, axis=0), np.repeat(Y, times, axis=0)
+    features = kernel_features(rows) if kernel else rows
+    V = labels
+    if name != "Original":
+        own = clone(KEPT[name])
+        if name == "FaIE":
+            own.set_params(ridge=2.0)
+        V = own.fit(features, labels).codes_
+    expected = np.empty_like(V)
+    for i, row in enumerate(rows):
+        others = (rows != row).any(axis=1)
+        expected[i] = ridge_scores(features[others], V[others], 2.0, features[[i]])
+    np.testing.assert_allclose(np.repeat(found.codes(), times, axis=0), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "why", ["groups", "projection", "regressor", "interpolation", "too many", "one row"]
+)
+def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, honest_of, monkeypatch):
+    X, Y = problem(seed=4)
+    model, options = CompactClassifier(Original()), {}
+    if why == "groups":
+        options["groups"] = np.arange(40)
+    elif why == "projection":
+        model = CMLLClassifier()
+    elif why == "regressor":
+        model.set_params(regressor=Ridge())
+    elif why == "interpolation":  # a feature of its own, and no penalty: row 7 alone decides
+        X = np.hstack([X, np.eye(40)[:, [7]]])
+        model.set_params(alpha=0.0)
+    elif why == "too many":
+        monkeypatch.setattr(rows_ridge, "LEVERAGE_LIMIT", 5)
+    else:
+        X = np.tile(X[:1], (40, 1))
+    assert honest_of(model, X, Y, **options).how() == "cross-fitted"
+
+
+# --- cross-fitting -------------------------------------------------------------------------------
+
+PROJECTED = {
+    "closed": (CMLL(4, 3), cmll_projection, 4, {}),
+    "variance": (CMLL(5, 3, completion="variance"), cmll_projection, 5, {"widen": True}),
+    "top-up": (CMLL("auto", None), cmll_projection, 24, {"widen": True}),
+    "labels": (CMLL(3, None), cmll_projection, 3, {}),
+    "narrow": (CMLL(2, 4), cmll_projection, 2, {}),
+    "MDDM": (MDDM(3), mddm_projection, 3, {}),
+    "subspace": (MDDM(3, variant="subspace", mixing=0.5), mddm_projection, 3, {"mixing": 0.5}),
+}
+
+
+@every_shape
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("alpha", [0.5, 20.0])
+@pytest.mark.parametrize("name", PROJECTED)
+def test_cross_fitted_codes_equal_refits(name, alpha, kernel, shape, honest_of):
+    embedding, function, size, options = PROJECTED[name]
+    X, Y = problem(shape, 5)
+    features = kernel_features(X) if kernel else X
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CompactClassifier(embedding, alpha=alpha, feature_map=feature_map)
+    found = honest_of(model, X, Y)
+    assert found.how() == "cross-fitted"
+    assert len(np.unique(found.folds)) == N_FOLDS
+    V = Y
+    if isinstance(embedding, CMLL) and embedding.n_label_components is not None:
+        V = clone(embedding).fit(features, Y).codes_
+    expected = refitted(
+        features,
+        Y,
+        V,
+        found.folds,
+        alpha,
+        lambda X, Y, V: function(X, Y, V, min(size, X.shape[1]), **options),
+    )
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-7)
+
+
+# --- scores --------------------------------------------------------------------------------------
+
+EVERY_METHOD = {
+    "ORI": CompactClassifier(Original(), alpha=2.0),
+    "PLST": CompactClassifier(PLST(3), alpha=2.0),
+    "CPLST": CompactClassifier(CPLST(3), alpha=2.0),
+    "DMLR": CompactClassifier(DMLR(3), alpha=2.0),
+    "FaIE": CompactClassifier(FaIE(3), alpha=2.0),
+    "CMLL_y": CMLLClassifier(None, 3, alpha=2.0),
+    "CMLL": CMLLClassifier(4, 3, alpha=2.0),
+    "CMLL of the paper": CMLLClassifier(4, 3, beta=1.0, offset="none", alpha=2.0),
+    "narrow": CMLLClassifier(2, 4),
+    "labels kept": CMLLClassifier(3, None),
+    "MDDM": CompactClassifier(MDDM(3)),
+    "subspace": CompactClassifier(MDDM(3, variant="subspace")),
+    "penalised": CMLLClassifier(4, 3, bias="penalised"),
+    "scaled": CMLLClassifier(4, 3, scale=True),
+    "nystroem": CMLLClassifier(
+        4, 3, feature_map=KernelMap(method="nystroem", n_components=9, random_state=0)
+    ),
+    "k-CMLL": CMLLClassifier(4, 3, feature_map=KernelMap(gamma=GAMMA)),
+    "k-CMLL, wide": CMLLClassifier(30, 3, completion="variance", feature_map=KernelMap()),
+    "k-CPLST": CompactClassifier(CPLST(3), feature_map=KernelMap(gamma=GAMMA)),
+    "k-ORI": CompactClassifier(Original(), feature_map=KernelMap(gamma=GAMMA)),
+    "foreign": CMLLClassifier(4, 3, regressor=Ridge()),
+    "neighbours": CMLLClassifier(None, 3, regressor=KNeighborsRegressor(2)),
+}
+every_method = pytest.mark.parametrize("name", EVERY_METHOD)
+# These know something of all rows, if nothing of their labels: a map, a scale, a kernel's width.
+KNOWS_ALL_ROWS = ("scaled", "nystroem", "k-CMLL, wide")
+every_refitted = pytest.mark.parametrize("name", sorted(EVERY_METHOD.keys() - KNOWS_ALL_ROWS))
+every_decoder = pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+
+
+@pytest.fixture
+def tuned_on(monkeypatch):
+    """Fit a classifier and return the scores that its threshold was chosen on."""
+    seen = []
+    tune = decisions.tune
+
+    def keep(strategy, columns, Y, weights):
+        seen.append(columns(slice(0, Y.shape[1])))
+        return tune(strategy, columns, Y, weights)
+
+    monkeypatch.setattr(decisions, "tune", keep)
+
+    def fit(model, X, Y, **options):
+        model.fit(X, Y, **options)
+        return seen[-1]
+
+    return fit
+
+
+@every_decoder
+@every_method
+def test_scores_of_a_row_do_not_change_with_its_labels(name, decoder, tuned_on, monkeypatch):
+    """The property itself: nothing that has met a row's labels takes part in its score.
+
+    The strength of a learnt decoder is one number, chosen from all rows: it is held fixed here.
+    """
+    monkeypatch.setattr(decisions, "choose_share", lambda parts: 0.1)
+    monkeypatch.setattr(decisions, "choose_penalty", lambda parts: 3.0)
+    X, Y = problem((40, 6, 5), 30)
+    groups = np.arange(40) // 2
+    model = clone(EVERY_METHOD[name]).set_params(decoder=decoder, threshold="f1")
+    first = tuned_on(model, X, Y, groups=groups)
+    for fold in (0, 3):
+        out = groups % N_FOLDS == fold
+        other = Y.copy()
+        other[out] = np.random.default_rng(fold).permuted(1 - Y[out], axis=0)
+        again = tuned_on(model, X, other, groups=groups)
+        np.testing.assert_allclose(again[out], first[out], atol=1e-8)
+        assert np.abs(again[~out] - first[~out]).max() > 1e-3
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@every_refitted
+def test_scores_are_those_of_models_of_the_other_rows(name, weighted, tuned_on):
+    """A threshold is chosen on what separate fits of the whole classifier would say."""
+    X, Y = problem((40, 6, 5), 31)
+    groups, w = np.arange(40) // 2, None
+    if weighted and name != "neighbours":  # they take no weights
+        w = np.random.default_rng(31).uniform(0.3, 2.0, 40)
+    model = clone(EVERY_METHOD[name]).set_params(threshold="f1")
+    found = tuned_on(model, X, Y, sample_weight=w, groups=groups)
+    for fold in range(N_FOLDS):
+        out = groups % N_FOLDS == fold
+        own = clone(model).set_params(threshold=0.5)
+        own.fit(X[~out], Y[~out], sample_weight=None if w is None else w[~out])
+        np.testing.assert_allclose(found[out], own.decision_function(X[out]), atol=1e-7)
+
+
+NOISE = {
+    "CMLL": CMLLClassifier(),
+    "CMLL of the paper": CMLLClassifier(beta=1.0),
+    "CMLL_y": CMLLClassifier(None, beta=1.0),
+    "FaIE": CompactClassifier(FaIE(beta=100.0)),
+    "CPLST": CompactClassifier(CPLST()),
+    "DMLR": CompactClassifier(DMLR()),
+    "PLST": CompactClassifier(PLST()),
+    "ORI": CompactClassifier(Original()),
+    "MDDM": CompactClassifier(MDDM()),
+    "k-CMLL": CMLLClassifier(beta=1.0, feature_map=KernelMap()),
+    "k-CPLST": CompactClassifier(CPLST(), feature_map=KernelMap()),
+}
+
+
+def auc(scores, Y):
+    """The mean over the labels of the area under the ROC curve."""
+    values = []
+    for s, y in zip(scores.T, Y.T, strict=True):
+        above = (s[y == 1][:, None] > s[y == 0]).mean()
+        values.append(above + (s[y == 1][:, None] == s[y == 0]).mean() / 2)
+    return np.mean(values)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(100, 40, 40), (300, 30, 200)], ids=str)
+@every_decoder
+@pytest.mark.parametrize("name", NOISE)
+def test_noise_looks_like_noise(name, decoder, shape, tuned_on):
+    """Labels that have nothing to do with X: scores at chance, thresholds that suit new rows,
+    probabilities near the frequency."""
+    n, n_features, n_labels = shape
+    rng = np.random.default_rng(32)
+    X, new = rng.normal(size=(n, n_features)), rng.normal(size=(1000, n_features))
+    Y, new_Y = ((rng.random((len(rows), n_labels)) < 0.1) * 1 for rows in (X, new))
+    Y[0] = 1
+    model = clone(NOISE[name]).set_params(decoder=decoder, threshold="f1")
+    assert auc(tuned_on(model, X, Y), Y) < 0.52
+    # Predicting everything is the best there is: 2 * .1 / (1 + .1) = .18.
+    assert micro_f1(new_Y, model.predict(new)) > 0.165
+    if decoder == "logistic":
+        S = model.decision_function(new)
+        loss = (np.logaddexp(0, S) - new_Y * S).mean()
+        p = Y.mean(axis=0)
+        constant = -(new_Y * np.log(p) + (1 - new_Y) * np.log1p(-p)).mean()
+        assert loss < 1.03 * constant
+
+
+@pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
+@every_decoder
+def test_scores_are_the_same_in_every_regime(decoder, solver, tuned_on):
+    X, Y = problem((60, 8, 6), 33)
+    first = tuned_on(CMLLClassifier(5, 3, decoder=decoder, threshold="f1"), X, Y)
+    model = CMLLClassifier(5, 3, decoder=decoder, threshold="f1", solver=solver)
+    np.testing.assert_allclose(tuned_on(model, X, Y), first, atol=1e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("embedding", [CMLL(4, 3), CMLL(None, 3), Original(), CPLST(3)], ids=repr)
+def test_a_linear_kernel_tunes_as_the_features_do(embedding, bias, weighted, tuned_on):
+    """Where the rows lie counts as soon as the intercept is not free: each part of the rows has
+    its own mean."""
+    X, Y = problem((40, 6, 5), 34)
+    w = np.random.default_rng(34).uniform(0.3, 2.0, 40) if weighted else None
+    X += 1.5
+    model = CompactClassifier(embedding, bias=bias, threshold="f1")
+    linear = tuned_on(model, X, Y, sample_weight=w)
+    threshold = model.threshold_
+    model = CompactClassifier(embedding, bias=bias, threshold="f1", feature_map=KernelMap("linear"))
+    np.testing.assert_allclose(tuned_on(model, X, Y, sample_weight=w), linear, atol=1e-7)
+    assert model.threshold_ == pytest.approx(threshold, abs=1e-7)
+
+
+def test_what_is_left_out_is_not_warned_of(recwarn):
+    """Three components exist of all rows; that some parts have fewer is nobody's concern."""
+    X, Y = problem((40, 6, 3), 35)
+    Y[:, 2] = 0
+    groups = np.arange(40) % 5
+    Y[groups == 2, 2] = 1
+    CMLLClassifier(None, 3, beta=0.0, threshold="f1", decoder="learned").fit(X, Y, groups=groups)
+    assert not recwarn.list
+
+
+# --- held-out folds ------------------------------------------------------------------------------
+
+
+@every_refitted
+def test_a_held_out_fold_is_a_fit_without_a_fold(name, honest_of):
+    """What a decoder is judged with is what the classifier of the other rows would learn its
+    own from, and the new rows' codes are that classifier's."""
+    X, Y = problem(seed=15)
+    groups = np.arange(40) // 2
+    model = clone(EVERY_METHOD[name]).set_params(decoder="logistic")
+    found = honest_of(model, X, Y, groups=groups)
+    folds = list(found.held_out_folds())
+    assert len(folds) == N_FOLDS
+    for fold, part in enumerate(folds):
+        held = found.folds == fold
+        np.testing.assert_array_equal(part.held, np.flatnonzero(held))
+        # The groups keep the folds they had among all rows.
+        others = groups[~held]
+        own = honest_of(clone(model), X[~held], Y[~held], groups=others)
+        own.member, own.folds = others, others % N_FOLDS
+        own.numbers = np.unique(own.folds).tolist()
+        own._codes, own._models, own._fold_moments, own._awaited = None, {}, {}, {}
+        signs = aligned(own.result.decoder, part.train.linear)
+        np.testing.assert_allclose(part.train.codes, own.codes() * signs, atol=1e-7)
+        every = slice(0, Y.shape[1])
+        np.testing.assert_allclose(part.train.scores(every), own.scores().columns(every), atol=1e-7)
+        single = clone(model).set_params(decoder="linear", threshold=0.5).fit(X[~held], Y[~held])
+        np.testing.assert_allclose(part.codes, single.predict_codes(X[held]) * signs, atol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", [False, True])
+def test_a_learner_of_labels_is_fitted_once_for_any_folds_it_is_without(kernel, monkeypatch):
+    """One without each fold and one without each two: what both ask is what one fit says."""
+    X, Y = problem(seed=16)
+    fits = []
+
+    def counted(self, pair, *rest):
+        fits.append(pair.count)
+        return plain(self, pair, *rest)
+
+    plain = RidgeLearner.predictor
+    monkeypatch.setattr(RidgeLearner, "predictor", counted)
+    model = CompactClassifier(
+        Original(), feature_map=KernelMap() if kernel else None, decoder="logistic", threshold="f1"
+    )
+    model.fit(X, Y, groups=np.arange(40) // 2)
+    assert sorted(fits) == [24] * 10 + [32] * 5
+
+
+def aligned(own, other):
+    """Signs of codes are fixed by their decoders, up to ties."""
+    if own is None:
+        return 1.0
+    return np.where(np.sum(own * other, axis=1) < 0, -1.0, 1.0)
+
+
+def test_held_out_folds_of_labels_leave_one_out_among_themselves(honest_of):
+    """Of the others leave-one-out; of the held fold, by the learner of the others."""
+    X, Y = problem(seed=15)
+    X[9] = X[2]
+    found = honest_of(CompactClassifier(Original(), alpha=3.0, decoder="logistic"), X, Y)
+    assert found.how() == "leave-one-out"
+    folds = list(found.held_out_folds(N_HELD_OUT))
+    assert len(folds) == N_HELD_OUT
+    for fold, part in enumerate(folds):
+        held = found.folds == fold
+        np.testing.assert_array_equal(part.held, np.flatnonzero(held))
+        expected = np.empty_like(Y)
+        for i, row in enumerate(X):
+            others = ~held & (X != row).any(axis=1)
+            expected[i] = ridge_scores(X[others], Y[others], 3.0, X[[i]])
+        np.testing.assert_allclose(part.codes, expected[held], atol=1e-9)
+        np.testing.assert_allclose(part.train.codes, expected[~held], atol=1e-9)
+
+
+def test_a_held_out_fold_that_is_left_with_one_row(honest_of):
+    """Nothing is known of others then, but their mean."""
+    X, Y = problem((40, 6, 5), 18)
+    X[:] = X[np.arange(40) % 2]
+    found = honest_of(CompactClassifier(Original(), decoder="logistic"), X, Y)
+    assert found.how() == "leave-one-out"
+    folds = list(found.held_out_folds())
+    assert len(folds) == 2
+    for part in folds:
+        others = np.setdiff1d(np.arange(40), part.held)
+        mean = Y[others].mean(axis=0)
+        np.testing.assert_allclose(part.train.codes, np.tile(mean, (20, 1)), atol=1e-9)
+        np.testing.assert_allclose(part.codes, np.tile(mean, (20, 1)), atol=1e-9)
+
+
+def test_a_kept_space_is_refitted_too(honest_of):
+    X, Y = problem(seed=6)
+    groups = np.arange(40) // 4
+    found = honest_of(CompactClassifier(Original(), alpha=2.0), X, Y, groups=groups)
+    np.testing.assert_array_equal(found.folds, groups % N_FOLDS)
+    expected = refitted(X, Y, Y, found.folds, 2.0, None)
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("embedding", [CMLL(4, 3), Original(), MDDM(3)], ids=repr)
+def test_weights_are_repetitions(embedding, kernel, honest_of):
+    X, Y = problem((30, 6, 5), 7)
+    w = np.random.default_rng(7).integers(1, 4, size=30)
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CompactClassifier(embedding, feature_map=feature_map)
+    once = honest_of(model, X, Y, sample_weight=w)
+    again = honest_of(model, np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
+    np.testing.assert_array_equal(np.repeat(once.folds, w), again.folds)
+    np.testing.assert_allclose(np.repeat(once.codes(), w, axis=0), again.codes(), atol=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
+@pytest.mark.parametrize("embedding", [CMLL(4, 3), MDDM(3), CMLL(None, 3)], ids=repr)
+def test_foreign_ridge_is_the_built_in_ridge(embedding, kernel, weighted, honest_of):
+    X, Y = problem(seed=8)
+    options = {"groups": np.arange(40)}
+    if weighted:
+        options["sample_weight"] = np.random.default_rng(8).uniform(0.2, 3.0, size=40)
+    feature_map = KernelMap(gamma=GAMMA) if kernel else None
+    model = CompactClassifier(embedding, alpha=3.0, feature_map=feature_map)
+    ours = honest_of(model, X, Y, **options)
+    theirs = honest_of(model.set_params(regressor=Ridge(alpha=3.0)), X, Y, **options)
+    np.testing.assert_allclose(theirs.codes(), ours.codes(), atol=1e-8)
+
+
+def test_any_regressor_predicts_rows_it_has_not_seen(honest_of):
+    """The nearest neighbour of a row that was seen is the row itself."""
+    X, Y = problem(seed=9)
+    model = CompactClassifier(Original(), regressor=KNeighborsRegressor(1))
+    found = honest_of(model, X, Y)
+    expected = np.empty_like(Y)
+    for fold in range(N_FOLDS):
+        out = found.folds == fold
+        near = np.argmin(((X[out, None] - X[None, ~out]) ** 2).sum(axis=2), axis=1)
+        expected[out] = Y[~out][near]
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-12)
+    assert (found.codes() != Y).any()
+
+
+# --- folds ---------------------------------------------------------------------------------------
+
+MODELS = {"kept": CompactClassifier(Original()), "projected": CMLLClassifier(4, 3)}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+@every_model
+def test_order_of_rows_does_not_matter(name, honest_of):
+    X, Y = problem(seed=10)
+    order = np.random.default_rng(10).permutation(40)
+    first = honest_of(MODELS[name], X, Y)
+    again = honest_of(MODELS[name], X[order], Y[order])
+    np.testing.assert_array_equal(again.folds, first.folds[order])
+    np.testing.assert_allclose(again.codes(), first.codes()[order], atol=1e-9)
+
+
+@every_model
+def test_sparse_and_dense_rows_fall_into_the_same_folds(name, honest_of):
+    X, Y = problem(seed=11, sparse=True)
+    X[5] = X[9]
+    dense = honest_of(MODELS[name], X, Y)
+    found = honest_of(MODELS[name], sp.csr_array(X), sp.csr_array(Y))
+    np.testing.assert_array_equal(found.folds, dense.folds)
+    np.testing.assert_allclose(found.codes(), dense.codes(), atol=1e-8)
+
+
+@every_model
+def test_equal_rows_and_groups_stay_together(name, honest_of):
+    X, Y = problem(seed=12)
+    X[20:] = X[:20]
+    found = honest_of(MODELS[name], X, Y)
+    np.testing.assert_array_equal(found.folds[20:], found.folds[:20])
+    assert np.bincount(found.folds).tolist() == [8, 8, 8, 8, 8]
+    X, Y = problem(seed=13)
+    groups = np.array(list("abcdefgh"))[np.arange(40) % 8]
+    found = honest_of(MODELS[name], X, Y, groups=groups)
+    np.testing.assert_array_equal(found.folds, (np.arange(40) % 8) % N_FOLDS)
+
+
+def test_one_group_alone_is_predicted_by_the_mean(honest_of):
+    X, Y = problem(seed=14)
+    w = np.random.default_rng(14).uniform(0.5, 2.0, size=40)
+    for weights in (None, w):
+        found = honest_of(
+            CompactClassifier(Original()), X, Y, groups=np.zeros(40), sample_weight=weights
+        )
+        expected = np.average(Y, axis=0, weights=weights)
+        np.testing.assert_allclose(found.codes(), np.tile(expected, (40, 1)), atol=1e-12)
+        assert not found.folds.any()
+
+
+def test_labels_play_no_part_in_the_folds(honest_of):
+    X, Y = problem(seed=15)
+    first = honest_of(CMLLClassifier(4, 3), X, Y)
+    other = honest_of(CMLLClassifier(4, 3), X, 1 - Y)
+    np.testing.assert_array_equal(first.folds, other.folds)
+
+
+def test_row_groups():
+    X = np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 0.0], [1.0, 0.0, 2.0], [0, 0, 0], [-0.0, 0, 0]])
+    found = row_groups(X)
+    assert found.dtype == np.uint64
+    assert found[0] == found[2]
+    assert found[3] == found[4]
+    assert len(set(found.tolist())) == 3
+    np.testing.assert_array_equal(row_groups(sp.csc_array(X)), found)
+    np.testing.assert_array_equal(row_groups(X.astype(np.float32)), found)
+    np.testing.assert_array_equal(row_groups(np.asfortranarray(X)), found)
+    np.testing.assert_array_equal(row_groups(X[:, :].tolist()), found)
+
+
+def test_row_groups_read_the_content_and_not_the_storage():
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
+    stored = sp.csr_array(
+        (np.array([2.0, 0.0, 1.0, 3.0]), np.array([2, 1, 0, 1]), np.array([0, 3, 4])), shape=(2, 3)
+    )
+    np.testing.assert_array_equal(row_groups(stored.copy()), row_groups(X))
+    wide = stored.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    np.testing.assert_array_equal(row_groups(wide), row_groups(X))
+
+
+# --- real data -----------------------------------------------------------------------------------
+
+
+def scores_of(data, honest_of, n_outer=5):
+    """AP of honest training scores, of leave-one-out with P fixed, and of the test fold.
+
+    Means over the first outer folds.
+    """
+    found = []
+    splits = KFold(5, shuffle=True, random_state=0).split(data.X)
+    for train, test in itertools.islice(splits, n_outer):
+        X, Y = data.X[train], data.Y[train]
+        model = CMLLClassifier()
+        honest = honest_of(model, X, Y)
+        W, b = model.embedding_.decoder_, model.embedding_.offset_
+        scores = honest.scores().columns(slice(0, Y.shape[1]))
+        U = model.transform(X)
+        Uc = U - U.mean(axis=0)
+        V = CMLL().fit(X, Y).codes_
+        np.testing.assert_allclose(ridge_scores(U, V, 1.0, U), model.predict_codes(X), atol=1e-6)
+        hat = 1 / len(U) + Uc @ np.linalg.solve(Uc.T @ Uc + np.eye(U.shape[1]), Uc.T)
+        own = np.diag(hat)[:, None]
+        fixed = (hat @ V - own * V) / (1 - own)
+        found.append(
+            (
+                average_precision(Y, scores),
+                average_precision(Y, fixed @ W + b),
+                average_precision(data.Y[test], model.decision_function(data.X[test])),
+            )
+        )
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.parametrize("n_outer", [1, 5])
+def test_cross_fitted_scores_are_honest_on_enron(n_outer, honest_of):
+    cross_fitted, fixed, test = scores_of(load("enron"), honest_of, n_outer)
+    assert abs(cross_fitted - test) < 0.03
+    assert fixed - test > 0.03  # P has seen the labels of every row
+
+
+@pytest.mark.parametrize("name", ["llog", "plant"])
+def test_cross_fitted_scores_are_honest(name, shared_datasets, honest_of):
+    """Five outer folds: the average precision of one, of 200 rows, differs by more than 0.03."""
+    data = load(name, data_home=shared_datasets, download=False)
+    cross_fitted, fixed, test = scores_of(data, honest_of)
+    assert abs(cross_fitted - test) < 0.03
+    assert fixed - test > 0.03
+
+
+def test_leverages_of_rows_with_a_large_mean():
+    """Without a penalty a penalised intercept is a free one, wherever the rows lie."""
+    X, Y = problem((40, 12, 5), 21)
+    for offset in (0.0, 1e4):
+        free, penalised = (
+            CMLLClassifier(None, 3, alpha=0.0, bias=bias, threshold="f1").fit(X + offset, Y)
+            for bias in ("free", "penalised")
+        )
+        assert penalised.threshold_ == pytest.approx(free.threshold_, abs=1e-6)
+
+
+# --- features that no training row has -----------------------------------------------------------
+
+
+def long_tailed(seed, shape):
+    """Sparse rows of unit length and labels that depend on them."""
+    X = long_tailed_rows(seed, *shape)
+    rng = np.random.default_rng(seed)
+    scores = X @ rng.normal(size=(shape[1], 5)) + 0.3 * rng.normal(size=(shape[0], 5))
+    return X, (scores > np.quantile(scores, 0.65, axis=0)).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("shape", [(60, 25), (40, 90)], ids=["tall", "wide"])
+@pytest.mark.parametrize("rows", ["plain", "weighted and repeated"])
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("unit", [True, False])
+def test_leave_one_out_without_features_of_one_row(unit, bias, rows, shape, seed, honest_of):
+    X, Y = long_tailed(seed, shape)
+    members, options, w = np.arange(len(Y)), {}, None
+    if rows != "plain":
+        members[[5, 9, 11]] = members[[3, 3, 2]]
+        X = X[members]
+        w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(Y))
+    if not unit:
+        X = 2.0 * X
+    found = honest_of(CompactClassifier(Original(), alpha=0.7, bias=bias), X, Y, **options)
+    assert found.how() == "leave-one-out"
+    expected = np.empty(Y.shape)
+    for member in np.unique(members):
+        out = members == member
+        rest = None if w is None else w[~out]
+        new = drop_unseen_features(X[~out], X[out]).toarray()
+        expected[out] = ridge_scores(X[~out].toarray(), Y[~out], 0.7, new, rest, bias)
+    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
+
+
+REDUCED = {
+    "moments": CMLLClassifier(solver="moments", n_label_components=3),
+    "dual": CMLLClassifier(solver="dual", n_label_components=3),
+    "krylov": CMLLClassifier(solver="krylov", n_label_components=3),
+    "kernel": CompactClassifier(CMLL(None, 3), feature_map=KernelMap(gamma=0.7)),
+    "unit rows": CompactClassifier(CMLL(), feature_map=Normalizer()),
+    "neighbours": CompactClassifier(Original(), regressor=KNeighborsRegressor(3)),
+    "neighbours of projections": CompactClassifier(CMLL(), regressor=KNeighborsRegressor(3)),
+}
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_fold_scores_are_those_of_rows_without_unseen_features(name, honest_of):
+    """By refits without each fold, of rows that have lost what the other folds do not have."""
+    X, Y = long_tailed(1, (70, 60))
+    if name == "unit rows":
+        X = X.multiply(np.random.default_rng(0).uniform(1, 9, (70, 1))).tocsr()
+    model = clone(REDUCED[name])
+    found = honest_of(model, X, Y)
+    scores = found.scores().columns(slice(None))
+    changed = 0
+    for fold in np.unique(found.folds):
+        out = found.folds == fold
+        new = drop_unseen_features(X[~out], X[out])
+        changed += np.abs(new - X[out]).sum() > 0
+        own = clone(REDUCED[name]).set_params(threshold=0.5, decoder="linear")
+        expected = own.fit(X[~out], Y[~out]).decision_function(new)
+        np.testing.assert_allclose(scores[out], expected, atol=1e-6)
+    assert changed
+
+
+def test_probabilities_of_texts_are_calibrated():
+    """Words that only a held-out text has make its other words look rarer than they will be."""
+    expected = true = said = right = 0.0
+    for seed in range(2):
+        X, Y, X_new, Y_new = texts_of_topics(seed, 200, n_labels=4)
+        chances = CMLLClassifier(decoder="logistic").fit(X, Y).predict_proba(X_new)
+        likely = (chances > 0.6) & (chances < 0.9)
+        expected, true = expected + chances.sum(), true + Y_new.sum()
+        said, right = said + chances[likely].sum(), right + Y_new[likely].sum()
+    assert expected / true == pytest.approx(1, abs=0.1)
+    assert right / said == pytest.approx(1, abs=0.12)

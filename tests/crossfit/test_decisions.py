@@ -1,0 +1,750 @@
+"""Learnt decoders and tuned thresholds inside the classifiers."""
+
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_validate
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from compactlearn import (
+    CMLL,
+    MDDM,
+    PLST,
+    CMLLClassifier,
+    CompactClassifier,
+    KernelMap,
+    Moments,
+    Original,
+    fit_path,
+)
+from compactlearn.core._progress import Steps
+from compactlearn.crossfit import _decoder_fitter as decisions
+from compactlearn.crossfit._scores import N_HELD_OUT, CrossFit
+from compactlearn.datasets import load
+from compactlearn.decoding._held_out import DecoderData, HeldOutFold
+from compactlearn.decoding._learned import choose_share, learn_from_rows, sums_of_fold
+from compactlearn.decoding._logistic import choose_penalty, learn_logistic_decoder
+from compactlearn.decoding._logistic_at_size import choose_penalty_at_size, learn_at_size
+from compactlearn.decoding._thresholds import tune
+from compactlearn.metrics import micro_f1
+from tests.makers import maker
+
+DECODERS = ["linear", "learned", "logistic"]
+LEARNT = ["learned", "logistic"]
+TUNED = ["f1", "per-label", "cardinality"]
+
+
+make_data = maker(70, 8, 5, share=0.7, dtype=int)
+
+
+def log_odds(p):
+    return np.log(p) - np.log1p(-np.asarray(p))
+
+
+@parametrize_with_checks(
+    [
+        CMLLClassifier(decoder="logistic"),
+        CMLLClassifier(threshold="f1"),
+        CMLLClassifier(decoder="learned", threshold="per-label"),
+        CompactClassifier(Original(), decoder="logistic"),
+        CompactClassifier(feature_map=KernelMap(), decoder="logistic"),
+    ]
+)
+def test_sklearn_contract(estimator, check):
+    check(estimator)
+
+
+MODELS = {
+    "CMLL": CMLLClassifier(4, 3),
+    "Original": CompactClassifier(Original()),
+    "PLST": CompactClassifier(PLST(3)),
+    "MDDM": CompactClassifier(MDDM(3)),
+    "kernel": CompactClassifier(CMLL(4, 3), feature_map=KernelMap()),
+    "kernel kept": CompactClassifier(Original(), feature_map=KernelMap()),
+    "nystroem": CompactClassifier(
+        CMLL(4, 3), feature_map=KernelMap(method="nystroem", n_components=20, random_state=0)
+    ),
+    "foreign": CMLLClassifier(4, 3, regressor=Ridge()),
+    "neighbours": CompactClassifier(Original(), regressor=KNeighborsRegressor()),
+    "scaled": CMLLClassifier(4, 3, scale=True),
+    "penalised": CompactClassifier(Original(), bias="penalised"),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+def made(name, **params):
+    model = MODELS[name]
+    return type(model)(**{**model.get_params(deep=False), **params})
+
+
+@pytest.mark.parametrize("threshold", [0.4, "array", *TUNED])
+@pytest.mark.parametrize("decoder", DECODERS)
+@every_model
+def test_predicted_is_what_lies_strictly_above_the_threshold(name, decoder, threshold):
+    X, Y = make_data(seed=1)
+    if threshold == "array":
+        threshold = np.linspace(0.2, 0.6, 5)
+    model = made(name, decoder=decoder, threshold=threshold).fit(X, Y)
+    scores = model.decision_function(X)
+    assert np.isfinite(scores).all()
+    np.testing.assert_array_equal(model.predict(X), scores > model.threshold_)
+    if not isinstance(threshold, str):
+        unit = log_odds(threshold) if decoder == "logistic" else threshold
+        np.testing.assert_allclose(model.threshold_, unit)
+    else:
+        assert np.shape(model.threshold_) == ((5,) if threshold == "per-label" else ())
+    assert hasattr(model, "decoding_") == (decoder != "linear")
+    if decoder != "linear":
+        codes = model.predict_codes(X)
+        expected = codes @ model.decoding_.coefficients + model.decoding_.intercept
+        np.testing.assert_allclose(scores, expected, atol=1e-8)
+        assert model.decoding_.penalty > 0
+
+
+@pytest.fixture
+def honest_of(monkeypatch):
+    seen = []
+
+    class Kept(CrossFit):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            seen.append(self)
+
+    monkeypatch.setattr(decisions, "CrossFit", Kept)
+
+    def fit(model, X, Y, **options):
+        model.fit(X, Y, **options)
+        return seen[-1]
+
+    return fit
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("threshold", TUNED)
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "kernel", "foreign"])
+def test_decoder_and_threshold_come_from_honest_codes(
+    name, decoder, threshold, weighted, honest_of
+):
+    """The decoder from all honest codes; the threshold from scores no decoder has seen either."""
+    X, Y = make_data(60, seed=2)
+    w = np.random.default_rng(2).uniform(0.3, 2.0, size=60) if weighted else None
+    model = made(name, decoder=decoder, threshold=threshold)
+    honest = honest_of(model, X, Y, sample_weight=w)
+    if decoder == "linear":
+        S = honest.scores().columns(slice(0, 5))
+    else:
+        folds = list(honest.held_out_folds())
+        judges = folds[:N_HELD_OUT]
+        if decoder == "learned":
+            strength = choose_share([sums_of_fold(part) for part in judges])
+            learn = learn_from_rows
+        else:
+            strength, learn = choose_penalty(judges), learn_logistic_decoder
+        whole = learn(honest.data(), strength)
+        assert model.decoding_.penalty == pytest.approx(whole.penalty)
+        np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
+        np.testing.assert_allclose(model.decoding_.intercept, whole.intercept, atol=1e-8)
+        S = np.empty(Y.shape)
+        for part in folds:
+            other = learn(part.train, strength)
+            S[part.held] = part.codes @ other.coefficients + other.intercept
+    expected = tune(threshold, lambda labels: S[:, labels], sp.csr_array(Y.astype(float)), w)
+    np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_penalty_judged_on_held_out_folds_is_better_on_new_rows(seed, monkeypatch):
+    """Than one by folds of the honest codes, into which the held-out labels have gone."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(1400, 100)) * np.arange(1, 101) ** -0.5
+    S = 2 * X @ rng.normal(size=(100, 12)) + 2 * rng.logistic(size=(1400, 1))
+    S += rng.logistic(size=S.shape)
+    Y = (np.quantile(S, 0.8, axis=0) < S).astype(float)
+
+    def log_loss():
+        model = CMLLClassifier(None, 1.0, alpha=100.0, decoder="logistic").fit(X[:400], Y[:400])
+        scores = model.decision_function(X[400:])
+        return (np.logaddexp(0, scores) - Y[400:] * scores).sum(axis=1).mean()
+
+    nested_loss = log_loss()
+
+    class NotNested(CrossFit):
+        """Inner folds cut out of the honest codes of all rows."""
+
+        def held_out_folds(self, count=None):
+            whole = self.data()
+            every = slice(0, whole.labels.shape[1])
+            for held in (np.flatnonzero(self.folds % 3 == part) for part in range(3)):
+                rest = np.setdiff1d(np.arange(self.folds.size), held)
+                scores = whole.scores(every)[rest]
+                train = DecoderData(
+                    whole.codes[rest],
+                    whole.labels[rest],
+                    whole.weights[rest],
+                    whole.linear,
+                    lambda labels, scores=scores: scores[:, labels],
+                )
+                new = whole.codes[held], whole.labels[held], whole.weights[held]
+                yield HeldOutFold(train, held, *new)
+
+    monkeypatch.setattr(decisions, "CrossFit", NotNested)
+    assert nested_loss < 0.998 * log_loss()
+
+
+@pytest.mark.parametrize("threshold", [0.5, *TUNED])
+@pytest.mark.parametrize("decoder", LEARNT)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "kernel"])
+def test_weights_are_repetitions(name, decoder, threshold):
+    X, Y = make_data(50, seed=3)
+    w = np.random.default_rng(3).integers(1, 4, size=50)
+    once = made(name, decoder=decoder, threshold=threshold).fit(X, Y, w)
+    again = made(name, decoder=decoder, threshold=threshold)
+    again.fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
+    # gamma="distance" of a kernel reads weights as repetitions too
+    np.testing.assert_allclose(
+        once.decision_function(X), again.decision_function(X), atol=2e-3, rtol=2e-3
+    )
+    np.testing.assert_allclose(once.threshold_, again.threshold_, atol=2e-3, rtol=2e-3)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "kernel", "foreign", "scaled"])
+def test_sparse_rows_give_the_same(name, decoder):
+    X, Y = make_data(seed=4)
+    X = np.where(np.random.default_rng(4).random(X.shape) < 0.5, X, 0.0)
+    dense = made(name, decoder=decoder, threshold="f1").fit(X, Y)
+    sparse = made(name, decoder=decoder, threshold="f1").fit(sp.csr_array(X), sp.csr_array(Y))
+    np.testing.assert_allclose(sparse.threshold_, dense.threshold_, atol=1e-6)
+    np.testing.assert_allclose(
+        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-6
+    )
+
+
+def test_zero_weights_and_groups():
+    X, Y = make_data(seed=5)
+    groups = np.repeat(np.arange(10), 7)
+    w = np.ones(70)
+    w[::6] = 0.0
+    kept = w > 0
+    whole = CMLLClassifier(4, 3, decoder="logistic", threshold="f1")
+    whole.fit(X, Y, w, groups=groups)
+    part = CMLLClassifier(4, 3, decoder="logistic", threshold="f1")
+    part.fit(X[kept], Y[kept], w[kept], groups=groups[kept])
+    np.testing.assert_allclose(whole.decision_function(X), part.decision_function(X), atol=1e-10)
+    assert whole.threshold_ == pytest.approx(part.threshold_)
+    other = CMLLClassifier(4, 3, decoder="logistic", threshold="f1").fit(X, Y, w)
+    assert other.threshold_ != whole.threshold_
+
+
+@pytest.mark.parametrize("shape", [(69,), (71,), (70, 1), ()], ids=str)
+def test_groups_of_the_wrong_shape(shape):
+    X, Y = make_data(seed=6)
+    model = CMLLClassifier(decoder="learned").fit(X, Y)
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="groups must hold one entry for each of the 70 rows"):
+        model.fit(X, Y, groups=np.zeros(shape))
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_a_single_group_and_very_few_rows():
+    X, Y = make_data(seed=7)
+    for decoder in DECODERS:
+        model = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y, groups=np.zeros(70))
+        assert np.isfinite(model.decision_function(X)).all()
+        model = CMLLClassifier(decoder=decoder, threshold="per-label").fit(X[:2], Y[:2])
+        assert np.isfinite(model.decision_function(X)).all()
+        assert np.isfinite(model.threshold_).all()
+
+
+# --- probabilities -------------------------------------------------------------------------------
+
+
+@every_model
+def test_probabilities_of_labels(name):
+    X, Y = make_data(seed=8)
+    model = made(name, decoder="logistic", threshold=0.3).fit(X, Y)
+    P = model.predict_proba(X)
+    assert P.shape == (70, 5)
+    assert ((P >= 0) & (P <= 1)).all()
+    np.testing.assert_allclose(P, 1 / (1 + np.exp(-model.decision_function(X))), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), P > 0.3)
+
+
+def test_probabilities_are_calibrated():
+    X, Y = make_data(600, 10, 4, seed=9)
+    model = CMLLClassifier(decoder="logistic").fit(X[:400], Y[:400])
+    P = model.predict_proba(X[400:])
+    np.testing.assert_allclose(P.mean(axis=0), Y[400:].mean(axis=0), atol=0.08)
+    order = np.argsort(P, axis=None)
+    for half in (order[:400], order[400:]):
+        assert abs(P.ravel()[half].mean() - Y[400:].ravel()[half].mean()) < 0.06
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.2, "f1", "cardinality"])
+@pytest.mark.parametrize("regressor", [None, Ridge()], ids=["built-in", "foreign"])
+def test_two_classes(threshold, regressor):
+    X, Y = make_data(seed=10)
+    y = np.where(Y[:, 0] == 1, "yes", "no")
+    model = CompactClassifier(decoder="logistic", threshold=threshold, regressor=regressor)
+    model.fit(X, y)
+    P = model.predict_proba(X)
+    assert P.shape == (70, 2)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    scores = model.decision_function(X)
+    assert model.threshold_ == 0.0
+    np.testing.assert_array_equal(model.predict(X), np.where(scores > 0, "yes", "no"))
+    # the boundary is taken off the scores, not off the probabilities
+    codes = model.predict_codes(X)
+    S = codes @ model.decoding_.coefficients + model.decoding_.intercept
+    np.testing.assert_allclose(log_odds(P[:, 1]), S[:, 0], atol=1e-8)
+    shift = S[:, 0] - scores
+    np.testing.assert_allclose(shift, shift[0], atol=1e-9)
+    if not isinstance(threshold, str):
+        np.testing.assert_allclose(shift[0], log_odds(threshold), atol=1e-9)
+    elif threshold == "f1":
+        assert shift[0] != 0
+
+
+@pytest.mark.parametrize("threshold", [0.5, "f1"])
+def test_several_classes(threshold):
+    X, Y = make_data(seed=11)
+    y = np.argmax(Y + 0.1 * np.arange(5), axis=1)
+    model = CMLLClassifier(decoder="logistic", threshold=threshold).fit(X, y)
+    P = model.predict_proba(X)
+    assert P.shape == (70, len(model.classes_))
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[np.argmax(P, axis=1)])
+    assert model.threshold_ == 0.0  # the largest score decides: 0.5 as log-odds, none tuned
+
+
+@pytest.mark.parametrize("decoder", ["linear", "learned"])
+def test_no_probabilities_without_the_logistic_decoder(decoder):
+    X, Y = make_data(seed=12)
+    model = CMLLClassifier(decoder=decoder).fit(X, Y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError) as caught:
+        model.predict_proba(X)
+    assert f"need decoder='logistic', and it is '{decoder}'" in str(caught.value.__cause__)
+
+
+# --- what does not go together -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("params", [{"decoder": "logistic"}, {"threshold": "f1"}], ids=str)
+@pytest.mark.parametrize("method", ["partial_fit", "fit_moments"])
+def test_moments_do_not_do(method, params):
+    X, Y = make_data(seed=13)
+    model = CMLLClassifier(**params)
+    assert not hasattr(model, method)
+    assert hasattr(CMLLClassifier(), method)
+    arguments = (X, Y) if method == "partial_fit" else (Moments.from_arrays(X, sp.csr_array(Y)),)
+    with pytest.raises(AttributeError) as caught:
+        getattr(model, method)(*arguments)
+    text = str(caught.value.__cause__)
+    assert "one more pass over the rows is needed" in text
+    assert repr(next(iter(params.values()))) in text
+
+
+@pytest.mark.parametrize("params", [{"decoder": "logistic"}, {"threshold": "per-label"}], ids=str)
+def test_paths_do_not_do(params):
+    X, Y = make_data(seed=14)
+    with pytest.raises(ValueError, match="fit_path needs decoder='linear'"):
+        list(fit_path(CMLLClassifier(**params), X, Y, alphas=[1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    "threshold", [0.0, 1.0, -0.5, 2, [0.1, 0.2, 0.0, 0.5, 0.5], [0.1, 0.2, 1.0, 0.5, 0.5]], ids=str
+)
+def test_a_probability_lies_between_0_and_1(threshold):
+    X, Y = make_data(seed=15)
+    model = CMLLClassifier(decoder="logistic").fit(X, Y)
+    before = model.decision_function(X)
+    model.set_params(threshold=threshold)
+    with pytest.raises(ValueError, match="a threshold is a probability between 0 and 1"):
+        model.fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    # with the other decoders it is a score
+    assert CMLLClassifier(decoder="learned", threshold=threshold).fit(X, Y).predict(X).size
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("threshold", "f2"), ("threshold", [0.5, 0.5]), ("decoder", "logit"), ("decoder", None)],
+    ids=str,
+)
+def test_bad_values(name, value):
+    X, Y = make_data(seed=16)
+    with pytest.raises(ValueError, match=name):
+        CMLLClassifier(**{name: value}).fit(X, Y)
+
+
+def test_a_new_fit_forgets_the_old_decoder():
+    X, Y = make_data(seed=17)
+    model = CMLLClassifier(decoder="logistic", threshold="per-label").fit(X, Y)
+    first = model.decoding_
+    model.fit(X[:50], Y[:50])  # the penalty is chosen anew
+    fresh = CMLLClassifier(decoder="logistic", threshold="per-label").fit(X[:50], Y[:50])
+    assert model.decoding_.penalty == fresh.decoding_.penalty
+    np.testing.assert_array_equal(model.threshold_, fresh.threshold_)
+    assert model.decoding_ is not first
+    model.set_params(decoder="linear", threshold=0.5).fit(X, Y)
+    assert not hasattr(model, "decoding_")
+    plain = CMLLClassifier().fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    assert model.threshold_ == 0.5
+
+
+def test_tuning_leaves_the_scores_alone():
+    X, Y = make_data(seed=18)
+    for decoder in DECODERS:
+        plain = CMLLClassifier(decoder=decoder).fit(X, Y)
+        tuned = CMLLClassifier(decoder=decoder, threshold="per-label").fit(X, Y)
+        np.testing.assert_array_equal(tuned.decision_function(X), plain.decision_function(X))
+
+
+def test_thresholds_pay():
+    X, Y = make_data(400, 10, 6, seed=19)
+    Y[:, 1:] *= np.random.default_rng(19).random((400, 5)) < 0.5  # rarer, so scores are low
+
+    def score(**params):
+        model = CMLLClassifier(**params)
+        return cross_validate(model, X, Y, cv=3, scoring="f1_micro")["test_score"].mean()
+
+    plain = score(threshold=0.5)
+    for decoder in DECODERS:
+        assert score(decoder=decoder, threshold="f1") > plain + 0.05, decoder
+
+
+def test_logistic_decoder_is_close_to_logistic_regression_where_nothing_is_compressed():
+    X, Y = make_data(500, 6, 3, seed=20)
+    model = CompactClassifier(Original(), decoder="logistic").fit(X[:300], Y[:300])
+    P = model.predict_proba(X[300:])
+    expected = [
+        LogisticRegression().fit(X[:300], y[:300]).predict_proba(X[300:])[:, 1] for y in Y.T
+    ]
+    assert np.abs(P - np.array(expected).T).mean() < 0.05
+
+
+# --- the default threshold -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "PLST", "kernel"])
+def test_the_default_threshold_is_the_one_of_largest_f1(name, decoder):
+    """Up to a probability of one half, above which no threshold of largest F1 lies."""
+    X, Y = make_data(seed=21)
+    found = made(name, decoder=decoder).fit(X, Y).threshold_
+    tuned = made(name, decoder=decoder, threshold="f1").fit(X, Y).threshold_
+    assert found == min(tuned, 0.0 if decoder == "logistic" else 0.5)
+
+
+def test_labels_that_never_fail_are_predicted():
+    X, _ = make_data(seed=22)
+    for decoder in DECODERS:
+        model = CMLLClassifier(decoder=decoder).fit(X, np.ones((70, 5)))
+        assert model.predict(X).all()
+
+
+@pytest.mark.parametrize(("n_rows", "n_refits"), [(60, 5), (100, 4), (150, 3), (200, 2), (400, 1)])
+def test_a_default_threshold_takes_no_more_refits_than_it_needs(n_rows, n_refits, monkeypatch):
+    """Enough rows are scored, or all of them."""
+    X, Y = make_data(n_rows, seed=23)
+    fitted, tuned = [], []
+    fit, tune = CrossFit._fit, decisions.tune
+    monkeypatch.setattr(decisions, "ENOUGH_ROWS", 70)
+    monkeypatch.setattr(CrossFit, "_fit", lambda own, out: fitted.append(out) or fit(own, out))
+    monkeypatch.setattr(
+        decisions, "tune", lambda s, c, Y, w: tuned.append(Y.shape[0]) or tune(s, c, Y, w)
+    )
+    CMLLClassifier(4, 3).fit(X, Y, groups=np.arange(n_rows))
+    assert len(fitted) == n_refits
+    assert tuned == [n_rows * n_refits // 5]
+    assert tuned[0] >= 70 or n_refits == 5
+
+
+@pytest.mark.parametrize("solver", ["moments", "krylov"])
+@pytest.mark.parametrize(("n_rows", "n_refits"), [(60, 5), (200, 2), (400, 1)])
+def test_labels_that_are_kept_take_no_more_refits_either(n_rows, n_refits, solver, monkeypatch):
+    X, Y = make_data(n_rows, seed=23)
+    monkeypatch.setattr(decisions, "ENOUGH_ROWS", 70)
+    projected, tuned = [], []
+    project, tune = MDDM.project, decisions.tune
+    monkeypatch.setattr(
+        MDDM, "project", lambda own, *args: projected.append(1) or project(own, *args)
+    )
+    monkeypatch.setattr(
+        decisions,
+        "tune",
+        lambda s, c, Y, w: tuned.append(c(slice(0, Y.shape[1]))) or tune(s, c, Y, w),
+    )
+    groups, model = np.arange(n_rows), CompactClassifier(MDDM(3, solver=solver))
+    model.fit(X, Y, groups=groups)
+    assert len(projected) == n_refits
+    rows = np.flatnonzero(groups % 5 < n_refits)
+    out = groups % 5 == 0
+    other = CompactClassifier(MDDM(3), threshold=0.5).fit(X[~out], Y[~out])
+    expected = other.decision_function(X[out])
+    np.testing.assert_allclose(tuned[0][out[rows]], expected, atol=1e-8)
+
+
+def test_a_part_of_the_rows_scores_as_all_of_them_do(honest_of):
+    X, Y = make_data(seed=24)
+    honest = honest_of(CMLLClassifier(4, 3, decoder="learned"), X, Y)
+    every = slice(0, 5)
+    whole = honest.scores().columns(every)
+    for count in (1, 3):
+        rows = honest.scored(count)
+        assert set(honest.folds[rows]) == set(range(count))
+        np.testing.assert_array_equal(honest.scores(count).columns(every), whole[rows])
+
+
+def test_where_nothing_can_be_tuned_the_default_is_one_half():
+    X, Y = make_data(seed=25)
+    sums = Moments.from_arrays(X, sp.csr_array(Y))
+    assert CMLLClassifier().fit_moments(sums).threshold_ == 0.5
+    assert CMLLClassifier().partial_fit(X, Y).threshold_ == 0.5
+    assert CMLLClassifier(regressor=Ridge()).fit(X, Y).threshold_ == 0.5
+    assert next(iter(fit_path(CMLLClassifier(), X, Y, alphas=[1.0]))).threshold_ == 0.5
+    y = Y[:, 0]
+    half = CMLLClassifier(threshold=0.5).fit(X, y)
+    np.testing.assert_array_equal(
+        CMLLClassifier().fit(X, y).decision_function(X), half.decision_function(X)
+    )
+
+
+def test_rows_that_are_added_keep_the_tuned_threshold():
+    X, Y = make_data(seed=26)
+    model = CMLLClassifier(solver="moments").fit(X[:50], Y[:50])
+    tuned = model.threshold_
+    assert tuned != 0.5
+    assert model.partial_fit(X[50:], Y[50:]).threshold_ == tuned
+
+
+@pytest.mark.parametrize("threshold", [2, -0.5, 1.01, [0.5, 0.5, 0.5, 0.5, 7.0]], ids=str)
+def test_a_threshold_far_from_every_score_is_warned_of(threshold):
+    X, Y = make_data(seed=27)
+    with pytest.warns(UserWarning, match=r"nothing may be predicted.*number between 0 and 1"):
+        CMLLClassifier(threshold=threshold).fit(X, Y)
+
+
+def test_a_threshold_among_the_scores_is_not(recwarn):
+    X, Y = make_data(seed=27)
+    for threshold in (0, 0.2, 1, [0.1, 0.2, 0.3, 0.4, 0.5]):
+        CMLLClassifier(threshold=threshold).fit(X, Y)
+    assert not recwarn.list
+
+
+def test_the_defaults_predict_something_sensible():
+    """Of the e-mails of enron almost none is left without a label, and F1 is that of the tuned."""
+    data = load("enron")
+    train, test = slice(0, 1123), slice(1123, None)
+    model = CMLLClassifier(alpha=10.0).fit(data.X[train], data.Y[train])
+    labels = np.asarray(model.predict(data.X[test]))
+    assert (labels.sum(axis=1) == 0).mean() < 0.02
+    assert micro_f1(data.Y[test], labels) > 0.58
+
+
+# --- long work -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", ["f1", "auto", 0.5])
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "PLST", "kernel", "foreign"])
+def test_a_bar_ends_where_the_work_does(name, decoder, threshold, monkeypatch):
+    X, Y = make_data(seed=28)
+    seen = []
+
+    class Counted(Steps):
+        def __init__(self, description, total, **options):
+            super().__init__(description, total, **options)
+            seen.append(["asked", total, 0])
+
+        def done(self):
+            seen[-1][2] += 1
+
+    monkeypatch.setattr(decisions, "Steps", Counted)
+    made(name, decoder=decoder, threshold=threshold).fit(X, Y)
+    for _, total, done in seen:
+        assert done == total
+    tunes = threshold == "f1" or (threshold == "auto" and name != "foreign")
+    assert len(seen) == (decoder != "linear" or tunes)
+
+
+def test_a_long_fit_says_so_beforehand(monkeypatch, capsys):
+    X, Y = make_data(seed=29)
+    CMLLClassifier(decoder="logistic", verbose=1).fit(X, Y)
+    assert capsys.readouterr().err == ""  # this one is short
+    monkeypatch.setattr(decisions, "LOGISTIC_SECONDS", 1.0)
+    CMLLClassifier(decoder="logistic").fit(X, Y)
+    assert capsys.readouterr().err == ""  # not asked for, and nobody sits at a terminal
+    CMLLClassifier(decoder="logistic", verbose=1).fit(X, Y)
+    said = capsys.readouterr().err
+    assert "CMLLClassifier: the logistic decoder will take about" in said
+    assert said.count("\n") == 1
+
+
+# --- at size -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Every problem is a large one."""
+    monkeypatch.setattr(decisions, "LARGE", dict.fromkeys(DECODERS, 0.0))
+    monkeypatch.setattr(decisions, "ENOUGH_ROWS", 20)
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("threshold", ["auto", *TUNED])
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("name", ["CMLL", "Original", "kernel"])
+def test_large_problems_have_few_folds(name, decoder, threshold, honest_of):
+    """Decoder and threshold by the same rules, from three folds; one judges."""
+    X, Y = make_data(60, seed=31)
+    model = made(name, decoder=decoder, threshold=threshold)
+    honest = honest_of(model, X, Y)
+    np.testing.assert_array_equal(np.unique(honest.folds), [0, 1, 2])
+    count = 3 if threshold == "per-label" else 1
+    rows = honest.scored(count)
+    if decoder == "linear":
+        S = honest.scores(count).columns(slice(0, 5))
+    else:
+        folds = list(honest.held_out_folds(count))
+        if decoder == "learned":
+            strength = choose_share([sums_of_fold(folds[0])])
+            learn = learn_from_rows
+        else:
+            strength, learn = choose_penalty_at_size(folds[:1]), learn_at_size
+        whole = learn(honest.data(), strength)
+        np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
+        S = np.empty(Y.shape)
+        for part in folds:
+            other = learn(part.train, strength)
+            S[part.held] = part.codes @ other.coefficients + other.intercept
+        S = S[rows]
+    how = "f1" if threshold == "auto" else threshold
+    expected = tune(how, lambda labels: S[:, labels], sp.csr_array(Y[rows].astype(float)), None)
+    if threshold == "auto":
+        expected = min(expected, 0.0 if decoder == "logistic" else 0.5)
+    np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("decoder", LEARNT)
+def test_scores_of_large_problems_are_honest(decoder, honest_of):
+    """Labels that are noise: neither the linear scores nor those of new rows know them."""
+    rng = np.random.default_rng(32)
+    X, Y = rng.normal(size=(120, 40)), (rng.random((120, 40)) < 0.3).astype(int)
+    honest = honest_of(CMLLClassifier(decoder=decoder, beta=1.0), X, Y)
+    every = slice(0, 40)
+    part = next(honest.held_out_folds(1))
+    assert abs(auc(honest.data().scores(every), Y) - 0.5) < 0.05
+    assert abs(auc(part.train.scores(every), part.train.scored[0].toarray()) - 0.5) < 0.05
+    assert abs(auc(part.codes @ part.train.linear, part.labels.toarray()) - 0.5) < 0.05
+
+
+def auc(S, Y):
+    return np.mean(
+        [roc_auc_score(y, s) for y, s in zip(Y.T, S.T, strict=True) if 0 < y.sum() < len(y)]
+    )
+
+
+@pytest.mark.usefixtures("large")
+def test_large_problems_take_five_models_for_fifteen(monkeypatch):
+    X, Y = make_data(70, seed=33)
+    fits = []
+    original = CrossFit._fit
+    monkeypatch.setattr(CrossFit, "_fit", lambda self, out: fits.append(out) or original(self, out))
+    CMLLClassifier(decoder="logistic").fit(X, Y)
+    assert sorted(fits) == [(0,), (0, 1), (0, 2), (1,), (2,)]
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("threshold", [0.5, "f1"])
+def test_half_a_fold_that_is_large_enough_judges_and_three_models_do(threshold, monkeypatch):
+    X, Y = make_data(130, seed=36)
+    fits = []
+    original = CrossFit._fit
+    monkeypatch.setattr(CrossFit, "_fit", lambda self, out: fits.append(out) or original(self, out))
+    CMLLClassifier(decoder="logistic", threshold=threshold).fit(X, Y)
+    assert sorted(fits) == [(0,), (1,), (2,)]
+    fits.clear()  # a threshold for each label needs all rows, and so the other models
+    CMLLClassifier(decoder="logistic", threshold="per-label").fit(X, Y)
+    assert sorted(fits) == [(0,), (0, 1), (0, 2), (1,), (1, 2), (2,)]
+
+
+@pytest.mark.usefixtures("large")
+def test_nothing_that_has_met_a_row_takes_part_where_half_a_fold_judges(honest_of):
+    """Other labels of the half that judges change nothing of what it judges."""
+    X, Y = make_data(130, seed=37)
+    model = CMLLClassifier(decoder="logistic", beta=1.0)
+    every = slice(0, Y.shape[1])
+
+    def held(Y):
+        return next(honest_of(model, X, Y).held_out_folds(1))
+
+    part = held(Y)
+    scales = part.train.others
+    assert scales is not None
+    assert len(part.held) + scales[0].shape[0] + len(part.train.codes) == 130
+    changed = Y.copy()
+    changed[part.held] = 1 - changed[part.held]
+    again = held(changed)
+    np.testing.assert_array_equal(again.held, part.held)
+    assert (again.labels != part.labels).nnz
+    np.testing.assert_allclose(again.codes, part.codes, atol=1e-9)
+    np.testing.assert_allclose(again.train.codes, part.train.codes, atol=1e-9)
+    np.testing.assert_allclose(again.train.linear, part.train.linear, atol=1e-9)
+    np.testing.assert_allclose(again.train.scores(every), part.train.scores(every), atol=1e-6)
+    found, expected = (learn_at_size(fold.train, 1.0) for fold in (again, part))
+    np.testing.assert_allclose(found.coefficients, expected.coefficients, atol=1e-3)
+
+
+@pytest.mark.usefixtures("large")
+def test_few_rows_are_never_a_large_problem(honest_of):
+    X, Y = make_data(59, seed=34)  # fewer than three times those that a fold should have
+    honest = honest_of(CMLLClassifier(threshold="f1"), X, Y)
+    assert np.unique(honest.folds).size == 5
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_the_bar_of_a_large_problem_ends_where_the_work_does(decoder, monkeypatch):
+    X, Y = make_data(70, seed=35)
+    seen = []
+
+    class Counted(Steps):
+        def __init__(self, description, total, **options):
+            super().__init__(description, total, **options)
+            seen.append([total, 0])
+
+        def done(self):
+            seen[-1][1] += 1
+
+    monkeypatch.setattr(decisions, "Steps", Counted)
+    CMLLClassifier(decoder=decoder).fit(X, Y)
+    assert [total for total, _ in seen] == [done for _, done in seen]
+    assert len(seen) == 1
+
+
+@pytest.mark.slow
+def test_the_estimate_is_of_the_right_order():
+    """Within a factor of ten on whatever machine: corel5k's size, without its data."""
+    rng = np.random.default_rng(30)
+    X = rng.normal(size=(2000, 120))
+    S = X @ rng.normal(size=(120, 150)) + 8 * rng.normal(size=(2000, 150))
+    Y = (np.quantile(S, 0.97, axis=0) < S).astype(float)
+    model = CMLLClassifier(decoder="logistic", threshold="f1")
+    seen = []
+    of = decisions.Work.of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decisions.Work, "of", lambda *args: seen.append(of(*args)) or seen[-1])
+        started = time.process_time()
+        model.fit(X, Y)
+        took = time.process_time() - started
+    assert took / 10 < seen[0].seconds < took * 10

@@ -1,0 +1,252 @@
+"""Decisions that were once wrong: ties, labels a fold has not seen, matrices that are not ours."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
+from compactlearn.core import _memory as memory
+from compactlearn.crossfit import _decoder_fitter as decisions
+from compactlearn.crossfit._scores import row_groups
+from compactlearn.decoding import _thresholds as thresholds
+from compactlearn.decoding._held_out import DecoderData
+from compactlearn.decoding._logistic import learn_logistic_decoder
+from compactlearn.decoding._thresholds import tune
+from tests.makers import maker
+
+make_data = maker(60, 5, 4, mean=0, share=0.7, dtype=int)
+
+
+def test_cardinality_with_ties():
+    S = np.array([[0.9], [0.5], [0.5], [0.5], [0.5]])
+    Y = np.array([[1.0], [1.0], [1.0], [1.0], [0.0]])
+    t = tune("cardinality", lambda labels: S[:, labels], sp.csr_array(Y))
+    assert (S > t).sum() == 5  # 4 wanted: 5 is nearer than 1
+
+
+@settings(
+    max_examples=60,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 4))
+def test_no_threshold_comes_closer_to_the_cardinality_with_ties(seed, n, m):
+    rng = np.random.default_rng(seed)
+    S = rng.integers(-2, 3, size=(n, m)) / 4
+    Y = (rng.random((n, m)) < 0.4).astype(float)
+    t = tune("cardinality", lambda labels: S[:, labels], sp.csr_array(Y))
+    wanted = Y.sum()
+    best = min(abs((S > u).sum() - wanted) for u in [-9, *(np.unique(S))])
+    assert abs((S > t).sum() - wanted) <= best
+
+
+def test_a_label_that_a_fold_has_not_seen_is_not_certain():
+    X, Y = make_data()
+    Y[:, 2] = 0
+    Y[7, 2] = 1
+    tuner = ThresholdTuner(KNeighborsClassifier(5), cv=[(np.arange(30, 60), np.arange(30))])
+    model = KNeighborsClassifier(5).fit(X[30:], Y[30:])
+    scores = tuner._scores(model, X[:30])
+    assert scores[:, 2].max() == 0  # the training rows are all without it; 1.0 comes back
+
+
+def test_a_constant_label_is_not_predicted_everywhere():
+    X, Y = make_data()
+    Y[:, 2] = 0
+    tuner = ThresholdTuner(KNeighborsClassifier(5), strategy=0.5).fit(X, Y)
+    assert not tuner.predict(X)[:, 2].any()
+
+
+def test_splitters_that_need_labels():
+    X, Y = make_data()
+
+    class ByFirstLabel(StratifiedKFold):
+        def split(self, X, y=None, groups=None):
+            return super().split(X, np.asarray(y)[:, 0], groups)
+
+    ThresholdTuner(CompactClassifier(Original()), cv=ByFirstLabel(3)).fit(X, Y)
+
+
+def test_row_groups_leaves_the_matrix_alone():
+    X = sp.csr_array(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    X.data[0] = 0.0
+    before = X.data.copy()
+    row_groups(X)
+    np.testing.assert_array_equal(X.data, before)
+    assert X.nnz == 4
+
+
+def test_fit_leaves_a_sparse_matrix_alone():
+    X, Y = make_data()
+    X = sp.csr_array(X)
+    X.data[::7] = 0.0
+    nnz, data = X.nnz, X.data.copy()
+    CMLLClassifier(threshold="f1").fit(X, Y)
+    assert X.nnz == nnz
+    np.testing.assert_array_equal(X.data, data)
+
+
+def test_fit_reads_a_read_only_sparse_matrix():
+    X, Y = make_data()
+    X = sp.csr_array(X)
+    X.data[::7] = 0.0
+    for part in (X.data, X.indices, X.indptr):
+        part.setflags(write=False)
+    CMLLClassifier(threshold="f1").fit(X, Y)
+
+
+def test_weights_are_repetitions_for_rare_labels():
+    rng = np.random.default_rng(0)
+    S = rng.normal(size=(20, 2))
+    Y = np.zeros((20, 2))
+    Y[np.argsort(-S[:, 0])[:3], 0], Y[:9, 1] = 1.0, 1.0
+    w = np.full(20, 2)
+    once = tune("per-label", lambda labels: S[:, labels], sp.csr_array(Y), w.astype(float))
+    R, T = np.repeat(S, w, axis=0), np.repeat(Y, w, axis=0)
+    again = tune("per-label", lambda labels: R[:, labels], sp.csr_array(T))
+    np.testing.assert_allclose(once, again)
+
+
+def decoder_data(X, Y):
+    linear = np.ones((X.shape[1], Y.shape[1]))
+    return DecoderData(
+        X, sp.csr_array(Y * 1.0), np.ones(len(X)), linear, lambda labels: (X @ linear)[:, labels]
+    )
+
+
+def test_tiny_codes_are_not_constant():
+    X, Y = make_data()
+    first, other = (learn_logistic_decoder(decoder_data(scale * X, Y), 1.0) for scale in (1, 1e-14))
+    np.testing.assert_allclose(
+        1e-14 * X @ other.coefficients + other.intercept,
+        X @ first.coefficients + first.intercept,
+        atol=1e-6,
+    )
+
+
+def test_an_absent_label_is_not_predicted():
+    S = np.random.default_rng(0).normal(size=(20, 2))
+    Y = np.zeros((20, 2))
+    Y[:9, 1] = 1.0
+    t = tune("per-label", lambda labels: S[:, labels], sp.csr_array(Y), None, 0)
+    assert not (S[:, 0] > t[0]).any()
+
+
+def test_top_k_counts_weights():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    Y = np.zeros((20, 4), dtype=int)
+    Y[:10, 0] = 1
+    Y[10:, :3] = 1
+    w = np.r_[np.full(10, 1.0), np.full(10, 9.0)]
+    base = CompactClassifier(Original())
+    once = ThresholdTuner(base, strategy="top-k").fit(X, Y, w)
+    k = w.astype(int)
+    again = ThresholdTuner(base, strategy="top-k").fit(np.repeat(X, k, 0), np.repeat(Y, k, 0))
+    assert once.k_ == again.k_
+
+
+class OnlyScores(ClassifierMixin, BaseEstimator):
+    def fit(self, X, Y):
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, :4]
+
+
+def test_the_message_is_true_where_one_response_is_there():
+    X, Y = make_data()
+    with pytest.raises(ValueError, match="predict_proba") as caught:
+        ThresholdTuner(OnlyScores(), response="predict_proba").fit(X, Y)
+    assert "neither decision_function" not in str(caught.value)
+
+
+def test_rows_that_no_fold_holds_out_are_left_out():
+    """Their scores are unknown, not NaN that some comparison happens to survive."""
+    X, Y = make_data(60)
+    cv = [(np.arange(20, 60), np.arange(20))]
+    for strategy in ("f1", "per-label", "cardinality"):
+        tuner = ThresholdTuner(CompactClassifier(Original()), strategy=strategy, cv=cv).fit(X, Y)
+        model = CompactClassifier(Original()).fit(X[20:], Y[20:])
+        S = model.decision_function(X[:20])
+        expected = tune(strategy, lambda labels, S=S: S[:, labels], sp.csr_array(Y[:20] * 1.0))
+        np.testing.assert_allclose(tuner.threshold_, expected)
+
+
+class WantsDense(RegressorMixin, BaseEstimator):
+    """A ridge that, like some of scikit-learn's regressors, takes no sparse rows."""
+
+    def fit(self, X, y):
+        assert isinstance(X, np.ndarray)
+        self.model_ = Ridge().fit(X, y)
+        return self
+
+    def predict(self, X):
+        assert isinstance(X, np.ndarray)
+        return self.model_.predict(X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+@pytest.mark.parametrize("params", [{"threshold": "f1"}, {"decoder": "learned"}], ids=str)
+def test_a_learner_on_all_features_sees_them_in_the_form_they_came(params):
+    """A dense X of mostly zeros is worked on in compressed form, which is our own business."""
+    X, Y = make_data(60)
+    X = np.hstack([X, np.zeros((60, 200))])
+    dense = CompactClassifier(Original(), regressor=WantsDense(), **params).fit(X, Y)
+    either = CompactClassifier(Original(), regressor=Ridge(), **params).fit(X, Y)
+    np.testing.assert_allclose(dense.decision_function(X), either.decision_function(X))
+    np.testing.assert_allclose(dense.threshold_, either.threshold_)
+
+
+@pytest.mark.parametrize("decoder", ["linear", "learned"])
+def test_tuning_asks_for_a_few_labels_at_a_time(decoder, monkeypatch):
+    """No matrix of rows by labels: the widest that is ever made is a block."""
+    X, Y = make_data(60, n_labels=12)
+    whole = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y)
+    widths = []
+
+    def record(strategy, columns, *args):
+        def counted(labels):
+            widths.append(labels.stop - labels.start)
+            return columns(labels)
+
+        return tune(strategy, counted, *args)
+
+    monkeypatch.setattr(decisions, "tune", record)
+    monkeypatch.setattr(thresholds, "_BLOCK_ENTRIES", 120)
+    blocked = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y)
+    assert max(widths) == 2
+    assert blocked.threshold_ == whole.threshold_
+
+
+@pytest.mark.parametrize("threshold", ["f1", "cardinality"])
+def test_several_classes_need_no_honest_codes_for_a_threshold(threshold, monkeypatch):
+    """The largest score decides, so that nothing is held out for nothing."""
+    X, Y = make_data(60)
+    y = Y.argmax(axis=1)
+    expected = CMLLClassifier().fit(X, y).predict(X)
+    monkeypatch.delattr(decisions, "CrossFit")
+    np.testing.assert_array_equal(
+        CMLLClassifier(threshold=threshold).fit(X, y).predict(X), expected
+    )
+
+
+def test_logistic_regressions_that_do_not_fit_are_refused(monkeypatch):
+    X, Y = make_data(60)
+    real = memory.require_memory
+    monkeypatch.setattr(
+        memory, "require_memory", lambda *args, **options: real(*args, **(options | {"free": 10}))
+    )
+    with pytest.raises(MemoryError, match=r"4 labels on 60 rows.*decoder='learned'"):
+        learn_logistic_decoder(decoder_data(X, Y), 1.0)

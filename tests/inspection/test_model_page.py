@@ -1,0 +1,195 @@
+"""The page on a fitted model: what it says is what it was told, and a browser can use it."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from compactlearn.inspection._model_facts import (
+    Bin,
+    LabelFacts,
+    Misjudged,
+    ModelFacts,
+    Suggested,
+    Tried,
+)
+from compactlearn.inspection._model_page import model_page
+from compactlearn.inspection._model_words import says
+
+LABELS = (
+    LabelFacts("boats", 40, 20, 10, ("ship", "sea"), ("harbours",)),
+    LabelFacts("bread <b>", 12, 12, 12, ("butter",), ("boats",)),
+    LabelFacts("harbours", 3, 0, 0, (), ("boats",)),
+    LabelFacts("never", 0, 0, 0),
+)
+FACTS = ModelFacts(
+    "CMLLClassifier",
+    {"decoder": "'logistic'"},
+    100,
+    1000,
+    4,
+    28511,
+    2_500_000,
+    {"average_precision": 0.7123, "one_error": 0.25, "micro_f1": 0.61},
+    LABELS,
+    (
+        Misjudged(7, "boats", True, 2.5, ("ship",), ("bread",), "a ship of <bread>"),
+        Misjudged(9, "harbours", False, -1.25),
+    ),
+    (Tried("CMLL", 100, 0.7, 0.01, True), Tried("forest", 5000, 0.6, None, False)),
+    "average_precision",
+    (
+        Suggested("predicted labels", (Bin(0.1, 0.2, 90, 0.1, 0.12), Bin(0.9, 1.0, 10, 0.9, 0.8))),
+        Suggested("first label of each row", (Bin(0.5, 0.6, 7, 0.55, 0.5),)),
+    ),
+    30,
+)
+
+
+def text_of(html):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def test_it_says_what_it_was_told():
+    page = model_page(FACTS)
+    assert model_page(FACTS) == page
+    text = text_of(page[page.index("<body>") :])
+    for said in (
+        "judged on 100 rows that were held out. It keeps 28,511 numbers.",
+        "0.7123",
+        "2.50 MB",
+        "boats 40 20 0.33 0.50 0.25 ship, sea harbours",
+        "harbours 3 0 0.00 0.00 boats",
+        "boats given, and not there 7 +2.500 ship bread a ship of &lt;bread&gt;",
+        "harbours there, and not given 9 -1.250",
+        "over at most 30 rows that have it",
+        "decoder &#x27;logistic&#x27;",
+        "forest: 0.600, 5,000 numbers",
+        "predicted labels: probability 0.900, precision 0.800, of 10",
+        "predicted labels all 100 0.180 0.188 -0.008",
+        "predicted labels 0.90 to 1.00 10 0.900 0.800 +0.100",
+        "first label of each row 0.50 to 0.60 7 0.550 0.500 +0.050",
+    ):
+        assert said in text, said
+
+
+def test_the_most_frequent_label_comes_first():
+    names = re.findall(r'<tr><th scope="row">(.*?)</th>', model_page(FACTS))
+    assert names[:4] == ["boats", "bread &lt;b&gt;", "harbours", "never"]
+
+
+def test_sentences():
+    assert says(FACTS) == [
+        "In 75 % of the rows the label that the model ranks first is there.",
+        "Of the labels that it gives, 69 % are right, and it finds 40 % of those that are there.",
+        "1 of the 3 labels that occur in these rows are never given.",
+    ]
+    many = tuple(LabelFacts(f"label {k}", 20, 20, k) for k in range(8))
+    told = says(replace(FACTS, labels=many))
+    assert (
+        "Of the labels in 10 rows or more it knows best label 7, label 6 and label 5, and least "
+        "label 0, label 1 and label 2." in told
+    )
+    for gap, word in ((0.3, "high"), (-0.3, "low"), (0.05, "")):
+        bins = (Bin(0.4, 0.5, 40, 0.45, 0.45 - gap), Bin(0.9, 1.0, 60, 0.95, 0.95 - gap))
+        told = says(replace(FACTS, suggested=(Suggested("predicted labels", bins),)))
+        sentence = f"Its probabilities are too {word}: the predicted labels have a mean probability"
+        assert any(one.startswith(sentence) for one in told) == bool(word)
+    silent = tuple(replace(label, n_given=0, n_right=0) for label in LABELS)
+    assert "It gives no label to any of these rows" in " ".join(says(replace(FACTS, labels=silent)))
+
+
+def test_what_there_is_nothing_to_say_about_is_left_out():
+    bare = replace(
+        FACTS,
+        labels=tuple(replace(label, words=(), near=()) for label in LABELS[:1]),
+        settings={},
+        mistakes=(),
+        tried=(),
+        suggested=(),
+        numbers=None,
+        n_bytes=None,
+        unexplained="Nobody knows why.",
+    )
+    page = model_page(bare)
+    for absent in (
+        "Mistakes",
+        "Settings",
+        "Figures",
+        "Probabilities",
+        "Similar labels",
+        "MB",
+        "It keeps",
+    ):
+        assert absent not in text_of(page[page.index("<body>") : page.index("<script>")]), absent
+    assert "Nobody knows why." in page
+
+
+# ---- in a browser --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(browser, tmp_path):
+    path = tmp_path / "model.html"
+    path.write_text(model_page(FACTS), encoding="utf-8")
+    browser.get("about:blank")
+    for kind in ("browser", "performance"):
+        browser.get_log(kind)
+    browser.get(path.as_uri())
+    return browser
+
+
+def find(page, selector):
+    return page.find_element("css selector", selector)
+
+
+def names(page, table="label-table"):
+    script = """return Array.from(document.getElementById(arguments[0]).tBodies[0].rows)
+        .filter(row => !row.hidden).map(row => row.cells[0].innerText);"""
+    return page.execute_script(script, table)
+
+
+@pytest.mark.slow
+def test_it_opens_without_a_complaint_and_asks_for_nothing(page):
+    assert [entry for entry in page.get_log("browser") if entry["level"] != "DEBUG"] == []
+    messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
+    asked = [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]
+    assert [url for url in asked if not url.startswith(("data:", "file:"))] == []
+
+
+@pytest.mark.slow
+def test_labels_are_found_by_name_and_sorted_by_figures(page):
+    find(page, "#label-table-filter").send_keys("ha")
+    assert names(page) == ["harbours"]
+    find(page, "#label-table-filter").clear()
+    find(page, "#label-table-filter").send_keys(" ")
+    assert len(names(page)) == 4
+    find(page, "#label-table thead th:nth-child(4) button").click()
+    assert names(page) == ["harbours", "boats", "bread <b>", "never"]  # by F1; none comes last
+    find(page, "#mistake-table-filter").send_keys("boats")
+    assert names(page, "mistake-table") == ["boats"]
+
+
+@pytest.mark.slow
+def test_marks_are_told_by_keyboard_and_both_themes_can_be_had(page):
+    back = "return getComputedStyle(document.body).backgroundColor"
+    before = page.execute_script(back)
+    find(page, "#theme").click()
+    assert page.execute_script(back) != before
+    mark = find(page, "figure svg .pt")
+    page.execute_script("arguments[0].focus()", mark)
+    assert find(page, "#tip").text == mark.get_attribute("aria-label")
+
+
+@pytest.mark.slow
+def test_it_fits_a_narrow_screen(page):
+    size = page.get_window_size()
+    page.set_window_size(500, 900)
+    wide = page.execute_script("return document.documentElement.scrollWidth - innerWidth")
+    page.set_window_size(size["width"], size["height"])
+    assert wide <= 0

@@ -1,0 +1,108 @@
+"""Figures of searches: what they show is what was found."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+
+from compactlearn import AutoCompactClassifier
+from compactlearn.auto._frontier import draw_frontier, frontier
+from compactlearn.datasets import load
+from compactlearn.model_selection import RatioSearchCV
+
+
+def test_the_surface_as_a_heat_map():
+    data = load("emotions")
+    ratios = (0.2, 0.6, 1.0)
+    search = RatioSearchCV(feature_ratios=ratios, label_ratios=ratios, starts=(0.6,), cv=2)
+    search.fit(data.X, data.Y)
+    surface, chosen = search.plot().data
+    np.testing.assert_array_equal(np.asarray(surface.z, dtype=float), search.surface_)
+    assert chosen.x[0] == search.best_params_["n_label_components"]
+    assert chosen.y[0] == search.best_params_["n_feature_components"]
+    place = (ratios.index(chosen.y[0]), ratios.index(chosen.x[0]))
+    assert search.surface_[place] == np.nanmax(search.surface_)
+
+
+# ---- accuracy against size -----------------------------------------------------------------------
+
+ROWS = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 5)), min_size=1, max_size=12).map(
+    lambda pairs: [{"numbers": n, "score": s / 5, "at": k} for k, (n, s) in enumerate(pairs)]
+)
+
+
+@given(ROWS)
+def test_what_is_on_the_frontier_is_beaten_by_nothing_smaller(rows):
+    best = frontier(rows)
+    for row in best:
+        for other in rows:
+            if other["numbers"] <= row["numbers"]:
+                assert other["score"] <= row["score"]
+
+
+@given(ROWS)
+def test_what_is_not_on_the_frontier_is_no_better_than_something_there(rows):
+    best = frontier(rows)
+    for row in rows:
+        as_good = [b for b in best if b["numbers"] <= row["numbers"] and b["score"] >= row["score"]]
+        assert as_good
+        assert row in best or any(b["at"] != row["at"] for b in as_good)
+    sizes, scores = ([row[key] for row in best] for key in ("numbers", "score"))
+    assert all(np.diff(sizes) > 0)
+    assert all(np.diff(scores) > 0)
+
+
+@pytest.fixture(scope="module")
+def small():
+    data = load("enron")
+    model = AutoCompactClassifier(size_budget=0.1, time_budget=60, cv=2, random_state=0)
+    return model.fit(data.X[:300], data.Y[:300])
+
+
+def test_the_frontier_of_a_search_ends_with_the_best(small):
+    assert len(small.leaderboard_) > 2
+    assert small.frontier_[-1]["score"] == small.leaderboard_[0]["score"] == small.best_score_
+    assert all(row in small.leaderboard_ for row in small.frontier_)
+
+
+def test_the_figure_shows_all_that_was_tried_and_what_is_beside(small):
+    ridge = (53106, 0.7)
+    line, points, beside = small.plot_frontier({"ridge": ridge}).data
+    assert line.mode == "lines"
+    rows = small.leaderboard_
+    assert list(points.x) == [row["numbers"] for row in rows]
+    assert list(points.y) == [row["score"] for row in rows]
+    assert list(points.text) == [row["name"] for row in rows]
+    assert list(line.x) == [row["numbers"] for row in small.frontier_]
+    assert list(line.y) == [row["score"] for row in small.frontier_]
+    assert ((beside.x[-1], beside.y[-1]), beside.text[-1]) == (ridge, "ridge")
+
+
+def test_the_axes_say_what_they_are(small):
+    figure = small.plot_frontier()
+    assert len(figure.data) == 3
+    assert figure.layout.xaxis.type == "log"
+    assert "numbers" in figure.layout.xaxis.title.text
+    assert figure.layout.yaxis.title.text == "average precision"
+
+
+@pytest.mark.parametrize(
+    "references", [{"ridge": 0.7}, {"ridge": (0, 0.7)}, {"ridge": (1, "good")}, (1, 2), "ridge"]
+)
+def test_references_that_mean_nothing_are_refused(small, references):
+    message = "references must be a dictionary of names, .* pass for instance"
+    with pytest.raises(ValueError, match=message):
+        small.plot_frontier(references)
+
+
+def test_before_a_fit_there_is_nothing_to_draw():
+    for ask in (lambda m: m.frontier_, lambda m: m.plot_frontier()):
+        with pytest.raises(NotFittedError):
+            ask(AutoCompactClassifier())
+
+
+def test_one_model_is_a_frontier():
+    row = {"name": "one", "numbers": 5, "score": 0.5, "deviation": 0.1}
+    line, points = draw_frontier([row], {}, "micro_f1").data
+    assert list(line.x) == list(points.x) == [5]

@@ -1,0 +1,205 @@
+"""Scores of ShortlistClassifier: its looks one after the other, with nothing left over."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.special import expit, logit
+
+from compactlearn import CMLLClassifier, ShortlistClassifier
+from compactlearn.datasets import load
+from compactlearn.shortlist._candidates import Candidates
+from compactlearn.shortlist._cooccurrence_reranking import Company
+from compactlearn.shortlist._label_reranking import OFFSET
+from tests.makers import make_data
+
+SINGLE = 5e-6  # the looks are in single precision
+
+
+@pytest.fixture(scope="module")
+def enron():
+    return load("enron")
+
+
+@pytest.fixture(scope="module", params=["all", "few", "no neighbours"])
+def model(request, enron):
+    settings = {"all": {}, "few": {"n_candidates": 12}, "no neighbours": {"n_neighbors": 0}}
+    model = ShortlistClassifier(random_state=0, C=1.0, **settings[request.param])
+    return model.fit(enron.X[:200], enron.Y[:200])
+
+
+def total(one):
+    return one.base + sum(term.contribution for term in one.terms)
+
+
+def of_kind(one, kind):
+    return {term.name: term for term in one.terms if term.kind == kind}
+
+
+def test_terms_add_up_to_the_score(model, enron):
+    X = enron.X[300:320]
+    scores = model.decision_function(X)
+    why = model.explain(X, k=None)
+    given = model.predict(X)
+    assert [(one.row, int(one.label)) for one in why if one.predicted] == list(
+        zip(*given.nonzero(), strict=True)
+    )
+    for one in why:
+        assert one.score == scores[one.row, int(one.label)]
+        assert total(one) == pytest.approx(one.score, abs=SINGLE)
+        assert abs(one.rest) < SINGLE
+    for one in model.explain(X, k=4):
+        assert total(one) + one.rest == pytest.approx(one.score, abs=1e-9)
+
+
+def test_all_labels_and_those_that_are_no_candidates(model, enron):
+    X = enron.X[300:306]
+    stored = model.decision_function(X)
+    order = np.argsort(-model._dense(X), axis=1, kind="stable")
+    why = model.explain(X, range(53), k=None)
+    absent = [one for one in why if stored[one.row, int(one.label)] == 0]
+    assert bool(absent) == (model.n_candidates_ < 53)
+    for one in why:
+        assert total(one) == pytest.approx(one.score, abs=SINGLE)
+        if one in absent:
+            (term,) = one.terms
+            assert (term.name, one.base) == ("no candidate", 0.0)
+    for row in range(6):  # what is explained ranks the labels as predict_topk does
+        scores = {int(one.label): one.score for one in why.of_row(row)}
+        assert sorted(scores, key=lambda j: -scores[j]) == order[row].tolist()
+
+
+def test_features_and_likely_labels_share_one_slope(model, enron):
+    """The second look is a sum, and all its terms go through the same function."""
+    n_features = enron.X.shape[1]
+    names = enron.feature_names
+    for one in model.explain(enron.X[300:310], k=None, feature_names=names):
+        weights = model.coef_[[int(one.label)]].toarray()[0]
+        x = enron.X[[300 + one.row]].toarray()[0]
+        x = x / np.linalg.norm(x)
+        slopes = [
+            term.contribution / (x[names.index(word)] * weights[names.index(word)])
+            for word, term in of_kind(one, "feature").items()
+        ]
+        slopes += [
+            term.contribution / (term.value * weights[n_features + int(label)] / np.sqrt(model.C_))
+            for label, term in of_kind(one, "label").items()
+        ]
+        assert len(slopes) > 3
+        np.testing.assert_allclose(slopes, slopes[0], rtol=1e-4)
+
+
+def test_words_that_have_no_weight_are_no_terms(model, enron):
+    for one in model.explain(enron.X[300:305], k=None):
+        weights = model.coef_[[int(one.label)]].toarray()[0]
+        assert all(weights[int(term.name[1:])] for term in of_kind(one, "feature").values())
+
+
+def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
+    """It depends on the label alone, and is what all looks say of the base's numbers."""
+    bases = {}
+    for one in model.explain(enron.X[300:330], k=None):
+        bases.setdefault(one.label, []).append(one.base)
+    assert max(len(values) for values in bases.values()) > 3
+    for label, values in bases.items():
+        np.testing.assert_allclose(values, values[0], atol=1e-9)
+        j = np.array([int(label)])
+        usual = Candidates(
+            np.array([0, 1]), j, model._first.centres[j], np.zeros(1, np.float32), 53
+        )
+        first = model._first.log_odds(usual).astype(float)
+        margin = model._second.intercepts[j] + OFFSET * first
+        numbers = model._company.numbers(usual, margin, first)
+        # No company: what a candidate cannot do without is then itself.
+        assert values[0] == pytest.approx(float(model._third.scores(numbers)[0]), abs=1e-5)
+
+
+def test_the_first_look_is_a_sum_of_three(model, enron):
+    looked = model._looked(model._prepare(enron.X[300:330]))
+    pairs = np.arange(looked.log_odds.size)
+    said, retriever, neighbours = model._first.parts(looked.candidates, pairs)
+    np.testing.assert_allclose(said + retriever + neighbours, looked.log_odds, atol=1e-5)
+    assert not neighbours[looked.candidates.votes == 0].any()
+    assert (neighbours[looked.candidates.votes > 0] != 0).any() == (model.n_neighbors > 0)
+    usual = Candidates(
+        looked.candidates.starts,
+        looked.candidates.labels,
+        model._first.centres[looked.candidates.labels],
+        looked.candidates.votes,
+        53,
+    )
+    assert np.abs(model._first.parts(usual, pairs)[1]).max() < 1e-9
+
+
+def test_company_is_what_other_candidates_change(model, enron):
+    rows = enron.X[300:310]
+    looked = model._looked(model._prepare(rows))
+    p = expit(looked.margins.astype(float))
+    shares = model._company.shares.toarray()
+    named = 0
+    for one in model.explain(rows, k=None):
+        start, stop = looked.candidates.starts[one.row : one.row + 2]
+        labels = looked.candidates.labels[start:stop]
+        own = start + int(np.flatnonzero(labels == int(one.label))[0])
+        numbers = looked.numbers[[own]]
+        alone = numbers.copy()
+        alone[:, 3:] = model._company.alone(looked.margins[[own]])
+        change = float(model._third.scores(numbers)[0]) - float(model._third.scores(alone)[0])
+        company = [of_kind(one, kind) for kind in ("support", "need", "company")]
+        added = sum(term.contribution for kind in company for term in kind.values())
+        assert added == pytest.approx(change, abs=1e-5)
+        for label in company[0]:
+            gives = p[start:stop] * shares[labels, int(one.label)]
+            assert int(label) == labels[gives.argmax()]
+            named += 1
+        for label in company[1]:
+            needed = shares[int(one.label), labels] >= 0.8
+            assert p[start:stop][labels == int(label)] == p[start:stop][needed].min()
+    assert named
+
+
+def test_without_any_company_there_are_no_such_terms():
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.csr_array(np.eye(6)[rng.integers(0, 6, 60)] + 0.1)
+    Y = (X.toarray()[:, :3] > 0.5).astype(int)  # never two labels of a row
+    model = ShortlistClassifier(random_state=0).fit(X, Y)
+    why = model.explain(X[:10], range(3), k=None)
+    assert all(not of_kind(one, kind) for one in why for kind in ("support", "need"))
+    assert max(abs(one.rest) for one in why) < SINGLE
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_of_a_vector(n_classes):
+    X, Y = make_data(60, density=0.7)
+    y = np.minimum(Y[:, 0] + Y[:, 1], n_classes - 1)
+    model = ShortlistClassifier(random_state=0, threshold=0.4).fit(X, y)
+    scores = model.decision_function(X)
+    for one in model.explain(X, k=None):
+        column = scores if n_classes == 2 else scores[:, int(float(one.label))]
+        sign = -1 if n_classes == 2 and float(one.label) == 0 else 1
+        assert one.score == pytest.approx(sign * column[one.row], abs=1e-6)
+        assert total(one) == pytest.approx(one.score, abs=SINGLE)
+
+
+def test_the_retriever_explains_itself(enron):
+    model = ShortlistClassifier(CMLLClassifier(n_label_components=10), random_state=0, C=1.0)
+    model.fit(enron.X[:100], enron.Y[:100])
+    (one,) = model.explain(enron.X[300:301], 12, k=None)
+    (own,) = model.retriever_.explain(enron.X[300:301], 12, k=None)
+    assert of_kind(one, "first look")["the retriever"].value == pytest.approx(own.score, rel=1e-6)
+
+
+def test_who_has_the_last_word():
+    """Label 0 never comes without 1 and 2, and always comes with 3 where that is there."""
+    Y = scipy.sparse.csr_array(np.repeat([[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0]], 20, axis=0))
+    company = Company.of(Y)
+    labels, none = np.arange(4, dtype=np.int32), np.zeros(4, np.float32)
+    candidates = Candidates(np.array([0, 4]), labels, none, none, 4)
+    for chances, support, need in (
+        ([0.5, 0.9, 0.3, 0.6], 3, 2),
+        ([0.5, 0.2, 0.8, 0.001], 2, 3),
+        ([0.5, 0.1, 0.2, 0.4], 3, 1),
+    ):
+        margins = logit(np.array(chances)).astype(np.float32)
+        assert company.who(candidates, margins, 0) == (support, need)
+    alone = Candidates(np.array([0, 1]), labels[:1], none[:1], none[:1], 4)
+    assert company.who(alone, np.zeros(1, np.float32), 0) == (-1, -1)

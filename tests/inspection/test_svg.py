@@ -1,0 +1,230 @@
+"""The writer of SVG, and the kinds of figures drawn with it."""
+
+import itertools
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlearn.inspection.charts import Dot, Series, dot_rows, line_chart, rank_line, scatter
+from compactlearn.inspection.svg import COLOURS, Scale, element, label, marker, short, text_width
+from compactlearn_bench.report.drawing.heat_map import heat_map
+
+BAD = '<script>alert("&1")</script>'
+
+
+def luminance(colour):
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_every_colour_is_seen_on_white(colour):
+    assert 1.05 / (luminance(colour) + 0.05) >= 3
+
+
+@given(st.text())
+def test_any_text_is_only_text(text):
+    printable = "".join(letter for letter in text if letter.isprintable())
+    assert ET.fromstring(label(0, 0, printable)).text in (printable, None)
+    assert ET.fromstring(element("g", id=printable)).get("id") == printable
+
+
+@given(st.floats(-1e6, 1e6))
+def test_coordinates_are_short_and_near(value):
+    assert float(short(value)) == pytest.approx(value, abs=0.005 + 1e-9)
+    assert "e" not in short(value)
+
+
+@given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3), st.integers(3, 8))
+def test_ticks_are_few_and_inside(low, width, count):
+    scale = Scale(low, low + width, 0, 100)
+    ticks = scale.ticks(count)
+    assert 1 <= len(ticks) <= 2 * count + 1
+    for value, _ in ticks:
+        assert -1e-6 <= scale(value) <= 100 + 1e-6
+
+
+@given(st.floats(1e-6, 1e3), st.floats(1.5, 1e9))
+def test_ticks_of_a_logarithmic_scale_are_inside(low, factor):
+    scale = Scale(low, low * factor, 0, 100, log=True)
+    for value, _ in scale.ticks():
+        assert -1e-6 <= scale(value) <= 100 + 1e-6
+
+
+def test_a_scale_around_one_value_has_room():
+    scale = Scale.around([0.5], 0, 100)
+    assert scale(0.5) == pytest.approx(50)
+
+
+def drawings():
+    points = [(0.1, 0.5, 0.1, BAD), (1.0, 0.7, None, "b")]
+    yield line_chart(BAD, [Series(BAD, points, 0, True), Series("B", points, 1)], BAD, BAD)
+    yield line_chart("one", [Series("A", points[:1], 0)], "x", "y", log_x=True)
+    yield line_chart("named", [Series("A", [(0.0, 1.0, None, "t")], 3)], "x", "y", names=[BAD])
+    yield heat_map(BAD, [0.1, 0.2], [0.5, 1.0], [[0.1, math.nan], [0.3, 0.2]], BAD, BAD)
+    yield dot_rows(BAD, [(BAD, [Dot(1.0, BAD), Dot(5.0, "b", 2)]), ("none", [])], BAD)
+    yield scatter(BAD, [Dot(0.1, BAD, 0, 0.2)], BAD, BAD, [(BAD, 0)])
+    yield rank_line(BAD, [BAD, "B", "C"], [1.0, 2.2, 2.8], 1.1, [(1, 2)], "B")
+
+
+@pytest.mark.parametrize("svg", list(drawings()))
+def test_drawings_are_well_formed_and_tell_their_values(svg):
+    root = ET.fromstring(svg)
+    names = {node.tag.rpartition("}")[2] for node in root.iter()}
+    assert "script" not in names
+    assert names <= {"svg", "rect", "text", "line", "path", "g", "title"}
+    points = [node for node in root.iter() if node.get("class") == "pt"]
+    assert points
+    assert all(node.find("{*}title").text for node in points)
+    assert "nan" not in svg
+
+
+@pytest.mark.parametrize("svg", list(drawings()))
+def test_nothing_is_drawn_outside_the_picture(svg):
+    root = ET.fromstring(svg)
+    wide, tall = float(root.get("width")), float(root.get("height"))
+    for node in root.iter():
+        for name, limit in (("x", wide), ("x1", wide), ("x2", wide), ("y", tall), ("y1", tall)):
+            if node.get(name) is not None:
+                assert 0 <= float(node.get(name)) <= limit
+
+
+def test_the_best_tile_has_the_star():
+    svg = heat_map("t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b")
+    least = heat_map(
+        "t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b", greater_is_better=False
+    )
+
+    def framed(text):
+        (frame,) = [n for n in ET.fromstring(text).iter() if n.get("stroke-width") == "2.5"]
+        tiles = [n for n in ET.fromstring(text).iter() if n.get("class") == "pt"]
+        for tile in tiles:
+            if tile[0].get("x") == frame.get("x") and tile[0].get("y") == frame.get("y"):
+                return tile.find("{*}title").text
+        return None
+
+    assert framed(svg) == "a 0.2, b 0.5: 0.4000"
+    assert framed(least) == "a 0.1, b 0.5: 0.1000"
+
+
+def texts(svg):
+    return [n.text for n in ET.fromstring(svg).iter() if n.tag.endswith("}text")]
+
+
+def inside(svg):
+    """Whether every text, by a careful estimate of its width, lies within the picture."""
+    root = ET.fromstring(svg)
+    wide = float(root.get("width"))
+    for node in root.iterfind(".//{*}text"):
+        if node.get("transform") is None:
+            x, long = (
+                float(node.get("x")),
+                text_width(node.text, 0.8 * float(node.get("font-size"))),
+            )
+            start = {None: x, "middle": x - long / 2, "end": x - long}[node.get("text-anchor")]
+            if start < 0 or start + long > wide:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("n_methods", [3, 25, 60])
+def test_ranks_of_many_methods_with_long_names_can_be_read(n_methods):
+    names = [f"method {k} and everything that there is to say about it" for k in range(n_methods)]
+    ranks = [1.0 + k for k in range(n_methods)]
+    svg = rank_line("t", names, ranks, 2.5, [], None)
+    assert inside(svg)
+    shown = [n for n in ET.fromstring(svg).iterfind(".//{*}text") if n.text.isdigit()]
+    places = [float(n.get("x")) for n in shown]
+    assert len(places) >= 3
+    assert all(b - a >= 15 for a, b in itertools.pairwise(places))
+    tips = [n.text for n in ET.fromstring(svg).iterfind(".//{*}title")]
+    assert f"{names[-1]}: average rank {ranks[-1]:.2f}" in tips
+
+
+def test_a_critical_difference_longer_than_the_axis_says_so():
+    long, fits = (
+        texts(rank_line("t", list("abc"), [1.0, 2.0, 3.0], critical, [], None))
+        for critical in (2.5, 1.5)
+    )
+    assert "critical difference 2.50, longer than the axis" in long
+    assert "critical difference 1.50" in fits
+
+
+def test_the_bar_of_the_critical_difference_has_its_length():
+    root = ET.fromstring(rank_line("t", list("abc"), [1.0, 2.0, 3.0], 1.5, [(0, 1)], "a"))
+    lines = root.findall(".//{*}line")
+    (bar,) = [n for n in lines if n.get("y1") == n.get("y2") == "50"]
+    axis = next(n for n in lines if n.get("y1") == n.get("y2") == "84")
+    length, whole = (float(n.get("x2")) - float(n.get("x1")) for n in (bar, axis))
+    assert length == pytest.approx(whole * 1.5 / 2)
+    (group,) = [n for n in lines if n.get("stroke-width") == "4"]
+    assert float(group.get("x2")) - float(group.get("x1")) == pytest.approx(whole / 2 + 8)
+
+
+def test_rows_with_long_names_can_be_read():
+    name = "a method of a very long name, longer than any margin could ever be"
+    assert inside(dot_rows("t" * 200, [(name, [Dot(1.0, "x")])], "x", styles=[(name * 3, 0)]))
+
+
+def test_a_row_has_its_bar_at_the_median():
+    dots = [Dot(x, "") for x in (1.0, 2.0, 6.0, 9.0)]
+    for log in (False, True):
+        root = ET.fromstring(dot_rows("t", [("a", dots)], "x", log_x=log))
+        (bar,) = [n for n in root.iterfind(".//{*}line") if n.get("stroke-width") == "2"]
+        ticks = {n.text: float(n.get("x")) for n in root.iterfind(".//{*}text")}
+        assert ticks["2"] < float(bar.get("x1")) < ticks["5" if log else "6"]
+        if not log:
+            assert float(bar.get("x1")) == pytest.approx(ticks["4"], abs=0.01)
+
+
+def test_styles_of_54_methods_are_told_apart():
+    drawn = {marker(0, 0, style) for style in range(54)}
+    assert len(drawn) == 54
+
+
+def test_a_lonely_line_says_whose_it_is():
+    one = [Series("k-CMLL", [(0.1, 0.5, None, "t"), (0.2, 0.5, None, "u")], 0)]
+    assert "k-CMLL" in texts(line_chart("by frequency", one, "x", "y"))
+    assert "k-CMLL" not in texts(line_chart("enron: of k-CMLL", one, "x", "y"))
+
+
+@given(st.floats(1e-3, 1e6), st.floats(1.05, 1e4))
+def test_a_logarithmic_scale_has_ticks_enough_to_read_a_value_by(low, factor):
+    scale = Scale.around([low, low * factor], 0, 300, log=True)
+    assert len(scale.ticks(6)) >= 2
+
+
+def test_narrow_tiles_have_no_numbers_in_them():
+    many = [k / 30 for k in range(30)]
+    svg = heat_map("t", many, [0.1, 0.2], [many, many], "a", "b")
+    assert not any(text.startswith(".") for text in texts(svg))
+    few = heat_map("t", [0.1, 0.2], [0.1, 0.2], [[0.1, 0.2]] * 2, "a", "b")
+    assert texts(few).count(".100") == 2
+
+
+def test_tiles_stand_where_their_ratios_are_and_the_largest_is_the_lightest():
+    svg = heat_map("t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b")
+    tiles = {n.find("{*}title").text: n[0] for n in ET.fromstring(svg).iterfind(".//{*}g")}
+    low, high = tiles["a 0.1, b 0.5: 0.1000"], tiles["a 0.2, b 0.5: 0.4000"]
+    assert float(low.get("x")) < float(high.get("x"))
+    assert float(low.get("y")) == float(high.get("y")) > float(tiles["a 0.1, b 1: 0.3000"].get("y"))
+    light = {tip: luminance(tile.get("fill")) for tip, tile in tiles.items()}
+    assert [tip[-6:] for tip in sorted(light, key=light.get)] == ["0.1000", "0.2000", "0.3000",
+                                                                  "0.4000"]  # fmt: skip
+    for node in ET.fromstring(svg).iterfind(".//{*}g"):
+        ink, ground = luminance(node[1].get("fill")), luminance(node[0].get("fill"))
+        assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) >= 4.5
+
+
+def test_the_bars_of_a_line_reach_one_deviation_up_and_down():
+    svg = line_chart("t", [Series("t", [(1.0, 0.5, 0.1, ""), (2.0, 0.7, 0.2, "")], 0)], "x", "y")
+    root = ET.fromstring(svg)
+    ticks = {n.text: float(n.get("y")) - 4 for n in root.iterfind(".//{*}text")}  # below its line
+    ways = [n.get("d") for n in root.iterfind(".//{*}g/{*}path[@fill='none']")]
+    low, top = (float(part) for part in ways[0].split("M")[1].split()[1].split("V"))
+    assert low == pytest.approx(ticks["0.4"], abs=0.02)
+    assert top == pytest.approx(ticks["0.6"], abs=0.02)

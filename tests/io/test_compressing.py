@@ -1,0 +1,441 @@
+"""Models in smaller numbers: exact in float64, else within rounding, and as small as they say."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import StandardScaler
+
+from compactlearn import (
+    CMLL,
+    CPLST,
+    PLST,
+    C2AEClassifier,
+    CMLLClassifier,
+    CMLLClassifierCV,
+    CompactClassifier,
+    KernelMap,
+    KernelRegressor,
+    Original,
+    POPClassifier,
+    ShortlistClassifier,
+)
+from compactlearn.io import _compressing as compressing
+from compactlearn.io._compressing import Half
+from compactlearn.metrics import average_precision, ranking_loss, scorer
+from compactlearn.model_selection import GridSearchMoments
+from tests.makers import as_dense, maker, modest, untuned
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*label components were asked for")
+
+make_data = maker(90, 40, 8, mean=1, noise=3, share=0.7, dtype=int)
+X, Y = make_data()
+X_new, Y_new = make_data(30, seed=1)
+
+MODELS = {
+    "linear": CMLLClassifier(),
+    "few codes": CMLLClassifier(None, 2),
+    "few features": CMLLClassifier(2, 6),
+    "as many numbers as will do": CMLLClassifier(3, 3, completion="krylov"),
+    "logistic": CMLLClassifier(decoder="logistic", threshold="per-label"),
+    "learned": CMLLClassifier(decoder="learned", threshold="f1"),
+    "scaled": CMLLClassifier(scale=True),
+    "nothing embedded": CompactClassifier(Original()),
+    "label side": CompactClassifier(PLST(3)),
+    "reduced rank": CompactClassifier(CPLST(2), decoder="logistic", alpha="auto"),
+    "exact kernel": CMLLClassifier(feature_map=KernelMap()),
+    "exact kernel, features kept": CompactClassifier(Original(), feature_map=KernelMap()),
+    "nystroem": CMLLClassifier(
+        feature_map=KernelMap(method="nystroem", n_components=20, random_state=0)
+    ),
+    "foreign map": CMLLClassifier(feature_map=StandardScaler()),
+    "foreign learner": CMLLClassifier(None, 4, regressor=Ridge()),
+    "forest": CMLLClassifier(regressor=RandomForestRegressor(3, random_state=0)),
+    "POP": POPClassifier(random_state=0),
+    "Shortlist": ShortlistClassifier(random_state=0),
+    "C2AE": C2AEClassifier(
+        8, feature_hidden=(32,), label_hidden=(16,), max_epochs=2, dtype="float64", random_state=0
+    ),
+}
+A_FEW = 40 + 20 * 8  # bytes: names, and the identity that takes the place of a decoder
+every_model = pytest.mark.parametrize("name", MODELS)
+ROUNDING = {"float64": 0.0, "float32": 2.0**-24, "float16": 2.0**-11}
+every_type = pytest.mark.parametrize("dtype", ROUNDING)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    models = {}
+
+    def fit(name):
+        if name not in models:
+            models[name] = copy.deepcopy(MODELS[name]).fit(X, Y)
+        return models[name]
+
+    return fit
+
+
+def scores(model, rows=X_new):
+    return as_dense(model.decision_function(rows))
+
+
+# --- the same predictions ------------------------------------------------------------------------
+
+
+@every_model
+def test_nothing_is_rounded_in_float64(fitted, name):
+    model = fitted(name)
+    before = pickle.dumps(model)
+    small = model.compress("float64")
+    np.testing.assert_array_equal(scores(small), scores(model))
+    np.testing.assert_array_equal(as_dense(small.predict(X_new)), as_dense(model.predict(X_new)))
+    assert small.numbers_ == model.numbers_
+    assert small.nbytes_ <= model.nbytes_ + A_FEW
+    assert pickle.dumps(model) == before, "the model itself has changed"
+
+
+@every_model
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_scores_are_those_of_the_model_to_the_accuracy_of_the_type(fitted, name, dtype):
+    model = fitted(name)
+    small = model.compress(dtype)
+    tolerance = {"float32": 1e-4, "float16": 0.05}[dtype]
+    # Candidates that are level may change places in a shortlist, and leaves of a tree be others.
+    loose = name in ("Shortlist", "forest")
+    close = np.abs(scores(small) - scores(model)) <= tolerance * max(1, np.abs(scores(model)).max())
+    assert close.mean() >= (0.95 if loose else 1.0)
+    assert small.numbers_ == model.numbers_
+    if name != "Shortlist":
+        np.testing.assert_array_equal(small.predict(X_new), scores(small) > small.threshold_)
+
+
+@every_type
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+@pytest.mark.parametrize("units", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize(
+    "model",
+    [
+        CompactClassifier(Original(), alpha=1e-9),
+        CMLLClassifier(None, 3, alpha=1e-9),
+        CMLLClassifier(5, 8, alpha=1e-9),
+        CMLLClassifier(6, 6, scale=True),
+    ],
+)
+def test_rounding_is_bounded_by_the_terms_of_a_score(model, units, offset, dtype):
+    """Each stored number is off by its own rounding at most; sums of n terms are taken in float32.
+
+    Units of features move no bound: the smallest and the largest numbers are rounded alike.
+    """
+    rows, new = units * (X + offset), units * (X_new + offset)
+    model = clone(model).set_params(threshold=0.5).fit(rows, Y)
+    small = model.compress(dtype)
+    terms = np.abs(new) / np.abs(getattr(model, "scale_", 1.0))
+    stages = model._model.linear.factors
+    for factor in stages:
+        terms = terms @ np.abs(factor)
+    constant = np.abs(model._model.offset)
+    inner = model._model.regressor.intercept_
+    constant = constant + np.abs(inner) @ np.abs(as_dense(model._model.decoder))
+    stored = len(stages) * ROUNDING[dtype] + (hasattr(model, "scale_") * ROUNDING[dtype])
+    summed = 0.0 if dtype == "float64" else (X.shape[1] + 12) * 2.0**-24
+    bound = 1.05 * (stored + summed) * terms + 3 * ROUNDING[dtype] * constant
+    assert (np.abs(scores(small, new) - scores(model, new)) <= bound + 1e-300).all()
+
+
+def test_metrics_survive():
+    model = CMLLClassifier(decoder="logistic").fit(X, Y)
+    before = average_precision(Y_new, model.decision_function(X_new))
+    for dtype in ("float32", "float16"):
+        after = average_precision(Y_new, model.compress(dtype).decision_function(X_new))
+        assert after == pytest.approx(before, abs=0.01)
+
+
+# --- bytes ---------------------------------------------------------------------------------------
+
+
+@every_model
+def test_a_smaller_type_is_smaller(fitted, name):
+    model = fitted(name)
+    sizes = [model.nbytes_]
+    for dtype in ROUNDING:
+        small = model.compress(dtype)
+        sizes.append(small.nbytes_)
+        saved = len(pickle.dumps(small))
+        assert small.nbytes_ <= saved <= small.nbytes_ + 7000
+    assert sizes[1] <= sizes[0] + A_FEW
+    assert sizes[3] < sizes[2] < sizes[1]
+    if name not in ("forest", "foreign learner", "foreign map", "Shortlist", "POP"):
+        assert sizes[-1] < sizes[1] / 2
+
+
+def test_bytes_of_a_linear_model_are_those_of_its_numbers():
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(150, 2000))
+    model = CompactClassifier(PLST(5), threshold=0.5).fit(wide, np.tile(Y, (2, 5))[:150])
+    for dtype, size in (("float64", 8), ("float32", 4), ("float16", 2)):
+        found = model.compress(dtype).nbytes_
+        assert size * model.numbers_ <= found <= 1.1 * size * model.numbers_ + 5000
+
+
+@pytest.mark.parametrize(
+    ("d", "m", "lost"),
+    [
+        (2, 8, {"predict_codes"}),  # 40 x 2, 2 x 8
+        (8, 2, {"transform"}),  # 40 x 2, 2 x 8
+        (None, 2, set()),
+        (None, None, set()),
+    ],
+)
+def test_matrices_are_multiplied_out_where_that_leaves_fewer_numbers(d, m, lost):
+    model = CMLLClassifier(d, m, completion="variance").fit(X, Y)
+    small = model.compress("float64")
+    stored = small._model
+    parts = (stored.projection, stored.regressor.coef_, stored.decoder)
+    entries = sum(part.size for part in parts if part is not None and not sp.issparse(part))
+    assert entries + Y.shape[1] == model.numbers_
+    for method in ("transform", "predict_codes"):
+        if method in lost:
+            with pytest.raises(AttributeError, match=f"no {method}: .*multiplied out"):
+                getattr(small, method)(X_new)
+        else:
+            np.testing.assert_allclose(
+                getattr(small, method)(X_new), getattr(model, method)(X_new), atol=1e-14
+            )
+    if "transform" in lost:
+        with pytest.raises(AttributeError, match="multiplied out"):
+            small.get_feature_names_out()
+
+
+def test_sums_of_rows_are_dropped():
+    model = CMLLClassifier(threshold=0.5).partial_fit(X, Y)
+    small = model.compress("float64")
+    assert small.nbytes_ < model.nbytes_ / 2
+    with pytest.raises(ValueError, match="partial_fit"):
+        small.partial_fit(X, Y)
+
+
+def test_the_autoencoder_drops_the_network_of_labels(fitted):
+    small = fitted("C2AE").compress()
+    assert small.networks_.flat.size == small.numbers_
+    with pytest.raises(AttributeError, match="no network from labels"):
+        small.encode(Y)
+    np.testing.assert_allclose(small.transform(X_new), fitted("C2AE").transform(X_new), atol=1e-5)
+
+
+def test_bytes_of_weights_are_those_stored(fitted):
+    model = fitted("POP")
+    full, half = model.size_, model.compress("float16").size_
+    assert full - half == pytest.approx(6 * model.numbers_, abs=10)
+
+
+# --- a model like others -------------------------------------------------------------------------
+
+
+@every_model
+@every_type
+def test_it_survives_a_pickle_to_the_bit(fitted, name, dtype):
+    small = fitted(name).compress(dtype)
+    fresh = pickle.loads(pickle.dumps(small))
+    again = pickle.loads(pickle.dumps(fresh))
+    for other in (fresh, again, copy.deepcopy(small), copy.copy(small)):
+        np.testing.assert_array_equal(scores(other), scores(small))
+        assert other.compression_ == small.compression_
+        assert other.nbytes_ == small.nbytes_
+    assert small.compress(dtype).nbytes_ == small.nbytes_
+    np.testing.assert_array_equal(scores(small.compress(dtype)), scores(small))
+
+
+@every_model
+def test_it_is_fitted_again_as_any(fitted, name):
+    model = fitted(name)
+    small = model.compress("float16")
+    assert clone(small).get_params().keys() == model.get_params().keys()
+    small.fit(X, Y)
+    assert not hasattr(small, "compression_")
+    np.testing.assert_array_equal(scores(small), scores(model))
+    assert small.nbytes_ == model.nbytes_
+
+
+def test_the_best_of_a_search():
+    for search in (
+        CMLLClassifierCV(alphas=(1.0, 10.0), cv=2),
+        GridSearchMoments(CMLLClassifier(), {"alpha": [1.0, 9.0]}, cv=2),
+    ):
+        search.fit(X, Y)
+        small = search.compress("float16", X_new, Y_new)
+        assert isinstance(small, CMLLClassifier)
+        assert small.compression_["bytes_before"] == search.best_estimator_.nbytes_
+
+
+@pytest.mark.parametrize("classes", [["a", "b"], [1.0, 2049.0, 1e5 + 1]])
+def test_classes_keep_their_names(classes):
+    y = np.array(classes)[np.argmax(X[:, : len(classes)], axis=1)]
+    model = CMLLClassifier().fit(X, y)
+    small = model.compress("float16")
+    np.testing.assert_array_equal(small.classes_, model.classes_)
+    assert set(small.predict(X_new)) <= set(classes)
+
+
+def test_threshold_that_was_given_is_not_touched():
+    thresholds = np.linspace(0.1, 0.9, 8)
+    model = CMLLClassifier(threshold=thresholds).fit(X, Y)
+    small = model.compress("float16")
+    np.testing.assert_array_equal(small.threshold, thresholds)
+    np.testing.assert_allclose(small.threshold_, thresholds, rtol=1e-3)
+
+
+# --- what it costs -------------------------------------------------------------------------------
+
+
+def test_the_report(fitted):
+    model = fitted("logistic")
+    plain = model.compress("float16")
+    assert plain.compression_ == {
+        "dtype": "float16",
+        "bytes_before": model.nbytes_,
+        "bytes_after": plain.nbytes_,
+    }
+    small = model.compress(np.float16, X_new, Y_new)
+    assert small.compression_["scoring"] == "average_precision"
+    assert small.compression_["before"] == average_precision(Y_new, scores(model))
+    assert small.compression_["after"] == average_precision(Y_new, scores(small))
+    losses = model.compress("float16", X_new, Y_new, scoring=scorer("ranking_loss")).compression_
+    assert losses["scoring"] == "ranking_loss"
+    assert losses["before"] == ranking_loss(Y_new, scores(model))
+
+
+@every_model
+def test_every_model_reports(fitted, name):
+    report = fitted(name).compress("float64", X_new, Y_new).compression_
+    assert (
+        report["before"]
+        == report["after"]
+        == fitted(name).evaluate(X_new, Y_new)["average_precision"]
+    )
+
+
+def test_a_metric_with_options_and_a_vector_of_classes(fitted):
+    judge = scorer("precision_at_k", k=2)
+    report = fitted("linear").compress("float64", X_new, Y_new, scoring=judge).compression_
+    assert report["before"] == report["after"] == judge(fitted("linear"), X_new, Y_new)
+    judge = scorer("ranking_loss", convention="sklearn")
+    report = fitted("linear").compress("float64", X_new, Y_new, scoring=judge).compression_
+    assert report["before"] == -judge(fitted("linear"), X_new, Y_new)
+    y = np.argmax(X[:, :3], axis=1)
+    model = CMLLClassifier().fit(X, y)
+    report = model.compress("float64", X, y, scoring="one_error").compression_
+    assert report["after"] == pytest.approx(1 - model.score(X, y))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float128", "half", None, 7, np.int32, float("nan")])
+def test_other_types_are_refused(fitted, dtype):
+    if dtype == "half":  # numpy's other name
+        assert fitted("linear").compress(dtype).compression_["dtype"] == "float16"
+        return
+    with pytest.raises(ValueError, match=r"'float64', 'float32' or 'float16', and was given"):
+        fitted("linear").compress(dtype)
+
+
+def test_rows_without_labels_are_refused(fitted):
+    with pytest.raises(ValueError, match="pass both X and Y"):
+        fitted("linear").compress("float32", X_new)
+
+
+def test_a_model_that_is_not_fitted_is_refused():
+    with pytest.raises(NotFittedError):
+        CMLLClassifier().compress()
+
+
+def test_numbers_that_a_type_does_not_have_are_refused():
+    model = CompactClassifier(Original(), alpha=0.0, threshold=0.5).fit(1e-60 * X, Y)
+    with pytest.raises(ValueError, match="too large; use dtype='float64'"):
+        model.compress("float32")
+
+
+# --- halves --------------------------------------------------------------------------------------
+
+
+@given(
+    shape=st.sampled_from([(0,), (1,), (7,), (0, 3), (5, 1), (6, 4), (3, 0)]),
+    exponent=st.integers(-100, 100),
+    spread=st.integers(0, 12),
+    seed=st.integers(0, 10**6),
+)
+@modest
+def test_halves(shape, exponent, spread, seed):
+    """Eleven digits of every number within eight decades of the largest of its column; rounding
+    twice is rounding once."""
+    rng = np.random.default_rng(seed)
+    array = rng.normal(size=shape) * 2.0**exponent * 2.0 ** rng.integers(-spread, spread + 1, shape)
+    half = Half.of(array)
+    found = half.array()
+    assert found.dtype == np.float32
+    assert half.values.dtype == np.float16
+    assert (np.abs(found - array) <= 2.0**-11 * np.abs(array)).all()
+    again = Half.of(found)
+    np.testing.assert_array_equal(again.values, half.values)
+    np.testing.assert_array_equal(again.exponents, half.exponents)
+
+
+@pytest.mark.parametrize("value", [1.0, 2047.9 / 2048, 1 - 2.0**-13, 65504.0, 1e-30, 1e30])
+def test_halves_at_powers_of_two(value):
+    half = Half.of(np.array([value, value / 3]))
+    again = Half.of(half.array())
+    np.testing.assert_array_equal(again.values, half.values)
+    np.testing.assert_allclose(half.array(), [value, value / 3], rtol=2.0**-11)
+
+
+def test_the_embedding_inside_is_no_second_copy(fitted):
+    small = fitted("few codes").compress("float32")
+    assert not hasattr(small.embedding_, "decoder_")
+    assert small.embedding_.n_label_components_ == 2
+    assert isinstance(small.embedding_, CMLL)
+
+
+# --- kernels, whose terms cancel -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", "cosine", "regressor"])
+@pytest.mark.parametrize("offset", [0.0, 5.0, 100.0])
+@pytest.mark.parametrize("alpha", [1.0, 1e-6])
+def test_scores_of_a_kernel_model_change_by_no_more_than_is_said(kernel, offset, alpha):
+    """On new rows, as a share of the largest score or of 1; else it is kept in a wider type."""
+    rng = np.random.default_rng(0)
+    rows, new = offset + rng.normal(size=(60, 6)), offset + rng.normal(size=(200, 6))
+    labels = (rows[:, :3] > offset).astype(int)
+    if kernel == "regressor":
+        model = untuned(Original(), regressor=KernelRegressor(alpha, gamma=0.2))
+    else:
+        model = untuned(Original(), feature_map=KernelMap(kernel), alpha=alpha)
+    expected = scores(model.fit(rows, labels), new)
+    for dtype, share in compressing.AGREEMENT.items():
+        small = model.compress(dtype)
+        stored = small.compression_["dtype"]
+        assert compressing.TYPES.index(stored) <= compressing.TYPES.index(dtype)
+        most = share * max(1.0, np.abs(expected).max())
+        assert np.abs(scores(small, new) - expected).max() <= most
+        again = pickle.loads(pickle.dumps(small))
+        np.testing.assert_array_equal(scores(again, new), scores(small, new))
+
+
+def test_a_kernel_model_that_keeps_its_scores_is_stored_as_asked(fitted):
+    for name in ("exact kernel", "nystroem"):
+        small = fitted(name).compress("float16")
+        assert small.compression_["dtype"] == "float16"
+        assert small.nbytes_ < 0.3 * fitted(name).nbytes_
+
+
+def test_a_kernel_of_sparse_rows_is_compared_on_them():
+    rows = sp.csr_array(np.where(X > 1, X, 0.0))
+    model = untuned(Original(), feature_map=KernelMap("poly")).fit(rows, Y)
+    small = model.compress("float16")
+    share = compressing.AGREEMENT["float16"] * max(1.0, np.abs(scores(model, rows)).max())
+    assert np.abs(scores(small, rows) - scores(model, rows)).max() <= share

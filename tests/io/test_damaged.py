@@ -1,0 +1,491 @@
+"""Whatever is wrong with a file, it is said in a sentence, by one exception, and nothing else
+happens."""
+
+import copy
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from compactlearn import (
+    CMLLClassifier,
+    CompactClassifier,
+    ModelFileError,
+    Original,
+    load_model,
+    save_model,
+)
+from compactlearn.io import _model_file as model_file
+from compactlearn.io._sparse import checked_parts
+from compactlearn.io._trees import depth_of
+from tests.io.mutations import put_together, sealed, taken_apart
+from tests.io.stored_models import X, Y, fitted, new_rows
+from tests.makers import modest
+
+ROOT = Path(__file__).resolve().parents[2]
+BAD = 3  # a percentage: of what is loaded and should not have been, most raises when it predicts
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The bytes of a small file, and a place for damaged ones."""
+    path = tmp_path_factory.mktemp("files") / "model"
+    CompactClassifier(Original()).fit(X[:, :2], Y[:, :2]).save(path)
+    return path.read_bytes(), path
+
+
+def refusal(path, content, **how):
+    path.unlink(missing_ok=True)  # a disk is slow to write over a file
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match=r"\.$") as caught:
+        load_model(path, **how)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def refused_by_both(model, path, said):
+    """A model that cannot be loaded is not saved, and a file of it that was forged not loaded."""
+    path.write_text("the old file")
+    with pytest.raises(ModelFileError, match=f"(?s)was not saved.*{said}.*is as it was before"):
+        save_model(model, path)
+    assert [part.name for part in path.parent.iterdir()] == [path.name]
+    assert path.read_text() == "the old file"
+    with open(path, "wb") as stream:
+        model_file.write(stream, model, "model", "0")
+    with pytest.raises(ModelFileError, match=said):
+        load_model(path)
+
+
+# --- accidents -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_one_flipped_bit_at_every_place(small):
+    content, path = small
+    rng = np.random.default_rng(0)
+    for place in range(len(content)):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << rng.integers(8)
+        refusal(path, bytes(damaged))
+
+
+@modest
+@given(data=st.data())
+def test_any_change_of_bytes(small, data):
+    content, path = small
+    place = data.draw(st.integers(0, len(content) - 1))
+    length = data.draw(st.integers(0, 40))
+    other = data.draw(st.binary(max_size=40))
+    changed = content[:place] + other + content[place + length :]
+    if changed != content:
+        refusal(path, changed, memory_map=data.draw(st.booleans()))
+
+
+def test_spaces_of_the_header_count_too(small):
+    content, path = small
+    place = int.from_bytes(content[:8], "little") + 7
+    assert content[place] == ord(" ")
+    changed = content[:place] + b"\n" + content[place + 1 :]
+    assert "digest of its header" in refusal(path, changed)
+
+
+def test_a_file_that_is_cut_off_or_goes_on(small):
+    content, path = small
+    for length in (0, 1, 7, 8, 9, 100, len(content) // 2, len(content) - 1):
+        refusal(path, content[:length])
+    for more in (b"\0", b" ", content):
+        assert "bytes" in refusal(path, content + more)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (pickle.dumps({"a": 1}), "a pickle, which would have to be executed"),
+        (b"PK\x03\x04" + b"\0" * 60, "a zip archive"),
+        (b"", "is empty"),
+        (b"hello", "no model file"),
+        (b"\xff" * 64, "no model file"),
+        ((2**62).to_bytes(8, "little") + b"{}", "no model file"),
+        ((16).to_bytes(8, "little") + b"[" * 16, "no model file"),
+        ((60_000).to_bytes(8, "little") + b'{"a":' + b"[" * 59_995, "header cannot be read"),
+        ((2).to_bytes(8, "little") + b"{}", "header cannot be read"),
+        ((25).to_bytes(8, "little") + b'{"__metadata__":{"a":"b"}}'[:25], "header cannot be read"),
+        ((26).to_bytes(8, "little") + b'{"__metadata__":{"a":"b"}}', "none that holds a model"),
+        ((24).to_bytes(8, "little") + b'{"__metadata__":{"a":1}}', "no texts that say"),
+        ((30).to_bytes(8, "little") + b'{"a":NaN,"__metadata__":{}}   ', "NaN is no number"),
+        (
+            (36).to_bytes(8, "little") + b'{"__metadata__":{},"__metadata__":{}}'[:36],
+            "header cannot",
+        ),
+    ],
+)
+def test_what_is_no_model_file(tmp_path, content, said):
+    assert said in refusal(tmp_path / "file", content)
+
+
+@pytest.mark.parametrize("digest", ["\ud800" * 64, "é" * 64, "0" * 63, "G" * 64, ""])
+def test_a_header_digest_that_is_none(small, digest):
+    content, path = small
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    header["__metadata__"]["header_digest"] = digest
+    text = json.dumps(header).encode()
+    changed = len(text).to_bytes(8, "little") + text + content[8 + length :]
+    assert "digest of its header" in refusal(path, changed)
+
+
+def test_a_version_of_lone_surrogates(small):
+    content, path = small
+    about, arrays, description = taken_apart(content)
+    description["root"] = None
+    changed = put_together({**about, "library_version": "\ud800\x1b[2J"}, arrays, {})
+    refusal(path, changed).encode()  # it can be printed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="opens a pipe at both ends")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_is_not_read(tmp_path, linked):
+    """Nothing is waited for: a pipe that nobody writes to would never answer."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    if linked:
+        path = tmp_path / "link"
+        path.symlink_to("pipe")
+    pipe = os.open(path, os.O_RDWR)
+    try:
+        os.write(pipe, bytes(100))
+        with pytest.raises(ModelFileError, match="is a folder, device or pipe; pass the path of"):
+            load_model(path)
+        assert os.read(pipe, 200) == bytes(100)
+        with pytest.raises(OSError, match="cannot be replaced by a file"):
+            fitted("linear").save(path)
+    finally:
+        os.close(pipe)
+    assert path.is_fifo()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_device_is_not_read():
+    with pytest.raises(ModelFileError, match="is a folder, device or pipe; pass the path of"):
+        load_model("/dev/zero")
+
+
+def test_a_pickle_and_a_zip_are_not_opened(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "sprung"), "w"))
+
+    refusal(tmp_path / "file", pickle.dumps(Trap()))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.pkl", pickle.dumps(Trap()))
+    refusal(tmp_path / "file", packed.getvalue())
+    assert not (tmp_path / "sprung").exists()
+
+
+# --- claims --------------------------------------------------------------------------------------
+
+
+def test_versions(small):
+    content, path = small
+    about, arrays, description = taken_apart(content)
+    newer = {**about, "format_version": "2", "library_version": "7.1"}
+    message = refusal(path, put_together(newer, arrays, description))
+    assert "version '2'" in message
+    assert "'7.1'" in message
+    assert "install a newer compactlearn" in message
+    description["things"][0][0] = "QuantumClassifier"
+    message = refusal(path, put_together(about, arrays, description))
+    assert "type 'QuantumClassifier'" in message
+    assert "install a newer one" in message
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"dtype": "F64", "shape": [2**62], "data_offsets": [0, 8]},
+        {"dtype": "F64", "shape": [2**32, 2**32], "data_offsets": [0, 0]},  # 2**64 wraps to 0
+        {"dtype": "F64", "shape": [0, 2**62], "data_offsets": [0, 0]},
+        {"dtype": "F64", "shape": [-1], "data_offsets": [0, -8]},
+        {"dtype": "F64", "shape": [-1, -1], "data_offsets": [0, 8]},
+        {"dtype": "F64", "shape": [1], "data_offsets": [8, 16]},
+        {"dtype": "F64", "shape": [1], "data_offsets": [-8, 0]},
+        {"dtype": "F64", "shape": [2**40], "data_offsets": [0, 2**43]},
+        {"dtype": "F64", "shape": [True], "data_offsets": [0, 8]},
+        {"dtype": "F64", "shape": [1.0], "data_offsets": [0, 8]},
+        {"dtype": "F64", "shape": 1, "data_offsets": [0, 8]},
+        {"dtype": "F64", "shape": [1], "data_offsets": [0, 8, 9]},
+        {"dtype": "F65", "shape": [1], "data_offsets": [0, 8]},
+        {"dtype": ["F64"], "shape": [1], "data_offsets": [0, 8]},
+        {"dtype": "O", "shape": [1], "data_offsets": [0, 8]},
+        {"dtype": "F64", "shape": [1] * 60, "data_offsets": [0, 8]},
+        {"dtype": "F64", "shape": [1]},
+        [],
+        None,
+    ],
+)
+def test_claims_about_arrays(small, claim):
+    """Nothing of the size that is claimed is asked for."""
+    content, path = small
+    about, _, _ = taken_apart(content)
+    names = {"a": ("", [], b"x" * 8)}
+    tracemalloc.start()
+    message = refusal(path, sealed({"a": claim}, about, b"x" * 8, names))
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()
+    assert "makes no sense" in message or "and it has 8 for them" in message
+
+
+def test_arrays_that_overlap_or_leave_a_gap(small):
+    content, path = small
+    about, _, _ = taken_apart(content)
+    two = {name: ("U8", [4], b"abcd") for name in "ab"}
+    for begin in (0, 2, 5):
+        header = {
+            "a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]},
+            "b": {"dtype": "U8", "shape": [4], "data_offsets": [begin, begin + 4]},
+        }
+        assert "makes no sense" in refusal(path, sealed(header, about, b"abcd" * 3, two))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"thing": 99}, "refers to a part that is not there"),
+        ({"thing": -1}, "refers to a part that is not there"),
+        ({"array": "99"}, "99"),
+        ({"import": "os"}, "import"),
+        ({"type": "os.system"}, "os.system"),
+        ({"texts": "description"}, "where texts should"),
+        ({"texts": "description", "shape": [1], "width": 10**12}, "where texts should"),
+        ({"masked": [{"objects": [[1], [1]]}, {"objects": [[1], [1]]}]}, "mask"),
+        ({"objects": [[-1], [1]]}, "negative"),
+        ({"dict": [[[], 1]]}, "unhashable"),
+        ({"scalar": ["float64", "1"]}, "where a number should"),
+        ({"tuple": 5}, "where a list should"),
+        ({"float": "os"}, "os"),
+    ],
+)
+def test_values_that_are_none(small, value, said):
+    content, path = small
+    about, arrays, description = taken_apart(content)
+    description["root"] = value
+    assert said in refusal(path, put_together(about, arrays, description))
+
+
+def test_what_is_no_model(small):
+    content, path = small
+    about, arrays, description = taken_apart(content)
+    labels = [name for name, _ in description["things"]].index("LabelSpace")
+    for root in (5, {"tuple": []}, {"thing": labels}):
+        described = {**description, "root": root}
+        assert "no fitted model" in refusal(path, put_together(about, arrays, described))
+    nested = 1
+    for _ in range(100):
+        nested = [nested]
+    described = {**description, "root": nested}
+    assert "nested too deeply" in refusal(path, put_together(about, arrays, described))
+
+
+@pytest.mark.parametrize("name", ["predict", "__class__", "not a name", "coef_", "fit"])
+def test_no_attribute_takes_the_place_of_a_method(small, name):
+    content, path = small
+    about, arrays, description = taken_apart(content)
+    description["things"][-1][1][name] = 1
+    assert "to be set" in refusal(path, put_together(about, arrays, description))
+
+
+def test_a_parameter_is_missing(small):
+    content, path = small
+    about, arrays, description = taken_apart(content)
+    del description["things"][-1][1]["alpha"]
+    assert "lacks alpha" in refusal(path, put_together(about, arrays, description))
+
+
+def test_n_grams_without_end(small):
+    save_model(fitted("counts"), small[1])
+    about, arrays, description = taken_apart(small[1].read_bytes())
+    (state,) = [s for name, s in description["things"] if name == "sklearn CountVectorizer"]
+    for ends in ([-(2**40), 2], [2, 1], [1], [1, "2"], 1):
+        state["ngram_range"] = {"tuple": ends} if isinstance(ends, list) else ends
+        assert "gram" in refusal(small[1], put_together(about, arrays, description))
+
+
+# --- what compiled code would believe ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("shape", (2, 1)),
+        ("shape", (1, 3)),
+        ("shape", (-2, 3)),
+        ("shape", (2, 3, 1)),
+        ("shape", [2, 3]),
+        ("shape", (2, 2**40)),
+        ("indices", np.array([0, 3], np.int32)),
+        ("indices", np.array([-1, 2], np.int32)),
+        ("indices", np.array([0, 2], np.int64)),
+        ("indices", np.array([0.0, 2.0])),
+        ("indices", np.array([0], np.int32)),
+        ("indices", np.array([[0, 2]], np.int32)),
+        ("indices", [0, 2]),
+        ("indptr", np.array([0, 2], np.int32)),
+        ("indptr", np.array([0, 3, 2], np.int32)),
+        ("indptr", np.array([1, 1, 2], np.int32)),
+        ("indptr", np.array([0, 1, 1], np.int32)),
+        ("indptr", np.array([0, -5, 2], np.int32)),
+    ],
+)
+def test_sparse_matrices(part, value):
+    parts = {
+        "shape": (2, 3),
+        "n_stored": 2,
+        "indices": np.array([0, 2], np.int32),
+        "indptr": np.array([0, 1, 2], np.int32),
+    }
+    assert checked_parts(sp.csr_array, **parts) == (2, 3)
+    with pytest.raises(ModelFileError):
+        checked_parts(sp.csr_array, **{**parts, part: value})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "said"),
+    [
+        ("KeptFeatures", "features_", [0, 1, 2, 3, 12], "features that there are not"),
+        ("KeptFeatures", "features_", [-1, 1, 2, 3, 4], "do not follow one another"),
+        ("KeptFeatures", "features_", [0, 1, 1, 3, 4], "do not follow one another"),
+        ("KeptFeatures", "features_", [0, 1, 2, 3], "the classifier has other features"),
+        ("KeptFeatures", "features_", np.arange(0), "are no places"),
+        ("KeptFeatures", "features_", [0.0, 1.0, 2.0, 3.0, 4.0], "are no places"),
+        ("KeptFeatures", "features_", [[0, 1, 2, 3, 4]], "which does not fit the other parts"),
+        ("KeptFeatures", "classifier_", CMLLClassifier(), "classifier of kept features is none"),
+        ("KeptWeights", "weights_", np.zeros((6, 12)), "the weights are not sparse"),
+        ("KeptWeights", "weights_", sp.csr_array((6, 13)), "the weights of a member has the shape"),
+        ("KeptWeights", "weights_", sp.csr_array((5, 12)), "the intercepts has the shape"),
+        ("KeptWeights", "intercept_", [0.0], "the intercepts has the shape"),
+    ],
+)
+def test_few_features_and_weights(tmp_path, kind, name, value, said):
+    model = copy.deepcopy(fitted("Auto of few features and weights"))
+    parts = [member.model for member in model.blend_.members]
+    parts = [part[-1] if hasattr(part, "steps") else part for part in parts]
+    (part,) = [part for part in parts if type(part).__name__ == kind]
+    setattr(part, name, np.array(value) if isinstance(value, list) else value)
+    refused_by_both(model, tmp_path / "model", said)
+
+
+def test_few_features_and_weights_of_other_labels(tmp_path):
+    model = copy.deepcopy(fitted("Auto of few features and weights"))
+    part = model.blend_.members[-2].model[-1]
+    part.classifier_ = clone(part.classifier).fit(X[:, part.features_], Y[:, :4])
+    refused_by_both(model, tmp_path / "model", "a member has other labels")
+
+
+@modest
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_depth_of_any_tree(n_leaves, seed):
+    """Against the definition, on trees that are grown at random."""
+    rng = np.random.default_rng(seed)
+    left, right, depth = [-1], [-1], [0]
+    while left.count(-1) < n_leaves:
+        leaf = rng.choice([k for k, child in enumerate(left) if child == -1])
+        left[leaf], right[leaf] = len(left), len(left) + 1
+        left += [-1, -1]
+        right += [-1, -1]
+        depth += [depth[leaf] + 1] * 2
+    assert depth_of(np.array(left), np.array(right)) == max(depth)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ([0, -1, -1], [2, -1, -1]),  # for ever
+        ([1, -1, -1], [3, -1, -1]),  # beyond the end
+        ([1, -1, -1], [-1, -1, -1]),  # one side
+        ([1, -1, -1], [1, -1, -1]),  # the same child twice
+        ([1, -1, -1, -1], [2, -1, -1, -1]),  # a node that nobody leads to
+        ([-5, -1, -1], [2, -1, -1]),
+        ([2, -1, 1], [1, -1, 1]),
+    ],
+)
+def test_trees_that_are_none(left, right):
+    with pytest.raises(ModelFileError):
+        depth_of(np.array(left), np.array(right))
+
+
+FORGED = ("multiplied out", "exact kernel", "POP", "Shortlist of few", "C2AE", "counts")
+FORGED += ("forest as learner", "three classes", "scalers first", "nystroem")
+FORGED += ("Auto of few features and weights", "columns")
+
+
+def forged(folder, count):
+    """Load and use so many files with right digests and wrong contents, in another process."""
+    for name in FORGED:
+        save_model(fitted(name), folder / f"{name}.model")
+        rows = new_rows(name)
+        rows = rows.toarray() if sp.issparse(rows) else np.array(rows)
+        np.save(folder / f"{name}.npy", rows)
+    fitted("Shortlist").compress("float16").save(folder / "half.model")
+    np.save(folder / "half.npy", new_rows("Shortlist"))
+    arguments = [sys.executable, "-m", "tests.io.mutations", str(folder), "0", str(count)]
+    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True)
+    seed = (folder / "seed").read_text() if (folder / "seed").exists() else "none"
+    assert done.returncode == 0, f"seed {seed}: {done.stderr[-2000:]}"
+    found = json.loads(done.stdout.splitlines()[-1])  # what was forged may make others print
+    assert sum(found.values()) == count
+    assert found["refused"] > count / 2
+    assert found["raised"] < count * BAD / 100
+
+
+@pytest.mark.slow
+def test_ten_thousand_forged_files_end_no_interpreter(tmp_path):
+    forged(tmp_path, 10_000)
+
+
+# --- digests and large files ---------------------------------------------------------------------
+
+
+def test_digests_of_a_large_file(tmp_path, monkeypatch):
+    """Of a file above the bound small arrays are compared, and large ones if that is asked for."""
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(40, 900)), (rng.random((40, 30)) < 0.4).astype(int)
+    model = CMLLClassifier(20, 10, threshold=np.linspace(0.1, 0.9, 30)).fit(rows, labels)
+    path = tmp_path / "model"
+    model.save(path)
+    content = path.read_bytes()
+    inside_large = content.index(model.embedding_.projection_.tobytes()) + 1000
+    inside_small = content.index(model.threshold_.tobytes()) + 5
+    monkeypatch.setattr("compactlearn.io._tensor_file.ALWAYS_WHOLE", 1000)
+    for place, noticed in ((inside_large, False), (inside_small, True)):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        if noticed:
+            refusal(path, bytes(damaged))
+        else:
+            path.write_bytes(bytes(damaged))
+            assert load_model(path).n_labels_ == 30
+        assert "digest" in refusal(path, bytes(damaged), verify=True)
+    path.write_bytes(content)
+    assert load_model(path, verify=True).n_labels_ == 30
+
+
+@pytest.mark.parametrize("name", ["verify", "memory_map"])
+def test_other_ways_to_load(small, name):
+    content, path = small
+    path.write_bytes(content)
+    for value in ("yes", 1, None):
+        with pytest.raises(ValueError, match=f"{name} must be True, False or 'auto', and is"):
+            load_model(path, **{name: value})

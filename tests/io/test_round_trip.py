@@ -1,0 +1,309 @@
+"""A model that was stored and loaded is the model: to the bit, in all that can be asked of it."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+
+import compactlearn
+from compactlearn import CMLLClassifier, load_model, save_model
+from tests.io.stored_models import (
+    MODELS,
+    SLOW,
+    SPARSE,
+    X,
+    X_new,
+    Y,
+    fitted,
+    new_rows,
+    training_data,
+)
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*label components were asked for"),
+    pytest.mark.filterwarnings("ignore:Found unknown categories"),
+]
+
+METHODS = ("predict", "decision_function", "predict_proba", "transform", "predict_codes")
+every_model = pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in MODELS]
+)
+
+
+def equal(a, b):
+    """Whether two values are the same in type, shape and every bit, and in the order in memory
+    where the second has one."""
+    if type(a) is not type(b):
+        return False
+    if sp.issparse(a):
+        return a.shape == b.shape and all(
+            equal(getattr(a, part), getattr(b, part)) for part in ("data", "indices", "indptr")
+        )
+    if isinstance(a, np.ma.MaskedArray):
+        return equal(a.mask, b.mask) and equal(list(a[~a.mask]), list(b[~b.mask]))
+    if isinstance(a, np.ndarray):
+        same = a.dtype == b.dtype and a.shape == b.shape
+        if a.dtype == object:
+            return same and all(equal(*pair) for pair in zip(a.flat, b.flat, strict=True))
+        order = a.flags.c_contiguous == b.flags.c_contiguous or not b.flags.forc
+        return same and order and a.tobytes() == b.tobytes()
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(equal(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(equal(*pair) for pair in zip(a, b, strict=True))
+    if isinstance(a, float | np.floating):
+        return a == b or (a != a and b != b)
+    if hasattr(a, "tree_"):
+        return equal(a.tree_.__getstate__()["values"], b.tree_.__getstate__()["values"])
+    state = getattr(a, "__dict__", None)
+    if isinstance(state, dict):
+        # Where the sums of partial_fit are not pickled they are not stored, and addresses are no
+        # content.
+        mine, theirs = ({**thing.__getstate__()} for thing in (a, b))
+        for spent in ("_stop_words_id", "_sample_weight", "estimator_params"):
+            mine.pop(spent, None), theirs.pop(spent, None)
+        if mine.pop("vocabulary_", None) != theirs.pop("vocabulary_", None):  # in any order
+            return False
+        return mine.keys() == theirs.keys() and all(equal(mine[key], theirs[key]) for key in mine)
+    return a == b
+
+
+def answers(model, rows):
+    return {
+        name: getattr(model, name)(rows)
+        for name in METHODS
+        if (hasattr(model, name) and not isinstance(model, Pipeline)) or name == "predict"
+        if hasattr(model, name)
+    }
+
+
+@every_model
+def test_every_answer_is_the_same_to_the_bit(name, tmp_path):
+    model, rows = fitted(name), new_rows(name)
+    save_model(model, tmp_path / "model")
+    expected = answers(model, rows)
+    for memory_map in (False, True):
+        loaded = load_model(tmp_path / "model", memory_map=memory_map)
+        assert answers(loaded, rows).keys() == expected.keys()
+        for method, answer in expected.items():
+            assert equal(getattr(loaded, method)(rows), answer), method
+            # Again: nothing that the first answer has made is another thing.
+            assert equal(getattr(loaded, method)(rows), answer), method
+
+
+@every_model
+def test_every_parameter_and_attribute_is_kept(name, tmp_path):
+    model = fitted(name)
+    save_model(model, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert type(loaded) is type(model)
+    assert repr(loaded) == repr(model)
+    if isinstance(model, Pipeline):
+        pairs = zip(loaded.steps, model.steps, strict=True)
+        parts = [(mine[1], theirs[1]) for mine, theirs in pairs]
+    else:
+        parts = [(loaded, model)]
+    for mine, theirs in parts:
+        assert set(vars(mine)) - {"_stop_words_id"} == set(vars(theirs)) - {"_stop_words_id"}
+        assert equal(mine, theirs)
+        # A text that was made on the way counts once now; parts of a table of results are views.
+        if hasattr(theirs, "nbytes_") and not hasattr(theirs, "cv_results_"):
+            assert theirs.nbytes_ - 64 <= mine.nbytes_ <= theirs.nbytes_
+        for attribute in ("numbers_", "label_names_", "threshold_", "coef_"):
+            if hasattr(theirs, attribute):
+                assert equal(getattr(mine, attribute), getattr(theirs, attribute)), attribute
+
+
+@every_model
+def test_saved_again_it_is_the_same_file(name, tmp_path):
+    save_model(fitted(name), tmp_path / "first")
+    save_model(load_model(tmp_path / "first", memory_map=True), tmp_path / "second")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    # A copy of a model is equal to it, and so is its file.
+    save_model(pickle.loads(pickle.dumps(fitted(name))), tmp_path / "third")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "third").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["linear", "logistic", "Shortlist", "POP", "texts", "C2AE"])
+def test_equal_models_make_equal_files(name, tmp_path):
+    model, *_ = MODELS[name]
+    save_model(fitted(name), tmp_path / "first")
+    other = copy.deepcopy(model).fit(*training_data(name))
+    save_model(other, tmp_path / "second")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    other.fit(*training_data(name))  # attributes that were set again are in another order
+    save_model(other, tmp_path / "third")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "third").read_bytes()
+
+
+AGAIN = ("linear", "logistic", "thresholds", "scaled", "FaIE", "exact kernel", "nystroem", "frames")
+AGAIN += (
+    "three classes",
+    "POP",
+    "Shortlist of few",
+    "CMLLClassifierCV",
+    "texts",
+    "foreign learner",
+)
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_clone_of_it_can_be_fitted_again(name, tmp_path):
+    save_model(fitted(name), tmp_path / "model")
+    loaded = load_model(tmp_path / "model", memory_map=True)
+    fresh = clone(loaded).fit(*training_data(name))
+    rows = new_rows(name)
+    for again in (fresh, loaded.fit(*training_data(name))):  # and so can the model itself
+        for method, answer in answers(fitted(name), rows).items():
+            assert equal(getattr(again, method)(rows), answer), method
+
+
+COMPRESSED = ("linear", "logistic", "few features", "exact kernel", "nystroem", "POP", "Shortlist")
+COMPRESSED += ("C2AE", "scaled", "Original", "three classes", "Shortlist of few", "foreign learner")
+COMPRESSED += ("Auto of few features and weights",)
+
+
+@pytest.mark.parametrize("name", [*COMPRESSED, pytest.param("Auto", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_compressed_models(name, dtype, tmp_path):
+    small, rows = fitted(name).compress(dtype), new_rows(name)
+    small.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model", memory_map=True)
+    assert equal(loaded, small)
+    assert loaded.compression_ == small.compression_
+    assert small.nbytes_ - 64 <= loaded.nbytes_ <= small.nbytes_
+    for method in ("predict", "decision_function"):
+        assert equal(getattr(loaded, method)(rows), getattr(small, method)(rows))
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_halves_are_stored_as_halves(tmp_path):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(60, 3000)), (rng.random((60, 40)) < 0.3).astype(int)
+    model = CMLLClassifier(20, 10).fit(rows, labels)
+    sizes = {}
+    for dtype in ("float64", "float32", "float16"):
+        small = model.compress(dtype)
+        small.save(tmp_path / dtype)
+        sizes[dtype] = (tmp_path / dtype).stat().st_size
+        assert sizes[dtype] < small.nbytes_ + 12_000
+    assert sizes["float16"] < 0.30 * sizes["float64"]
+
+
+def test_what_two_parts_share_is_one_thing_again(tmp_path):
+    for name in ("linear", "exact kernel", "forest as learner"):
+        model = fitted(name)
+        model.save(tmp_path / "model")
+        loaded = load_model(tmp_path / "model")
+        assert loaded._model.projection is loaded.embedding_.projection_
+        assert loaded._model.regressor is loaded.regressor_
+        assert loaded._model.labels is loaded._labels
+    assert loaded.nbytes_ == model.nbytes_
+
+
+def test_partial_fit_goes_on(tmp_path):
+    model = CMLLClassifier(threshold=0.5)
+    model.partial_fit(X[:40], Y[:40]).save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model", memory_map=True)
+    model.partial_fit(X[40:], Y[40:])
+    loaded.partial_fit(X[40:], Y[40:])
+    assert equal(loaded.decision_function(X_new), model.decision_function(X_new))
+
+
+def test_what_is_multiplied_out_is_in_the_file(tmp_path):
+    model = fitted("multiplied out")
+    assert model._model.linear.chain.new_numbers  # or this test would show nothing
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    factors = vars(loaded._model)["linear"].factors
+    assert equal(factors, model._model.linear.factors)
+    assert not any(factor.flags.writeable for factor in factors)
+
+
+def test_special_numbers_and_names(tmp_path):
+    model = copy.deepcopy(fitted("linear"))
+    model.strange_ = {
+        "nan": float("nan"),
+        (1, "inf"): [np.inf, -np.inf, -0.0, 5e-324, 2**70, True, None],
+        "scalars": (np.float32(0.1), np.int8(-3), np.bool_(True), np.str_("ä"), np.float64("nan")),
+        "texts": ["\ud800", "\x00", '"', "日本"] * 10,
+        "arrays": (np.array(3.0), np.zeros((0, 3)), np.array([], dtype="<U5"), np.arange(4)[::2]),
+        "wide": np.array(["a", "b"], dtype="<U9"),
+        "turned": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "masked": np.ma.MaskedArray(np.array([1, "a"], dtype=object), [True, False]),
+        "sets": (frozenset({"b", "a"}), {1, 2}),
+        "range": range(1, 9, 2),
+        "empty": ([], (), {}),
+    }
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    model.strange_["arrays"] = (*model.strange_["arrays"][:3], np.arange(4)[::2].copy())
+    assert equal(loaded.strange_, model.strange_)
+    assert np.signbit(loaded.strange_[1, "inf"][2])
+
+
+def test_a_generator_becomes_none_and_that_is_said(tmp_path):
+    model = CMLLClassifier(random_state=np.random.RandomState(0)).fit(X, Y)
+    with pytest.warns(UserWarning, match=r"CMLLClassifier\.random_state.* will be None"):
+        model.save(tmp_path / "model")
+    assert load_model(tmp_path / "model").random_state is None
+
+
+@pytest.mark.slow
+def test_loading_imports_no_torch(tmp_path):
+    fitted("C2AE").save(tmp_path / "model")
+    np.save(tmp_path / "rows.npy", X_new)
+    program = (
+        "import sys, numpy, compactlearn\n"
+        f"model = compactlearn.load_model({str(tmp_path / 'model')!r})\n"
+        f"numpy.save({str(tmp_path / 'scores.npy')!r}, "
+        f"model.decision_function(numpy.load({str(tmp_path / 'rows.npy')!r})))\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert equal(np.load(tmp_path / "scores.npy"), fitted("C2AE").decision_function(X_new))
+
+
+def test_safetensors_reads_it(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    model = CMLLClassifier(None, 3).fit(np.tile(X, 80), Y)
+    model.save(tmp_path / "model")
+    arrays = safetensors.load_file(tmp_path / "model")
+    held = [array.tobytes() for array in arrays.values()]
+    for array in (model.embedding_.decoder_, model.regressor_.coef_.T, model.threshold_):
+        assert np.asarray(array).tobytes() in held or np.ndim(array) == 0
+
+
+@pytest.mark.parametrize("name", ["linear", "Shortlist", "ThresholdTuner", "CMLLClassifierCV"])
+def test_the_method_writes_what_the_function_writes(name, tmp_path):
+    fitted(name).save(str(tmp_path / "method"))
+    compactlearn.save_model(fitted(name), tmp_path / "function")
+    assert (tmp_path / "method").read_bytes() == (tmp_path / "function").read_bytes()
+
+
+def test_every_classifier_and_search_has_it():
+    public = [getattr(compactlearn, name) for name in compactlearn.__all__]
+    public += [
+        getattr(compactlearn.model_selection, n) for n in compactlearn.model_selection.__all__
+    ]
+    for thing in public:
+        if (
+            isinstance(thing, type)
+            and issubclass(thing, BaseEstimator)
+            and hasattr(thing, "predict")
+        ):
+            assert callable(thing.save), thing
+
+
+def test_sparse_rows_of_a_dense_model(tmp_path):
+    model = fitted("linear")
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model", memory_map=True)
+    assert equal(loaded.decision_function(SPARSE), model.decision_function(SPARSE))

@@ -1,0 +1,238 @@
+"""What is refused when a model is saved, and what a kill in the middle of it leaves behind."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import GridSearchCV, RepeatedKFold
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from compactlearn import (
+    CMLLClassifier,
+    CMLLClassifierCV,
+    KernelMap,
+    ModelFileError,
+    load_model,
+    save_model,
+)
+from compactlearn.io._kinds import Kind, allow, known_kinds
+from compactlearn.metrics import scorer
+from tests.io.stored_models import TEXTS, X, Y, fitted
+
+
+def products(A, B):
+    return A @ B.T
+
+
+def split(text):
+    return text.split()
+
+
+class Own(CMLLClassifier):
+    pass
+
+
+def _scaled_by_hand():
+    model = StandardScaler().fit(X)
+    model.note_ = "of mine"
+    return make_pipeline(model, fitted("linear"))
+
+
+REFUSED = {
+    "a kernel function": (
+        lambda: CMLLClassifier(feature_map=KernelMap(products)).fit(X, Y),
+        r"CMLLClassifier\.feature_map\.kernel is a function or class \(products\)",
+    ),
+    "a foreign learner": (
+        lambda: CMLLClassifier(regressor=KNeighborsRegressor()).fit(X, Y),
+        r"CMLLClassifier\.regressor is of the type sklearn\.neighbors\.\S+KNeighborsRegressor",
+    ),
+    "a wrapped foreign learner": (
+        lambda: CMLLClassifier(regressor=GradientBoostingRegressor(n_estimators=1)).fit(X, Y),
+        r"CMLLClassifier\.regressor is of the type sklearn\.ensemble\.\S+GradientBoostingRegressor",
+    ),
+    "a class of the user": (lambda: Own().fit(X, Y), r"Own is of the type tests\.\S+\.Own"),
+    "a function between": (
+        lambda: make_pipeline(FunctionTransformer(np.abs), CMLLClassifier()).fit(X, Y),
+        r"Pipeline\.steps\[0\]\[1\] is of the type sklearn\.preprocessing\.\S+FunctionTransformer",
+    ),
+    "a tokenizer": (
+        lambda: make_pipeline(
+            TfidfVectorizer(tokenizer=split, token_pattern=None), CMLLClassifier()
+        ).fit(TEXTS, Y),
+        r"Pipeline\.steps\[0\]\[1\]\.tokenizer is a function or class \(split\)",
+    ),
+    "a foreign splitter": (
+        lambda: CMLLClassifierCV(alphas=[1.0], cv=RepeatedKFold(n_splits=2, n_repeats=1)).fit(X, Y),
+        r"CMLLClassifierCV\.cv is of the type sklearn\.model_selection\.\S+RepeatedKFold",
+    ),
+    "attributes of the user": (
+        _scaled_by_hand,
+        r"steps\[0\]\[1\]: its type, StandardScaler, .*note_",
+    ),
+    "dates": (
+        lambda: CMLLClassifier(threshold=0.5).fit(X, X[:, 0].astype(int).astype("datetime64[D]")),
+        r"is of NumPy's type datetime64",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_stored_is_named(case, tmp_path):
+    make, which = REFUSED[case]
+    (tmp_path / "model").write_text("the old file")
+    model = make()
+    with pytest.raises(ModelFileError, match=which) as caught:
+        save_model(model, tmp_path / "model")
+    assert "keep the model with skops or joblib" in str(caught.value)
+    assert os.listdir(tmp_path) == ["model"]
+    assert (tmp_path / "model").read_text() == "the old file"
+
+
+def test_what_is_no_fitted_model(tmp_path):
+    with pytest.raises(NotFittedError):
+        CMLLClassifier().save(tmp_path / "model")
+    with pytest.raises(TypeError, match=r"save_model needs a fitted estimator .* was given str"):
+        save_model(str(tmp_path / "model"), fitted("linear"))
+    with pytest.raises(TypeError, match="save_model needs the path of a file, and was given int"):
+        save_model(fitted("linear"), 3)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_foreign_search_has_a_model_to_be_saved(tmp_path):
+    judged = {"cv": 2, "scoring": scorer("average_precision")}
+    search = GridSearchCV(CMLLClassifier(), {"alpha": [1.0, 9.0]}, **judged).fit(X, Y)
+    with pytest.raises(ModelFileError, match="a GridSearchCV; save its best_estimator_"):
+        save_model(search, tmp_path / "model")
+    save_model(search.best_estimator_, tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), search.predict(X))
+
+
+def test_places_that_are_none(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"the folder .* does not exist; make it"):
+        fitted("linear").save(tmp_path / "there is none" / "model")
+    with pytest.raises(OSError, match="directory"):
+        fitted("linear").save(tmp_path)
+    with pytest.raises(FileNotFoundError, match="there is none at"):
+        load_model(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="is a folder; pass the file"):
+        load_model(tmp_path)
+    with pytest.raises(TypeError, match="load_model needs the path of a file"):
+        load_model(fitted("linear"))
+
+
+def test_a_link_stays_one(tmp_path):
+    fitted("linear").save(tmp_path / "model")
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    fitted("logistic").save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert load_model(tmp_path / "model").decoder == "logistic"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_permissions_stay_those_of_the_old_file(tmp_path, mode):
+    for name in ("model", "link"):
+        if name == "link":
+            (tmp_path / "link").symlink_to("model")
+        fitted("linear").save(tmp_path / name)
+        (tmp_path / name).chmod(mode)
+        fitted("logistic").save(tmp_path / name)
+        assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == mode
+
+
+def test_a_mapped_model_outlives_a_new_file(tmp_path):
+    """A file is replaced and never written to: whoever uses the old one is not disturbed."""
+    model = fitted("linear")
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model", memory_map=True)
+    with open(tmp_path / "model", "rb") as old:
+        before = old.read()
+        fitted("logistic").save(tmp_path / "model")
+        old.seek(0)
+        assert old.read() == before
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert load_model(tmp_path / "model").decoder == "logistic"
+
+
+def test_the_table_has_each_name_once():
+    with pytest.raises(ValueError, match="There is a kind of the name 'CMLL' already"):
+        allow(Kind("CMLL", int, vars, dict))
+    assert len(set(known_kinds())) == len(known_kinds())
+
+
+@pytest.mark.parametrize("keep", [0, 100, -1])
+def test_a_disk_that_loses_bytes_leaves_the_old_file(tmp_path, monkeypatch, keep):
+    fitted("linear").save(tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    sync = os.fsync
+
+    def lose(descriptor):
+        sync(descriptor)
+        size = os.fstat(descriptor).st_size
+        os.truncate(descriptor, keep if keep >= 0 else size + keep)
+
+    monkeypatch.setattr(os, "fsync", lose)
+    with pytest.raises(ModelFileError, match="was not saved, since the new file could not be"):
+        fitted("logistic").save(tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == before
+    assert os.listdir(tmp_path) == ["model"]
+
+
+@pytest.mark.slow
+def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path):
+    """At every moment, and so after every kill, there is one of two models, whole."""
+    path = tmp_path / "model"
+    program = (
+        "import sys, numpy as np\n"
+        "from compactlearn import CompactClassifier, Original\n"
+        "rng = np.random.default_rng(0)\n"
+        "X, Y = rng.normal(size=(50, 4000)), (rng.random((50, 40)) < 0.3).astype(int)\n"
+        "models = [CompactClassifier(Original(), alpha=a).fit(X, Y) for a in (1.0, 2.0)]\n"
+        f"models[0].save({str(path)!r})\n"
+        "print('ready', flush=True)\n"
+        "k = 1\n"
+        "while True:\n"
+        f"    models[k % 2].save({str(path)!r})\n"
+        "    k += 1\n"
+    )
+    rng, met = np.random.default_rng(0), set()
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert child.stdout.readline() == b"ready\n"
+    for _ in range(40):  # looked at while it is replaced again and again
+        time.sleep(rng.uniform(0, 0.02))
+        met.add(load_model(path, verify=True).alpha)
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    assert met == {1.0, 2.0}
+    assert load_model(path, verify=True).alpha in met
+    # Many kills, each of a process that has just been made and begins to save at once.
+    started = fitted("linear")
+    for _ in range(30):
+        read, write = os.pipe()
+        pid = os.fork()
+        if not pid:  # the copy: no more than this, and no way back into pytest
+            try:
+                started.save(path)
+                os.write(write, b".")
+                while True:
+                    started.save(path)
+            finally:
+                os._exit(1)
+        time.sleep(rng.uniform(0, 0.03))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(read)
+        os.close(write)
+        assert load_model(path, verify=True).alpha in (1.0, 2.0)

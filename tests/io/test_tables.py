@@ -1,0 +1,263 @@
+"""Tables with categories and missing values: their preparation is stored with the model."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+
+from compactlearn import CMLLClassifier, ModelFileError, load_model, save_model
+from compactlearn.io import _model_file as model_file
+from tests.io.test_round_trip import equal
+from tests.makers import modest
+
+N = 60
+
+
+def table(seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 10, N),
+            "weight": rng.normal(70, 9, N),
+            "city": rng.choice(["Åbo", "Bonn", "", "Cork "], N),
+            "rooms": rng.integers(0, 4, N),
+            "open": rng.random(N) < 0.5,
+            "grade": rng.choice(["a", "b"], N),
+        }
+    )
+    frame.loc[rng.random(N) < 0.2, "age"] = np.nan
+    frame.loc[rng.random(N) < 0.2, "grade"] = None
+    return frame
+
+
+FRAME, NEW = table(0), table(1)
+LABELS = np.random.default_rng(2).integers(0, 2, (N, 3))
+NUMBERS = ["age", "weight", "rooms"]
+IMPUTED = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), RobustScaler())
+CATEGORIES = make_pipeline(
+    SimpleImputer(strategy="constant", fill_value="unknown"),
+    OneHotEncoder(handle_unknown="ignore"),
+)
+
+TABLES = {
+    "usual": ColumnTransformer(
+        [("numbers", IMPUTED, NUMBERS), ("names", CATEGORIES, ["city", "grade"])]
+    ),
+    "by position": ColumnTransformer(
+        [("n", IMPUTED, [0, 1]), ("c", OneHotEncoder(handle_unknown="ignore"), [2])],
+        remainder="drop",
+    ),
+    "the rest as it is": ColumnTransformer(
+        [("n", IMPUTED, ["age"]), ("c", OneHotEncoder(), ["city", "grade", "rooms", "open"])],
+        remainder="passthrough",
+    ),
+    "parts passed and dropped": ColumnTransformer(
+        [
+            ("n", "passthrough", ["weight"]),
+            ("none", "passthrough", []),
+            ("c", "drop", ["city", "grade"]),
+            ("s", MinMaxScaler(), slice("rooms", "open")),
+        ],
+        transformer_weights={"s": 2.0},
+    ),
+    "the rest scaled": ColumnTransformer(
+        [("c", OneHotEncoder(drop="first", sparse_output=False), ["city", "grade"])],
+        remainder=make_pipeline(SimpleImputer(strategy="mean"), StandardScaler()),
+        sparse_threshold=0,
+    ),
+    "rare categories": ColumnTransformer(
+        [
+            (
+                "c",
+                OneHotEncoder(
+                    min_frequency=16, drop="if_binary", handle_unknown="infrequent_if_exist"
+                ),
+                ["city", "rooms", "open"],
+            ),
+        ],
+    ),
+    "given categories": ColumnTransformer(
+        [
+            (
+                "c",
+                OneHotEncoder(
+                    categories=[["", "Bonn", "Cork ", "Åbo"], [0, 1, 2, 3, 4]], dtype=np.float32
+                ),
+                ["city", "rooms"],
+            )
+        ]
+    ),
+    "the most frequent": ColumnTransformer(
+        [
+            ("f", SimpleImputer(strategy="most_frequent"), ["age", "weight"]),
+            ("c", make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()), [5]),
+        ]
+    ),
+    "selected": make_column_transformer(
+        (IMPUTED, make_column_selector(dtype_include="number")),
+        (CATEGORIES, make_column_selector(pattern="city|grade")),
+    ),
+    "an index": ColumnTransformer(
+        [("n", IMPUTED, FRAME.columns[:2]), ("m", StandardScaler(), np.array([3]))]
+    ),
+    "a column of texts": ColumnTransformer(
+        [("t", TfidfVectorizer(analyzer="char"), "city"), ("n", StandardScaler(), ["weight"])],
+        remainder="drop",
+    ),
+    "frames within": ColumnTransformer(
+        [("n", IMPUTED, NUMBERS), ("p", "passthrough", ["open"])]
+    ).set_output(transform="pandas"),
+}  # fmt: skip
+
+pytestmark = pytest.mark.filterwarnings("ignore:Found unknown categories")
+
+
+def fitted(case):
+    return make_pipeline(clone(TABLES[case]), CMLLClassifier(threshold=0.5)).fit(FRAME, LABELS)
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_a_loaded_table_predicts_the_same(case, tmp_path):
+    model = fitted(case)
+    save_model(model, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    for rows in (NEW, NEW[NEW.columns[::-1]]):  # in another order too
+        assert equal(loaded.decision_function(rows), model.decision_function(rows))
+    mine, theirs = loaded[0].get_feature_names_out(), model[0].get_feature_names_out()
+    assert equal(np.asarray(mine), np.asarray(theirs))
+    again = clone(loaded).fit(FRAME, LABELS)
+    assert equal(again.decision_function(NEW), model.decision_function(NEW))
+    save_model(loaded, tmp_path / "second")
+    assert (tmp_path / "second").read_bytes() == (tmp_path / "model").read_bytes()
+    save_model(pickle.loads(pickle.dumps(model)), tmp_path / "third")
+    assert (tmp_path / "third").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_rows_without_names(tmp_path):
+    rows = FRAME[NUMBERS].to_numpy()
+    parts = ColumnTransformer([("n", IMPUTED, [0, 2]), ("p", "passthrough", [1])])
+    model = make_pipeline(parts, CMLLClassifier(threshold=0.5)).fit(rows, LABELS)
+    save_model(model, tmp_path / "model")
+    new = NEW[NUMBERS].to_numpy()
+    assert equal(load_model(tmp_path / "model").predict(new), model.predict(new))
+
+
+def test_rows_of_objects(tmp_path):
+    rows = np.array([["a", 1.0], ["b", np.nan], [np.nan, 2.0]] * 20, dtype=object)
+    for chosen in ([0], [True, False]):
+        parts = ColumnTransformer([("c", OneHotEncoder(), chosen)], remainder=SimpleImputer())
+        model = make_pipeline(parts, CMLLClassifier(threshold=0.5)).fit(rows, LABELS)
+        save_model(model, tmp_path / "model")
+        loaded = load_model(tmp_path / "model")
+        assert equal(loaded.decision_function(rows), model.decision_function(rows))
+
+
+def test_an_encoder_and_an_imputer_by_themselves(tmp_path):
+    for part, rows, new in (
+        (OneHotEncoder(handle_unknown="ignore"), FRAME[["city"]], NEW[["city"]]),
+        (SimpleImputer(keep_empty_features=True), FRAME[NUMBERS], NEW[NUMBERS]),
+    ):
+        model = make_pipeline(part, CMLLClassifier(threshold=0.5)).fit(rows, LABELS)
+        save_model(model, tmp_path / "model")
+        assert equal(load_model(tmp_path / "model").predict(new), model.predict(new))
+
+
+values = st.one_of(st.text(max_size=5), st.sampled_from(["", " ", "\0", "nan", "None"]))
+
+
+@modest
+@given(
+    column=st.one_of(
+        st.lists(values, min_size=20, max_size=20),
+        st.lists(st.integers(-(2**62), 2**62), min_size=20, max_size=20),
+        st.lists(st.floats(allow_infinity=False, width=32), min_size=20, max_size=20),
+        st.lists(st.booleans(), min_size=20, max_size=20),
+    ),
+    common=st.sampled_from([None, 2, 0.3]),
+)
+def test_categories_of_any_kind(tmp_path_factory, column, common):
+    path = tmp_path_factory.getbasetemp() / "categories"
+    path.unlink(missing_ok=True)
+    frame = pd.DataFrame({"c": np.array(column, dtype=object if "" in column else None)})
+    encoder = OneHotEncoder(handle_unknown="ignore", min_frequency=common).fit(frame)
+    model_file.dump(encoder, path, "the encoder", "0")
+    loaded = model_file.restore(path)
+    assert equal(loaded.categories_, encoder.categories_)
+    assert equal(loaded.transform(frame), encoder.transform(frame))
+
+
+# ---- what is refused --------------------------------------------------------------------------
+
+
+def scaled(rows):
+    return rows / 2
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (FunctionTransformer(scaled), r"transformers\[0\]\[1\] is of the type .*FunctionTransf"),
+        (FunctionTransformer(), r"transformers\[0\]\[1\] is of the type .*FunctionTransf"),
+        (SimpleImputer(strategy=np.max), r"strategy"),
+    ],
+)
+def test_functions_are_not_stored(part, said, tmp_path):
+    parts = ColumnTransformer([("n", part, ["weight"])])
+    model = make_pipeline(parts, CMLLClassifier(threshold=0.5)).fit(FRAME, LABELS)
+    with pytest.raises(ModelFileError, match=said):
+        save_model(model, tmp_path / "model")
+
+
+def _encoder(model):
+    return model[0].named_transformers_["c"]
+
+
+FORGED = {
+    "a wider column": lambda m: _encoder(m)._n_features_outs.__setitem__(0, 9),
+    "fewer columns": lambda m: setattr(_encoder(m), "_n_features_outs", [3]),
+    "unsorted numbers": lambda m: _encoder(m).categories_.__setitem__(1, np.array([3, 1, 0, 2])),
+    "no category": lambda m: _encoder(m).categories_.__setitem__(1, np.array([])),
+    "a group out of range": lambda m: setattr(
+        _encoder(m), "_default_to_infrequent_mappings", [np.array([0, 1, 9, 2]), None, None]
+    ),
+    "a category to drop": lambda m: setattr(
+        _encoder(m), "_drop_idx_after_grouping", np.array([7, None, 0], dtype=object)
+    ),
+    "a column that is not there": lambda m: m[0]._transformer_to_input_indices.update(c=[1, 2, 99]),
+    "a part without columns": lambda m: m[0]._transformer_to_input_indices.pop("c"),
+    "too few columns": lambda m: m[0]._transformer_to_input_indices.update(c=[1, 2]),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_what_compiled_code_would_believe(case, tmp_path):
+    model = copy.deepcopy(fitted("rare categories"))
+    FORGED[case](model)
+    with open(tmp_path / "model", "wb") as stream:
+        model_file.write(stream, model, "the model", "0")
+    with pytest.raises(ModelFileError):
+        load_model(tmp_path / "model")
+
+
+def test_objects_that_hash_alike_are_no_categories(tmp_path):
+    model = copy.deepcopy(fitted("rare categories"))
+    alike = [k * (2**61 - 1) for k in range(6_000)]
+    _encoder(model).categories_[0] = np.array(alike, dtype=object)
+    with pytest.raises(ModelFileError, match="'categories_' of OneHotEncoder must be"):
+        save_model(model, tmp_path / "model")

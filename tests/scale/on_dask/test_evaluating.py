@@ -1,0 +1,176 @@
+"""Metrics of a model on Dask are those of all rows at once, and no scores are gathered."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlearn import CMLLClassifier
+from compactlearn.metrics import evaluate
+from compactlearn.metrics._evaluation import Asked
+from compactlearn.metrics._tallies import add_tallies, judged, tally
+from tests.makers import modest
+from tests.scale.on_dask.collections import (
+    KINDS,
+    SIZES,
+    array,
+    collections,
+    frame,
+    make_data,
+)
+
+da = pytest.importorskip("dask.array")
+pytest.importorskip("dask.dataframe")
+
+
+@pytest.mark.parametrize("convention", ["zhang", "sklearn", "mulan"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_metrics_are_those_of_rows_in_memory(kind, convention):
+    X, Y = make_data()
+    rows, labels = collections(X, Y)[kind]
+    model = CMLLClassifier().fit(X, Y)
+    if kind.startswith("frame"):
+        model = CMLLClassifier().fit(rows.compute(), Y)
+        X = rows.compute()
+    asked = {"convention": convention, "train_labels": Y, "k": (1, 2, 50)}
+    if kind == "frames":
+        labels = labels.rename(columns=dict(zip(labels.columns, range(5), strict=True)))
+    expected = model.evaluate(X, Y, **asked)
+    found = model.evaluate(rows, labels, **asked)
+    assert list(found) == list(expected)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("labels", ["matrix", "vector"])
+def test_calibration_of_suggested_labels_is_that_of_rows_in_memory(labels):
+    X, Y = make_data()
+    y = Y if labels == "matrix" else np.array(["a", "b", "c"])[np.arange(90) % 3]
+    model = CMLLClassifier(decoder="logistic").fit(X, y)
+    expected = model.evaluate(X, y)
+    assert {"predicted_overconfidence", "calibration_error_at_1"} <= set(expected)
+    found = model.evaluate(array(X, *SIZES), array(y, 90))
+    assert list(found) == list(expected)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@modest
+@given(
+    n_rows=st.integers(1, 12),
+    n_labels=st.integers(1, 4),
+    cut=st.integers(0, 12),
+    unknown=st.booleans(),
+    convention=st.sampled_from(["zhang", "sklearn", "mulan"]),
+    seed=st.integers(0, 1000),
+)
+def test_tallies_add_up_to_the_metrics(n_rows, n_labels, cut, unknown, convention, seed):
+    rng = np.random.default_rng(seed)
+    Y = rng.integers(0, 2, (n_rows, n_labels)).astype(float)
+    if unknown:
+        Y[rng.random(Y.shape) < 0.3] = np.nan
+    scores = rng.integers(0, 4, Y.shape) / 3 + 0.1  # with ties
+    labels = rng.integers(0, 2, Y.shape)
+    asked = Asked.of(convention, (1, 3), None, n_labels)
+    parts = [slice(0, min(cut, n_rows)), slice(min(cut, n_rows), n_rows)]
+    P = scipy.sparse.csr_array(rng.integers(0, 4, Y.shape) / 3)  # whose zeros are no candidates
+    tallies = [
+        tally(asked, Y[p], scores[p], labels[p], probabilities=P[p])
+        for p in parts
+        if p.stop > p.start
+    ]
+    total = tallies[0] if len(tallies) == 1 else add_tallies(*tallies)
+    expected = evaluate(Y, scores, labels=labels, convention=convention, k=(1, 3), probabilities=P)
+    found = judged(asked, total)
+    assert list(found) == list(expected)
+    np.testing.assert_allclose(list(found.values()), list(expected.values()), rtol=1e-12)
+
+
+def test_rows_with_thousands_of_labels_are_counted_right():
+    """Counts of rows are stored in small numbers, unless they are too large for that."""
+    n_labels = 20_000
+    Y = np.ones((2, n_labels))
+    labels = np.ones((2, n_labels), dtype=int)
+    labels[0, :5] = 0
+    scores = np.linspace(0.1, 0.9, n_labels)[None].repeat(2, 0)
+    asked = Asked.of("zhang", (1,), None, n_labels)
+    expected = evaluate(Y, scores, labels=labels, k=(1,))
+    found = judged(asked, tally(asked, Y, scores, labels))
+    for name in ("micro_f1", "hamming_loss", "example_f1", "subset_accuracy"):
+        assert found[name] == pytest.approx(expected[name], rel=1e-12)
+
+
+def test_unknown_labels_and_masks():
+    X, Y = make_data()
+    model = CMLLClassifier().fit(X, Y)
+    known = np.random.default_rng(0).random(Y.shape) < 0.8
+    expected = model.evaluate(X, np.where(known, Y, np.nan))
+    rows = array(X, *SIZES)
+    gaps = array(np.where(known, Y, np.nan), 90)
+    assert model.evaluate(rows, gaps) == pytest.approx(expected, abs=1e-12)
+    for mask in (known, array(known, 50, 40)):
+        found = model.evaluate(rows, array(Y, *SIZES), mask=mask)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_vector_of_classes():
+    X, _ = make_data()
+    y = np.array(["a", "b", "c"])[np.arange(90) % 3]
+    model = CMLLClassifier().fit(X, y)
+    expected = model.evaluate(X, y, train_labels=y)
+    found = model.evaluate(array(X, *SIZES), array(y, 90), train_labels=y)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("vector", [False, True], ids=["matrix", "vector"])
+def test_the_score_is_that_of_rows_in_memory(vector):
+    X, Y = make_data()
+    y = np.array(["a", "b", "c"])[np.arange(90) % 3] if vector else Y
+    model = CMLLClassifier().fit(X, y)
+    score = model.score(array(X, *SIZES), array(y, *SIZES))
+    assert score == pytest.approx(model.score(X, y), abs=1e-12)
+
+
+def test_names_in_memory():
+    X, _ = make_data()
+    names = [["a", "b"] if row % 3 else ["c"] for row in range(90)]
+    model = CMLLClassifier().fit(X, names)
+    expected = model.evaluate(X, names)
+    assert model.evaluate(array(X, *SIZES), names) == pytest.approx(expected, abs=1e-12)
+    joined = [";".join(row) for row in names]
+    found = model.evaluate(array(X, *SIZES), joined, sep=";")
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_columns_of_a_frame_must_be_those_of_fit():
+    X, Y = make_data()
+    labels = frame(Y, "y")
+    model = CMLLClassifier().fit(frame(X, "x"), labels)
+    with pytest.raises(ValueError, match=r"evaluate needs the columns that fit had"):
+        model.evaluate(frame(X, "x"), labels[labels.columns[::-1]])
+
+
+def test_no_scores_are_gathered():
+    """What comes of a block does not grow with its rows, but for distinct counts of labels."""
+    sizes = []
+    for n in (200, 2000):
+        X, Y = make_data(n=n)
+        scores, labels = X[:, :5], (X[:, :5] > 0.5).astype(int)
+        found = tally(Asked("zhang", (1,)), Y, scores, labels)
+        sizes.append(found.rows.shape[0] + found.by_label.size)
+    assert sizes[1] < 2 * sizes[0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (lambda Y: array(Y[:80], 80), r"must have as many rows as each other, and have 90 and 80"),
+        (lambda Y: array(Y[:, :4], 90), r"one column for each of the 5 labels of fit, and Y has 4"),
+        (lambda Y: array(Y + 1, 90), r"Block \d, .*Every label must be 0 or 1"),
+    ],
+    ids=["rows", "columns", "values"],
+)
+def test_bad_labels_are_a_sentence(labels, sentence):
+    X, Y = make_data()
+    model = CMLLClassifier().fit(X, Y)
+    with pytest.raises(ValueError, match=sentence):
+        model.evaluate(array(X, *SIZES), labels(Y))

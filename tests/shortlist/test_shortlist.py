@@ -1,0 +1,647 @@
+"""ShortlistClassifier: what is a candidate, who has seen what, and what comes out."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import Normalizer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from compactlearn import CMLLClassifier, ShortlistClassifier
+from compactlearn.compact._unit_rows import UnitRows
+from compactlearn.core._seeds import seeded
+from compactlearn.datasets import load
+from compactlearn.decoding._thresholds import tune
+from compactlearn.metrics import average_precision, precision_at_k
+from compactlearn.shortlist import _classifier as shortlist
+from compactlearn.shortlist import _cooccurrence_reranking as third_look
+from compactlearn.shortlist._candidates import Candidates
+from compactlearn.shortlist._classifier import Sizes, _Training, _tuned
+from compactlearn.shortlist._cooccurrence_reranking import Company, ThirdLook
+from compactlearn.shortlist._label_reranking import with_likely_labels
+from compactlearn.shortlist._neighbours import Neighbours
+from compactlearn.shortlist._prior import FirstLook
+
+
+def texts(n=300, n_features=60, n_labels=40, seed=0):
+    """Rows of a few words, which have the labels that their words ask for."""
+    rng = np.random.default_rng(seed)
+    X = sp.csr_array(sp.random(n, n_features, 0.1, random_state=seed, format="csr"))
+    scores = X @ rng.normal(size=(n_features, n_labels)) + 0.1 * rng.normal(size=(n, n_labels))
+    return X, sp.csr_array((scores > np.quantile(scores, 0.93)).astype(int))
+
+
+X, Y = texts()
+
+
+# ---- neighbours -----------------------------------------------------------------------------
+
+
+def literal_votes(X, Z, labels, count, own):
+    similar = (X @ Z.T).toarray()
+    if own:
+        np.fill_diagonal(similar, 0.0)
+    votes = np.zeros((X.shape[0], labels.shape[1]))
+    for i, row in enumerate(similar):
+        best = np.argsort(-row, kind="stable")[:count]
+        best = best[row[best] > 0]
+        if best.size:
+            votes[i] = row[best] ** 2 @ labels[best] / (row[best] ** 2).sum()
+    return votes
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_votes_of_the_nearest_rows(own):
+    rows = sp.csr_array(
+        X.toarray() / np.maximum(1e-9, np.linalg.norm(X.toarray(), axis=1))[:, None]
+    )
+    asked = rows if own else rows[:50]
+    groups = np.arange(rows.shape[0]) if own else None
+    found = Neighbours.of(rows, Y, 7).votes(asked, Y.shape[1], groups=groups)
+    expected = literal_votes(asked, rows, Y.toarray(), 7, own)
+    np.testing.assert_allclose(found.toarray(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_unit_rows_are_those_of_scikit_learn(kind):
+    rows = sp.csr_array(X, dtype=kind, copy=True)
+    rows.data[: rows.indptr[2]] = 0.0
+    for form in (rows, rows.toarray()):
+        found = UnitRows().fit(form).transform(form)
+        expected = Normalizer().fit_transform(form)
+        assert found.dtype == kind
+        if sp.issparse(found):
+            found, expected = found.toarray(), expected.toarray()
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_only_the_labels_of_most_votes_are_named():
+    rows = sp.csr_array(X)
+    every = Neighbours.of(rows, Y, 7).votes(rows, Y.shape[1], groups=np.arange(rows.shape[0]))
+    few = Neighbours.of(rows, Y, 7).votes(rows, 3, groups=np.arange(rows.shape[0]))
+    assert np.diff(few.indptr).max() == 3
+    for i in range(rows.shape[0]):
+        best = np.sort(every[[i]].toarray()[0])[::-1][:3]
+        np.testing.assert_allclose(np.sort(few[[i]].toarray()[0])[::-1][:3], best, atol=1e-6)
+
+
+# ---- candidates and the first look ----------------------------------------------------------
+
+
+def test_candidates_are_those_of_either_source():
+    named = np.array([[2, 0], [1, 3]])
+    scores = np.array([[0.9, 0.1], [0.8, 0.2]])
+    votes = sp.csr_array(np.array([[0.5, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0]]))
+    found = Candidates.of((named, scores), votes, 4)
+    np.testing.assert_array_equal(found.rows, [0, 0, 0, 1, 1])
+    np.testing.assert_array_equal(found.labels, [0, 2, 3, 1, 3])
+    np.testing.assert_allclose(found.retrieved, [0.1, 0.9, np.nan, 0.8, 0.2])
+    np.testing.assert_allclose(found.votes, [0.5, 0.0, 0.25, 0.0, 0.0])
+    truth = sp.csr_array(np.array([[0, 1, 1, 0], [0, 1, 0, 0]]))
+    np.testing.assert_array_equal(found.present(truth), [False, True, False, True, False])
+    missed = found.missed(truth)
+    assert (missed.rows.tolist(), missed.labels.tolist()) == ([0], [1])
+    turned = found.taken(np.array([1, 0]))
+    np.testing.assert_array_equal(turned.labels, [1, 3, 0, 2, 3])
+    again = Candidates.stacked([found.taken(np.array([0])), found.taken(np.array([1]))])
+    np.testing.assert_array_equal(again.labels, found.labels)
+    np.testing.assert_array_equal(again.starts, found.starts)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e4])
+def test_the_units_of_the_retriever_do_not_matter(unit):
+    rng = np.random.default_rng(0)
+    named = np.tile(np.arange(5), (200, 1))
+    scores = rng.normal(size=named.shape)
+    present = (scores + rng.normal(size=scores.shape) > 1).ravel()
+    found = []
+    for values in (scores, unit * scores - 3 * unit):
+        candidates = Candidates.of((named, values), None, 5)
+        look = FirstLook.learn(candidates, present, np.ones(5), seeded(0))
+        found.append(look.log_odds(candidates))
+    np.testing.assert_allclose(found[0], found[1], atol=2e-3)
+    assert np.corrcoef(found[0], scores.ravel())[0, 1] > 0.9
+
+
+def test_the_first_look_is_the_regression_that_was_fitted():
+    """Also where the retriever or the neighbours did not name a label."""
+    rng = np.random.default_rng(2)
+    named = np.array([rng.choice(9, 4, replace=False) for _ in range(100)])
+    votes = sp.csr_array(sp.random(100, 9, 0.4, random_state=0, format="csr"))
+    candidates = Candidates.of((named, rng.normal(size=named.shape)), votes, 9)
+    present = rng.random(candidates.labels.size) < 0.3
+    look = FirstLook.learn(candidates, present, np.arange(9.0), seeded(0))
+    columns = look.columns(candidates, np.arange(present.size))
+    expected = columns @ look.coefficients + look.intercept
+    np.testing.assert_allclose(look.log_odds(candidates), expected, atol=1e-5)
+    assert np.isnan(candidates.retrieved).any()
+
+
+@pytest.mark.parametrize("C", [0.25, 4.0])
+def test_likely_labels_stand_beside_the_features(C):
+    """Their size makes up for C: the penalty of their weights is the same for all C."""
+    named = np.tile(np.arange(3), (2, 1))
+    candidates = Candidates.of((named, np.zeros((2, 3))), None, 3)
+    p = np.array([0.9, 0.04, 0.3, 0.06, 0.01, 0.5])
+    log_odds = np.log(p / (1 - p)).astype(np.float32)
+    features = sp.csr_array(np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32))
+    found = with_likely_labels(features, candidates, log_odds, C).toarray()
+    expected = np.where(p < 0.05, 0.0, p / np.sqrt(C)).reshape(2, 3)
+    np.testing.assert_allclose(found, np.hstack([np.eye(2), expected]), rtol=1e-5)
+
+
+# ---- honesty --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_neighbors", [0, 8])
+def test_rows_of_a_fold_are_new_to_everything(n_neighbors):
+    """Whatever labels they have: the others' start, their weights and these rows' scores stay."""
+    model = ShortlistClassifier(n_neighbors=n_neighbors, n_candidates=12)
+    model._unit_rows = True
+    inside = np.arange(X.shape[0]) % 5 == 0
+    other = Y.toarray()
+    other[inside] = np.random.default_rng(1).random(other[inside].shape) < 0.3
+    found = []
+    for labels in (Y, sp.csr_array(other)):
+        sizes = Sizes(12, 6, 6) if n_neighbors else Sizes(12, 12, 40)
+        looks = model._look(_Training(X, labels, None), model._rows(X), inside, sizes, 1, seeded(0))
+        weights = looks.solved(2.0, ~inside)
+        company = Company.of(sp.csr_array(labels[~inside]))
+        held = looks.held_out(weights, company, inside, 2.0)
+        found.append((held.numbers, weights.coefficients.toarray()))
+    for one, another in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, another)
+
+
+def test_a_row_never_counts_for_itself():
+    """Labels without any relation to the features are not found again in their own rows."""
+    rng = np.random.default_rng(3)
+    noise = sp.csr_array((rng.random((300, 20)) < 0.2).astype(int))
+    model = ShortlistClassifier(random_state=0).fit(X, noise)
+    fresh = texts(seed=9)[0]
+    p = model.predict_proba(fresh).toarray()
+    assert abs(p.mean() - 0.2) < 0.04  # on average as frequent as they are
+    assert p.std() < 0.1
+
+
+def test_some_labels_choose_the_penalty(monkeypatch):
+    model = ShortlistClassifier(n_neighbors=8, n_candidates=12)
+    model._unit_rows = True
+    inside = np.arange(X.shape[0]) % 5 == 0
+    looks = model._look(
+        _Training(X, Y, None), model._rows(X), inside, Sizes(12, 6, 6), 1, seeded(0)
+    )
+    assert looks.some_labels(seeded(1)).size == 40  # so few may all choose
+    monkeypatch.setattr("compactlearn.shortlist._classifier._JUDGING_PAIRS", 700)
+    assert 0 < looks.some_labels(seeded(1)).size < 40
+
+
+# ---- the third look -------------------------------------------------------------------------
+
+
+def literal_numbers(Y, labels, p):
+    """Return support, weakest need, mean, any need and strongest, by loops over a row."""
+    counts = Y.T @ Y
+    share = counts / (np.diag(counts)[:, None] + 1.0)
+    found = []
+    for j in labels:
+        others = [k for k in labels if k != j]
+        support = [p[k] * share[k, j] for k in others if share[k, j] >= 0.1 and p[k] >= 0.01]
+        company = [k for k in others if share[j, k] >= 0.1]
+        needed = [p[k] for k in company if share[j, k] >= 0.8]
+        total = sum(share[j, k] * np.log(max(p[k], 1e-4)) for k in company)
+        mean = total / max(1.0, sum(share[j, k] for k in company))
+        weakest = min(needed, default=p[j])
+        found.append([max(support, default=0.0), weakest, mean, bool(needed), max(p.values())])
+    return np.array(found, dtype=float)
+
+
+@pytest.mark.parametrize("block", [1, 1 << 21])
+def test_what_the_candidates_of_a_row_say_about_each_other(monkeypatch, block):
+    monkeypatch.setattr(third_look, "_BLOCK", block)
+    rng = np.random.default_rng(0)
+    truth = (rng.random((60, 8)) < rng.uniform(0.3, 0.9, 8)).astype(float)
+    truth[:, 1] = 1.0  # no other is there without it
+    candidates = Candidates.of(
+        (np.array([rng.choice(8, 5, replace=False) for _ in range(7)]), np.zeros((7, 5))), None, 8
+    )
+    margins = rng.normal(scale=4.0, size=35)
+    company = Company.of(sp.csr_array(truth))
+    numbers = company.numbers(candidates, margins, -margins)
+    np.testing.assert_allclose(numbers[:, 0], margins)
+    np.testing.assert_allclose(numbers[:, 1], -margins)
+    frequency = np.log((truth.sum(axis=0) + 1) / 61)
+    np.testing.assert_allclose(numbers[:, 2], frequency[candidates.labels])
+    for i in range(7):
+        pairs = slice(candidates.starts[i], candidates.starts[i + 1])
+        p = dict(zip(candidates.labels[pairs], expit(margins[pairs]), strict=True))
+        expected = literal_numbers(truth, candidates.labels[pairs], p)
+        as_odds = [0, 1, 4]
+        expected[:, as_odds] = logit(np.clip(expected[:, as_odds], 1e-4, 1 - 1e-4))
+        np.testing.assert_allclose(numbers[pairs, 3:], expected, rtol=1e-5)
+    assert numbers[:, 6].any()
+
+
+def test_company_of_weighed_rows_is_that_of_repeated_ones():
+    weights = np.arange(300) % 3
+    rows = np.repeat(np.arange(300), weights)
+    weighed, repeated = Company.of(Y, weights), Company.of(sp.csr_array(Y[rows]))
+    np.testing.assert_allclose(weighed.shares.toarray(), repeated.shares.toarray())
+    np.testing.assert_allclose(weighed.frequency, repeated.frequency)
+
+
+def test_the_third_look_reads_what_it_was_taught(monkeypatch):
+    """Margins that are twice too bold are halved, from some of the absent labels as from all."""
+    rng = np.random.default_rng(1)
+    true = rng.normal(-2.0, 2.0, size=20_000)
+    present = rng.random(true.size) < expit(true)
+    numbers = np.zeros((true.size, 8))
+    numbers[:, 0] = 2.0 * true
+    for most in (200_000, 5_000):
+        monkeypatch.setattr(third_look, "_ABSENT", most)
+        look = ThirdLook.learn(numbers, present, np.ones(true.size), seeded(0))
+        usual = np.abs(true + 2.0) < 4.0
+        np.testing.assert_allclose(look.scores(numbers[usual]), true[usual], atol=0.5)
+        expected = look.columns(numbers) @ look.coefficients + look.intercept
+        np.testing.assert_allclose(look.scores(numbers), expected, atol=1e-5)
+    nothing = ThirdLook.learn(numbers, np.zeros(true.size, dtype=bool), present, seeded(0))
+    np.testing.assert_allclose(nothing.scores(numbers), numbers[:, 0], rtol=1e-6)
+
+
+# ---- rare labels, copies, and words that one row has alone ----------------------------------
+
+
+def long_tail(seed, n_rows=900, n_labels=300, n_topics=12, n_features=700):
+    """Rows of one label each, a few frequent and most of one to five rows."""
+    rng = np.random.default_rng(seed)
+    frequency = 1 / np.arange(1, n_labels + 1) ** 1.1
+    labels = rng.choice(n_labels, size=n_rows, p=frequency / frequency.sum())
+    topics = rng.integers(n_features, size=(n_topics, 20))
+    own = rng.integers(n_features, size=(n_labels, 4))
+    words = [
+        np.concatenate(
+            [
+                rng.choice(topics[j % n_topics], 8),
+                rng.choice(own[j], 2),
+                rng.integers(n_features, size=4),
+            ]
+        )
+        for j in labels
+    ]
+    rows = np.repeat(np.arange(n_rows), 14)
+    X = sp.csr_array((np.ones(rows.size), (rows, np.concatenate(words))), (n_rows, n_features))
+    Y = sp.csr_array((np.ones(n_rows, int), (np.arange(n_rows), labels)), (n_rows, n_labels))
+    return X, Y
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rare_labels_are_suggested_no_more_often_than_they_are_right(seed):
+    X, Y = long_tail(seed)
+    train = np.arange(X.shape[0]) % 3 > 0
+    model = ShortlistClassifier(n_candidates=60, random_state=0).fit(X[train], Y[train])
+    top = model.predict_topk(X[~train], 1)[0][:, 0]
+    p = model.predict_proba(X[~train]).max(axis=1).toarray().ravel()
+    right = np.asarray(Y[~train][np.arange(top.size), top]).ravel() > 0
+    rare = np.asarray(Y[train].sum(axis=0)).ravel()[top] <= 3
+    assert p[rare].mean() <= right[rare].mean() + 0.1
+    assert p.mean() <= right.mean() + 0.05
+
+
+@pytest.mark.parametrize("outside", [0, 4, 5])
+def test_labels_with_few_rows_outside_the_fold_keep_its_weights(outside):
+    """Their pairs inside the fold are positive alone, since nothing names them elsewhere."""
+    rng = np.random.default_rng(0)
+    X, Y = sp.csr_array((rng.random((120, 30)) < 0.2).astype(float)), np.zeros((120, 3), dtype=int)
+    inside = np.arange(120) % 5 == 0
+    Y[np.flatnonzero(inside)[:6], 0] = Y[np.flatnonzero(~inside)[:outside], 0] = 1
+    Y[::2, 1] = Y[::3, 2] = 1
+    model = ShortlistClassifier(n_neighbors=8)
+    model._unit_rows = True
+    data = _Training(X, sp.csr_array(Y), None)
+    looks = model._look(data, model._rows(X), inside, Sizes(3, 2, 1), 1, seeded(0))
+    start = looks.solved(1.0, ~inside)
+    final = looks.solved_again(1.0, ~inside, start)
+    same = (final.coefficients != start.coefficients)[[0]].nnz == 0
+    assert same == (outside < 5)
+    assert (final.coefficients != start.coefficients)[[1]].nnz > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_of_a_row_are_in_one_fold_and_do_not_vote_for_each_other(seed):
+    """Labels that are noise stay noise where each row has copies with other labels."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(100), 3)
+    X = texts(seed=seed + 20)[0][:100][groups]
+    Y = (rng.random((100, 8)) < 0.2)[groups]
+    Y[np.arange(300), rng.integers(8, size=300)] ^= True
+    model = ShortlistClassifier(random_state=0).fit(X, sp.csr_array(Y.astype(int)))
+    p = model.predict_proba(texts(seed=seed + 40)[0]).toarray()
+    assert (p > 0.5).mean() < 0.02  # .05 to .07 where copies judge each other
+    assert p.std() < 0.1
+
+
+def test_rows_that_are_all_alike_can_be_fitted():
+    X, Y = np.ones((12, 3)), np.eye(12, 4, dtype=int)
+    assert ShortlistClassifier(random_state=0).fit(X, Y).predict_proba(X).shape == (12, 4)
+
+
+@given(seed=st.integers(0, 1000), weight=st.floats(0.1, 3.0))
+@settings(max_examples=10, deadline=None)
+def test_regressions_do_not_see_words_that_one_row_has_alone(seed, weight):
+    """A word of its own in every row changes no row that a regression learns from or judges."""
+    rng = np.random.default_rng(seed)
+    X, Y = (rng.random((60, 12)) < 0.4).astype(float), rng.random((60, 3)) < 0.4
+    X[:, 0] += X.sum(axis=1) == 0
+    X = sp.csr_array(X)
+    own = sp.csr_array(sp.hstack([X, weight * sp.eye_array(60)], format="csr"))
+    inside = np.arange(60) % 5 == 0
+    model = ShortlistClassifier(n_neighbors=5)
+    model._unit_rows = True
+    found = []
+    for rows in (X, own):
+        data = _Training(rows, sp.csr_array(Y.astype(int)), None)
+        looks = model._look(data, model._rows(rows), inside, Sizes(3, 3, 3), 1, seeded(0))
+        found.append(looks.rows)
+    np.testing.assert_allclose(found[1][:, :12].toarray(), found[0].toarray(), atol=1e-6)
+    assert found[1][:, 12:].nnz == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_as_many_labels_are_expected_of_new_texts_as_they_have(seed):
+    """Also where a third of the words of a new text were not there at fit."""
+    rng = np.random.default_rng(seed)
+    words = rng.zipf(1.3, size=(1500, 12)) % 20_000
+    topic = rng.integers(10, size=1500)
+    words[:, :4] = 20_000 + 12 * topic[:, None] + rng.integers(12, size=(1500, 4))
+    text = [" ".join(f"w{k}" for k in row) for row in words]
+    Y = sp.csr_array(
+        np.eye(10, dtype=int)[np.where(rng.random(1500) < 0.3, rng.integers(10, size=1500), topic)]
+    )
+    vectorizer = TfidfVectorizer().fit(text[:500])
+    model = ShortlistClassifier(random_state=0).fit(vectorizer.transform(text[:500]), Y[:500])
+    p = model.predict_proba(vectorizer.transform(text[500:]))
+    assert p.sum() == pytest.approx(1000, rel=0.08)
+
+
+# ---- the classifier -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model():
+    return ShortlistClassifier(n_candidates=12, n_neighbors=10, random_state=0).fit(X, Y)
+
+
+def test_methods_agree_with_each_other(model):
+    scores = model.decision_function(X)
+    assert sp.issparse(scores)
+    assert scores.shape == Y.shape
+    assert np.diff(scores.indptr).max() <= 12
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.data, expit(scores.data))
+    labels, best = model.predict_topk(X, 4)
+    assert (np.diff(best, axis=1) <= 0).all()
+    for i in range(20):
+        stored = dict(zip(scores[[i]].indices, scores[[i]].data, strict=True))
+        np.testing.assert_allclose([stored[j] for j in labels[i]], best[i], atol=1e-5)
+        np.testing.assert_allclose(best[i], sorted(stored.values())[::-1][:4], atol=1e-5)
+    predicted = model.predict(X)
+    assert sp.issparse(predicted)
+    assert (
+        predicted.toarray() == ((scores.toarray() > model.threshold_) & (p.toarray() > 0))
+    ).all()
+    dense = clone(model).fit(X.toarray(), Y.toarray()).decision_function(X.toarray())
+    there = X.sum(axis=1) > 0  # a row of zeros is one like others among dense rows only
+    # Sums of sparse and of dense rows are rounded differently, to seven digits.
+    np.testing.assert_allclose(dense.toarray()[there], scores.toarray()[there], atol=0.01)
+
+
+def test_more_labels_than_candidates(model):
+    labels, scores = model.predict_topk(X[:9], Y.shape[1])
+    assert all(len(set(row)) == Y.shape[1] for row in labels)
+    few = model.predict_topk(X[:9], 3)[0]
+    np.testing.assert_array_equal(labels[:, :3], few)
+    assert np.isfinite(scores).all()
+
+
+def test_it_learns(model):
+    fresh, truth = texts(n=3000, seed=0)  # of these rows none is in X
+    alone = CMLLClassifier().fit(X, Y)
+    ours = precision_at_k(truth, model.predict_topk(fresh, 3), 1)
+    assert ours > precision_at_k(truth, alone.predict_topk(fresh, 3), 1)
+    assert ours > 0.5
+
+
+def test_seeds_threads_copies_and_lengths():
+    asked = {"n_candidates": 12, "random_state": 3}
+    one = ShortlistClassifier(n_jobs=1, **asked).fit(X, Y)
+    expected = one.decision_function(X).toarray()
+    two = ShortlistClassifier(n_jobs=2, **asked).fit(X, Y)
+    np.testing.assert_array_equal(two.decision_function(X).toarray(), expected)
+    again = pickle.loads(pickle.dumps(one))
+    np.testing.assert_array_equal(again.decision_function(X).toarray(), expected)
+    lengths = sp.diags_array(np.random.default_rng(0).uniform(0.1, 10, X.shape[0]))
+    np.testing.assert_allclose(
+        one.decision_function(sp.csr_array(lengths @ X)).toarray(), expected, atol=1e-4
+    )
+    assert one.numbers_ > one.coef_.nnz > 0
+    assert one.coef_.shape == (Y.shape[1], X.shape[1] + Y.shape[1])
+    assert len(pickle.dumps(one)) < 1.3 * one.nbytes_ + 20_000
+
+
+def rounded(n_rows, n_labels=9):
+    """Rows of few different words, some of which are equal."""
+    rng = np.random.default_rng(5)
+    A = (rng.random((n_rows, 8)) < 0.4).astype(float)
+    B = (A @ rng.normal(size=(8, n_labels)) + rng.normal(size=(n_rows, n_labels)) > 1.0).astype(int)
+    return A, B
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_weights_are_repetitions(form):
+    """In any order; a weight of 0 is as good as no row."""
+    A, B = rounded(120)
+    rng = np.random.default_rng(6)
+    weights = rng.integers(0, 4, size=120)
+    repeated = rng.permutation(np.repeat(np.arange(120), weights))
+    asked = {"n_candidates": 6, "random_state": 0, "n_neighbors": 7}
+    many = ShortlistClassifier(**asked).fit(form(A[repeated]), B[repeated])
+    weighed = ShortlistClassifier(**asked).fit(form(A), B, sample_weight=weights)
+    expected = many.decision_function(A).toarray()
+    np.testing.assert_allclose(weighed.decision_function(A).toarray(), expected, atol=1e-5)
+    np.testing.assert_allclose(weighed.threshold_, many.threshold_, atol=1e-5)
+    alike = ShortlistClassifier(**asked).fit(form(A), B).decision_function(A).toarray()
+    assert np.abs(alike - expected).max() > 0.1  # they do count
+
+
+def test_weights_need_a_retriever_that_takes_them():
+    class Deaf(CMLLClassifier):
+        def fit(self, X, y=None):
+            return super().fit(X, y)
+
+    weights = np.arange(1, 301)
+    with pytest.raises(ValueError, match="the retriever Deaf takes no sample_weight"):
+        ShortlistClassifier(Deaf(4)).fit(X, Y, sample_weight=weights)
+
+
+def test_it_predicts_from_memory_maps(model, tmp_path):
+    """Arrays that are read from a file, and cannot be written to."""
+    joblib.dump(model, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    assert not mapped._second.columns.data.flags.writeable
+    np.testing.assert_array_equal(
+        mapped.decision_function(X).toarray(), model.decision_function(X).toarray()
+    )
+    np.testing.assert_array_equal(mapped.predict(X).toarray(), model.predict(X).toarray())
+    for one, same in zip(mapped.predict_topk(X[:1], 5), model.predict_topk(X[:1], 5), strict=True):
+        np.testing.assert_array_equal(one, same)
+
+
+def test_frames_and_names():
+    frame = pd.DataFrame(X.toarray()[:80], columns=[f"word {i}" for i in range(60)])
+    labels = pd.DataFrame(Y.toarray()[:80], columns=[f"tag {i}" for i in range(40)])
+    model = ShortlistClassifier(random_state=0).fit(frame, labels)
+    assert model.label_names_ == list(labels.columns)
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert model.n_candidates_ == 40
+    found = model.evaluate(frame, labels)
+    assert found["average_precision"] == pytest.approx(
+        average_precision(labels, model.decision_function(frame).toarray())
+    )
+
+
+def test_thresholds():
+    given = ShortlistClassifier(threshold=0.3, random_state=0).fit(X, Y)
+    p, labels = given.predict_proba(X), given.predict(X)
+    np.testing.assert_array_equal(labels.toarray(), p.toarray() > 0.3)
+    many = ShortlistClassifier(threshold="cardinality", random_state=0).fit(X, Y)
+    assert abs(many.predict(X).sum() / Y.sum() - 1) < 0.5
+    each = ShortlistClassifier(threshold="per-label", random_state=0).fit(X, Y)
+    assert each.threshold_.shape == (40,)
+
+
+def test_the_threshold_is_in_the_units_of_the_scores(monkeypatch):
+    """However numbers are read, the same labels are predicted."""
+    found = []
+    for a, b in ((1.0, 0.0), (2.0, 5.0)):
+        monkeypatch.setattr(
+            ThirdLook, "scores", lambda _, n, a=a, b=b: (a * n[:, 0] + b).astype(np.float32)
+        )
+        model = ShortlistClassifier(random_state=0).fit(X, Y)
+        found.append((model.threshold_, model.predict(X).toarray()))
+    (one, labels), (two, same) = found
+    assert two == pytest.approx(2.0 * one + 5.0, abs=1e-4)
+    np.testing.assert_array_equal(labels, same)
+
+
+def test_any_retriever_with_topk():
+    retriever = CMLLClassifier(n_label_components=5, decoder="logistic")
+    model = ShortlistClassifier(retriever, n_candidates=10, random_state=0).fit(X, Y)
+    assert type(model.retriever_) is CMLLClassifier
+    assert model.retriever_.embedding_.n_label_components_ == 5
+    assert not hasattr(retriever, "embedding_")
+
+
+def test_the_retriever_of_its_own_is_small_and_another_is_left_as_it_is(monkeypatch):
+    monkeypatch.setattr(shortlist, "_CODES", 100)  # so that it compresses
+    own = ShortlistClassifier(n_candidates=10, random_state=0).fit(X, Y).retriever_
+    assert own.compression_["dtype"] == "float32"
+    assert own.embedding_.solver_ == "closed-randomized"
+    given = CMLLClassifier(n_label_components=5)
+    fitted = ShortlistClassifier(given, n_candidates=10, random_state=0).fit(X, Y).retriever_
+    assert not hasattr(fitted, "compression_")
+
+
+def test_rows_without_features_and_labels_without_rows():
+    A, B = X.toarray(), Y.toarray()
+    A[::7] = 0.0
+    B[:, 3] = 0
+    B[:, 5] = 1
+    model = ShortlistClassifier(random_state=0).fit(sp.csr_array(A), B)
+    scores = model.decision_function(np.zeros((2, 60)))
+    assert np.isfinite(scores.data).all()
+    p = model.predict_proba(X).toarray()
+    assert p[:, 3].max() < 0.2
+    assert p[:, 5].min() > 0.8
+
+
+def test_one_label_and_two_classes():
+    one = ShortlistClassifier(random_state=0).fit(X, sp.csr_array(Y[:, [0]]))
+    assert one.predict(X).shape in {(300, 1), (300,)}
+    y = np.where(Y[:, [0]].toarray()[:, 0] > 0, "yes", "no")
+    two = ShortlistClassifier(random_state=0).fit(X, y)
+    assert two.decision_function(X).shape == (300,)
+    np.testing.assert_allclose(two.predict_proba(X).sum(axis=1), 1)
+    several = ShortlistClassifier(random_state=0).fit(X, Y[:, :3].argmax(axis=1))
+    assert several.decision_function(X).shape == (300, len(several.classes_))
+
+
+MISTAKES = {
+    "k": (lambda m: m.predict_topk(X, 41), "between 1 and the number of labels \\(40\\)"),
+    "too many candidates": (
+        lambda _: ShortlistClassifier(n_candidates=41).fit(X, Y),
+        "at most the number of labels, 40, and is 41",
+    ),
+    "no candidates": (lambda _: ShortlistClassifier(n_candidates=0).fit(X, Y), "n_candidates"),
+    "no top k": (
+        lambda _: ShortlistClassifier(KNeighborsClassifier()).fit(X, Y),
+        "retriever.*predict_topk",
+    ),
+    "few rows": (lambda _: ShortlistClassifier().fit(X[:3], Y[:3]), "rows at least"),
+    "penalty": (lambda _: ShortlistClassifier(C=0.0).fit(X, Y), "finite number > 0"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_get_a_sentence(model, name):
+    call, words = MISTAKES[name]
+    with pytest.raises(ValueError, match=words):
+        call(model)
+
+
+@parametrize_with_checks(
+    [ShortlistClassifier(random_state=0)],
+    expected_failed_checks=lambda _: {
+        f"check_classifiers_multilabel_output_format_{method}": "scores of candidates are sparse"
+        for method in ("predict_proba", "decision_function")
+    },
+)
+def test_sklearn_contract(estimator, check):
+    check(estimator)
+
+
+def test_enron_is_ranked_better_than_by_ridge():
+    data = load("enron")
+    order = np.random.default_rng(0).permutation(data.X.shape[0])
+    train, test = order[:1200], order[1200:]
+    ours = ShortlistClassifier(random_state=0).fit(data.X[train], data.Y[train])
+    ridge = CMLLClassifier(None, None, alpha=100.0).fit(data.X[train], data.Y[train])
+    one, other = (m.evaluate(data.X[test], data.Y[test]) for m in (ours, ridge))
+    assert one["average_precision"] > other["average_precision"] - 0.01
+    assert one["micro_f1"] > other["micro_f1"] - 0.01
+    assert one["macro_f1"] > other["macro_f1"]
+
+
+@pytest.mark.parametrize("strategy", ["f1", "cardinality"])
+@given(st.integers(0, 10_000), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_a_threshold_of_candidates_is_that_of_the_whole_matrix(strategy, seed, weighted):
+    rng = np.random.default_rng(seed)
+    scores = np.round(rng.standard_normal((25, 9)), 1)
+    named = rng.random(scores.shape) < 0.4
+    row, label = np.nonzero(named)
+    stored = sp.coo_array((scores[named], (row, label)), shape=scores.shape).tocsc()
+    Y = sp.csr_array((rng.random(scores.shape) < 0.2).astype(float))
+    weights = rng.integers(1, 4, 25).astype(float) if weighted else None
+    whole = np.where(named, scores, stored.data.min(initial=0.0) - 1.0)
+    asked = tune(strategy, lambda labels: whole[:, labels], Y, weights)
+    found = _tuned(strategy, stored, Y, weights)
+    assert np.array_equal(named & (whole > found), named & (whole > asked))
