@@ -18,6 +18,7 @@ import functools
 import json
 import math
 import os
+import re
 import sys
 import tempfile
 import time
@@ -34,12 +35,12 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 import compactlearn as cl
-from compactlearn import datasets, metrics, model_selection, related
+from compactlearn import datasets, inspection, metrics, model_selection, related
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TOLERANCE = 1e-12
 KEPT = 16  # numbers of an array, beside its size, its sum and its sum of absolute values
-CLOCKS = ("time", "seconds")  # parts of names whose values are never the same twice
+NOT_COMPARED = {"time", "seconds", "bytes"}  # words of names whose values are no results
 
 Outputs = dict[str, Any]
 CASES: dict[str, Callable[[], Outputs]] = {}
@@ -186,7 +187,7 @@ def searched(search: Any, data: Split, **options: Any) -> Outputs:
     }
     return {
         "cv_results": results,
-        "best_params": search.best_params_,
+        "best_params": {key.split("__")[-1]: one for key, one in search.best_params_.items()},
         "best_score": search.best_score_,
         **said_by(search, data.new),
     }
@@ -317,6 +318,13 @@ def embedding_alone(make: Callable[[], Any]) -> Outputs:
         value = getattr(embedding, name, None)
         if value is not None:
             found[name] = value
+    codes = planted().truth[:, :8] * 0.5
+    if hasattr(embedding, "encode"):
+        found["encode"] = codes = embedding.encode(data.truth)
+    if hasattr(embedding, "decode") and codes.shape[1] == getattr(
+        embedding, "n_label_components_", None
+    ):
+        found["decode"] = embedding.decode(codes)
     return found
 
 
@@ -335,7 +343,16 @@ def embedding_alone(make: Callable[[], Any]) -> Outputs:
             5, projection="subsample", max_depth=4, random_state=0
         ),
         "SLEEC alternating": lambda: related.SLEECClassifier(
-            6, solver="alternating", l1=0.01, n_learners=1, max_iter=10, random_state=0
+            6,
+            solver="alternating",
+            n_similar=10,
+            l1=0.01,
+            n_learners=1,
+            max_iter=10,
+            random_state=0,
+        ),
+        "SLEEC near rows": lambda: related.SLEECClassifier(
+            6, n_similar=10, n_clusters=2, n_learners=2, max_iter=10, random_state=0
         ),
         "topics": lambda: related.TopicClassifier(5, max_iter=20, random_state=0),
         "SLRM": lambda: related.SLRM(0.5, smoothness=0.1, max_iter=100, random_state=0),
@@ -487,6 +504,84 @@ def dask_arrays(decoder: str) -> Outputs:
         model = compact(cl.CMLL(10, 8), decoder=decoder, threshold="f1").fit(X, Y)
         lazy = model.decision_function(dask.array.from_array(data.new, chunks=(20, -1)))
         return {"lazy": lazy.compute(), **said_by(model, data.new)}
+
+
+@functools.cache
+def huge() -> Split:
+    """Return sparse rows whose Gram matrices are too large: 21,000 rows, features; 5 labels."""
+    rng = np.random.default_rng(9)
+    n, width = 21_000, 4
+    columns = np.minimum(rng.zipf(1.3, n * width), n) - 1
+    X = scipy.sparse.csr_array((np.ones(n * width), (np.repeat(np.arange(n), width), columns)))
+    X.resize((n, n))
+    Y = (X[:, :5].toarray() + 0.7 * rng.random((n, 5)) > 0.6).astype(int)
+    return Split(X, Y, X[:60], Y[:60])
+
+
+@each(
+    {
+        "features kept": lambda: cl.CMLL(None, 4, solver="krylov"),
+        "projected": lambda: cl.CMLL(6, 4, solver="randomized", completion="krylov"),
+        "Original": lambda: cl.Original(),
+    }
+)
+def route_huge(make: Callable[[], Any]) -> Outputs:
+    found = fitted(compact(make()), huge())
+    return {name: found[name] for name in ("labels", "decision_function")}
+
+
+@each({solver: solver for solver in ("moments", "dual", "krylov")})
+def route_badly_scaled(solver: str) -> Outputs:
+    data = planted()
+    factors = np.geomspace(1e-7, 1e7, data.X.shape[1])
+    data = dataclasses.replace(data, X=data.X * factors, new=data.new * factors)
+    found = {}
+    for name, embedding in (
+        ("few", cl.CMLL(10, 8, solver=solver)),
+        ("kept", cl.CMLL(None, 8, solver=solver)),
+        ("CPLST", cl.CPLST(8, solver=solver)),
+    ):
+        model = compact(embedding, alpha=1e-3).fit(data.X, data.Y)
+        found[name] = model.decision_function(data.new)
+    return found
+
+
+@case
+def blocks_of_a_function() -> Outputs:
+    data = sparse()
+    model = compact(cl.CMLL(10, 10, solver="randomized"))
+    with tempfile.TemporaryDirectory() as folder:
+        model.fit_blocks(lambda: iter(blocks(data)), checkpoint=Path(folder) / "sums")
+    return said_by(model, data.new)
+
+
+@case
+def moments_taken_off() -> Outputs:
+    first, second, third = (cl.Moments.from_blocks([block]) for block in blocks(planted()))
+    left = (first + second + third) - second
+    return {"mean": left.mean, "scatter": left.scatter, "count": left.count}
+
+
+@case
+def dask_search() -> Outputs:
+    import dask  # noqa: PLC0415
+    import dask.array  # noqa: PLC0415
+
+    data = planted()
+    with dask.config.set(scheduler="synchronous"):
+        X = dask.array.from_array(data.X, chunks=(80, -1))
+        Y = dask.array.from_array(data.Y, chunks=(80, -1))
+        search = model_selection.GridSearchMoments(
+            compact(cl.CMLL(10, 8)), {"alpha": [0.1, 10.0]}, cv=3, random_state=0
+        ).fit(X, Y)
+        new = dask.array.from_array(data.new, chunks=(20, -1))
+        truth = dask.array.from_array(data.truth, chunks=(20, -1))
+        table = search.best_estimator_.evaluate(new, truth)
+    return {
+        "scores": search.cv_results_["mean_test_score"],
+        "table": table,
+        **said_by(search.best_estimator_, data.new),
+    }
 
 
 # ---- learner, decoder, threshold ----------------------------------------------------------------
@@ -838,6 +933,15 @@ GRIDS: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "FaIE": (lambda: compact(cl.FaIE(6)), {"embedding__beta": [0.1, 1.0], "alpha": [1.0, 5.0]}),
     "MDDM": (lambda: compact(cl.MDDM(6)), {"embedding__n_feature_components": [2, 6]}),
     "Original": (lambda: compact(cl.Original()), {"alpha": [0.1, 1.0, 10.0]}),
+    "kernel regressor": (
+        lambda: compact(cl.CMLL(10, 8), regressor=cl.KernelRegressor()),
+        {"regressor__alpha": [0.1, 1.0], "embedding__n_label_components": [4, 8]},
+    ),
+    "logistic": (lambda: compact(cl.CMLL(10, 8), decoder="logistic"), {"alpha": [1.0, 10.0]}),
+    "CCA": (
+        lambda: compact(related.CCA(6)),
+        {"embedding__n_feature_components": [2, 6], "alpha": [1.0, 10.0]},
+    ),
     "decoders": (
         lambda: compact(cl.CMLL(10, 8)),
         {"decoder": ["linear", "learned"], "threshold": [0.5, "f1"]},
@@ -930,7 +1034,10 @@ AUTO: dict[str, tuple[Callable[[], Split], dict[str, Any]]] = {
 
 def chosen_by(model: Any, new: Any) -> Outputs:
     """Return what an automatic search tried, chose and says."""
-    found = {name: getattr(model, name) for name in ("best_score_", "leaderboard_", "weights_")}
+    found = {
+        name: getattr(model, name)
+        for name in ("best_score_", "leaderboard_", "frontier_", "weights_")
+    }
     return {**found, **said_by(model, new)}
 
 
@@ -1035,17 +1142,89 @@ def explained(make: Callable[[], Any]) -> Outputs:
     return found
 
 
-@each(MODELS)
-def kept(make: Callable[[], Any]) -> Outputs:
-    data = planted()
-    model = make().fit(data.X, data.Y)
+def saved_and_loaded(model: Any, new: Any) -> Outputs:
+    """Return what a model says that was saved and loaded; it must be what it said before."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.bin"
         cl.save_model(model, path)
         loaded = cl.load_model(path, memory_map=False)
-    before, after = said_by(model, data.new), said_by(loaded, data.new)
+    before, after = said_by(model, new), said_by(loaded, new)
     assert all(shorten(before[name]) == shorten(after[name]) for name in before)
     return after
+
+
+@each(MODELS)
+def kept(make: Callable[[], Any]) -> Outputs:
+    return saved_and_loaded(make().fit(planted().X, planted().Y), planted().new)
+
+
+@each({name: name for name in cl.METHODS})
+def kept_method(name: str) -> Outputs:
+    options: dict[str, Any] = dict(_SMALL.get(name, {}))
+    model = cl.method(name, **options)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    return saved_and_loaded(model.fit(planted().X, planted().Y), planted().new)
+
+
+OTHERS: dict[str, Callable[[], Any]] = {
+    "shortlist": lambda: cl.ShortlistClassifier(n_candidates=12, random_state=0),
+    "search": lambda: cl.CMLLClassifierCV(cv=3, alphas=[1.0, 10.0], random_state=0),
+    "auto": lambda: cl.AutoCompactClassifier(cv=3, random_state=0),
+    "ratios": lambda: model_selection.RatioSearchCV(
+        cv=3, feature_ratios=(0.5, 1.0), label_ratios=(0.5, 1.0), random_state=0
+    ),
+}
+
+
+@each(OTHERS)
+def kept_sparse(make: Callable[[], Any]) -> Outputs:
+    data = sparse()
+    return saved_and_loaded(make().fit(data.X, data.Y), data.new)
+
+
+@case
+def kept_texts() -> Outputs:
+    said, tags = texts()
+    model = cl.text_classifier(cl.ShortlistClassifier(random_state=0), exclude=["sport"])
+    return saved_and_loaded(model.fit(said[:60], tags[:60]), said[60:])
+
+
+@case
+def auto_explained() -> Outputs:
+    data = planted()
+    model = cl.AutoCompactClassifier(cv=3, random_state=0).fit(data.X, data.Y)
+    small = model.compress("float32")
+    return {
+        "reasons": cl.explain(model, data.new[:3], k=4).to_dicts(),
+        "table": cl.evaluate(model, data.new, data.truth),
+        "compressed": small.decision_function(data.new),
+    }
+
+
+@case
+def auto_classes() -> Outputs:
+    data = planted()
+    y = (data.Y @ np.arange(1, 25)) % 3
+    folds = model_selection.IterativeStratification(3, random_state=0)
+    model = cl.AutoCompactClassifier(cv=list(folds.split(data.X, data.Y)), random_state=0)
+    return chosen_by(model.fit(data.X, y), data.new)
+
+
+@case
+def inspected() -> Outputs:
+    data = planted()
+    model = compact(cl.CMLL(10, 8), decoder="logistic").fit(data.X, data.Y)
+    facts = inspection.inspect_model(model, data.new, data.truth, n_mistakes=5)
+    return {"facts": facts}
+
+
+@each({name: name for name in ("average_precision", "micro_f1", "log_loss", "precision_at_3")})
+def scored(name: str) -> Outputs:
+    data = planted()
+    model = compact(cl.CMLL(10, 8), decoder="logistic").fit(data.X, data.Y)
+    judge = metrics.scorer(name)
+    return {"scorer": judge(model, data.new, data.truth), "own": model.score(data.new, data.truth)}
 
 
 @each(
@@ -1150,7 +1329,7 @@ def metric_tables() -> Outputs:
 
 def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield arrays and lists of strings inside a value, each with its name."""
-    if any(clock in name.lower() for clock in CLOCKS):
+    if NOT_COMPARED.intersection(re.split(r"[._ ]", name)):
         return
     if dataclasses.is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -1195,7 +1374,8 @@ def shorten(value: Any) -> dict[str, list[Any]]:
             found[name] = [leaf[k] for k in _places(len(leaf))]
             continue
         flat = np.ravel(leaf).astype(float)
-        sums = [float(flat.size), float(flat.sum()), float(np.abs(flat).sum())]
+        finite = flat[np.isfinite(flat)]
+        sums = [float(flat.size), float(finite.sum()), float(np.abs(finite).sum())]
         found[name] = sums + flat[_places(flat.size)].tolist()
     return found
 
