@@ -279,7 +279,7 @@ def test_any_classifier_can_be_put_beside_and_is_judged_on_the_same_folds():
     model = AutoCompactClassifier(time_budget=0.01, cv=folds).fit(X, Y)
     other = KNeighborsClassifier(5)
     one = CompactClassifier(Original(), alpha=30.0, threshold=0.5)
-    model.add_reference(X, Y, one, name="mine").add_reference(X, estimator=one, Y=Y)
+    model.add_reference(X, Y, one, name="mine").add_reference(X, estimator=one, y=Y)
     figures = []
     for train, test in folds:
         scores = clone(one).fit(X[train], Y[train]).decision_function(X[test])

@@ -58,10 +58,8 @@ def test_moments_sum_and_show_themselves():
         Moments.from_blocks([X, X])
 
 
-def test_labels_passed_twice_or_not_at_all():
-    X, Y = make_data(60)
-    with pytest.raises(ValueError, match="passed twice"):
-        CMLLClassifier().fit(X, Y, Y=Y)
+def test_labels_not_passed_at_all():
+    X, _ = make_data(60)
     with pytest.raises(ValueError, match="y is None"):
         CMLLClassifier().fit(X)
 

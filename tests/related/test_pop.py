@@ -541,7 +541,7 @@ def test_forms_of_features(form, seed):
 def test_forms_of_labels(form):
     X, Y = make_data()
     expected = POPClassifier(**SMALL, random_state=0).fit(X, Y)
-    model = POPClassifier(**SMALL, random_state=0).fit(X, Y=form(Y))
+    model = POPClassifier(**SMALL, random_state=0).fit(X, y=form(Y))
     np.testing.assert_array_equal(model.coef_.toarray(), expected.coef_.toarray())
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 

@@ -48,7 +48,6 @@ from compactlearn.core._validation import (
     check_features,
     check_targets,
     check_weights,
-    labels_given,
     unchanged_on_error,
 )
 from compactlearn.core._warn import warn_user
@@ -244,7 +243,6 @@ feature_names_in_
         y: Any = None,
         sample_weight: Any = None,
         *,
-        Y: Any = None,
         groups: Any = None,
         sep: str | None = None,
         unknown: Any = None,
@@ -254,9 +252,9 @@ feature_names_in_
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do. NaN in a matrix is a label that is not known; such
+            class per row. NaN in a matrix is a label that is not known; such
             labels count nowhere, and trees are not tried.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
@@ -273,10 +271,7 @@ feature_names_in_
             budget = TimeBudget(None if self.time_budget is None else float(self.time_budget))
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
-            given = labels_given(y, Y)
-            targets = check_labels(
-                given, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X
-            )
+            targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
             if targets.unknown is not None and self.size_budget is not None:
                 raise ValueError(
                     f"size_budget={self.size_budget!r} was given, and small models need labels "
@@ -494,7 +489,6 @@ feature_names_in_
         *,
         name: str | None = None,
         sample_weight: Any = None,
-        Y: Any = None,
         groups: Any = None,
         sep: str | None = None,
     ) -> Self:
@@ -505,7 +499,7 @@ feature_names_in_
 
         Parameters
         ----------
-        X, y, sample_weight, Y, groups, sep : as in ``fit``, the same rows in the same order
+        X, y, sample_weight, groups, sep : as in ``fit``, the same rows in the same order
         estimator : classifier or None, default=None
             With ``predict_proba`` or ``decision_function``. None is one-vs-rest logistic
             regression, with the preparation that suits ridge and the best of three penalties.
@@ -521,8 +515,7 @@ feature_names_in_
             )
         with unchanged_on_error(self), blas_threads():
             X = check_features(self, X, reset=False)
-            given = labels_given(y, Y)
-            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
+            targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
             weights = check_weights(sample_weight, X.shape[0])
             groups = check_groups(groups, X.shape[0])
             targets, _ = leave_out(targets, weights, self.min_label_count, self.exclude)

@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 def evaluate(
     model: Any,
     X: Any,
-    Y: Any,
+    y: Any,
     *,
     convention: Convention = "zhang",
     mask: Any = None,
@@ -55,9 +55,9 @@ def evaluate(
     Parameters
     ----------
     model : fitted classifier, Pipeline, or scikit-learn search over these
-        Those of this package have the same as a method: ``model.evaluate(X, Y)``.
+        Those of this package have the same as a method: ``model.evaluate(X, y)``.
     X : as in ``fit``
-    Y : as in ``fit``; a label matrix may have NaN where a label is not known
+    y : as in ``fit``; a label matrix may have NaN where a label is not known
         Lists of names are matched with the names of ``fit``; names that it did not have are
         refused, and those that ``min_label_count`` or ``exclude`` left out are not counted; their
         columns may be in a matrix or not. A vector of classes is read as one label for each class,
@@ -67,7 +67,7 @@ def evaluate(
     convention, mask, k, train_labels
         As in `compactlearn.metrics.evaluate`.
     sep : str or None, default=None
-        The sign between names where Y is a column of joined names, as in ``fit``.
+        The sign between names where y is a column of joined names, as in ``fit``.
 
     Returns
     -------
@@ -90,9 +90,9 @@ def evaluate(
     """
     model, X = _at_the_end(model, X, "evaluate")
     if is_dask(X):
-        return _evaluate_blocks(model, X, Y, mask, convention, k, train_labels, sep)
-    Y, mask, scores, labels, probabilities = _answers(model, X, Y, mask, sep)
-    truth = read_truth(Y, mask)
+        return _evaluate_blocks(model, X, y, mask, convention, k, train_labels, sep)
+    truth, mask, scores, labels, probabilities = _answers(model, X, y, mask, sep)
+    truth = read_truth(truth, mask)
     train_labels = _training_labels(model, host(train_labels), sep)
     asked = evaluation.Asked.of(convention, k, train_labels, truth.shape[1])
     return evaluation.evaluate_read(
@@ -237,7 +237,7 @@ class Evaluated:
     def evaluate(
         self,
         X: Any,
-        Y: Any,
+        y: Any,
         *,
         convention: Convention = "zhang",
         mask: Any = None,
@@ -249,16 +249,16 @@ class Evaluated:
 
         Parameters
         ----------
-        X, Y : as in ``fit``
+        X, y : as in ``fit``
             A matrix may have NaN where a label is not known. Lists of names are matched with
             ``label_names_``. A vector of classes is read as one label for each class.
         convention, mask, k, train_labels
             As in :func:`compactlearn.metrics.evaluate`, whose names and values are returned.
         sep : str or None, default=None
-            The sign between names where Y is a column of joined names, as in ``fit``.
+            The sign between names where y is a column of joined names, as in ``fit``.
         """
         return evaluate(
-            self, X, Y, convention=convention, mask=mask, k=k, train_labels=train_labels, sep=sep
+            self, X, y, convention=convention, mask=mask, k=k, train_labels=train_labels, sep=sep
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sep: str | None = None) -> float:

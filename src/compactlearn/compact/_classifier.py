@@ -63,7 +63,7 @@ from compactlearn.core._params import (
 from compactlearn.core._row_blocks import RowBlocks
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._unknown_labels import refuse_on_dask
-from compactlearn.core._validation import check_features, labels_given, unchanged_on_error
+from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.crossfit._decoder_fitter import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.decoding._thresholds import STRATEGIES
@@ -276,7 +276,6 @@ default="auto"
         y: Any = None,
         sample_weight: Any = None,
         *,
-        Y: Any = None,
         groups: Any = None,
         sep: str | None = None,
         unknown: Any = None,
@@ -290,9 +289,9 @@ default="auto"
             :meth:`fit_blocks`, without y. A memory map of more than 256 MiB is not read whole, but
             fitted block by block. So is a Dask array or DataFrame, on the workers; its labels and
             weights may be Dask collections too (docs/guide/dask.md).
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do. NaN in a matrix is a label that is not known
+            class per row. NaN in a matrix is a label that is not known
             (docs/guide/unknown-labels.md).
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
@@ -305,16 +304,15 @@ default="auto"
             True where a label is not known; whatever y has there is not read. For sparse labels,
             and in place of NaN.
         """
-        given = labels_given(y, Y)
         if isinstance(X, RowBlocks):
             refuse_beside_blocks(
-                y=given, sample_weight=sample_weight, groups=groups, sep=sep, unknown=unknown
+                y=y, sample_weight=sample_weight, groups=groups, sep=sep, unknown=unknown
             )
             return self.fit_blocks(X)
         whole = groups is not None or unknown is not None or is_corrected(self)
-        if is_large_map(X) and np.ndim(given) == 2 and not whole and fits_in_blocks(self):
-            return self.fit_blocks(ArrayBlocks(X, given, sample_weight))
-        self._fit(X, given, sample_weight, groups, sep, unknown)
+        if is_large_map(X) and np.ndim(y) == 2 and not whole and fits_in_blocks(self):
+            return self.fit_blocks(ArrayBlocks(X, y, sample_weight))
+        self._fit(X, y, sample_weight, groups, sep, unknown)
         return self
 
     def fit_scored(
@@ -387,7 +385,6 @@ default="auto"
         classes: Any = None,
         sample_weight: Any = None,
         *,
-        Y: Any = None,
         sep: str | None = None,
     ) -> Self:
         """Add rows and solve again; exactly what one ``fit`` on all the rows so far gives.
@@ -399,7 +396,7 @@ default="auto"
 
         Parameters
         ----------
-        X, y, Y, sample_weight, sep : as in ``fit``
+        X, y, sample_weight, sep : as in ``fit``
         classes : array-like, optional
             For a vector y, and for labels by name: all the classes or names that will ever appear,
             at the first call. Names that are not among those of the first call are refused later.
@@ -410,8 +407,7 @@ default="auto"
             first = not hasattr(self, "embedding_")
             if not first and self._sums.moments is None:
                 refuse_to_go_on(self.embedding_)
-            given = labels_given(y, Y)
-            labels, moments = sum_of_rows(self, X, given, classes, sample_weight, sep)
+            labels, moments = sum_of_rows(self, X, y, classes, sample_weight, sep)
             if not first:
                 labels, moments = self._labels, self._sums.moments + moments
             threshold = given_threshold(self.threshold, self.decoder, labels)

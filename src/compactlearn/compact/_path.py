@@ -27,7 +27,7 @@ from compactlearn.linalg._ridge import Learned, LearnedPath
 def fit_path(
     classifier: CompactClassifier,
     X: Any,
-    Y: Any,
+    y: Any,
     *,
     alphas: Sequence[float],
     n_label_components: Sequence[int | float | str] | None = None,
@@ -45,7 +45,7 @@ def fit_path(
     ----------
     classifier : CompactClassifier or CMLLClassifier
         With the built-in ridge and a free intercept. It is not changed.
-    X, Y, sample_weight, sep : as in ``fit``
+    X, y, sample_weight, sep : as in ``fit``
     alphas : sequence of float
         Penalties.
     n_label_components : sequence of int, float or "auto", optional
@@ -83,7 +83,7 @@ def fit_path(
         remedy = "pass a list such as [0.25, 0.5, 1.0]."
         sizes = listed(sizes, "n_label_components", remedy)
     _check(model, embedding, penalties, sizes)
-    return _fit_path(model, embedding, X, Y, penalties, sizes, sample_weight, sep)
+    return _fit_path(model, embedding, X, y, penalties, sizes, sample_weight, sep)
 
 
 def _fit_path(

@@ -179,7 +179,7 @@ class ThresholdTuner(
     def fit(
         self,
         X: Any,
-        Y: Any,
+        y: Any,
         sample_weight: Any = None,
         *,
         groups: Any = None,
@@ -191,7 +191,7 @@ class ThresholdTuner(
         Parameters
         ----------
         X : whatever the estimator takes
-        Y : lists of names, matrix or frame of shape (n_samples, n_labels)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels)
             A list, tuple or set of names for each row; or labels, 0 or 1. NaN is a label that is
             not known, for an estimator that takes such; thresholds are tuned without it.
         sample_weight : array-like of shape (n_samples,), optional
@@ -199,13 +199,13 @@ class ThresholdTuner(
         groups : array-like of shape (n_samples,), optional
             Rows of a group are held out together; handed to ``cv`` where that is a splitter.
         sep : str or None, default=None
-            The sign between names where Y is a column of joined names, such as "jazz;blues".
+            The sign between names where y is a column of joined names, such as "jazz;blues".
         unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
             True where a label is not known; for sparse labels, and in place of NaN.
         """
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
-            X, Y = with_rows_to_take(X), with_rows_to_take(Y)
+            X, Y = with_rows_to_take(X), with_rows_to_take(y)
             owner = "ThresholdTuner.fit"
             refuse_leaving_out(self.estimator, owner)
             targets = check_labels(

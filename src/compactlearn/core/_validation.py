@@ -111,16 +111,6 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-def labels_given(y: Any, Y: Any) -> Any:
-    """The labels, under whichever of the two names they were passed.
-
-    scikit-learn's tools say ``y``, people with a label matrix say ``Y``.
-    """
-    if y is not None and Y is not None:
-        raise ValueError("Labels were passed twice, as y and as Y; pass them once.")
-    return Y if y is None else y
-
-
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a float ndarray or CSR matrix, finite, with the columns the estimator knows."""
     if isinstance(X, DeviceArray):

@@ -58,7 +58,6 @@ from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import (
     check_features,
     check_targets,
-    labels_given,
     unchanged_on_error,
 )
 from compactlearn.core._warn import warn_user
@@ -274,15 +273,15 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     # ---- scikit-learn's side ------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, Y: Any = None, sep: str | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sep: str | None = None) -> Self:
         """Find the subspaces.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
+            class per row.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
@@ -290,8 +289,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
-            given = labels_given(y, Y)
-            targets = check_targets(given, X.shape[0], sep=sep, owner=owner, features=X)
+            targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
             Y = targets.matrix
             X = working_form(X)
             plan = self.plan(X.shape[1], Y.shape[1], X.shape[1])

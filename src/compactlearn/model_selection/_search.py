@@ -40,7 +40,6 @@ from compactlearn.core._validation import (
     Targets,
     check_features,
     check_weights,
-    labels_given,
     unchanged_on_error,
     with_rows_to_take,
 )
@@ -117,7 +116,6 @@ class Search(
         y: Any = None,
         sample_weight: Any = None,
         *,
-        Y: Any = None,
         groups: Any = None,
         sep: str | None = None,
         unknown: Any = None,
@@ -127,9 +125,9 @@ class Search(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do. NaN in a matrix is a label that is not known: fits
+            class per row. NaN in a matrix is a label that is not known: fits
             complete it, and no score counts it.
         sample_weight : array-like of shape (n_samples,), optional
             For the fits, and for the scores where the metric ranks the labels of rows.
@@ -144,12 +142,11 @@ class Search(
         with unchanged_on_error(self):
             check_parameters(self, self._constraints)
             start = time.perf_counter()
-            given = labels_given(y, Y)
             if is_dask(X):
                 refuse_on_dask(unknown, f"{type(self).__name__}.fit")
-                problem = _sum_up(self, X, given, sample_weight, groups, sep)
+                problem = _sum_up(self, X, y, sample_weight, groups, sep)
             else:
-                problem = _read(self, X, given, sample_weight, groups, sep, unknown)
+                problem = _read(self, X, y, sample_weight, groups, sep, unknown)
             targets = problem.targets
             self.scorer_, self.n_splits_ = problem.scoring, len(problem.splits)
             self._check_template(targets)

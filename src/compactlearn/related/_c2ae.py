@@ -37,7 +37,6 @@ from compactlearn.core._validation import (
     check_features,
     check_partial_targets,
     check_targets,
-    labels_given,
     n_rows_of,
     unchanged_on_error,
 )
@@ -277,7 +276,6 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
         y: Any = None,
         mask: Any = None,
         *,
-        Y: Any = None,
         sep: str | None = None,
         unknown: Any = None,
     ) -> Self:
@@ -286,7 +284,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1, or NaN where unknown; a
             vector, or a dense matrix of one column, is read as one class per row. Either name
             will do.
@@ -308,7 +306,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
                     "given; pass one of them."
                 )
             targets, cells = check_partial_targets(
-                labels_given(y, Y),
+                y,
                 X.shape[0],
                 mask=mask,
                 hide=None if unknown is None else lambda shape: read_unknown(unknown, shape),

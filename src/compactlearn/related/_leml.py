@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from compactlearn.core._available import available_if
 from compactlearn.core._params import Choice, Constraint, Integer, Numbers, Real, Seed
 from compactlearn.core._seeds import seeded
-from compactlearn.core._validation import labels_given
 from compactlearn.core._warn import warn_user
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.related._factored import FactoredClassifier, Rows
@@ -146,7 +145,6 @@ class LEML(FactoredClassifier):
         sample_weight: Any = None,
         *,
         unknown: Any = None,
-        Y: Any = None,
         sep: str | None = None,
     ) -> Self:
         """Find both matrices.
@@ -154,9 +152,9 @@ class LEML(FactoredClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1, or NaN where unknown; a
-            vector is read as one class per row. Either name will do.
+            vector is read as one class per row.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight two counts as that row twice.
         unknown : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
@@ -164,7 +162,7 @@ class LEML(FactoredClassifier):
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, labels_given(y, Y), sample_weight, sep, unknown)
+        return self._fitted(X, y, sample_weight, sep, unknown)
 
     def _boundary_of(self, threshold: float | Array) -> float | Array:
         if self.loss == "squared":

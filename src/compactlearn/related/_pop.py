@@ -34,7 +34,7 @@ from compactlearn.core._params import (
 from compactlearn.core._progress import track
 from compactlearn.core._seeds import seeded
 from compactlearn.core._threads import blas_threads
-from compactlearn.core._validation import check_features, labels_given, unchanged_on_error
+from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.decoding import top_labels
 from compactlearn.inspection._decomposition import LinearInside
 from compactlearn.io._compressing import stored_bytes
@@ -234,7 +234,6 @@ class POPClassifier(DenseScores):
         y: Any = None,
         sample_weight: Any = None,
         *,
-        Y: Any = None,
         sep: str | None = None,
     ) -> Self:
         """Train one classifier per label and prune their weights.
@@ -242,9 +241,9 @@ class POPClassifier(DenseScores):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
+            class per row.
         sample_weight : array-like of shape (n_samples,), optional
             Handed to the estimator, and used in frequencies and performance. A row of weight 0
             counts as absent. The validation rows are drawn whatever their weights.
@@ -253,7 +252,7 @@ class POPClassifier(DenseScores):
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
-            data = check_training(self, X, labels_given(y, Y), sample_weight, sep=sep)
+            data = check_training(self, X, y, sample_weight, sep=sep)
             labels = LabelSpace.of(data.targets)
             describe(self, labels)
             self._logistic = _is_logistic(self.estimator)

@@ -15,7 +15,7 @@ from compactlearn.compact._inputs import TrainingData, check_training
 from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
 from compactlearn.core._params import Constraint, check_parameters
 from compactlearn.core._threads import blas_threads
-from compactlearn.core._validation import check_features, labels_given, unchanged_on_error
+from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.linalg._build import require_finite_squares
 from compactlearn.metrics._checks import row_blocks
 
@@ -39,19 +39,19 @@ class ScoredClassifier(DenseScores):
     def _scored(self, X: Any) -> Array:
         """Scores (n, M) of some rows."""
 
-    def fit(self, X: Any, y: Any = None, *, Y: Any = None, sep: str | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sep: str | None = None) -> Self:
         """Learn from rows and their labels.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
+            class per row.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, labels_given(y, Y), None, sep)
+        return self._fitted(X, y, None, sep)
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any, sep: str | None) -> Self:
         with unchanged_on_error(self), blas_threads():
@@ -107,7 +107,6 @@ class WeightedClassifier(ScoredClassifier):
         y: Any = None,
         sample_weight: Any = None,
         *,
-        Y: Any = None,
         sep: str | None = None,
     ) -> Self:
         """Learn from rows and their labels.
@@ -115,12 +114,12 @@ class WeightedClassifier(ScoredClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do.
+            class per row.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 is a row twice, and one of weight 0 is absent.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, labels_given(y, Y), sample_weight, sep)
+        return self._fitted(X, y, sample_weight, sep)

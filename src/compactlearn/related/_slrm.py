@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Numbers, Real, Seed
-from compactlearn.core._validation import labels_given
 from compactlearn.core._warn import warn_user
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
@@ -141,7 +140,6 @@ class SLRM(FactoredClassifier):
         y: Any = None,
         *,
         unknown: Any = None,
-        Y: Any = None,
         sep: str | None = None,
     ) -> Self:
         """Find the coefficients.
@@ -149,15 +147,15 @@ class SLRM(FactoredClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1, and NaN in all of a row
-            whose labels are unknown; a vector is read as one class per row. Either name will do.
+            whose labels are unknown; a vector is read as one class per row.
         unknown : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
             True where a label is not known, in place of NaN.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, labels_given(y, Y), None, sep, unknown)
+        return self._fitted(X, y, None, sep, unknown)
 
     def _learn(self, rows: Rows) -> None:
         known = _known_rows(rows)

@@ -40,7 +40,7 @@ from compactlearn.core._progress import track
 from compactlearn.core._seeds import seeded
 from compactlearn.core._threads import blas_threads, free_cores
 from compactlearn.core._unknown_labels import known_somewhere
-from compactlearn.core._validation import check_features, labels_given, unchanged_on_error
+from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.crossfit._decoder_fitter import HonestScores, given_threshold
 from compactlearn.crossfit._row_folds import numbered
 from compactlearn.crossfit._scores import row_groups
@@ -252,7 +252,6 @@ default="auto"
         y: Any = None,
         sample_weight: Any = None,
         *,
-        Y: Any = None,
         sep: str | None = None,
         unknown: Any = None,
     ) -> Self:
@@ -263,9 +262,9 @@ default="auto"
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Of a Dask collection the rows are gathered, since every row may be a neighbour of every
             other, and the labels are shared out: their regressions are solved by the workers.
-        y, Y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. Either name will do. NaN in a matrix is a label that is not known: see
+            class per row. NaN in a matrix is a label that is not known: see
             the notes.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all. Rows with equal
@@ -275,7 +274,7 @@ default="auto"
         unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
             True where a label is not known; for sparse labels, and in place of NaN.
         """
-        self._fit(X, labels_given(y, Y), sample_weight, sep=sep, unknown=unknown)
+        self._fit(X, y, sample_weight, sep=sep, unknown=unknown)
         return self
 
     def _fit(
