@@ -11,20 +11,22 @@ SITE := build/site
 
 # An environment of its own, with the oldest version of everything that pyproject.toml allows.
 OLD := .venv-oldest
-OLD_EXTRAS := cli data plot report bench dask test
-OLD_TESTS := contract datasets decoding embeddings estimators linalg metrics model_selection records theorems
+OLD_EXTRAS := cli data plot dask test
+OLD_TESTS := contract datasets decoding embeddings compact crossfit shortlist linalg metrics model_selection theorems
 
 # One BLAS thread per test process: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Where images forbid compiled files, each process that a test starts would compile the package again.
 export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= 2
+QUICK_TESTS := tests/test_architecture.py tests/contract/test_supported.py tests/theorems tests/reference
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-oldest docs release-check format clean
+.PHONY: help demo check quick test test-oldest docs release-check format clean
 
 help:
 	@echo "make demo           install compactlearn into $(VENV) and run its demo"
+	@echo "make quick          format, lint, types, import contracts, theorems, one row an estimator; two minutes"
 	@echo "make test           format, lint, types, import contract, doctests, tests (what CI runs)"
 	@echo "make test-oldest    quick tests with the oldest supported version of every package"
 	@echo "make docs           the documentation site, in $(SITE); a warning is an error"
@@ -35,11 +37,18 @@ help:
 demo: $(CLI)
 	@$(BIN)/compactlearn demo
 
-test: $(DEV)
+# What a contributor runs after every change. Theorems on small data and the promises of each
+# supported estimator; the rest of a folder's tests by its name: .venv/bin/pytest tests/FOLDER
+quick: check
+	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) -m "not slow" $(QUICK_TESTS)
+
+check: $(DEV)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/pyrefly check
 	$(BIN)/lint-imports
+
+test: check
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --doctest-modules src/compactlearn bench/src/compactlearn_bench
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 

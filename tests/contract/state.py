@@ -69,4 +69,5 @@ class Unchanged:
 
     def answer(self):
         method = getattr(self.estimator, "decision_function", None) or self.estimator.transform
-        return np.array(method(self.X))
+        answer = method(self.X)
+        return answer.toarray() if sp.issparse(answer) else np.array(answer)
