@@ -1,4 +1,4 @@
-"""What several folders of tests share: data without ties, records, and a literal ridge."""
+"""What several folders of tests share: data without ties, and a literal ridge."""
 
 import signal
 
@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, settings
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from compactlearn import CompactClassifier
-from compactlearn_bench.records import Cell, Record
 
 #: Few examples, the same ones on every machine: a theorem must not be flaky.
 modest = settings(
@@ -65,28 +64,6 @@ def labelled(
     shares = np.broadcast_to(share, n_labels)
     levels = [np.quantile(column, part) for column, part in zip(latent.T, shares, strict=True)]
     return X, (latent > levels).astype(dtype)
-
-
-def record(
-    dataset="enron",
-    method="CMLL",
-    selection="nested",
-    fold=0,
-    values=((0.5,),),
-    metrics=("average_precision",),
-    configurations=None,
-    status="done",
-    **more,
-):
-    """One record; what a test does not care about has a default."""
-    cell_parts = {name: more.pop(name) for name in ("n_folds", "seed", "rows") if name in more}
-    cell = Cell(dataset, method, selection, fold, settings=more.pop("settings", {}), **cell_parts)
-    if status != "done":
-        return Record(cell, status, reason=more.pop("reason", None))
-    values = np.asarray(values, dtype=float)
-    configurations = configurations or [{"alpha": float(k)} for k in range(len(values))]
-    sizes = more.pop("sizes", [10 * (k + 1) for k in range(len(values))])
-    return Record(cell, status, None, metrics, configurations, values, sizes, **more)
 
 
 def literal_ridge(Z, T, alpha, weights=None, bias="free"):

@@ -1,6 +1,5 @@
 """Exit statuses and sentences of the command line; the work itself is tested elsewhere."""
 
-import json
 import re
 import subprocess
 import sys
@@ -13,10 +12,10 @@ import typer
 
 import compactlearn
 from compactlearn.cli import _app as app
-from compactlearn.cli import main
+from compactlearn.cli import _evaluate, _workshop, main
 from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
-from compactlearn_bench import paper_demo
-from compactlearn_bench.cli import demo
+
+EVALUATE = ["evaluate", "m.model", "enron"]
 
 
 @pytest.fixture(autouse=True)
@@ -40,113 +39,14 @@ def test_help_lists_the_commands(arguments, capsys):
     assert "demo" in capsys.readouterr().out
 
 
-QUICK = ["demo", "--quick", "--folds", "2", "--jobs", "1", "--seed", "3"]
-
-
-@pytest.fixture(scope="module")
-def known():
-    return {}
-
-
-@pytest.fixture
-def run_once(known, monkeypatch):
-    """A demo that was run already is not run again: it is shown in another way."""
-
-    def remembered(demonstrate):
-        def first_or_known(asked, *more, **options):
-            if repr(asked) not in known:
-                known[repr(asked)] = demonstrate(asked, *more, **options)
-            return known[repr(asked)]
-
-        return first_or_known
-
-    for module in (demo, paper_demo):
-        monkeypatch.setattr(module, "demonstrate", remembered(module.demonstrate))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("run_once")
-def test_demo_shows_figures_sizes_and_mails(capsys):
-    assert main(QUICK) == 0
-    out = capsys.readouterr().out
-    plain = " ".join(out.split())
-    assert "enron: 400 e-mails, 1001 words, 53 labels; 2 folds, seed 3" in plain
-    for method in ("Auto", "ridge", "one-vs-rest", "random forest"):
-        assert re.search(rf"│ {method} +│ +0\.\d{{3}} ± 0\.\d{{3}} │", out), method
-    for method in ("ridge", "Auto, 20 %", "Auto, 10 %", "Auto, 5 %"):
-        assert re.search(rf"│ {method} +│ █+ +│ +\d+% │ +0\.\d{{3}} │", out), method
-    for words in (
-        "Random forest: 10 trees",
-        "the best of 1 penalties",
-        "--quick takes the first model",
-    ):
-        assert words in plain
-    assert re.search("[✓✗] [a-zA-Z' ]+: [a-z0-9]+, [a-z0-9]+", out)
-    assert "AutoCompactClassifier().fit(X, Y)" in out
-    assert "published" not in out
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("run_once")
-def test_demo_as_json_is_one_record_of_every_method(capsys):
-    assert main([*QUICK, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["dataset"], told["n_samples"], told["n_folds"], told["seed"]) == (
-        "enron",
-        400,
-        2,
-        3,
-    )
-    names = [row["method"] for row in told["rows"]]
-    assert names[:4] == ["Auto", "ridge", "one-vs-rest", "random forest"]
-    assert names[4:] == ["Auto, 20 %", "Auto, 10 %", "Auto, 5 %"]
-    for row in told["rows"]:
-        figure = row["figures"]["average_precision"]
-        assert figure["mean"] == pytest.approx(sum(figure["values"]) / 2)
-        assert row["n_numbers"] > 0
-        assert row["training_seconds"] > 0
-    assert len(told["mails"]) == 5
-    for mail in told["mails"]:
-        for guess in mail["predicted"]:
-            assert guess["right"] == (guess["label"] in mail["true"])
-
-
-@pytest.mark.usefixtures("run_once")
-def test_the_paper_s_demo_shows_both_protocols_and_the_published_figures(capsys):
-    assert main([*QUICK, "--paper"]) == 0
-    out = capsys.readouterr().out
-    for words in ("The paper's protocol", "A well-chosen ridge penalty", "published", "numbers"):
-        assert words in out
-    for number in ("0.5039 ± 0.0111", "0.6228 ± 0.0119", "0.6965 ± 0.0153"):
-        assert number in out
-    for metric in ("average precision ↑", "micro-F1 ↑", "ranking loss ↓", "one error ↓"):
-        assert metric in out
-    assert "on the test folds" in " ".join(out.split())
-    assert "inner folds of the training rows" in " ".join(out.split())
-
-
-@pytest.mark.usefixtures("run_once")
-def test_the_paper_s_demo_as_json_is_one_record_on_stdout(capsys):
-    assert main([*QUICK, "--paper", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["dataset"], told["n_folds"], told["seed"]) == ("enron", 2, 3)
-    assert {row["protocol"] for row in told["rows"]} == {"paper", "fair"}
-    figure = told["rows"][0]["figures"][0]
-    assert figure["metric"] == "average precision"
-    assert figure["mean"] == pytest.approx(sum(figure["values"]) / 2)
-    assert figure["published"] == {"mean": 0.5039, "std": 0.0111}
-
-
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["demo", "--folds", "1"], "--folds"),
-        (["demo", "--folds", "many"], "--folds"),
-        (["demo", "--seed", "-1"], "--seed"),
-        (["demo", "--fold", "3"], "--folds"),
-        (["demo", "--jobs", "0"], "--jobs"),
-        (["demo", "extra"], "extra"),
-        (["dmo"], "dmo"),
+        (["tune", "enron", "--folds", "1"], "--folds"),
+        (["tune", "enron", "--folds", "many"], "--folds"),
+        (["tune", "enron", "--fold", "3"], "--folds"),
+        (["tune", "enron", "extra"], "extra"),
+        (["tne"], "tne"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_status_2(arguments, word, capsys):
@@ -160,7 +60,7 @@ def test_a_mistake_is_one_sentence_and_status_2(arguments, word, capsys):
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_a_missing_extra_is_one_sentence_and_status_2(package, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, package, None)
-    assert main(["demo"]) == 2
+    assert main(EVALUATE) == 2
     error = capsys.readouterr().err
     assert "pip install 'compactlearn[cli]'" in error
     assert repr(package) in error
@@ -169,11 +69,26 @@ def test_a_missing_extra_is_one_sentence_and_status_2(package, monkeypatch, caps
 
 def test_every_command_has_the_first_sentence_of_its_own_in_the_list():
     """The list is made without loading the commands, and must say what they say."""
+    own = set(app.COMMANDS) - set(app.WORKSHOP)
     folder = Path(app.__file__).parent
-    assert all((folder / f"{name}.py").is_file() for name in app.COMMANDS)
-    for name, line in app.COMMANDS.items():
+    assert all((folder / f"_{name}.py").is_file() for name in own)
+    for name in own:
+        line = app.COMMANDS[name]
         whole = app.loaded(name).help
         assert " ".join(whole.split()).startswith(line), name
+
+
+@pytest.mark.parametrize("words", [["bench", "spec.toml"], ["demo", "--help"], ["report", "store"]])
+def test_a_command_of_the_workshop_says_what_to_install(words, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "store").mkdir()
+    monkeypatch.setattr(_workshop, "entry_points", lambda **_: ())
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert f"command '{words[0]}'" in told
+    assert "pip install compactlearn-bench" in told
+    assert "pip install ./bench" in told
+    assert one_sentence(told), told
 
 
 def test_nothing_is_loaded_for_the_help():
@@ -211,8 +126,8 @@ def test_an_interruption_is_status_130(raised, monkeypatch, capsys):
     def interrupted(*_args, **_kwargs):
         raise raised
 
-    monkeypatch.setattr(demo, "demonstrate", interrupted)
-    assert main(["demo"]) == 130
+    monkeypatch.setattr(_evaluate, "open_model", interrupted)
+    assert main(EVALUATE) == 130
     assert "Traceback" not in capsys.readouterr().err
 
 
@@ -222,9 +137,9 @@ def test_a_fault_of_ours_is_status_1_and_one_sentence(monkeypatch, capsys, tmp_p
     def broken(*_args, **_kwargs):
         raise RuntimeError("a fault\nof ours")
 
-    monkeypatch.setattr(demo, "demonstrate", broken)
+    monkeypatch.setattr(_evaluate, "open_model", broken)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert main(["demo", "--folds", "3"]) == 1
+    assert main(EVALUATE) == 1
     told = capsys.readouterr().err
     assert one_sentence(told), told
     assert "RuntimeError: a fault of ours" in told
@@ -232,7 +147,7 @@ def test_a_fault_of_ours_is_status_1_and_one_sentence(monkeypatch, capsys, tmp_p
     assert str(file) in told
     written = file.read_text()
     assert f"compactlearn {compactlearn.__version__}, Python" in written
-    assert "compactlearn demo --folds 3\n" in written
+    assert "compactlearn evaluate m.model enron\n" in written
     assert written.endswith("RuntimeError: a fault\nof ours\n")
 
 
@@ -240,9 +155,9 @@ def test_a_fault_where_no_file_can_be_written_is_told_all_the_same(monkeypatch, 
     def broken(*_args, **_kwargs):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(demo, "demonstrate", broken)
+    monkeypatch.setattr(_evaluate, "open_model", broken)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    assert main(["demo"]) == 1
+    assert main(EVALUATE) == 1
     told = capsys.readouterr().err
     assert "Traceback" in told
     assert "Please report it with the lines above" in told
@@ -262,10 +177,10 @@ def test_a_warning_is_a_sentence(monkeypatch, capsys):
         warnings.warn("Some\nlabels never occur.", UserWarning, stacklevel=1)
         raise Mistake("It ends here.")
 
-    monkeypatch.setattr(demo, "demonstrate", warned)
+    monkeypatch.setattr(_evaluate, "open_model", warned)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        assert main(["demo"]) == 2
+        assert main(EVALUATE) == 2
     assert capsys.readouterr().err == (
         "compactlearn: Some labels never occur.\ncompactlearn: It ends here.\n"
     )

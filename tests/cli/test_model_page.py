@@ -13,7 +13,6 @@ from compactlearn.cli import main
 from compactlearn.datasets import load, write_arff
 from compactlearn.inspection import model_report
 from tests.cli.test_models import NOTES
-from tests.cli.test_report import fill, records
 
 
 def write_notes(path, notes):
@@ -36,7 +35,7 @@ def place(tmp_path_factory):
     (folder / "untagged.csv").write_text("body\nfresh bread\n")
     (folder / "empty").write_bytes(b"")
     (folder / "old.html").write_text("what was there")
-    fill(folder / "store", records())
+    (folder / "store" / "cells").mkdir(parents=True)
     return folder
 
 
@@ -137,7 +136,7 @@ MISTAKES = [
     (["n.model", "notes.csv", "--selection", "paper", "--no-times"],
      "--selection and --no-times can only be said of records.*leave them out"),
     (["n.model", "notes.csv", "--format", "csv"], "one page of html, and --format is csv"),
-    (["n.model", "notes.csv", "--format", "pdf"], "--format must be one of"),
+    (["n.model", "notes.csv", "--format", "pdf"], "one page of html, and --format is pdf"),
     (["store", "--text", "body"], "--text can only say how the DATA of a model is read"),
     (["store", "--tags", "a", "--sep", ";", "--labels", "2", "--ignore", "b", "--delimiter", ",",
       "--input-format", "csv", "--data-home", "."],

@@ -16,10 +16,6 @@ from compactlearn.cli import main
 from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
 from compactlearn.datasets import list_datasets, load
 from compactlearn.model_selection import CMLLClassifierCV, RatioSearchCV
-from compactlearn_bench import Event
-from compactlearn_bench.cli.bench_view import CellProgress
-from compactlearn_bench.records import Cell
-from compactlearn_bench.report.tables.names import configuration
 
 HEAD = "id,x,z,amazed,happy\n"
 ROWS = "".join(f"row{i},{i % 7},{i % 5 - 2},{i % 2},{int(i % 3 == 0)}\n" for i in range(30))
@@ -107,16 +103,10 @@ def test_a_set_that_was_added_is_known_to_every_command(capsys, tmp_path):
     assert "Added by you from docs.csv." in capsys.readouterr().out
     assert main(["tune", "mine", "--folds", "2", "--top", "1"]) == 0
     assert "mine: 30 rows, 2 features, 2 labels" in capsys.readouterr().out
-    spec = tmp_path / "spec.toml"
-    spec.write_text('name = "s"\ndatasets = ["mine"]\nmethods = ["ORI"]\n')
-    assert main(["bench", str(spec), "--dry-run"]) == 0
-    assert "10 cells (10 to do)" in capsys.readouterr().out
     listed = tmp_path / "home" / "own" / "mine" / "added.json"
     listed.write_text("{")
     assert main(["datasets", "list"]) == 0
     assert re.search(r"│ mine .* damaged; to be added again", capsys.readouterr().out)
-    assert main(["bench", str(spec), "--dry-run"]) == 2
-    assert "it is damaged; add the files of 'mine' again" in capsys.readouterr().err
 
 
 def test_what_the_system_refuses_is_a_sentence():
@@ -183,11 +173,6 @@ def test_the_record_of_tune_keeps_ratios_apart_from_counts(capsys):
     assert model.get_params() == CMLLClassifier(**told["best_params"]).get_params()
 
 
-def test_a_report_tells_a_ratio_from_a_count():
-    text = configuration({"n_label_components": 1.0, "n_feature_components": 1, "beta": "auto"})
-    assert text == "n_label_components=1.0, n_feature_components=1, beta='auto'"
-
-
 # --- tables ---------------------------------------------------------------------------------------
 
 
@@ -234,20 +219,6 @@ def test_every_cell_of_a_table_is_there_in_any_width(width):
     for row in rows:
         assert all(cell in text for cell in row)
     assert all(f"{j}" in text for j in range(17))
-
-
-def test_a_benchmark_with_many_methods_is_shown_whole():
-    methods = [f"k-method-{j}" for j in range(17)]
-    cells = [Cell("enron", method, "paper", 0) for method in methods]
-    progress = CellProgress(cells)
-    for cell in cells:
-        progress(Event("found", cell, "done"))
-    screen = tables.Console(width=60, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    screen.print(progress)
-    text = screen.export_text()
-    assert all(method in text for method in methods)
-    assert text.count("1/1") == 17
-    assert "17 of 17 cells ended" in text
 
 
 def test_what_is_piped_has_lines_of_any_length(tmp_path):

@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 import pytest
+from bench.tests import makers
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn.metrics import METRICS
 from compactlearn_bench.records import LOSSES, Cell, Figure, Gap, Record, aggregate
-from tests import makers
 
 
 def record(fold, values, configurations=None, metrics=("average_precision",), **more):

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from bench.tests.makers import record
 
 from compactlearn_bench.records import Growth, RecordError, Store, open_records
-from tests.makers import record
 
 MIB = 1 << 20
 LINE = f"{record().to_json()}\n".encode()

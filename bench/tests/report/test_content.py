@@ -5,12 +5,12 @@ import io
 import re
 
 import pytest
+from bench.tests.makers import record
 
 from compactlearn_bench.records import aggregate
 from compactlearn_bench.report import render_html, summary_markdown, to_csv
 from compactlearn_bench.report.tables.metric_tables import make_tables
 from compactlearn_bench.report.tables.ranking import standing
-from tests.makers import record
 
 # Of the paper, on enron: average precision 0.6965 ± 0.0153 (CMLL), 0.5039 ± 0.0111 (ORI); one error
 # 0.2462 ± 0.0215 (CMLL). ORI is far better here by average precision, CMLL by one error.

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from bench.tests.makers import record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +22,6 @@ from compactlearn_bench.report import (
     to_latex,
     to_svg,
 )
-from tests.makers import record
 
 BAD = "<script>alert('x')</script>"
 EVIL = '"><img src=x onerror=alert(1)>'

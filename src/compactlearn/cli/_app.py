@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from compactlearn.cli._mistakes import Mistake
+from compactlearn.cli._workshop import workshop_command
 from compactlearn.core._lazy import load
 
 __all__ = ["COMMANDS", "MISTAKES", "loaded", "run", "sentence"]
@@ -18,7 +19,7 @@ _USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 MISTAKES: tuple[type[Exception], ...] = (_USAGE_ERROR, Mistake)
 
 #: Each command, in the order of the help, with the first sentence of its own. The command NAME is
-#: the function `NAME`, or the group `app`, in cli/NAME.py.
+#: the function `NAME` or the group `app` in cli/_NAME.py, or an entry point of compactlearn-bench.
 COMMANDS: Mapping[str, str] = {
     "fit": "Fit a model to DATA and write it to a file.",
     "predict": "Predict the labels of the rows of DATA by the model in MODEL.",
@@ -34,6 +35,7 @@ COMMANDS: Mapping[str, str] = {
     "DATA.",
     "datasets": "Multi-label data sets: list, describe, fetch, add, convert.",
 }
+WORKSHOP = ("demo", "bench")
 
 
 class Commands(TyperGroup):
@@ -47,14 +49,11 @@ class Commands(TyperGroup):
 
 def loaded(name: str) -> Any:
     """The command of a name, in full, as Typer runs it."""
-    home = (
-        "compactlearn_bench.cli." if name in ("bench", "demo", "report") else "compactlearn.cli._"
-    )
-    part = load(home + name)
+    part = None if name in WORKSHOP else load(f"compactlearn.cli._{name}")
     group = getattr(part, "app", None)
     if group is None:
         group = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        group.command(name)(getattr(part, name))
+        group.command(name)(workshop_command(name) if part is None else getattr(part, name))
     return typer.main.get_command(group)
 
 

@@ -12,11 +12,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from compactlearn.cli._datasets import Home
-from compactlearn.cli._faults import INTERRUPTED
-from compactlearn.cli._mistakes import Mistake
-from compactlearn.cli._tables import console as standard_output
-from compactlearn.core._shown import shown
+from compactlearn.cli.commands import INTERRUPTED, Home, Mistake, shown
+from compactlearn.cli.commands import console as standard_output
 from compactlearn_bench import (
     ClusterError,
     Event,

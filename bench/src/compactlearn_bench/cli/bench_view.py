@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from compactlearn.cli._tables import fitted
+from compactlearn.cli.commands import fitted
 from compactlearn_bench import Event
 from compactlearn_bench.records import Cell
 

@@ -13,8 +13,8 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.table import Table
 
-from compactlearn.cli._tables import console as standard_output
-from compactlearn.core._progress import Steps
+from compactlearn.cli.commands import Steps
+from compactlearn.cli.commands import console as standard_output
 from compactlearn_bench import Event, Spec, paper_demo
 from compactlearn_bench.cli import paper_demo as paper_view
 from compactlearn_bench.cli.bench import run_mistakes

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from bench.tests.makers import record
 from bench.tests.report.factory import BETAS, RATIOS
 
 from compactlearn_bench.records import aggregate
@@ -13,7 +14,6 @@ from compactlearn_bench.records.ranks import critical_difference, indistinguisha
 from compactlearn_bench.report import to_png, to_svg
 from compactlearn_bench.report.drawing.all_charts import make_charts
 from compactlearn_bench.report.drawing.grid_charts import balance_charts, ratio_charts
-from tests.makers import record
 
 
 def tips(svg):

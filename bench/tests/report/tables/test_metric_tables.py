@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bench.tests.makers import record
 from scipy import stats
 
 from compactlearn_bench.records import aggregate
@@ -12,7 +13,6 @@ from compactlearn_bench.report.tables.metric_tables import make_tables
 from compactlearn_bench.report.tables.names import EXPLANATIONS, HEADINGS, greater_is_better
 from compactlearn_bench.report.tables.ranking import check_marks, standing
 from compactlearn_bench.report.words.summary import agreement, first_places
-from tests.makers import record
 
 
 def folds(values, **more):

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from bench.tests.makers import record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from compactlearn_bench.methods.library_entries import ENTRIES
 from compactlearn_bench.report import collect, render_html
 from compactlearn_bench.report.words.legend import describe, is_compact, legend
 from compactlearn_bench.report.words.verdict import verdict
-from tests.makers import record
 
 NOISE = (0.0, 0.01, -0.01, 0.005, -0.005)
 

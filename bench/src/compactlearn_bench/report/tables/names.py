@@ -117,8 +117,8 @@ def p_value(value: float) -> str:
 def configuration(given: Mapping[str, Any]) -> str:
     """A configuration on one line.
 
-    >>> configuration({"beta": 1.0, "n_label_components": 0.30000000000000004})
-    'beta=1.0, n_label_components=0.3'
+    >>> configuration({"beta": 1.0, "n_label_components": 0.30000000000000004, "solver": "auto"})
+    "beta=1.0, n_label_components=0.3, solver='auto'"
     """
     return ", ".join(f"{name}={python_value(_tidy(value))}" for name, value in given.items())
 

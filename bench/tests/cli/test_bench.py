@@ -21,7 +21,7 @@ from compactlearn_bench.methods import finding
 from compactlearn_bench.records import Cell, Store
 from tests.makers import heed_ctrl_c
 
-HELPERS = Path(__file__).resolve().parents[2] / "bench" / "tests" / "harness" / "helpers"
+HELPERS = Path(__file__).resolve().parents[1] / "harness" / "helpers"
 
 
 @pytest.fixture(autouse=True)
@@ -288,3 +288,17 @@ def test_the_table_at_a_terminal_counts_cells():
     assert "3 of 8 cells ended (1 failed), 2 running" in text
     # Five are left, taken to be like what is known (3 s), two at a time.
     assert "about 8 s to go" in text or "about 7.50 s to go" in text
+
+
+def test_a_benchmark_with_many_methods_is_shown_whole():
+    methods = [f"k-method-{j}" for j in range(17)]
+    cells = [Cell("enron", method, "paper", 0) for method in methods]
+    progress = bench_view.CellProgress(cells)
+    for cell in cells:
+        progress(Event("found", cell, "done"))
+    screen = Console(width=60, record=True, file=io.StringIO())
+    screen.print(progress)
+    text = screen.export_text()
+    assert all(method in text for method in methods)
+    assert text.count("1/1") == 17
+    assert "17 of 17 cells ended" in text

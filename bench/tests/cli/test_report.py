@@ -6,9 +6,9 @@ import lzma
 import sys
 
 import pytest
+from bench.tests.makers import record
 
 from compactlearn.cli import main
-from tests.makers import record
 
 FORMATS = {
     "html": ("report.html", "<!DOCTYPE html>"),

@@ -1,0 +1,1 @@
+"""The commands `bench`, `demo` and `report` of the workshop."""
