@@ -269,7 +269,7 @@ EMBEDDINGS: dict[str, Callable[[], Any]] = {
     "CMLL random": lambda: cl.CMLL(16, 8, completion="random"),
     "CMLL no offset": lambda: cl.CMLL(8, 8, offset="none", beta=1.0, label_ridge=0.5),
     "CMLL ratios": lambda: cl.CMLL(0.2, 0.5),
-    "CMLL row graph": lambda: cl.CMLL(8, 8, row_graph="neighbors", row_graph_weight=0.01),
+    "CMLL row graph": lambda: related.RowGraphCMLL(8, 8, row_graph_weight=0.01),
     "PLST": lambda: cl.PLST(8),
     "PLST not centred": lambda: cl.PLST(8, center=False, offset="none"),
     "CPLST": lambda: cl.CPLST(8),
@@ -729,10 +729,11 @@ def frame() -> Outputs:
     }
 )
 def label_graph(options: dict[str, Any]) -> Outputs:
+    kind = related.RowGraphCMLL if "row_graph" in options else cl.CMLL
     options = {"n_feature_components": 10, "n_label_components": 8, **options}
     return {
-        "dense": fitted(compact(cl.CMLL(label_graph=chain(24), **options)), planted()),
-        "sparse": fitted(compact(cl.CMLL(label_graph=chain(53), **options)), sparse()),
+        "dense": fitted(compact(kind(label_graph=chain(24), **options)), planted()),
+        "sparse": fitted(compact(kind(label_graph=chain(53), **options)), sparse()),
     }
 
 
@@ -742,7 +743,7 @@ def row_graph(load: Callable[[], Split]) -> Outputs:
     graph = chain(data.X.shape[0])
     found = {}
     for size in (4, 10):
-        embedding = cl.CMLL(size, 8, row_graph=graph, row_graph_weight=0.05)
+        embedding = related.RowGraphCMLL(size, 8, row_graph=graph, row_graph_weight=0.05)
         found[f"{size} features"] = fitted(compact(embedding), data)
     return found
 

@@ -2,7 +2,7 @@
 
     python bench/accuracy/row_graph.py [--data-home DIR] [--out FILE] [NAME ...]
 
-CMLLClassifier with its defaults, without and with row_graph="neighbors", on five seeded folds. Both
+CMLLClassifier with its defaults, and the same with RowGraphCMLL, on five seeded folds. Both
 have their penalty chosen among the same eleven, and the graph its weight and its number of
 neighbours, by average precision on three inner folds of the training rows; the graph's weight is
 above 0 in any case. The test rows are looked at once by each. Graphs are of training rows alone.
@@ -24,9 +24,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
-from compactlearn import CMLLClassifier
+from compactlearn import CompactClassifier
 from compactlearn.compact._penalty import penalty_of_rows
 from compactlearn.model_selection import GridSearchMoments
+from compactlearn.related import RowGraphCMLL
 
 DATA = ("plant", "enron", "llog", "yeast", "corel5k")
 WEIGHTS = (1e-4, 1e-3, 1e-2, 1e-1)
@@ -40,17 +41,16 @@ def searched(X: Any, Y: Any) -> list[dict[str, Any]]:
     unit = penalty_of_rows(X)
     alphas = [unit * multiple for multiple in MULTIPLES]
     grid = [
-        {"alpha": alphas, "row_graph": [None]},
+        {"alpha": alphas, "embedding__row_graph_weight": [0.0]},
         {
             "alpha": alphas,
-            "row_graph": ["neighbors"],
-            "row_graph_weight": list(WEIGHTS),
-            "n_neighbors": list(NEIGHBOURS),
+            "embedding__row_graph_weight": list(WEIGHTS),
+            "embedding__n_neighbors": list(NEIGHBOURS),
         },
     ]
     cv = KFold(3, shuffle=True, random_state=0)
     # Ranking needs no threshold: it is tuned in the last fit.
-    model = CMLLClassifier(threshold=0.5)
+    model = CompactClassifier(RowGraphCMLL(), threshold=0.5)
     search = GridSearchMoments(model, grid, cv=cv, scoring="average_precision", refit=False)
     results = search.fit(X, Y).cv_results_
     scores = results["mean_test_score"].tolist()
@@ -62,7 +62,7 @@ def searched(X: Any, Y: Any) -> list[dict[str, Any]]:
 
 def best(tried: list[dict[str, Any]], *, graph: bool) -> dict[str, Any]:
     """The best setting with or without a graph."""
-    own = [one for one in tried if (one["setting"]["row_graph"] is not None) == graph]
+    own = [one for one in tried if (one["setting"]["embedding__row_graph_weight"] > 0) == graph]
     return max(own, key=lambda one: one["score"])
 
 
@@ -70,7 +70,7 @@ def by_weight(tried: list[dict[str, Any]]) -> dict[str, float]:
     """The score of each weight at its best."""
     found: dict[str, float] = {}
     for one in tried:
-        weight = str(one["setting"].get("row_graph_weight", 0.0))
+        weight = str(one["setting"]["embedding__row_graph_weight"])
         found[weight] = max(found.get(weight, 0.0), one["score"])
     return found
 
@@ -85,7 +85,7 @@ def measure(name: str, data_home: Path | None) -> dict[str, Any]:
         row: dict[str, Any] = {"inner": by_weight(tried)}
         for key, graph in (("plain", False), ("graph", True)):
             setting = best(tried, graph=graph)["setting"]
-            model = CMLLClassifier(**setting).fit(X[train], Y[train])
+            model = CompactClassifier(RowGraphCMLL()).set_params(**setting).fit(X[train], Y[train])
             scores = model.evaluate(X[test], Y[test])
             row[key] = {metric: round(float(scores[metric]), 4) for metric in METRICS}
             row[f"{key}_setting"] = setting

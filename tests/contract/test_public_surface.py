@@ -356,8 +356,6 @@ def test_documented_attributes_are_the_fitted_ones(cls):
         fitted += [cls(scale=True).fit(X, Y), cls(feature_map=StandardScaler()).fit(X, Y)]
         fitted += [cls(decoder="learned").fit(X, Y), cls().fit_blocks([(X, Y)])]
         fitted += [cls(label_noise=(0.01, 0.01)).fit(X, Y)]
-    if cls is CMLL:
-        fitted += [cls(row_graph="neighbors").fit(X, Y)]
     if cls is C2AEClassifier:
         fitted += [cls(scale=True, max_epochs=1).fit(X, Y)]
     if hasattr(cls, "compress"):

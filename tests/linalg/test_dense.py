@@ -214,7 +214,7 @@ EXCEPTIONS = {
         for name in ("cholesky", "pinv", "solve")
     },
     ("estimators/related/slrm.py", "rows @ rows.T"): "sparse",
-    ("linalg/row_graphs.py", "solve"): "many at once, of the order of a row's neighbours",
+    ("related/_neighbours.py", "solve"): "many at once, of the order of a row's neighbours",
     ("model_selection/auto/blend.py", "solve"): "of order 6 at most, one for each model of a blend",
 }
 

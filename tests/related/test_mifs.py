@@ -7,11 +7,11 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from compactlearn import CompactClassifier, KernelMap, load_model
-from compactlearn.linalg._row_graphs import Neighbours, RowProducts, affinities, laplacian
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import MIFS
 from compactlearn.related._mifs import Problem
+from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
 from tests.makers import labelled
 from tests.related.checks import sklearn_checks
 

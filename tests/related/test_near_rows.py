@@ -12,15 +12,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import NearestNeighbors
 
 from compactlearn import CompactClassifier, KernelMap, load_model, method
-from compactlearn.linalg._row_graphs import (
+from compactlearn.model_selection import GridSearchMoments
+from compactlearn.related import LPP, NPE
+from compactlearn.related._neighbours import (
     Neighbours,
     RowProducts,
     affinities,
     laplacian,
     reconstruction,
 )
-from compactlearn.model_selection import GridSearchMoments
-from compactlearn.related import LPP, NPE
 from tests.makers import labelled, modest
 from tests.related.checks import sklearn_checks
 

@@ -67,9 +67,8 @@ from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.crossfit._decoder_fitter import Decided, Decisions, HonestScores, given_threshold
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.decoding._thresholds import STRATEGIES
-from compactlearn.embeddings._base import Embedded, Embedding
+from compactlearn.embeddings._base import Embedded, Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
-from compactlearn.embeddings._row_graph import refuse_sums
 from compactlearn.inspection._compact import CompactInside
 from compactlearn.linalg._build import require_room_for_moments
 from compactlearn.linalg._moments import Moments

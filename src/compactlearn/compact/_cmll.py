@@ -71,13 +71,6 @@ default="auto"
         Symmetric weights of edges between labels that should have similar decoders.
     graph_weight : float, default=0.1
         Weight of the decoder's smoothness over that graph; 0 is as no graph.
-    row_graph : "neighbors", sparse matrix of shape (n_samples, n_samples) or None, default=None
-        Edges between rows whose codes should be near each other: "neighbors" are the nearest by
-        their features; a matrix has weights for the rows of one fit.
-    row_graph_weight : float, default=0.001
-        Weight of the roughness of codes over that graph, in units of ``||Y||^2``; 0 is as no graph.
-    n_neighbors : int, default=5
-        Two rows are neighbours where one is among so many nearest of the other.
 
     Attributes
     ----------
@@ -133,9 +126,6 @@ n_features_in_, feature_names_in_
         verbose: int = 0,
         label_graph: Any = None,
         graph_weight: float = 0.1,
-        row_graph: Any = None,
-        row_graph_weight: float = 0.001,
-        n_neighbors: int = 5,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.n_label_components = n_label_components
@@ -161,9 +151,6 @@ n_features_in_, feature_names_in_
         self.verbose = verbose
         self.label_graph = label_graph
         self.graph_weight = graph_weight
-        self.row_graph = row_graph
-        self.row_graph_weight = row_graph_weight
-        self.n_neighbors = n_neighbors
 
     @property
     def n_iter_(self) -> int:
@@ -184,7 +171,4 @@ n_features_in_, feature_names_in_
             random_state=self.random_state,
             label_graph=self.label_graph,
             graph_weight=self.graph_weight,
-            row_graph=self.row_graph,
-            row_graph_weight=self.row_graph_weight,
-            n_neighbors=self.n_neighbors,
         )

@@ -124,7 +124,6 @@ class Embedded:
     share: float | None = None  # of the largest objective, at least
     dependence: float | None = None
     recovery: float | None = None
-    roughness: float | None = None  # of codes over a graph of the rows
     dependences: Array | None = None  # of each code, where a part of the codes may be asked for
     path: Array = field(default_factory=lambda: np.empty(0))
     n_iter: int = 1
@@ -344,7 +343,6 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             "objective_": result.objective,
             "dependence_": result.dependence,
             "recovery_": result.recovery,
-            "roughness_": result.roughness,
         }
         for name, value in found.items():
             self.__dict__.pop(name, None)
@@ -428,6 +426,15 @@ def note_shortfall(method: Embedding, asked: int, codes: Codes, pair: Pair) -> N
         warn_user(
             f"{type(method).__name__} in the {pair.regime} regime: {codes.status.value}{known}.",
             ConvergenceWarning,
+        )
+
+
+def refuse_sums(embedding: Embedding) -> None:
+    """Raise ValueError, before rows are read, for a method that sums of rows cannot serve."""
+    if embedding.traits.needs_rows:
+        raise ValueError(
+            f"{type(embedding).__name__} needs all rows at once, and sums over blocks of rows were "
+            "to be made; use fit with all rows in memory."
         )
 
 

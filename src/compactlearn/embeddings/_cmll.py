@@ -17,11 +17,6 @@ With a graph of the labels, of Laplacian L, the decoder is also to be smooth ove
 in place of the plain reconstruction. For fixed V the best decoder is V'Y S / (1 + label_ridge) with
 S = (I + graph_weight L)^-1, and what it leaves is ||Y||^2 - ||Y'V||_S^2 / (1 + label_ridge), where
 ||A||_S^2 = tr A'S A. So YSY' stands in place of YY' and the rest is as before.
-
-With a graph of the rows, of normalised Laplacian L, codes of rows that an edge joins are to be near
-each other: row_graph_weight ||Y||^2 tr V'LV is taken off the objective. For fixed P and in the
-closed form V are then leading eigenvectors of a matrix of order N with that L taken off, which is
-sparse and only multiplies.
 """
 
 from __future__ import annotations
@@ -55,15 +50,11 @@ from compactlearn.embeddings._components import (
     left_noun,
 )
 from compactlearn.embeddings._label_graph import checked_label_graph, smoothing_of
-from compactlearn.embeddings._row_graph import refuse_moments, roughness_of
-from compactlearn.linalg import _row_codes as row_codes
 from compactlearn.linalg._arrays import beside
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._dense import svd
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._routes import REGIMES
-from compactlearn.linalg._row_graphs import Roughness
-from compactlearn.linalg._rowwise_pair import RowwisePair
 from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
@@ -141,18 +132,6 @@ default="auto"
     graph_weight : float, default=0.1
         Weight of the decoder's smoothness over that graph; 0 is as no graph. Where a graph helped
         at all it was by a small weight (bench/accuracy/label_graph.py).
-    row_graph : "neighbors", sparse matrix of shape (n_samples, n_samples) or None, default=None
-        Edges between rows whose codes should be near each other. "neighbors" joins every row to the
-        nearest others by their features (mapped and scaled, where a classifier does so), with
-        weights exp(-distance^2 / mean distance^2 of neighbours); it is made of the rows of each
-        fit. A matrix has weights, symmetric and not negative, of the rows of one fit, and is
-        refused where others are fitted, as in cross-validation; what is on its diagonal does not
-        count. Needs all rows at hand: no moments, blocks, Dask or device.
-    row_graph_weight : float, default=0.001
-        Weight of the roughness of codes over that graph, in units of ``||Y||^2``; 0 is as no graph.
-        Neighbours raised no score of five data sets (bench/accuracy/row_graph.py).
-    n_neighbors : int, default=5
-        Two rows are neighbours where one is among so many nearest of the other; at most N - 1.
 
     Attributes
     ----------
@@ -161,7 +140,7 @@ default="auto"
     offset_ : ndarray of shape (n_labels,)
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
     eigenvalues_ : ndarray of shape (n_label_components_,), where the closed form holds
-        Leading eigenvalues of ``beta_ XcXc' + YY'``, or of what graphs make of it; ``objective_``
+        Leading eigenvalues of ``beta_ XcXc' + YY'``, or of what a graph makes of it; ``objective_``
         is their sum, or slightly more where they are not exact.
     objective_share_ : float, where the closed form holds
         How much of the largest objective is reached at least: 1.0 where codes are exact.
@@ -169,8 +148,6 @@ default="auto"
         The balance that was used.
     objective_, dependence_, recovery_ : float
         The objective at the solution and its two terms, ``beta_ * dependence_ + recovery_``.
-    roughness_ : float, where a ``row_graph`` has edges that count
-        ``tr V'LV`` of the codes; ``row_graph_weight ||Y||^2`` times it is taken off the objective.
     objective_path_ : ndarray
         The objective after each half-step of "alternating", after each accepted round of the
         accelerated alternation; one entry for the closed form.
@@ -210,9 +187,6 @@ default="auto"
         "random_state": (Seed(),),
         "label_graph": (SquareMatrix(), Nothing()),
         "graph_weight": (Real(0),),
-        "row_graph": (Choice("neighbors"), SquareMatrix(), Nothing()),
-        "row_graph_weight": (Real(0),),
-        "n_neighbors": (Integer(1),),
     }
 
     def __init__(
@@ -229,9 +203,6 @@ default="auto"
         random_state: Any = None,
         label_graph: Any = None,
         graph_weight: float = 0.1,
-        row_graph: Any = None,
-        row_graph_weight: float = 0.001,
-        n_neighbors: int = 5,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.n_label_components = n_label_components
@@ -245,9 +216,6 @@ default="auto"
         self.random_state = random_state
         self.label_graph = label_graph
         self.graph_weight = graph_weight
-        self.row_graph = row_graph
-        self.row_graph_weight = row_graph_weight
-        self.n_neighbors = n_neighbors
 
     def sizes(
         self, n_features: int, n_labels: int, given_features: int, m: int | None = None
@@ -287,12 +255,11 @@ default="auto"
             regime=self.solver if self.solver in REGIMES else "auto",
             keeps_offset=self.offset == "mean",
             solved_alone=self.solver == "alternating",
-            needs_rows=self.row_graph is not None and self.row_graph_weight != 0,
         )
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d, m = self.sizes(n_features, n_labels, given_features)
-        self._check_graphs(n_labels, coded=m is not None)
+        self._check_graph(n_labels, coded=m is not None)
         limit = n_labels if m is None else m
         extra = 0
         if d is not None and self.completion != "none":
@@ -308,8 +275,8 @@ default="auto"
             needs_rows=self.traits.needs_rows,
         )
 
-    def _check_graphs(self, n_labels: int, *, coded: bool) -> None:
-        """Refuse graphs that do not fit the rest, before anything is computed."""
+    def _check_graph(self, n_labels: int, *, coded: bool) -> None:
+        """Raise ValueError for a graph that does not fit the rest, before anything is computed."""
         if self.label_graph is not None:
             checked_label_graph(self.label_graph, n_labels)
             if not coded:
@@ -317,13 +284,6 @@ default="auto"
                     "label_graph smooths the decoder of label codes, and n_label_components=None "
                     "keeps the labels, which have none; set n_label_components, or leave "
                     "label_graph out."
-                )
-        if self.traits.needs_rows:
-            refuse_moments(self.solver)
-            if not coded:
-                raise ValueError(
-                    "row_graph smooths label codes, and n_label_components=None keeps the labels "
-                    "as they are; set n_label_components, or leave row_graph out."
                 )
 
     def solve(self, pair: Pair) -> Embedded:
@@ -338,10 +298,9 @@ default="auto"
         note_shortfall(self, m or 0, state.codes, pair)
         return self._embedded(problem, state, d, m)
 
-    def _problem(self, pair: Pair, beta: float) -> _Problem:
+    def _problem(self, pair: Pair, beta: float) -> Problem:
         smoothing = smoothing_of(self.label_graph, self.graph_weight, pair.n_right)
-        asked = self.row_graph, self.row_graph_weight, self.n_neighbors
-        return _Problem(pair, beta, smoothing, roughness_of(*asked, pair))
+        return Problem(pair, beta, smoothing)
 
     def asked_codes(self, pair: Pair) -> tuple[int, float, int, Smoothing | None]:
         """Which leading codes ``solve`` will ask a pair for: how many, the balance, the seed, the
@@ -409,7 +368,7 @@ default="auto"
             heads.append(Head(P, extra) if given else None)
         return heads
 
-    def _embedded(self, problem: _Problem, state: _State, d: int | None, m: int | None) -> Embedded:
+    def _embedded(self, problem: Problem, state: _State, d: int | None, m: int | None) -> Embedded:
         pair, beta = problem.pair, problem.beta
         P, codes = state.projection, state.codes
         if P is not None and d is not None:
@@ -420,7 +379,7 @@ default="auto"
             if self.offset == "mean":
                 offset = pair.mean_right - (codes.total / pair.count) @ decoder
         dependence = _dependence(pair, codes, P)
-        recovery, roughness = problem.recovery(codes), problem.roughness(codes)
+        recovery = problem.recovery(codes)
         return Embedded(
             codes=codes,
             projection=P,
@@ -430,10 +389,9 @@ default="auto"
             eigenvalues=codes.values if state.algorithm == "closed" else None,
             share=codes.share if state.algorithm == "closed" and m is not None else None,
             beta=beta,
-            objective=beta * dependence + recovery - problem.penalty(codes),
+            objective=beta * dependence + recovery,
             dependence=dependence,
             recovery=recovery,
-            roughness=roughness,
             path=np.asarray(state.path),
             n_iter=state.n_iter,
         )
@@ -466,7 +424,7 @@ default="auto"
         seen = pair.left_energy if pair.has_variance else 0.0
         return automatic_balance(self.beta, pair.right_energy, seen)
 
-    def _climb(self, problem: _Problem, d: int | None, m: int) -> _State:
+    def _climb(self, problem: Problem, d: int | None, m: int) -> _State:
         """The closed form, and the accelerated alternation from it where d is too small."""
         codes = problem.leading_codes(m, seed=self._start(problem.pair))
         state, rank = self._closed(problem, codes, d)
@@ -486,7 +444,7 @@ default="auto"
             return 0
         return int(seeded(self.random_state).randint(2**31 - 1))
 
-    def _closed(self, problem: _Problem, codes: Codes, d: int | None) -> tuple[_State, int]:
+    def _closed(self, problem: Problem, codes: Codes, d: int | None) -> tuple[_State, int]:
         """The best P for the leading codes, and how many columns make both the optimum."""
         P, rank = None, 0
         if d is not None:
@@ -495,7 +453,7 @@ default="auto"
             P = P[:, :d]
         return _State(codes, P, [problem.objective(codes, P)], "closed"), rank
 
-    def _climb_from_several(self, problem: _Problem, codes: Codes, P: Array, m: int) -> _State:
+    def _climb_from_several(self, problem: Problem, codes: Codes, P: Array, m: int) -> _State:
         """Ascend a little way from three starts, then all the way from the best.
 
         The problem has local maxima, if rarely: of 449 random problems the closed form's start
@@ -532,7 +490,7 @@ default="auto"
             )
         return last
 
-    def _alternate_as_printed(self, problem: _Problem, d: int, m: int) -> _State:
+    def _alternate_as_printed(self, problem: Problem, d: int, m: int) -> _State:
         """Algorithm 1: random P, then V and P in turn until the objective settles."""
         pair, rng = problem.pair, seeded(self.random_state)
         P = pair.orthonormal(beside(rng.standard_normal((pair.n_left, d)), pair.mean_left))
@@ -558,38 +516,20 @@ default="auto"
 
 
 @dataclass(frozen=True)
-class _Problem:
+class Problem:
     """What is maximised over codes and projections of a pair."""
 
     pair: Pair
     beta: float
     smoothing: Smoothing | None = None  # of the decoder, by a graph of the labels
-    rough: Roughness | None = None  # of the codes, over a graph of the rows
 
     def leading_codes(self, m: int, P: Array | None = None, seed: int = 0) -> Codes:
-        """The best V for a projection."""
-        if self.rough is None:
-            return self.pair.leading_codes(m, self.beta, P, seed, self.smoothing)
-        assert isinstance(self.pair, RowwisePair)
-        asked = m, self.beta, P, seed, self.smoothing, self.rough
-        return row_codes.leading_codes(self.pair, *asked)
-
-    def roughness(self, codes: Codes) -> float | None:
-        """``tr V'LV``; None without a graph of the rows."""
-        if self.rough is None:
-            return None
-        assert isinstance(self.pair, RowwisePair)
-        assert codes.rows is not None
-        return self.rough.trace(self.pair.weighted(codes.rows))
-
-    def penalty(self, codes: Codes) -> float:
-        """The same times its weight; 0 without a graph."""
-        roughness = self.roughness(codes)
-        return 0.0 if roughness is None or self.rough is None else self.rough.weight * roughness
+        """Return the best V for a projection."""
+        return self.pair.leading_codes(m, self.beta, P, seed, self.smoothing)
 
     def lift(self, m: int) -> float:
-        """What makes the objective of m codes at least 0: gains are judged relative to that."""
-        return 0.0 if self.rough is None else self.rough.shift * m
+        """Return what makes the objective of m codes at least 0, as gains are relative to it."""
+        return 0.0
 
     def smoothed(self, codes: Codes) -> Array:
         """``S Y'V``, the decoder's transpose but for its ridge."""
@@ -605,9 +545,8 @@ class _Problem:
         return float(np.sum(codes.right * self.smoothed(codes)))
 
     def objective(self, codes: Codes, P: Array | None) -> float:
-        """``beta ||P'Xc'V||^2`` and the recovery together, less the penalty of rough codes."""
-        reached = self.beta * _dependence(self.pair, codes, P) + self.recovery(codes)
-        return reached - self.penalty(codes)
+        """Return ``beta ||P'Xc'V||^2`` and the recovery together."""
+        return self.beta * _dependence(self.pair, codes, P) + self.recovery(codes)
 
 
 @dataclass(frozen=True)
@@ -623,7 +562,7 @@ class _State:
 
 
 def accelerated_ascent(
-    problem: _Problem, start: _State, d: int, m: int, *, tol: float, max_iter: int
+    problem: Problem, start: _State, d: int, m: int, *, tol: float, max_iter: int
 ) -> _State:
     """Alternate V- and P-steps for d < m, with extrapolation guarded by the objective.
 
@@ -667,7 +606,7 @@ def accelerated_ascent(
     return _State(codes, P, path, start.algorithm, start.n_iter + n_iter - 1, settled=False)
 
 
-def _fixed_codes(problem: _Problem, d: int | None) -> _State:
+def _fixed_codes(problem: Problem, d: int | None) -> _State:
     pair = problem.pair
     codes = pair.right_codes(dense=d is None)
     P = None if d is None else pair.cross_range(d)[0]

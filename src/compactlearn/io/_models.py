@@ -47,9 +47,6 @@ _KINDS = ("multilabel", "binary", "multiclass")
 _NO_GRAPH = {
     "label_graph": None,
     "graph_weight": 0.1,
-    "row_graph": None,
-    "row_graph_weight": 0.001,
-    "n_neighbors": 5,
 }
 _CENTRED = {"center": True, "offset": "mean"}
 _NO_CORRECTION = {"positive_unlabelled": False, "propensities": None, "label_noise": None}

@@ -20,7 +20,6 @@ from compactlearn.linalg._moments import scale_rows, weighted_sum
 from compactlearn.linalg._operators import Gram, Operator, centred, weighted
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._ridge import GramSystem, RidgePath
-from compactlearn.linalg._row_graphs import Neighbours, RowProducts
 
 Array = NDArray[np.float64]
 
@@ -40,7 +39,6 @@ class RowwisePair(Pair):
     gram_system: GramSystem  # of a narrow block
     of_right: ClassVar[tuple[str, ...]] = ("right_energy",)  # kept of the right block
     taken: float = 0.0  # off the squares of Xc by centring, where rows are multiplied before it
-    near: dict[int, Neighbours]  # the nearest rows of each, for so many as were asked for
     places: NDArray[np.intp] | None = None  # of a part: where its rows are among those of the whole
 
     def __init__(self, right: Any, weights: Array | None, n_left: int, given_left: int) -> None:
@@ -185,25 +183,6 @@ class RowwisePair(Pair):
 def places_of(pair: RowwisePair, rest: Any) -> NDArray[np.intp]:
     """Where rows of a part are among those of the whole."""
     return np.asarray(rest) if pair.places is None else pair.places[rest]
-
-
-def row_products(pair: RowwisePair) -> RowProducts:
-    """Inner products of rows, about any origin, whatever their weights: for distances."""
-    if pair.left is None:
-        kernel = pair.kernel
-        if pair.roots is not None:
-            kernel = row_weighted(kernel.copy(), 1.0 / pair.roots)
-        return RowProducts.of_kernel(kernel)
-    sparse = scipy.sparse.issparse(pair.left)
-    return RowProducts.of_rows(pair.left if sparse else pair.left - pair.mean_left)
-
-
-def nearest_rows(pair: RowwisePair, k: int) -> Neighbours:
-    """The k nearest other rows of each, looked for once."""
-    known = vars(pair).setdefault("near", {})
-    if k not in known:
-        known[k] = Neighbours.of(row_products(pair), k)
-    return known[k]
 
 
 AnyRows = TypeVar("AnyRows", bound=RowwisePair)

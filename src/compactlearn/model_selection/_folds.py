@@ -22,8 +22,7 @@ from compactlearn.compact._completing import completed
 from compactlearn.compact._preparation import Preparation, Training, undivided
 from compactlearn.core import _memory as memory
 from compactlearn.core._unknown_labels import known_somewhere
-from compactlearn.embeddings._base import Embedding
-from compactlearn.embeddings._row_graph import refuse_sums
+from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.linalg._arrays import scale_columns, working_form, zeros_beside
 from compactlearn.linalg._build import require_usable_squares
 from compactlearn.linalg._learning import constant_left_over

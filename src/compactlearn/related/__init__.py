@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from compactlearn.related._pop import POPClassifier
     from compactlearn.related._projection_forest import ProjectionForestClassifier
     from compactlearn.related._rembrandt import Rembrandt
+    from compactlearn.related._row_graph import RowGraphCMLL
     from compactlearn.related._sleec import SLEECClassifier
     from compactlearn.related._slrm import SLRM
 
@@ -56,6 +57,7 @@ __getattr__, __dir__ = names_on_demand(
         "_pop": ("POPClassifier",),
         "_projection_forest": ("ProjectionForestClassifier",),
         "_rembrandt": ("Rembrandt",),
+        "_row_graph": ("RowGraphCMLL",),
         "_sleec": ("SLEECClassifier",),
         "_slrm": ("SLRM",),
     },
@@ -83,6 +85,7 @@ __all__ = [
     "POPClassifier",
     "ProjectionForestClassifier",
     "Rembrandt",
+    "RowGraphCMLL",
     "SLEECClassifier",
     "TopicClassifier",
 ]

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core._params import Choice, Constraint, Nothing, Real
-from compactlearn.linalg._row_graphs import Neighbours, RowProducts, affinities, laplacian
 from compactlearn.related._near_rows import NEAR, NearRows, Smoothness
+from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
 
 Array = NDArray[np.float64]
 

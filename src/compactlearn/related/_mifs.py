@@ -34,8 +34,8 @@ from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._operators import Operator
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._row_graphs import Neighbours, RowProducts, affinities, laplacian
 from compactlearn.linalg._rows_pair import RowsPair
+from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
 from compactlearn.related._projected import SIZED, ProjectedFeatures
 
 Array = NDArray[np.float64]

@@ -28,8 +28,8 @@ from compactlearn.embeddings._base import Traits
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._row_graphs import Neighbours, RowProducts
-from compactlearn.linalg._rowwise_pair import RowwisePair, nearest_rows, row_products
+from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.related._neighbours import Neighbours, RowProducts
 from compactlearn.related._projected import SCALED, ScaledDirections, all_directions
 
 Array = NDArray[np.float64]
@@ -67,7 +67,8 @@ class NearRows(ScaledDirections):
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
         rows = self._rows(pair)
-        smooth = self._smoothness(row_products(rows), nearest_rows(rows, self.n_neighbors))
+        products = RowProducts.of_pair(rows)
+        smooth = self._smoothness(products, Neighbours.of(products, self.n_neighbors))
         E, scatter, rough = _in_features(rows, smooth) if rows.narrow else _in_span(rows, smooth)
         P, values = _leading(scatter - rough, scatter, ridge, d)
         return P if E is None else E @ P, values

@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg._row_graphs import Neighbours, RowProducts, reconstruction
 from compactlearn.related._near_rows import NearRows, Smoothness
+from compactlearn.related._neighbours import Neighbours, RowProducts, reconstruction
 
 Array = NDArray[np.float64]
 

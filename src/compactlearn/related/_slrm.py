@@ -28,8 +28,8 @@ from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Numb
 from compactlearn.core._warn import warn_user
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
-from compactlearn.linalg._row_graphs import Neighbours, RowProducts, affinities, laplacian
 from compactlearn.related._factored import FactoredClassifier, Rows
+from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
 
 Array = NDArray[np.float64]
 

@@ -18,6 +18,7 @@ from compactlearn.related._npe import NPE
 from compactlearn.related._opls import OPLS
 from compactlearn.related._pca import PCA
 from compactlearn.related._projection_forest import ProjectionForestClassifier
+from compactlearn.related._row_graph import RowGraphCMLL
 from compactlearn.related._slrm import SLRM
 
 
@@ -44,7 +45,7 @@ def _check_forest(classifier: ProjectionForestClassifier) -> None:
 
 
 allow(
-    *(whole(method) for method in (CCA, LPP, MIFS, MLSI, NPE, OPLS, PCA)),
+    *(whole(method) for method in (CCA, LPP, MIFS, MLSI, NPE, OPLS, PCA, RowGraphCMLL)),
     whole(LEML, _check_factored),
     whole(SLRM, _check_factored),
     whole(ProjectionForestClassifier, _check_forest),

@@ -25,10 +25,9 @@ from compactlearn.core import _memory as memory
 from compactlearn.core._threads import own_cores
 from compactlearn.core._warn import quiet, warn_user
 from compactlearn.crossfit._held_out_sample import HeldOut
-from compactlearn.embeddings._base import Embedding
+from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import default_label_size
-from compactlearn.embeddings._row_graph import refuse_sums
 from compactlearn.linalg import _few_passes as few_passes
 from compactlearn.linalg._arrays import scale_columns, working_form
 from compactlearn.linalg._build import refuse_overflow

@@ -1,7 +1,7 @@
-"""Graphs of rows that are near each other: sparse matrices of order N with some k entries a row.
+"""Graphs of near rows, for LPP, NPE, MIFS, SLRM and RowGraphCMLL: sparse matrices of order N.
 
-All that is asked of rows are their inner products, so that a kernel matrix serves as well. The
-nearest rows of a row are found among all (N^2 products, a block of rows at a time).
+Only inner products of rows are used, so that a kernel matrix serves as well. The nearest rows of a
+row are found among all (N^2 products, a block of rows at a time).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg._moments import row_blocks
-from compactlearn.linalg._operators import Operator, Plain
+from compactlearn.linalg._rowwise_pair import RowwisePair, row_weighted
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -32,14 +32,24 @@ class RowProducts:
 
     @classmethod
     def of_rows(cls, rows: Any) -> RowProducts:
-        """Of a dense block, best centred first as distances need no more digits then, or of a
-        sparse one."""
+        """Return those of a block; a dense one is best centred first, for its digits."""
         entries = rows.multiply(rows) if scipy.sparse.issparse(rows) else rows * rows
         return cls(rows, None, np.asarray(entries.sum(axis=1)).ravel())
 
     @classmethod
     def of_kernel(cls, kernel: Array) -> RowProducts:
         return cls(None, kernel, np.diag(kernel).copy())
+
+    @classmethod
+    def of_pair(cls, pair: RowwisePair) -> RowProducts:
+        """Return those of a pair's left rows, whatever their weights."""
+        if pair.left is None:
+            kernel = pair.kernel
+            if pair.roots is not None:
+                kernel = row_weighted(kernel.copy(), 1.0 / pair.roots)
+            return cls.of_kernel(kernel)
+        sparse = scipy.sparse.issparse(pair.left)
+        return cls.of_rows(pair.left if sparse else pair.left - pair.mean_left)
 
     @property
     def count(self) -> int:
@@ -121,66 +131,6 @@ def laplacian(W: Any) -> tuple[Any, Array]:
     """``D - W`` with the sums D of the rows of W, and these."""
     degrees = np.asarray(W.sum(axis=1)).ravel()
     return (scipy.sparse.diags_array(degrees) - W).tocsr(), degrees
-
-
-def normalised_laplacian(W: Any) -> Any:
-    """L with ``v'Lv = 1/2 sum_ij w_ij (v_i / sqrt(d_i) - v_j / sqrt(d_j))^2`` for the sums d of the
-    rows of W, whose diagonal does not count. Eigenvalues are from 0 to 2; a row without any edge
-    has none but zeros in L.
-
-    >>> normalised_laplacian(scipy.sparse.csr_array([[9.0, 2.0], [2.0, 0.0]])).toarray()
-    array([[ 1., -1.],
-           [-1.,  1.]])
-    """
-    edges = scipy.sparse.coo_array(W)
-    i, j = edges.coords
-    kept = (i != j) & (edges.data > 0)
-    # In parts of the largest, as sums of large weights might overflow.
-    i, j, values = i[kept], j[kept], edges.data[kept] / edges.data.max(initial=1e-300)
-    degrees = np.bincount(i, values, minlength=W.shape[0])
-    roots = np.sqrt(np.where(degrees > 0, degrees, 1.0))
-    near = scipy.sparse.csr_array((values / roots[i] / roots[j], (i, j)), shape=W.shape)
-    return (scipy.sparse.diags_array((degrees > 0).astype(np.float64)) - near).tocsr()
-
-
-@dataclass(frozen=True)
-class Roughness:
-    """``weight tr V'LV``, which is to be small, for the normalised Laplacian L of a graph of rows.
-
-    Where V'V = I it is a constant less ``weight tr V'(2I - L)V``, and 2I - L is positive
-    semi-definite, as what leading eigenvectors are asked of must be.
-    """
-
-    laplacian: Any  # (N, N) sparse, of rows times the roots of their weights
-    weight: float
-
-    @classmethod
-    def of(cls, graph: Any, weight: float, row_weights: Array | None) -> Roughness:
-        """An edge counts as often as both its rows do."""
-        if row_weights is not None:
-            counts = scipy.sparse.diags_array(row_weights)
-            graph = counts @ graph @ counts
-        return cls(normalised_laplacian(graph), weight)
-
-    @property
-    def shift(self) -> float:
-        """What the eigenvalues are too large by."""
-        return 2.0 * self.weight
-
-    @property
-    def smooth(self) -> Any:
-        """``weight (2I - L)``, sparse."""
-        return self.shift * scipy.sparse.eye_array(self.laplacian.shape[0]) - (
-            self.weight * self.laplacian
-        )
-
-    def operator(self) -> Operator:
-        """The same as products."""
-        return Plain(self.smooth.tocsr())
-
-    def trace(self, V: Array) -> float:
-        """``tr V'LV``, without the weight."""
-        return float(np.sum(V * (self.laplacian @ V)))
 
 
 def reconstruction(products: RowProducts, near: Neighbours) -> Any:
