@@ -87,7 +87,7 @@ def test_it_looks_into_a_model_file(model_file, capsys):
     assert told["type"] == "CMLLClassifier"
     assert (told["features"], told["labels"], told["numbers"]) == (1001, 53, model.numbers_)
     assert told["first labels"] == list(load("enron").label_names[:5])
-    assert (told["digests"], told["format_version"]) == ("verified", "1")
+    assert (told["digests"], told["format_version"]) == ("verified", "2")
     assert told["bytes"] == path.stat().st_size
     assert main(["doctor", str(path)]) == 0
     assert "CMLLClassifier" in capsys.readouterr().out

@@ -30,9 +30,10 @@ from compactlearn import (
     text_classifier,
 )
 from compactlearn.core._params import FilePath
-from compactlearn.io import _kinds as kinds
 from compactlearn.io._allowed import ATTRIBUTES, PARAMETERS, check_parameters
+from compactlearn.io._codec import Forgotten
 from compactlearn.io._patterns import LinearPattern
+from compactlearn.io._types import TYPES, class_named, codec_named
 from tests.io.mutations import put_together, taken_apart
 from tests.io.stored_models import TEXTS, TEXTS_NEW, X, X_new, Y, fitted
 from tests.io.test_round_trip import answers, equal
@@ -42,7 +43,8 @@ ANY = ("/etc/passwd", Path("/tmp/cache"), "os.system", -(10**30), b"x", [[]])
 # Parameters that may be any integer, pair, literal or category.
 FREE = {"neg_label", "pos_label", "feature_range", "token_pattern"}
 FREE |= {"missing_values", "fill_value", "categories"}
-every_type = pytest.mark.parametrize("type_", PARAMETERS, ids=lambda type_: type_.__name__)
+FOREIGN = {name: class_named(name) for name in TYPES if name.startswith("sklearn ")}
+every_type = pytest.mark.parametrize("type_", FOREIGN.values(), ids=FOREIGN)
 
 
 def forged(path, kind, name, value):
@@ -58,15 +60,13 @@ def forged(path, kind, name, value):
 
 
 def test_every_foreign_part_is_in_the_table():
-    kinds.known_kinds()
-    foreign = {type_ for type_ in kinds._BY_TYPE if type_.__module__.startswith("sklearn")}
-    assert foreign == set(PARAMETERS)
+    assert {type_.__name__ for type_ in FOREIGN.values()} == set(PARAMETERS)
 
 
 @every_type
 def test_every_parameter_is_in_the_table_with_its_default(type_):
     for name, parameter in inspect.signature(type_).parameters.items():
-        assert PARAMETERS[type_][name]
+        assert PARAMETERS[type_.__name__][name]
         if parameter.default is not inspect.Parameter.empty:
             check_parameters(type_, {name: parameter.default}, [name])
 
@@ -183,18 +183,17 @@ def test_training_from_a_file_has_no_checkpoint(tmp_path):
 
 def test_no_part_of_this_package_has_a_path():
     """Whatever a file says: a parameter that names a file is None."""
-    kinds.known_kinds()
     found = [
-        (kind, name)
-        for type_, kind in kinds._BY_TYPE.items()
-        for name, rules in getattr(type_, "_constraints", {}).items()
+        (name, parameter)
+        for name in TYPES
+        for parameter, rules in getattr(class_named(name), "_constraints", {}).items()
         if FilePath() in rules
     ]
-    assert {kind.name for kind, _ in found} >= {"C2AEClassifier", "DeepCMLLClassifier"}
-    for kind, name in found:
-        part = kind.type(**{name: "/tmp/anything"})
-        assert isinstance(kind.apart(part)[name], kinds.Forgotten)
-        assert getattr(kind.together(dict(vars(part))), name) is None
+    assert {name for name, _ in found} >= {"C2AEClassifier", "DeepCMLLClassifier"}
+    for name, parameter in found:
+        part, codec = class_named(name)(**{parameter: "/tmp/anything"}), codec_named(name)
+        assert isinstance(codec.encode(part)[parameter], Forgotten)
+        assert getattr(codec.decode(dict(vars(part))), parameter) is None
 
 
 # ---- work without end -------------------------------------------------------------------------

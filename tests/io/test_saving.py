@@ -25,7 +25,7 @@ from compactlearn import (
     load_model,
     save_model,
 )
-from compactlearn.io._kinds import Kind, allow, known_kinds
+from compactlearn.io._types import TYPES, class_named, name_of
 from compactlearn.metrics import scorer
 from tests.io.stored_models import TEXTS, X, Y, fitted
 
@@ -165,10 +165,22 @@ def test_a_mapped_model_outlives_a_new_file(tmp_path):
     assert load_model(tmp_path / "model").decoder == "logistic"
 
 
-def test_the_table_has_each_name_once():
-    with pytest.raises(ValueError, match="There is a kind of the name 'CMLL' already"):
-        allow(Kind("CMLL", int, vars, dict))
-    assert len(set(known_kinds())) == len(known_kinds())
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_of_the_table_is_found_by_its_name_and_has_it(name):
+    type_ = class_named(name)
+    assert name_of(object.__new__(type_)) == name
+
+
+def test_a_file_imports_what_it_names_and_no_more(tmp_path):
+    fitted("linear").save(tmp_path / "model")
+    program = (
+        "import sys\n"
+        "from compactlearn import load_model\n"
+        f"load_model({str(tmp_path / 'model')!r})\n"
+        "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('compactlearn.')}\n"
+        "assert not rooms & {'related', 'auto', 'shortlist', 'model_selection', 'plots'}, rooms\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize("keep", [0, 100, -1])

@@ -16,38 +16,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import TruncatedSVD
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
-from sklearn.feature_extraction.text import (
-    CountVectorizer,
-    HashingVectorizer,
-    TfidfTransformer,
-    TfidfVectorizer,
-)
-from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import MultiOutputRegressor
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    LabelBinarizer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    Normalizer,
-    OneHotEncoder,
-    RobustScaler,
-    StandardScaler,
-)
-from sklearn.svm import LinearSVC
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.impute import MissingIndicator
+from sklearn.preprocessing import LabelBinarizer
 
 from compactlearn.core._params import (
     Choice,
@@ -330,32 +301,32 @@ _SHUFFLES: dict[str, Rules] = {
     "_default_test_size": _SHARE,
 }
 
-PARAMETERS: dict[type, dict[str, Rules]] = {
-    CountVectorizer: _COUNTING,
-    TfidfVectorizer: {**_COUNTING, **_WEIGHTING},
-    HashingVectorizer: {
+PARAMETERS: dict[str, dict[str, Rules]] = {
+    "CountVectorizer": _COUNTING,
+    "TfidfVectorizer": {**_COUNTING, **_WEIGHTING},
+    "HashingVectorizer": {
         **_READING,
         "n_features": (Integer(1, 2**31 - 1),),
         "norm": _WEIGHTING["norm"],
         "alternate_sign": _FLAG,
     },
-    TfidfTransformer: _WEIGHTING,
-    StandardScaler: {"copy": _FLAG, "with_mean": _FLAG, "with_std": _FLAG},
-    MaxAbsScaler: {"copy": _FLAG, "clip": _FLAG},
-    MinMaxScaler: {
+    "TfidfTransformer": _WEIGHTING,
+    "StandardScaler": {"copy": _FLAG, "with_mean": _FLAG, "with_std": _FLAG},
+    "MaxAbsScaler": {"copy": _FLAG, "clip": _FLAG},
+    "MinMaxScaler": {
         "feature_range": _pair(Real(), "a pair of numbers"),
         "copy": _FLAG,
         "clip": _FLAG,
     },
-    RobustScaler: {
+    "RobustScaler": {
         "with_centering": _FLAG,
         "with_scaling": _FLAG,
         "quantile_range": _pair(Real(0, 100), "a pair of numbers from 0 to 100"),
         "copy": _FLAG,
         "unit_variance": _FLAG,
     },
-    Normalizer: {"norm": (Choice("l1", "l2", "max"),), "copy": _FLAG},
-    TruncatedSVD: {
+    "Normalizer": {"norm": (Choice("l1", "l2", "max"),), "copy": _FLAG},
+    "TruncatedSVD": {
         "n_components": _COUNT,
         "algorithm": (Choice("arpack", "randomized"),),
         "n_iter": _COUNT,
@@ -364,20 +335,20 @@ PARAMETERS: dict[type, dict[str, Rules]] = {
         "random_state": _SEED,
         "tol": _POSITIVE,
     },
-    RBFSampler: {
+    "RBFSampler": {
         "gamma": (Choice("scale"), Real(0)),
         "n_components": _COUNT,
         "random_state": _SEED,
     },
-    Ridge: {
+    "Ridge": {
         **_LEAST_SQUARES,
         "alpha": (Real(0), Numbers()),
         "max_iter": _OPTIONAL_COUNT,
         "solver": (Choice("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"),),
         "random_state": _SEED,
     },
-    LinearRegression: {**_LEAST_SQUARES, "n_jobs": _N_JOBS},
-    LogisticRegression: {
+    "LinearRegression": {**_LEAST_SQUARES, "n_jobs": _N_JOBS},
+    "LogisticRegression": {
         **_CLASSIFYING,
         "l1_ratio": _SHARE,
         "solver": (
@@ -386,12 +357,12 @@ PARAMETERS: dict[type, dict[str, Rules]] = {
         "warm_start": _FLAG,
         "n_jobs": _N_JOBS,
     },
-    LinearSVC: {**_CLASSIFYING, "loss": (Choice("hinge", "squared_hinge"),)},
-    RandomForestRegressor: _FOREST,
-    ExtraTreesRegressor: _FOREST,
-    MultiOutputRegressor: {"estimator": _LEARNER, "n_jobs": _N_JOBS},
-    OneVsRestClassifier: {"estimator": _LEARNER, "n_jobs": _N_JOBS, "verbose": _VERBOSE},
-    ColumnTransformer: {
+    "LinearSVC": {**_CLASSIFYING, "loss": (Choice("hinge", "squared_hinge"),)},
+    "RandomForestRegressor": _FOREST,
+    "ExtraTreesRegressor": _FOREST,
+    "MultiOutputRegressor": {"estimator": _LEARNER, "n_jobs": _N_JOBS},
+    "OneVsRestClassifier": {"estimator": _LEARNER, "n_jobs": _N_JOBS, "verbose": _VERBOSE},
+    "ColumnTransformer": {
         "transformers": _COLUMN_PARTS,
         "remainder": (Choice("drop", "passthrough"), Methods("fit", "transform")),
         "sparse_threshold": (Real(0, 1),),
@@ -401,7 +372,7 @@ PARAMETERS: dict[type, dict[str, Rules]] = {
         "verbose_feature_names_out": _FLAG,  # a text would be a format, which reads attributes
         "force_int_remainder_cols": (Flag(), Choice("deprecated")),
     },
-    SimpleImputer: {
+    "SimpleImputer": {
         "missing_values": _SCALAR,
         "strategy": (Choice("mean", "median", "most_frequent", "constant"),),
         "fill_value": _SCALAR,
@@ -409,13 +380,13 @@ PARAMETERS: dict[type, dict[str, Rules]] = {
         "add_indicator": _FLAG,
         "keep_empty_features": _FLAG,
     },
-    MissingIndicator: {
+    "MissingIndicator": {
         "missing_values": _SCALAR,
         "features": (Choice("missing-only", "all"),),
         "sparse": (Flag(), Choice("auto")),
         "error_on_new": _FLAG,
     },
-    OneHotEncoder: {
+    "OneHotEncoder": {
         "categories": (
             Choice("auto"),
             Rule(lambda value: _is_list(value, _is_categories), "a list of categories"),
@@ -432,18 +403,22 @@ PARAMETERS: dict[type, dict[str, Rules]] = {
         "max_categories": _OPTIONAL_COUNT,
         "feature_name_combiner": (Choice("concat"),),
     },
-    LabelBinarizer: {"neg_label": (Integer(),), "pos_label": (Integer(),), "sparse_output": _FLAG},
-    Pipeline: {
+    "LabelBinarizer": {
+        "neg_label": (Integer(),),
+        "pos_label": (Integer(),),
+        "sparse_output": _FLAG,
+    },
+    "Pipeline": {
         "steps": (Rule(_is_step_list, "a list of pairs of a name and a step"),),
         "transform_input": (_TEXTS, Nothing()),
         "memory": (Nothing(),),
         "verbose": _VERBOSE,
     },
-    KFold: _FOLDS,
-    StratifiedKFold: _FOLDS,
-    GroupKFold: _FOLDS,
-    ShuffleSplit: _SHUFFLES,
-    StratifiedShuffleSplit: _SHUFFLES,
+    "KFold": _FOLDS,
+    "StratifiedKFold": _FOLDS,
+    "GroupKFold": _FOLDS,
+    "ShuffleSplit": _SHUFFLES,
+    "StratifiedShuffleSplit": _SHUFFLES,
 }
 
 # ---- attributes -------------------------------------------------------------------------------
@@ -541,7 +516,8 @@ def in_table(type_: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _table(type_: type) -> dict[str, Rules]:
-    return next(PARAMETERS[base] for base in type_.__mro__ if base in PARAMETERS)
+    names = (base.__name__ for base in type_.__mro__)
+    return next(PARAMETERS[name] for name in names if name in PARAMETERS)
 
 
 def check_attributes(type_: type, state: Mapping[str, Any], names: Iterable[str]) -> None:

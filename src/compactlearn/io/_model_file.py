@@ -9,7 +9,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-import compactlearn.io._sparse  # noqa: F401, its kinds are in the table
 from compactlearn.core._atomic import atomic
 from compactlearn.io import _tensor_file as tensor_file
 from compactlearn.io._errors import ModelFileError

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._fitted import FittedModel
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._kernel_regressor import KernelRegressor
@@ -18,45 +19,18 @@ from compactlearn.compact._preparation import RowMap
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.compact._running_sums import RunningSums
 from compactlearn.compact._threshold_tuner import ThresholdTuner
-from compactlearn.decoding._learned import CodeDecoder
 from compactlearn.decoding._linear import LinearScorer
-from compactlearn.embeddings._cmll import CMLL
-from compactlearn.embeddings._cplst import CPLST
-from compactlearn.embeddings._dmlr import DMLR
-from compactlearn.embeddings._faie import FaIE
-from compactlearn.embeddings._mddm import MDDM
-from compactlearn.embeddings._original import Original
-from compactlearn.embeddings._plst import PLST
 from compactlearn.io._checks import is_number, is_sparse, matrix, numbers, require, size, threshold
+from compactlearn.io._codec import Codec, State, attributes, attributes_codec
 from compactlearn.io._compressing import Half, HalfSparse
 from compactlearn.io._errors import ModelFileError
-from compactlearn.io._kinds import Kind, State, allow, attributes, whole
 from compactlearn.io._sparse import SPARSE, checked_parts
 from compactlearn.linalg._moments import Moments
-from compactlearn.related._c2ae import C2AEClassifier
-from compactlearn.related._cssp import CSSP
-from compactlearn.related._grople import GroPLE
-from compactlearn.related._kernel_labels import KernelLabelSpace
-from compactlearn.related._networks._layers import Layout, Networks
-from compactlearn.related._pop import POPClassifier
-from compactlearn.related._random_codes import RandomCodes
-from compactlearn.related._rembrandt import Rembrandt
 
 _KINDS = ("multilabel", "binary", "multiclass")
-# What files from before there were such parameters mean.
-_NO_GRAPH = {
-    "label_graph": None,
-    "graph_weight": 0.1,
-}
-_CENTRED = {"center": True, "offset": "mean"}
-_NO_CORRECTION = {"positive_unlabelled": False, "propensities": None, "label_noise": None}
 
 
 # ---- labels -----------------------------------------------------------------------------------
-
-
-#: Parameters of a classifier that leaves out labels, in files of versions without them.
-ALL_LABELS = {"min_label_count": 1, "exclude": None}
 
 
 def check_labels(classifier: Any) -> int:
@@ -88,7 +62,7 @@ def check_labels(classifier: Any) -> int:
     return n_labels
 
 
-def _labels_apart(labels: LabelSpace) -> dict[str, Any]:
+def _encode_labels(labels: LabelSpace) -> dict[str, Any]:
     """Return the fields; names of labels are shown and written wherever the model is used."""
     for name in (*(labels.names or ()), *labels.classes.tolist()):
         if isinstance(name, str) and any("\ud800" <= letter <= "\udfff" for letter in name):
@@ -102,7 +76,7 @@ def _labels_apart(labels: LabelSpace) -> dict[str, Any]:
 # ---- compact models ---------------------------------------------------------------------------
 
 
-def _fitted_apart(model: FittedModel) -> dict[str, Any]:
+def _encode_fitted(model: FittedModel) -> dict[str, Any]:
     """Its fields, and what it multiplies out: nothing has to be multiplied, nor anything of a file
     be read that no row needs, when the first row is scored."""
     state: dict[str, Any] = attributes(model)
@@ -114,9 +88,9 @@ def _fitted_apart(model: FittedModel) -> dict[str, Any]:
     return {**state, "multiplied": ready}
 
 
-def _fitted_together(state: State) -> FittedModel:
+def _decode_fitted(type_: type[FittedModel], state: State) -> FittedModel:
     ready = state.pop("multiplied")
-    model = whole(FittedModel).together(state)
+    model = attributes_codec(type_).decode(state)
     if ready is not None:
         _check_fitted(model)
         factors, intercept = ready
@@ -236,52 +210,17 @@ def _check_half(half: Half) -> None:
     require(fits, "the units of a half do not fit it")
 
 
-def _half_sparse_apart(half: HalfSparse) -> dict[str, Any]:
+def _encode_half_sparse(half: HalfSparse) -> dict[str, Any]:
     shape = tuple(int(n) for n in half.shape)
     return {**vars(half), "kind": SPARSE[half.kind], "shape": shape}
 
 
-def _half_sparse_together(state: State) -> HalfSparse:
+def _decode_half_sparse(state: State) -> HalfSparse:
     kinds = {name: type_ for type_, name in SPARSE.items()}
     half = HalfSparse(**{**state, "kind": kinds[state["kind"]]})
     require(isinstance(half.data, Half) and half.data.values.ndim == 1, "halves are none")
     checked_parts(half.kind, half.shape, half.data.values.size, half.indices, half.indptr)
     return half
-
-
-def _check_layout(layout: Layout) -> None:
-    for widths in (layout.features, layout.labels, layout.decoder):
-        require(isinstance(widths, tuple), "a network has no widths")
-        for width in widths:
-            require(size(width, "a width") > 0, "a layer is empty")
-
-
-def _check_c2ae(classifier: C2AEClassifier) -> None:
-    if not hasattr(classifier, "networks_"):
-        return
-    n_labels = check_labels(classifier)
-    networks = classifier.networks_
-    known = isinstance(networks, Networks) and isinstance(networks.layout, Layout)
-    require(known, "there are no networks")
-    layout = networks.layout
-    numbers(networks.flat, (layout.total,), "the weights of the networks")
-    require(len(layout.features) > 1 and len(layout.decoder) > 1, "a network has no layer")
-    n_codes = size(classifier.n_components_, "the number of codes")
-    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
-    require(layout.features[0] == classifier.n_features_in_, "the networks have other features")
-    require(layout.features[-1] == layout.decoder[0] == n_codes, "the networks have other codes")
-    require(layout.decoder[-1] in (columns, columns + 1), "the networks have other labels")
-    if hasattr(classifier, "scale_"):
-        numbers(classifier.scale_, (classifier.n_features_in_,), "the scale")
-
-
-def _check_pop(classifier: POPClassifier) -> None:
-    if not hasattr(classifier, "coef_"):
-        return
-    n_labels = check_labels(classifier)
-    require(is_sparse(classifier.coef_), "the weights are not sparse")
-    matrix(classifier.coef_, (n_labels, classifier.n_features_in_), "the weights")
-    numbers(classifier.intercept_, (n_labels,), "the intercepts")
 
 
 def _check_kept_features(model: KeptFeatures) -> None:
@@ -314,30 +253,22 @@ def _check_tuner(tuner: ThresholdTuner) -> None:
         require(0 < size(tuner.k_, "the number of labels") <= n_labels, "k is no such number")
 
 
-allow(
-    whole(CompactClassifier, _check_compact, later=_NO_CORRECTION),
-    whole(CMLLClassifier, _check_compact, later=_NO_CORRECTION | _NO_GRAPH),
-    whole(C2AEClassifier, _check_c2ae, paths=("checkpoint",)),
-    whole(POPClassifier, _check_pop),
-    whole(KeptFeatures, _check_kept_features),
-    whole(KeptWeights, _check_kept_weights),
-    whole(ThresholdTuner, _check_tuner),
-    whole(CMLL, later=_NO_GRAPH),
-    *(whole(method, later=_CENTRED) for method in (CPLST, PLST)),
-    *(whole(method) for method in (DMLR, FaIE, MDDM, Original)),
-    *(whole(method) for method in (CSSP, GroPLE, KernelLabelSpace, RandomCodes, Rembrandt)),
-    whole(KernelMap, _check_kernel_map),
-    whole(KernelRegressor, _check_kernel_regressor),
-    whole(Kernel, _check_kernel),
-    Kind("LabelSpace", LabelSpace, _labels_apart, whole(LabelSpace).together),
-    whole(RowMap),
-    whole(CodeRidge),
-    whole(CodeDecoder),
-    whole(Moments, _check_moments),
-    whole(RunningSums, _check_sums),
-    whole(Layout, _check_layout),
-    whole(Networks),
-    whole(Half, _check_half),
-    Kind("HalfSparse", HalfSparse, _half_sparse_apart, _half_sparse_together),
-    Kind("FittedModel", FittedModel, _fitted_apart, _fitted_together),
-)
+def _checked(check: Callable[[Any], None]) -> Callable[[type], Codec]:
+    return partial(attributes_codec, check=check)
+
+
+CODECS: dict[str, Callable[[type], Codec]] = {
+    **dict.fromkeys(("CompactClassifier", "CMLLClassifier"), _checked(_check_compact)),
+    "KeptFeatures": _checked(_check_kept_features),
+    "KeptWeights": _checked(_check_kept_weights),
+    "ThresholdTuner": _checked(_check_tuner),
+    "KernelMap": _checked(_check_kernel_map),
+    "KernelRegressor": _checked(_check_kernel_regressor),
+    "Kernel": _checked(_check_kernel),
+    "LabelSpace": lambda type_: Codec(_encode_labels, attributes_codec(type_).decode),
+    "FittedModel": lambda type_: Codec(_encode_fitted, partial(_decode_fitted, type_)),
+    "Moments": _checked(_check_moments),
+    "RunningSums": _checked(_check_sums),
+    "Half": _checked(_check_half),
+    "HalfSparse": lambda _: Codec(_encode_half_sparse, _decode_half_sparse),
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,21 +11,12 @@ import numpy as np
 from compactlearn.auto._blend import Blend, Member, Reading
 from compactlearn.auto._classifier import AutoCompactClassifier
 from compactlearn.auto._forest import LabelForest
-from compactlearn.auto._texts import TextVectorizer
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.io._checks import is_number, matrix, numbers, require, size
+from compactlearn.io._codec import Codec, attributes_codec
 from compactlearn.io._compressing import Half
-from compactlearn.io._foreign import vectorizer
-from compactlearn.io._kinds import allow, whole
-from compactlearn.io._models import ALL_LABELS, check_labels
-from compactlearn.metrics._scoring import Scorer
-from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
-from compactlearn.model_selection._ratios import RatioSearchCV
-from compactlearn.model_selection._search import GridSearchMoments, Search
-from compactlearn.model_selection._splits import (
-    IterativeStratification,
-    IterativeStratifiedShuffleSplit,
-)
+from compactlearn.io._models import check_labels
+from compactlearn.model_selection._search import Search
 
 
 def _check_search(search: Search) -> None:
@@ -70,22 +63,11 @@ def _check_forest(forest: LabelForest) -> None:
         require(np.isfinite(shares).all(), "frequencies are not finite")
 
 
-allow(
-    *(
-        whole(type_, _check_search)
-        for type_ in (GridSearchMoments, CMLLClassifierCV, RatioSearchCV)
+CODECS: dict[str, Callable[[type], Codec]] = {
+    **dict.fromkeys(
+        ("GridSearchMoments", "CMLLClassifierCV", "RatioSearchCV"),
+        partial(attributes_codec, check=_check_search),
     ),
-    whole(
-        AutoCompactClassifier,
-        _check_auto,
-        later={**ALL_LABELS, "_base_scores": None, "dtype": "auto"},
-    ),
-    whole(Blend),
-    whole(Member),
-    whole(Reading),
-    whole(LabelForest, _check_forest),
-    whole(Scorer),
-    whole(IterativeStratification),
-    whole(IterativeStratifiedShuffleSplit),
-    vectorizer(TextVectorizer, "TextVectorizer"),
-)
+    "AutoCompactClassifier": partial(attributes_codec, check=_check_auto),
+    "LabelForest": partial(attributes_codec, check=_check_forest),
+}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse
 
-from compactlearn.compact._unit_rows import UnitRows
 from compactlearn.io._checks import is_number, matrix, numbers, require, size
-from compactlearn.io._kinds import allow, whole
-from compactlearn.io._models import ALL_LABELS, check_labels
+from compactlearn.io._codec import attributes_codec
+from compactlearn.io._models import check_labels
 from compactlearn.shortlist._classifier import ShortlistClassifier, Sizes
 from compactlearn.shortlist._cooccurrence_reranking import Company, ThirdLook
 from compactlearn.shortlist._label_reranking import SecondLook
@@ -17,7 +18,7 @@ from compactlearn.shortlist._prior import FirstLook
 
 _CROSSED = 5  # products of what the first look sees with how frequent a label is
 _STRAIGHT = 3  # numbers that the third look takes as they are
-_NUMBERS = (6, 7)  # that it takes by corners: in older files, and now
+_NUMBERS = 7  # that it takes by corners
 
 
 def _csr(value: object, shape: tuple[int | None, int | None], what: str) -> None:
@@ -36,9 +37,8 @@ def _check_first(look: FirstLook, n_labels: int) -> None:
 
 
 def _check_third(look: ThirdLook) -> None:
-    require(
-        isinstance(look.corners, tuple) and len(look.corners) in _NUMBERS, "corners are missing"
-    )
+    known = isinstance(look.corners, tuple) and len(look.corners) == _NUMBERS
+    require(known, "corners are missing")
     width = sum(numbers(part, (None,), "a row of corners").size - 1 for part in look.corners)
     require(all(part.size > 1 for part in look.corners), "there are too few corners")
     numbers(look.coefficients, (width + _STRAIGHT,), "the third look")
@@ -94,13 +94,4 @@ def _check_shortlist(classifier: ShortlistClassifier) -> None:
     require(is_number(classifier.C_) and classifier.C_ > 0, "the penalty is no number")
 
 
-allow(
-    whole(ShortlistClassifier, _check_shortlist, later={**ALL_LABELS, "_base_scores": None}),
-    whole(Sizes, name="ShortlistSizes"),
-    whole(FirstLook),
-    whole(SecondLook),
-    whole(ThirdLook),
-    whole(Company),
-    whole(Neighbours, later={"unknown": None, "rows": None}),
-    whole(UnitRows),
-)
+CODECS = {"ShortlistClassifier": partial(attributes_codec, check=_check_shortlist)}

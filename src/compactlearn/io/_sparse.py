@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.io._codec import Codec, State
 from compactlearn.io._errors import ModelFileError
-from compactlearn.io._kinds import Kind, State, allow
 
 _TYPES = {
     "csr_array": scipy.sparse.csr_array,
@@ -55,7 +55,7 @@ def assembled(type_: type, shape: tuple[int, int], data: Any, indices: Any, indp
     return matrix
 
 
-def _apart(matrix: Any) -> dict[str, Any]:
+def _encode(matrix: Any) -> dict[str, Any]:
     return {
         "shape": tuple(int(n) for n in matrix.shape),
         "data": matrix.data,
@@ -64,8 +64,8 @@ def _apart(matrix: Any) -> dict[str, Any]:
     }
 
 
-def _kind(name: str, type_: type) -> Kind:
-    def together(state: State) -> Any:
+def _sparse_codec(type_: type) -> Codec:
+    def decode(state: State) -> Any:
         data: NDArray[Any] = state["data"]
         if not isinstance(data, np.ndarray) or data.ndim != 1 or data.dtype.kind not in "biuf":
             raise ModelFileError("the entries of a sparse matrix are no numbers")
@@ -73,7 +73,7 @@ def _kind(name: str, type_: type) -> Kind:
         shape = checked_parts(type_, state["shape"], data.size, indices, indptr)
         return assembled(type_, shape, data, indices, indptr)
 
-    return Kind(name, type_, _apart, together)
+    return Codec(_encode, decode)
 
 
-allow(*(_kind(name, type_) for name, type_ in _TYPES.items()))
+CODECS = dict.fromkeys(_TYPES, _sparse_codec)

@@ -1,7 +1,6 @@
 """Models in files that execute nothing when they are loaded: ``save``, `save_model`, `load_model`.
 
-Which types a file may hold is a table, :mod:`compactlearn.io._kinds`; the rows of this layer
-are in :mod:`compactlearn.estimators.stored`.
+Which types a file may hold is a table, :mod:`compactlearn.io._types`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from compactlearn.core._device_models import on_host
 from compactlearn.core._warn import warn_user
 from compactlearn.io import _model_file as model_file
 from compactlearn.io._errors import ModelFileError
-from compactlearn.io._kinds import kind_of
+from compactlearn.io._types import name_of
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -69,7 +68,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         )
     place = _place(path, "save_model")
     check_is_fitted(model)
-    if kind_of(model) is None and hasattr(model, "best_estimator_"):
+    if name_of(model) is None and hasattr(model, "best_estimator_"):
         raise ModelFileError(
             f"A model file holds models of compactlearn and pipelines that end in one, and this is "
             f"a {type(model).__name__}; save its best_estimator_, which predicts the same."

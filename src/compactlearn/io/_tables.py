@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from compactlearn.io._checks import require, size
-from compactlearn.io._foreign import foreign
-from compactlearn.io._kinds import Kind, State, allow
+from compactlearn.io._codec import Codec, State
+from compactlearn.io._sklearn import fitted, sklearn_codec
 
 _PASSED = "passthrough"
 
@@ -137,19 +138,19 @@ def _passing(table: ColumnTransformer, name: str) -> Any:
     return part
 
 
-def _table() -> Kind:
-    fitted = ("transformers_", "output_indices_", "sparse_output_")
-    fitted += ("_columns", "_remainder", "_transformer_to_input_indices")
-    inner = foreign(
-        ColumnTransformer,
-        *fitted,
+def _table_codec(type_: type) -> Codec:
+    names = ("transformers_", "output_indices_", "sparse_output_")
+    names += ("_columns", "_remainder", "_transformer_to_input_indices")
+    inner = sklearn_codec(
+        type_,
+        *names,
         check=_check_columns,
         forget="_transformers_feature_names_out",
         plain=_plain_state,
     )
 
-    def together(state: State) -> Any:
-        table = inner.together(state)
+    def decode(state: State) -> Any:
+        table = inner.decode(state)
         if hasattr(table, "transformers_"):
             table.transformers_ = [
                 (name, _passing(table, name) if part == _PASSED else part, columns)
@@ -157,7 +158,7 @@ def _table() -> Kind:
             ]
         return table
 
-    return Kind(inner.name, ColumnTransformer, inner.apart, together)
+    return Codec(inner.encode, decode)
 
 
 def _plain_state(state: State) -> State:
@@ -175,18 +176,15 @@ def _plain_state(state: State) -> State:
     return {**state, **plain}
 
 
-allow(
-    _table(),
-    foreign(
-        SimpleImputer,
-        *("statistics_", "indicator_", "_fit_dtype", "_fill_dtype"),
-        check=_check_imputer,
-    ),
-    foreign(MissingIndicator, "features_", "_precomputed", "_n_features", check=_check_indicator),
-    foreign(
-        OneHotEncoder,
+CODECS: dict[str, Callable[[type], Codec]] = {
+    "ColumnTransformer": _table_codec,
+    "MissingIndicator": fitted("features_", "_precomputed", "_n_features", check=_check_indicator),
+    "OneHotEncoder": fitted(
         *("categories_", "drop_idx_", "_drop_idx_after_grouping", "_n_features_outs"),
         *("_infrequent_enabled", "_infrequent_indices", "_default_to_infrequent_mappings"),
         check=_check_encoder,
     ),
-)
+    "SimpleImputer": fitted(
+        *("statistics_", "indicator_", "_fit_dtype", "_fill_dtype"), check=_check_imputer
+    ),
+}

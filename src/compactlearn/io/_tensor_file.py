@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from compactlearn.io._errors import ModelFileError
 
 FORMAT = "compactlearn model"
-VERSION = 1
+VERSION = 2
 
 ALWAYS_WHOLE = 64 * 2**20  # a file of up to so many bytes is read, and all of it checked
 SMALL = 64 * 2**10  # arrays below are copied when they are read, and checked in any file
@@ -219,8 +219,8 @@ def _header(stream: BinaryIO, size: int, path: Path) -> tuple[dict[str, Any], di
         raise ModelFileError(
             f"{str(path)!r} has version {version!r:.20} of the file format, written by "
             f"compactlearn {about.get('library_version', 'unknown')!r:.20}, and this compactlearn "
-            f"reads version {VERSION}; install a newer compactlearn, or save the model again with "
-            "this one."
+            f"reads version {VERSION} only; load it with the compactlearn that wrote it, or fit "
+            "and save the model again with this one."
         )
     own = about.get("header_digest", "")
     written = re.fullmatch("[0-9a-f]{64}", own) is not None

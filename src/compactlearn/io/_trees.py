@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree._tree import Tree
 
 from compactlearn.io._allowed import check_attributes, check_parameters
 from compactlearn.io._checks import numbers, require, size
+from compactlearn.io._codec import Codec, State
 from compactlearn.io._errors import ADVICE, ModelFileError
-from compactlearn.io._foreign import advised, parameters_of, with_defaults
-from compactlearn.io._kinds import Kind, State, allow
+from compactlearn.io._sklearn import advised, parameters_of, with_defaults
 
 _LEAF, _NO_FEATURE = -1, -2
 _KEPT = ("n_features_in_", "n_outputs_", "feature_names_in_", "_n_samples", "_n_samples_bootstrap")
@@ -35,7 +34,7 @@ def _node_type() -> np.dtype[Any]:
     return Tree(1, np.ones(1, dtype=np.intp), 1).__getstate__()["nodes"].dtype
 
 
-def _apart(forest: Any) -> dict[str, Any]:
+def _encode(forest: Any) -> dict[str, Any]:
     parameters = parameters_of(forest)
     strange = set(vars(forest)) - {*parameters, *_KEPT, *_SPARE}
     if strange:
@@ -116,8 +115,8 @@ def _nodes(state: State) -> NDArray[Any]:
     return nodes
 
 
-def _kind(type_: Any) -> Kind:
-    def together(state: State) -> Any:
+def _forest_codec(type_: Any) -> Codec:
+    def decode(state: State) -> Any:
         forest = type_(**with_defaults(type_, state.pop("parameters"), set()))
         if not state:
             return forest  # one that is not fitted
@@ -148,7 +147,7 @@ def _kind(type_: Any) -> Kind:
             forest.estimators_.append(tree)
         return forest
 
-    return Kind(f"sklearn {type_.__name__}", type_, _apart, together)
+    return Codec(_encode, decode)
 
 
-allow(_kind(ExtraTreesRegressor), _kind(RandomForestRegressor))
+CODECS = dict.fromkeys(("ExtraTreesRegressor", "RandomForestRegressor"), _forest_codec)

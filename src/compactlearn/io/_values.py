@@ -1,9 +1,9 @@
 """Python values as JSON and arrays, and back: the two directions of a model file's description.
 
 None, truth values, texts, integers and finite floats are themselves, and so are lists. Everything
-else is a dictionary with one entry, whose name says what it is. Things with a kind (and sparse
-matrices are among them) stand in a list of their own, each after those that it holds, so that a
-thing that is met twice is stored once, and is one thing again when it is loaded.
+else is a dictionary with one entry, whose name says what it is. Things whose type is in
+the table of types stand in a list of their own, each after those that it holds, so that a thing
+that is met twice is stored once, and is one thing again when it is loaded.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.io._codec import Forgotten
 from compactlearn.io._errors import ADVICE, ModelFileError
-from compactlearn.io._kinds import Forgotten, kind_named, kind_of
 from compactlearn.io._tensor_file import NAMES
+from compactlearn.io._types import codec_named, name_of
 
 _LONG_LIST = 16  # texts: a longer list of them lies among the arrays
 _DEPTH = 64  # of values in values
@@ -162,8 +163,8 @@ class Describer:
         return {"scalar": [thing.dtype.name, self.value(thing.item(), where)]}
 
     def _thing(self, thing: Any, where: str) -> Any:
-        kind = kind_of(thing)
-        if kind is None:
+        name = name_of(thing)
+        if name is None:
             raise refused(where, thing)
         if id(thing) in self._places:
             place = self._places[id(thing)][1]
@@ -172,12 +173,12 @@ class Describer:
             return {"thing": place}
         self._places[id(thing)] = (thing, None)
         try:
-            parts = kind.apart(thing)
+            parts = codec_named(name).encode(thing)
         except ModelFileError as error:
             raise ModelFileError(f"A model file cannot hold {where}: {error}.") from error
-        names = sorted(parts, key=_parameters_first)
-        state = {name: self.value(parts[name], f"{where}.{name}") for name in names}
-        self.things.append([kind.name, state])
+        order = sorted(parts, key=_parameters_first)
+        state = {part: self.value(parts[part], f"{where}.{part}") for part in order}
+        self.things.append([name, state])
         self._places[id(thing)] = (thing, len(self.things) - 1)
         return {"thing": len(self.things) - 1}
 
@@ -258,11 +259,11 @@ class Rebuilder:
     def add(self, described: Any) -> None:
         """The next thing of the list."""
         name, state = described
-        kind = kind_named(name)
+        codec = codec_named(name)
         if not isinstance(state, dict):
             raise ModelFileError("a part has no attributes")
         self._things.append(
-            kind.together({part: self.value(value) for part, value in state.items()})
+            codec.decode({part: self.value(value) for part, value in state.items()})
         )
 
     def value(self, given: Any) -> Any:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from compactlearn.io._checks import is_number, is_sparse, matrix, numbers, require, size
-from compactlearn.io._kinds import allow, whole
+from compactlearn.io._codec import attributes_codec
 from compactlearn.io._models import check_labels
-from compactlearn.related._boolean import BooleanClassifier
-from compactlearn.related._compressed_sensing import CompressedSensingClassifier
-from compactlearn.related._output_codes import OutputCodesClassifier
 
 
 def check_codes(classifier: Any, n_codes: int) -> None:
@@ -18,7 +16,7 @@ def check_codes(classifier: Any, n_codes: int) -> None:
     numbers(classifier.intercept_, (n_codes,), "the intercepts")
 
 
-def _check_sensing(classifier: CompressedSensingClassifier) -> None:
+def _check_sensing(classifier: Any) -> None:
     if not hasattr(classifier, "coef_"):
         return
     n_labels = check_labels(classifier)
@@ -28,7 +26,7 @@ def _check_sensing(classifier: CompressedSensingClassifier) -> None:
     require(0 < size(classifier.sparsity_, "the sparsity") <= m, "the sparsity is too large")
 
 
-def _check_boolean(classifier: BooleanClassifier) -> None:
+def _check_boolean(classifier: Any) -> None:
     if not hasattr(classifier, "coef_"):
         return
     n_labels = check_labels(classifier)
@@ -40,7 +38,7 @@ def _check_boolean(classifier: BooleanClassifier) -> None:
     check_codes(classifier, m)
 
 
-def _check_output_codes(classifier: OutputCodesClassifier) -> None:
+def _check_output_codes(classifier: Any) -> None:
     if not hasattr(classifier, "label_coef_"):
         return
     n_labels = check_labels(classifier)
@@ -54,8 +52,8 @@ def _check_output_codes(classifier: OutputCodesClassifier) -> None:
     numbers(classifier.label_intercept_, (n_labels,), "the intercepts of labels")
 
 
-allow(
-    whole(BooleanClassifier, _check_boolean),
-    whole(CompressedSensingClassifier, _check_sensing),
-    whole(OutputCodesClassifier, _check_output_codes),
-)
+CODECS = {
+    "BooleanClassifier": partial(attributes_codec, check=_check_boolean),
+    "CompressedSensingClassifier": partial(attributes_codec, check=_check_sensing),
+    "OutputCodesClassifier": partial(attributes_codec, check=_check_output_codes),
+}

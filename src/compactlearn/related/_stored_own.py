@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from compactlearn.io._checks import is_sparse, matrix, numbers, require, size
-from compactlearn.io._kinds import allow, whole
+from compactlearn.io._codec import attributes_codec
 from compactlearn.io._models import check_labels
-from compactlearn.related._bmlpl import TopicClassifier
-from compactlearn.related._deep_cmll import DeepCMLLClassifier
-from compactlearn.related._maniac import ManiacClassifier
-from compactlearn.related._sleec import LocalEmbedding, LocalLearner, SLEECClassifier
+from compactlearn.related._networks._layers import Layout, Networks
+from compactlearn.related._sleec import LocalEmbedding, LocalLearner
 
 
-def _check_topics(classifier: TopicClassifier) -> None:
+def _check_topics(classifier: Any) -> None:
     if not hasattr(classifier, "topics_"):
         return
     n_labels = check_labels(classifier)
@@ -42,7 +41,7 @@ def _check_local(learner: LocalLearner) -> None:
     numbers(learner.centres, (len(learner.clusters), None), "the centres")
 
 
-def _check_sleec(classifier: SLEECClassifier) -> None:
+def _check_sleec(classifier: Any) -> None:
     if not hasattr(classifier, "learners_"):
         return
     n_labels = check_labels(classifier)
@@ -59,7 +58,7 @@ def _check_sleec(classifier: SLEECClassifier) -> None:
             require(cluster.labels.shape[1] == columns, "a cluster has other labels")
 
 
-def _check_maniac(classifier: ManiacClassifier) -> None:
+def _check_maniac(classifier: Any) -> None:
     if not hasattr(classifier, "coef_"):
         return
     n_labels = check_labels(classifier)
@@ -81,7 +80,7 @@ def _check_layers(stack: Any, first: int, last: int) -> None:
     require(width == last, "a network ends in another width")
 
 
-def _check_deep(classifier: DeepCMLLClassifier) -> None:
+def _check_deep(classifier: Any) -> None:
     if not hasattr(classifier, "coef_"):
         return
     n_labels = check_labels(classifier)
@@ -97,11 +96,49 @@ def _check_deep(classifier: DeepCMLLClassifier) -> None:
     _check_layers(classifier.layers_, classifier.n_features_in_, d)
 
 
-allow(
-    whole(TopicClassifier, _check_topics),
-    whole(SLEECClassifier, _check_sleec),
-    whole(ManiacClassifier, _check_maniac),
-    whole(DeepCMLLClassifier, _check_deep, paths=("checkpoint",)),
-    whole(LocalLearner, _check_local),
-    whole(LocalEmbedding, _check_cluster),
-)
+def _check_layout(layout: Layout) -> None:
+    for widths in (layout.features, layout.labels, layout.decoder):
+        require(isinstance(widths, tuple), "a network has no widths")
+        for width in widths:
+            require(size(width, "a width") > 0, "a layer is empty")
+
+
+def _check_c2ae(classifier: Any) -> None:
+    if not hasattr(classifier, "networks_"):
+        return
+    n_labels = check_labels(classifier)
+    networks = classifier.networks_
+    known = isinstance(networks, Networks) and isinstance(networks.layout, Layout)
+    require(known, "there are no networks")
+    layout = networks.layout
+    numbers(networks.flat, (layout.total,), "the weights of the networks")
+    require(len(layout.features) > 1 and len(layout.decoder) > 1, "a network has no layer")
+    n_codes = size(classifier.n_components_, "the number of codes")
+    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    require(layout.features[0] == classifier.n_features_in_, "the networks have other features")
+    require(layout.features[-1] == layout.decoder[0] == n_codes, "the networks have other codes")
+    require(layout.decoder[-1] in (columns, columns + 1), "the networks have other labels")
+    if hasattr(classifier, "scale_"):
+        numbers(classifier.scale_, (classifier.n_features_in_,), "the scale")
+
+
+def _check_pop(classifier: Any) -> None:
+    if not hasattr(classifier, "coef_"):
+        return
+    n_labels = check_labels(classifier)
+    require(is_sparse(classifier.coef_), "the weights are not sparse")
+    matrix(classifier.coef_, (n_labels, classifier.n_features_in_), "the weights")
+    numbers(classifier.intercept_, (n_labels,), "the intercepts")
+
+
+CODECS = {
+    "C2AEClassifier": partial(attributes_codec, check=_check_c2ae, paths=("checkpoint",)),
+    "DeepCMLLClassifier": partial(attributes_codec, check=_check_deep, paths=("checkpoint",)),
+    "Layout": partial(attributes_codec, check=_check_layout),
+    "LocalEmbedding": partial(attributes_codec, check=_check_cluster),
+    "LocalLearner": partial(attributes_codec, check=_check_local),
+    "ManiacClassifier": partial(attributes_codec, check=_check_maniac),
+    "POPClassifier": partial(attributes_codec, check=_check_pop),
+    "SLEECClassifier": partial(attributes_codec, check=_check_sleec),
+    "TopicClassifier": partial(attributes_codec, check=_check_topics),
+}

@@ -196,8 +196,7 @@ class ThirdLook:
         """Return the log-odds of every candidate: ``columns @ coefficients + intercept``."""
         straight, heights = self._heights
         total = numbers[:, _STRAIGHT] @ straight + self.intercept
-        # Models of older files have no corners for the last number.
-        for k, corners, height in zip(_BY_CORNERS, self.corners, heights, strict=False):
+        for k, corners, height in zip(_BY_CORNERS, self.corners, heights, strict=True):
             total += np.interp(numbers[:, k], corners, np.append(0.0, height))
         return total.astype(np.float32)
 

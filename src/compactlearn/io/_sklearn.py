@@ -11,39 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import (
-    CountVectorizer,
-    HashingVectorizer,
-    TfidfTransformer,
-    TfidfVectorizer,
-)
-from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    LabelBinarizer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    Normalizer,
-    RobustScaler,
-    StandardScaler,
-)
-from sklearn.svm import LinearSVC
 
 from compactlearn.io._allowed import check_attributes, check_parameters, default_of, in_table
 from compactlearn.io._checks import is_number, numbers, require, size
+from compactlearn.io._codec import Codec, Forgotten, State, attributes_codec, parameter_names
 from compactlearn.io._errors import ADVICE, ModelFileError
-from compactlearn.io._kinds import Forgotten, Kind, State, allow, parameter_names, whole
 
 _COMMON = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 _LINEAR = ("coef_", "intercept_", "n_iter_", "solver_", "classes_", "rank_", "singular_")
@@ -56,15 +29,15 @@ def parameters_of(estimator: Any) -> dict[str, Any]:
     return estimator.get_params(deep=False)
 
 
-def foreign(
+def sklearn_codec(
     type_: type,
     *fitted: str,
     check: Check | None = None,
     forget: str = "",
     paths: tuple[str, ...] = (),
     plain: Callable[[State], State] | None = None,
-) -> Kind:
-    """Return the kind of an estimator of scikit-learn: its parameters, and these attributes where
+) -> Codec:
+    """Return the codec of an estimator of scikit-learn: its parameters, and these attributes where
     it has them, all with values that :mod:`compactlearn.io._allowed` lists.
 
     The attribute ``forget`` is left out, and the parameters ``paths`` are None in a file. ``plain``
@@ -72,7 +45,7 @@ def foreign(
     """
     known = {*_COMMON, *fitted}
 
-    def apart(estimator: Any) -> dict[str, Any]:
+    def encode(estimator: Any) -> dict[str, Any]:
         parameters = parameters_of(estimator)
         for name in paths:
             parameters[name] = None if parameters.get(name) is None else Forgotten()
@@ -92,7 +65,7 @@ def foreign(
         advised(check_attributes, type_, found, found)
         return {**in_table(type_, parameters), **found}
 
-    def together(state: State) -> Any:
+    def decode(state: State) -> Any:
         state = with_defaults(type_, {**state, **dict.fromkeys(paths)}, known)
         check_attributes(type_, state, known & set(state))
         estimator = object.__new__(type_)
@@ -101,7 +74,12 @@ def foreign(
             check(estimator)
         return estimator
 
-    return Kind(f"sklearn {type_.__name__}", type_, apart, together)
+    return Codec(encode, decode)
+
+
+def fitted(*names: str, check: Check | None = None, **options: Any) -> Callable[[type], Codec]:
+    """Return what makes the codec of an estimator with these fitted attributes."""
+    return lambda type_: sklearn_codec(type_, *names, check=check, **options)
 
 
 def advised(check: Callable[..., None], *given: Any) -> None:
@@ -128,20 +106,20 @@ def with_defaults(type_: Any, state: State, known: set[str]) -> State:
     return {**defaults, **state}
 
 
-def _splitter(type_: type) -> Kind:
-    """Return the kind of a class that divides rows: its attributes, and no others."""
-    plain = whole(type_, name=f"sklearn {type_.__name__}")
+def _splitter_codec(type_: type) -> Codec:
+    """Return the codec of a class that divides rows: its attributes, and no others."""
+    plain = attributes_codec(type_)
 
-    def apart(splitter: Any) -> dict[str, Any]:
-        state = dict(plain.apart(splitter))
+    def encode(splitter: Any) -> dict[str, Any]:
+        state = dict(plain.encode(splitter))
         advised(check_parameters, type_, state, state)
         return state
 
-    def together(state: State) -> Any:
+    def decode(state: State) -> Any:
         check_parameters(type_, state, state)
-        return plain.together(state)
+        return plain.decode(state)
 
-    return Kind(plain.name, type_, apart, together)
+    return Codec(encode, decode)
 
 
 # ---- texts ------------------------------------------------------------------------------------
@@ -149,12 +127,12 @@ def _splitter(type_: type) -> Kind:
 _STOP_WORDS = "_stop_words_id"  # the address of a list that was checked
 
 
-def vectorizer(type_: type, name: str | None = None) -> Kind:
-    """The vocabulary as a list of terms in their order: no term can have a place out of range."""
-    inner = foreign(type_, "_tfidf", "fixed_vocabulary_", "vocabulary_", forget=_STOP_WORDS)
+def _vectorizer_codec(type_: type) -> Codec:
+    """Store the vocabulary as a list of terms in their order: no term has a place out of range."""
+    inner = sklearn_codec(type_, "_tfidf", "fixed_vocabulary_", "vocabulary_", forget=_STOP_WORDS)
 
-    def apart(words: Any) -> dict[str, Any]:
-        state = dict(inner.apart(words))
+    def encode(words: Any) -> dict[str, Any]:
+        state = dict(inner.encode(words))
         if "vocabulary_" in state:
             terms = sorted(state["vocabulary_"].items(), key=lambda pair: pair[1])
             if [int(place) for _, place in terms] != list(range(len(terms))):
@@ -164,20 +142,20 @@ def vectorizer(type_: type, name: str | None = None) -> Kind:
             state["vocabulary_"] = [str(term) for term, _ in terms]
         return state
 
-    def together(state: State) -> Any:
+    def decode(state: State) -> Any:
         terms = state.get("vocabulary_")
         if terms is not None:
             listed = isinstance(terms, list) and all(isinstance(term, str) for term in terms)
             require(listed and len(set(terms)) == len(terms), "a vocabulary is no list of terms")
             state["vocabulary_"] = {term: place for place, term in enumerate(terms)}
-        words = inner.together(state)
+        words = inner.decode(state)
         setattr(words, _STOP_WORDS, id(words.stop_words))
         weights = getattr(words, "_tfidf", None)
         if terms is not None and hasattr(weights, "idf_"):
             numbers(weights.idf_, (len(terms),), "the weights of terms")
         return words
 
-    return Kind(name or inner.name, type_, apart, together)
+    return Codec(encode, decode)
 
 
 # ---- columns ----------------------------------------------------------------------------------
@@ -238,46 +216,37 @@ def _is_passed(step: Any) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-allow(
-    *(vectorizer(type_) for type_ in (CountVectorizer, TfidfVectorizer)),
-    foreign(HashingVectorizer, forget=_STOP_WORDS),
-    foreign(TfidfTransformer, "idf_", check=_of_columns("idf_")),
-    foreign(
-        StandardScaler,
-        *("mean_", "var_", "scale_", "n_samples_seen_"),
-        check=_of_columns("mean_", "scale_"),
+_SPLITTERS = ("GroupKFold", "KFold", "ShuffleSplit", "StratifiedKFold", "StratifiedShuffleSplit")
+
+CODECS: dict[str, Callable[[type], Codec]] = {
+    **dict.fromkeys(("CountVectorizer", "TextVectorizer", "TfidfVectorizer"), _vectorizer_codec),
+    "HashingVectorizer": fitted(forget=_STOP_WORDS),
+    "TfidfTransformer": fitted("idf_", check=_of_columns("idf_")),
+    "StandardScaler": fitted(
+        *("mean_", "var_", "scale_", "n_samples_seen_"), check=_of_columns("mean_", "scale_")
     ),
-    foreign(MaxAbsScaler, "max_abs_", "scale_", "n_samples_seen_", check=_of_columns("scale_")),
-    foreign(
-        MinMaxScaler,
+    "MaxAbsScaler": fitted("max_abs_", "scale_", "n_samples_seen_", check=_of_columns("scale_")),
+    "MinMaxScaler": fitted(
         *("min_", "scale_", "data_min_", "data_max_", "data_range_", "n_samples_seen_"),
         check=_of_columns("min_", "scale_"),
     ),
-    foreign(RobustScaler, "center_", "scale_", check=_of_columns("center_", "scale_")),
-    foreign(Normalizer),
-    foreign(
-        TruncatedSVD,
-        *("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_"),
+    "RobustScaler": fitted("center_", "scale_", check=_of_columns("center_", "scale_")),
+    "Normalizer": sklearn_codec,
+    "TruncatedSVD": fitted(
+        *("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")
     ),
-    foreign(
-        RBFSampler,
-        *("random_weights_", "random_offset_", "_n_features_out", "_gamma"),
-        check=_check_sampler,
+    "RBFSampler": fitted(
+        *("random_weights_", "random_offset_", "_n_features_out", "_gamma"), check=_check_sampler
     ),
-    *(
-        foreign(type_, *_LINEAR, check=_check_linear)
-        for type_ in (Ridge, LinearRegression, LogisticRegression, LinearSVC)
+    **dict.fromkeys(
+        ("LinearRegression", "LinearSVC", "LogisticRegression", "Ridge"),
+        fitted(*_LINEAR, check=_check_linear),
     ),
-    foreign(MultiOutputRegressor, "estimators_", check=_check_several),
-    foreign(
-        OneVsRestClassifier,
-        *("estimators_", "label_binarizer_", "classes_"),
-        check=_check_several,
+    "MultiOutputRegressor": fitted("estimators_", check=_check_several),
+    "OneVsRestClassifier": fitted(
+        *("estimators_", "label_binarizer_", "classes_"), check=_check_several
     ),
-    foreign(LabelBinarizer, "y_type_", "sparse_input_", "classes_"),
-    foreign(Pipeline, check=_check_pipeline, paths=("memory",)),
-    *(
-        _splitter(type_)
-        for type_ in (KFold, StratifiedKFold, GroupKFold, ShuffleSplit, StratifiedShuffleSplit)
-    ),
-)
+    "LabelBinarizer": fitted("y_type_", "sparse_input_", "classes_"),
+    "Pipeline": fitted(check=_check_pipeline, paths=("memory",)),
+    **dict.fromkeys(_SPLITTERS, _splitter_codec),
+}
