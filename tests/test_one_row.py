@@ -13,6 +13,7 @@ import compactlearn
 from compactlearn._method_table import ROWS as METHOD_ROWS
 from compactlearn._method_table import MethodRow
 from compactlearn.embeddings import PLST
+from compactlearn.inspection.page_parts import arrow, metric_order
 from compactlearn.metrics import evaluate, scorer
 from compactlearn.metrics._averages import KNOWN, Measure, average
 from compactlearn.metrics._hit_counts import count
@@ -27,7 +28,7 @@ from compactlearn_bench.methods.grids import configurations
 from compactlearn_bench.methods.library_entries import ENTRIES
 from compactlearn_bench.records import Cell, Record, aggregate
 from compactlearn_bench.report import render_html
-from compactlearn_bench.report.tables.names import arrow, metric_order, title
+from compactlearn_bench.report.tables.names import title
 from compactlearn_bench.report.tables.published import family_of, method_order
 from compactlearn_bench.report.words.legend import describe, legend
 

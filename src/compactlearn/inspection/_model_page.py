@@ -7,17 +7,21 @@ from html import escape
 from compactlearn.inspection._model_facts import Bin, LabelFacts, Misjudged, ModelFacts
 from compactlearn.inspection._model_words import says
 from compactlearn.inspection.charts import Dot, Series, line_chart, scatter
-from compactlearn.inspection.page_shell import whole_page
-from compactlearn_bench.report.html.parts import (
+from compactlearn.inspection.page_parts import (
+    arrow,
+    counted,
     filter_box,
     head,
+    metric_order,
+    number,
     number_cell,
     prose,
     said,
     tile,
+    title,
     wrapped,
 )
-from compactlearn_bench.report.tables.names import arrow, counted, metric_order, number, title
+from compactlearn.inspection.page_shell import whole_page
 
 __all__ = ["model_page"]
 

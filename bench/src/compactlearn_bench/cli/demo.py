@@ -15,12 +15,13 @@ from rich.table import Table
 
 from compactlearn.cli.commands import Steps
 from compactlearn.cli.commands import console as standard_output
+from compactlearn.inspection.page_parts import arrow
 from compactlearn_bench import Event, Spec, paper_demo
 from compactlearn_bench.cli import paper_demo as paper_view
 from compactlearn_bench.cli.bench import run_mistakes
 from compactlearn_bench.demo import Demo, Mail, demonstrate, spec
 from compactlearn_bench.records import Store
-from compactlearn_bench.report.tables.names import arrow, title
+from compactlearn_bench.report.tables.names import title
 
 __all__ = ["bars", "demo", "mails", "record", "scores", "summary"]
 

@@ -17,6 +17,7 @@ from compactlearn.cli.commands import (
     shown,
 )
 from compactlearn.core._params import nearest
+from compactlearn.inspection.page_parts import counted
 from compactlearn_bench.records import SELECTIONS, Record, Selection, open_records
 from compactlearn_bench.report import (
     render_html,
@@ -26,7 +27,6 @@ from compactlearn_bench.report import (
     to_png,
     to_svg,
 )
-from compactlearn_bench.report.tables.names import counted
 
 __all__ = ["report_records"]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from compactlearn.inspection.charts import Dot, Series, dot_rows, line_chart, rank_line, scatter
+from compactlearn.inspection.page_parts import metric_order, number
 from compactlearn_bench.records import Results
 from compactlearn_bench.records.ranks import indistinguishable
 from compactlearn_bench.report.drawing.chart import Chart, style_of
@@ -16,7 +17,7 @@ from compactlearn_bench.report.drawing.grid_charts import (
     surface_charts,
 )
 from compactlearn_bench.report.tables.metric_tables import CLOSE, MetricTable, families, make_tables
-from compactlearn_bench.report.tables.names import metric_order, number, signed, title
+from compactlearn_bench.report.tables.names import signed, title
 from compactlearn_bench.report.tables.published import REFERENCES, dataset_order, method_order
 from compactlearn_bench.report.tables.ranking import standing
 

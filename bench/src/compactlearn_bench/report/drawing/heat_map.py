@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+from compactlearn.inspection.page_parts import number
 from compactlearn.inspection.svg import document, element, label, point, shortened
-from compactlearn_bench.report.tables.names import number
 
 __all__ = ["heat_map"]
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from compactlearn.inspection.page_parts import head, number, number_cell, wrapped
 from compactlearn_bench.records import Gap, Results
 from compactlearn_bench.records.significance import SIGNS
-from compactlearn_bench.report.html.parts import head, number_cell, wrapped
 from compactlearn_bench.report.tables.metric_tables import Entry, MetricTable
-from compactlearn_bench.report.tables.names import configuration, number, p_value, signed, title
+from compactlearn_bench.report.tables.names import configuration, p_value, signed, title
 
 __all__ = ["long_table"]
 

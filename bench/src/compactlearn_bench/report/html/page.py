@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from compactlearn.inspection.page_parts import counted, filter_box, prose, said, tile
 from compactlearn.inspection.page_shell import whole_page
 from compactlearn_bench.records import Results
 from compactlearn_bench.report.drawing.all_charts import make_charts, rank_chart
@@ -14,17 +15,13 @@ from compactlearn_bench.report.html.parts import (
     agreement_table,
     chooser,
     figures_block,
-    filter_box,
     legend_block,
     metric_table,
     panel,
-    prose,
-    said,
     standing_table,
-    tile,
 )
 from compactlearn_bench.report.tables.metric_tables import CLOSE, MetricTable, make_tables
-from compactlearn_bench.report.tables.names import EXPLANATIONS, HEADINGS, counted, title
+from compactlearn_bench.report.tables.names import EXPLANATIONS, HEADINGS, title
 from compactlearn_bench.report.tables.published import PUBLISHED, dataset_order
 from compactlearn_bench.report.tables.ranking import check_marks, standing
 from compactlearn_bench.report.words.legend import legend

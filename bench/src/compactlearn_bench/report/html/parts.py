@@ -6,11 +6,20 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from compactlearn.inspection.page_parts import (
+    arrow,
+    counted,
+    head,
+    number,
+    number_cell,
+    prose,
+    wrapped,
+)
 from compactlearn_bench.records import Gap
 from compactlearn_bench.records.significance import SIGNS
 from compactlearn_bench.report.drawing.chart import Chart
 from compactlearn_bench.report.tables.metric_tables import Entry, MetricTable
-from compactlearn_bench.report.tables.names import arrow, counted, number, p_value, signed, title
+from compactlearn_bench.report.tables.names import p_value, signed, title
 from compactlearn_bench.report.tables.ranking import Standing, standing
 from compactlearn_bench.report.words.legend import describe
 from compactlearn_bench.report.words.summary import agreement
@@ -19,17 +28,10 @@ __all__ = [
     "agreement_table",
     "chooser",
     "figures_block",
-    "filter_box",
-    "head",
     "legend_block",
     "metric_table",
-    "number_cell",
     "panel",
-    "prose",
-    "said",
     "standing_table",
-    "tile",
-    "wrapped",
 ]
 
 
@@ -59,21 +61,6 @@ def panel(of: str, key: str, *parts: str) -> str:
     )
 
 
-def prose(text: str) -> str:
-    """Running text, in which a per cent sign stays with its number."""
-    return escape(text).replace(" %", "&nbsp;%")
-
-
-def said(sentences: Sequence[str]) -> str:
-    """What the records say, at the top; nothing where they say nothing."""
-    if not sentences:
-        return ""
-    return (
-        '<section class="says" aria-label="What this says"><h2>What this says</h2>'
-        f"<p>{prose(' '.join(sentences))}</p></section>"
-    )
-
-
 def legend_block(lines: Sequence[tuple[str, str]]) -> str:
     """The methods in a line each; open where they are few."""
     if not lines:
@@ -83,22 +70,6 @@ def legend_block(lines: Sequence[tuple[str, str]]) -> str:
     return (
         f'<details class="legend" id="legend"{opened}><summary>What the methods are</summary>'
         f"<dl>{inside}</dl></details>"
-    )
-
-
-def tile(value: str, of: str, text: str) -> str:
-    """A number to take away."""
-    small = f" <small>{escape(of)}</small>" if of else ""
-    return f'<div class="tile"><b>{escape(value)}{small}</b><span>{escape(text)}</span></div>'
-
-
-def filter_box(table: str, example: str) -> str:
-    """A field that narrows a table to rows with all the words; hidden without script."""
-    return (
-        f'<div class="tools" hidden><label for="{table}-filter">Filter rows</label>'
-        f'<input id="{table}-filter" type="search" data-filter="{table}" '
-        f'placeholder="{escape(example)}" autocomplete="off" spellcheck="false">'
-        f'<output id="{table}-filter-count" for="{table}-filter" aria-live="polite"></output></div>'
     )
 
 
@@ -203,38 +174,6 @@ def figures_block(charts: Sequence[Chart]) -> str:
     return f'<div class="figures">{inside}</div>' if charts else ""
 
 
-def wrapped(
-    name: str,
-    caption: str,
-    heads: Sequence[str],
-    rows: Sequence[str],
-    foot: str,
-    region: str,
-    *,
-    kind: str = "wide",
-    table: str = "",
-) -> str:
-    """A table that scrolls inside its frame; the script shows the cue where it does so sideways."""
-    cls = f' class="{table}"' if table else ""
-    return (
-        '<div class="frame"><p class="cue" hidden>Scroll sideways for more columns →</p>'
-        f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(region)}">'
-        f'<table id="{name}"{cls} style="--columns:{len(heads)}"><caption>{caption}</caption>'
-        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody>{foot}</table>"
-        "</div></div>"
-    )
-
-
-def head(text: str, reference: bool = False, about: str | None = None) -> str:
-    """The heading of a column, which sorts; pointing at it tells what it is about."""
-    cls = ' class="ref"' if reference else ""
-    told = f' title="{escape(about)}"' if about else ""
-    return (
-        f'<th scope="col" aria-sort="none"{cls}{told}><button type="button">{escape(text)}'
-        "</button></th>"
-    )
-
-
 def _cell(entry: Entry, table: MetricTable) -> str:
     cls = "ref" if entry.method == table.reference else ""
     known = _published(entry)
@@ -281,13 +220,6 @@ def _distance(entry: Entry) -> str:
         return text
     word, sign = ("ahead", "▲") if entry.is_ahead else ("behind", "▼")
     return f'<span class="far {word}">{sign} {text}</span>'
-
-
-def number_cell(value: float | None, text: str) -> str:
-    """A cell that is sorted by its number; without one it is empty and comes last."""
-    if value is None or not math.isfinite(value):
-        return f'<td data-v="">{escape(text) if value is None else "–"}</td>'
-    return f'<td data-v="{value:.6g}">{escape(text)}</td>'
 
 
 def _count_cell(count: int) -> str:

@@ -8,10 +8,11 @@ import json
 import math
 from collections.abc import Sequence
 
+from compactlearn.inspection.page_parts import arrow, number
 from compactlearn_bench.records import Gap, Results
 from compactlearn_bench.records.significance import SIGNS
 from compactlearn_bench.report.tables.metric_tables import Entry, MetricTable, make_tables
-from compactlearn_bench.report.tables.names import HEADINGS, arrow, number, title
+from compactlearn_bench.report.tables.names import HEADINGS, title
 
 __all__ = ["csv_text", "latex_text"]
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from compactlearn.inspection.page_parts import metric_order
 from compactlearn_bench.records import Figure, Gap, Results, Selection
 from compactlearn_bench.records.significance import Comparison, paired_t_test
-from compactlearn_bench.report.tables.names import greater_is_better, metric_order
+from compactlearn_bench.report.tables.names import greater_is_better
 from compactlearn_bench.report.tables.published import (
     REFERENCES,
     Family,

@@ -1,25 +1,22 @@
-"""What a metric is called in a heading, which way is good, and how a number is printed."""
+"""What a metric is called in a heading, and how values and configurations are printed."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from compactlearn.core._plain import python_value
-from compactlearn.metrics._table import METRICS, PAPER, get_metric, greater_is_better
+from compactlearn.inspection import page_parts
+from compactlearn.metrics._table import greater_is_better
 from compactlearn_bench.records import Selection
 
 __all__ = [
     "EXPLANATIONS",
     "HEADINGS",
-    "arrow",
     "configuration",
-    "counted",
     "greater_is_better",
-    "metric_order",
-    "number",
     "p_value",
     "signed",
     "slug",
@@ -45,50 +42,12 @@ EXPLANATIONS: Mapping[Selection, str] = {
 
 
 def title(metric: str) -> str:
-    """A metric's heading.
+    """Return the heading of a metric, or of what a band of labels is judged by.
 
-    >>> title("precision_at_3"), title("one_error")
-    ('Precision@3', 'One error')
+    >>> title("precision_at_3"), title("label_auc")
+    ('Precision@3', 'Label AUC')
     """
-    try:
-        return get_metric(metric).title
-    except ValueError:
-        return _TITLES.get(metric, metric)
-
-
-def arrow(metric: str) -> str:
-    """The direction of good, as the paper shows it."""
-    return "↑" if greater_is_better(metric) else "↓"
-
-
-def metric_order(metrics: Iterable[str]) -> list[str]:
-    """The paper's first, then in the order of the table of metrics, then the rest by name."""
-    known = [*PAPER, *METRICS]
-    return sorted(
-        metrics, key=lambda name: (known.index(name) if name in known else len(known), name)
-    )
-
-
-def number(value: float) -> str:
-    """Four digits after the point, fewer where there are many before it.
-
-    >>> number(0.69651), number(183.25), number(12345.6), number(float("nan"))
-    ('0.6965', '183.2', '12346', '–')
-    """
-    if not math.isfinite(value):
-        return "–"
-    if abs(value) < 10:
-        return f"{value:.4f}"
-    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
-
-
-def counted(count: int, noun: str) -> str:
-    """A count with its noun.
-
-    >>> counted(1, "data set"), counted(2, "method")
-    ('1 data set', '2 methods')
-    """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return _TITLES.get(metric) or page_parts.title(metric)
 
 
 def signed(value: float, digits: int = 1) -> str:

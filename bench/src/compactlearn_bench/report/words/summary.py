@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
 
+from compactlearn.inspection.page_parts import arrow, counted, number
 from compactlearn_bench.records import Results
 from compactlearn_bench.records.significance import SIGNS
 from compactlearn_bench.report.tables.metric_tables import CLOSE, Entry, MetricTable, make_tables
 from compactlearn_bench.report.tables.names import (
     EXPLANATIONS,
     HEADINGS,
-    arrow,
-    counted,
     greater_is_better,
-    number,
     signed,
     title,
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from compactlearn.inspection.page_parts import counted, metric_order
 from compactlearn_bench.records import Figure, Results
 from compactlearn_bench.records.significance import LEVEL, corrected_t_test, holm
 from compactlearn_bench.report.tables.metric_tables import settled
-from compactlearn_bench.report.tables.names import counted, greater_is_better, metric_order, title
+from compactlearn_bench.report.tables.names import greater_is_better, title
 from compactlearn_bench.report.tables.published import REFERENCES, dataset_order, method_order
 from compactlearn_bench.report.words.legend import is_compact
 
