@@ -1,7 +1,6 @@
 """Multi-label data sets: two inside the package, readers for files of your own."""
 
 from compactlearn.datasets._blocks import BlockFiles, open_blocks
-from compactlearn.datasets._catalogue.adding import add
 from compactlearn.datasets._catalogue.by_name import (
     data_folder,
     describe,
@@ -12,11 +11,11 @@ from compactlearn.datasets._catalogue.by_name import (
     load,
 )
 from compactlearn.datasets._catalogue.known_sets import Entry
+from compactlearn.datasets._catalogue.own_sets import add
 from compactlearn.datasets._dataset import Dataset
 from compactlearn.datasets._errors import DataFileError
 from compactlearn.datasets._fingerprint import fingerprint
-from compactlearn.datasets._formats.arff import read_arff
-from compactlearn.datasets._formats.arff_writer import write_arff
+from compactlearn.datasets._formats.arff import read_arff, write_arff
 from compactlearn.datasets._formats.delimited import read_csv
 from compactlearn.datasets._formats.for_model import (
     ModelColumns,
@@ -24,13 +23,12 @@ from compactlearn.datasets._formats.for_model import (
     arranged,
     read_for_model,
 )
-from compactlearn.datasets._formats.libsvm import read_libsvm
+from compactlearn.datasets._formats.index_value import read_libsvm, read_xmlrepo, write_xmlrepo
 from compactlearn.datasets._formats.matlab import read_mat
 from compactlearn.datasets._formats.parquet import read_parquet, write_parquet
 from compactlearn.datasets._formats.predictions import write_predictions
 from compactlearn.datasets._formats.reading import read
 from compactlearn.datasets._formats.texts import Texts, read_texts
-from compactlearn.datasets._formats.xmlrepo import read_xmlrepo, write_xmlrepo
 from compactlearn.datasets._parsing.unpacking import Limits
 from compactlearn.datasets._set_statistics import Statistics, statistics
 from compactlearn.datasets._synthetic import PlantedDataset, make_compact

@@ -12,27 +12,20 @@ from scipy import sparse
 from compactlearn.core._row_blocks import RowBlocks
 from compactlearn.datasets._dataset import Matrix
 from compactlearn.datasets._errors import DataFileError
-from compactlearn.datasets._formats.arff import arff_parts
-from compactlearn.datasets._formats.delimited import csv_parts
-from compactlearn.datasets._formats.label_columns import Labels
-from compactlearn.datasets._formats.libsvm import libsvm_parts
-from compactlearn.datasets._formats.parquet import arrow_parts, parquet_parts, rows_stored
-from compactlearn.datasets._formats.reading import BY_ENDING, WITH_COLUMNS, check_options, format_of
-from compactlearn.datasets._formats.xmlrepo import rows_declared, xmlrepo_parts
+from compactlearn.datasets._formats.columns import Labels
+from compactlearn.datasets._formats.index_value import rows_declared
+from compactlearn.datasets._formats.parquet import rows_stored
+from compactlearn.datasets._formats.reading import (
+    BLOCK_FORMATS,
+    ENDINGS,
+    check_options,
+    format_of,
+)
 from compactlearn.datasets._parsing.assemble import LabelledPart, stem
 from compactlearn.datasets._parsing.unpacking import Limits, plain_ending, present
 
 __all__ = ["BlockFiles", "open_blocks"]
 
-_PARTS: dict[str, Callable[..., Iterator[LabelledPart]]] = {
-    "arff": arff_parts,
-    "arrow": arrow_parts,
-    "csv": csv_parts,
-    "libsvm": libsvm_parts,
-    "parquet": parquet_parts,
-    "xmlrepo": xmlrepo_parts,
-}
-_ARROW = {".arrow", ".feather", ".ipc"}
 _BLOCK_BYTES = 1 << 25  # of a block of dense rows
 _SPARSE_ROWS = 1 << 16  # of a block of sparse ones
 _PROBED = 256  # rows that tell the columns
@@ -180,23 +173,18 @@ def open_blocks(
     """
     _check_rows(rows_per_block)
     paths = _files(path_or_paths)
-    chosen = format or _format_of(paths[0], limits)
-    if chosen not in _PARTS:
+    chosen = format or format_of(paths[0], limits)
+    if chosen not in BLOCK_FORMATS:
         raise ValueError(
-            f"Files that are read in blocks must be of the format {', '.join(_PARTS)}, and "
+            f"Files that are read in blocks must be of the format {', '.join(BLOCK_FORMATS)}, and "
             f"{chosen!r} was asked for or found; read such a file whole, with "
             "compactlearn.datasets.read, or convert it."
         )
     if labels is not None:
-        if chosen not in {*WITH_COLUMNS, "arrow"}:
-            raise TypeError(
-                f"labels says which columns of a table are labels, but {paths[0]} is of the format "
-                f"{chosen!r}, whose rows begin with their labels; leave it out."
-            )
         options["labels"] = labels
     check_options(paths[0], chosen, options)
     limits = limits or Limits(ratio=2**62, total=2**62)
-    read = partial(_PARTS[chosen], limits=limits, **options)
+    read = partial(BLOCK_FORMATS[chosen], limits=limits, **options)
     return BlockFiles(paths, read, rows_per_block, _n_rows(paths, chosen, limits))
 
 
@@ -215,9 +203,15 @@ def _files(given: Path_ | Sequence[Path_]) -> list[Path]:
     for path in map(Path, listed):
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.is_file())
-            inside = [p for p in inside if not _hidden(p.relative_to(path))]
+            # Notes of the system, or of a writer of data sets (_SUCCESS, _metadata).
+            hidden = (".", "_")
+            inside = [
+                p
+                for p in inside
+                if not any(q.startswith(hidden) for q in p.relative_to(path).parts)
+            ]
             # Beside data lie notes, and the XML files that name labels.
-            data = [p for p in inside if plain_ending(p) in {*BY_ENDING, *_ARROW}]
+            data = [p for p in inside if plain_ending(p) in ENDINGS]
             found += data or inside
         else:
             found.append(present(path))
@@ -229,23 +223,12 @@ def _files(given: Path_ | Sequence[Path_]) -> list[Path]:
     return found
 
 
-def _hidden(path: Path) -> bool:
-    """Whether it is a note of the system or of a writer of data sets (_SUCCESS, _metadata)."""
-    return any(part.startswith((".", "_")) for part in path.parts)
-
-
-def _format_of(path: Path, limits: Limits | None) -> str:
-    return "arrow" if plain_ending(path) in _ARROW else format_of(path, limits)
-
-
 def _n_rows(paths: Sequence[Path], chosen: str, limits: Limits) -> int | None:
-    if chosen == "parquet":
-        return sum(rows_stored(path) for path in paths)
-    if chosen != "xmlrepo":
-        return None
-    declared = [rows_declared(path, limits) for path in paths]
-    known = [rows for rows in declared if rows is not None]
-    return sum(known) if len(known) == len(declared) else None
+    """Return the number of rows of all files; None where one does not say."""
+    count = {"parquet": rows_stored, "xmlrepo": partial(rows_declared, limits=limits)}.get(chosen)
+    counts = [None] if count is None else [count(path) for path in paths]
+    known = [rows for rows in counts if rows is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _in_form(X: Matrix, *, sparse_form: bool) -> Matrix:

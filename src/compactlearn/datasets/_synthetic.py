@@ -9,6 +9,7 @@ find the spans of A and of B; how far it is off can be measured, which real data
 """
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,20 +38,6 @@ class PlantedDataset(Dataset):
     feature_subspace: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     label_subspace: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     latent: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
-
-
-@dataclass(frozen=True)
-class _Options:
-    n_samples: Any
-    n_features: Any
-    n_labels: Any
-    n_directions: Any
-    cardinality: Any
-    redundancy: Any
-    noise: Any
-    label_noise: Any
-    imbalance: Any
-    random_state: Any
 
 
 _CONSTRAINTS: dict[str, tuple[Constraint, ...]] = {
@@ -116,21 +103,8 @@ def make_compact(
     >>> round(data.cardinality, 1)
     2.0
     """
-    check_parameters(
-        _Options(
-            n_samples,
-            n_features,
-            n_labels,
-            n_directions,
-            cardinality,
-            redundancy,
-            noise,
-            label_noise,
-            imbalance,
-            random_state,
-        ),
-        _CONSTRAINTS,
-    )
+    given = locals()
+    check_parameters(SimpleNamespace(**given), _CONSTRAINTS)
     bound = min(n_features, n_labels)
     if n_directions > bound:
         raise ValueError(

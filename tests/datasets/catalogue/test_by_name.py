@@ -13,7 +13,7 @@ from scipy import sparse
 
 from compactlearn.datasets import fetch, is_available, list_datasets, load, read_arff
 from compactlearn.datasets._catalogue.by_name import data_folder, load_from
-from compactlearn.datasets._catalogue.download import FetchError
+from compactlearn.datasets._catalogue.files import FetchError
 from compactlearn.datasets._catalogue.from_files import vary
 from compactlearn.datasets._catalogue.known_sets import (
     Copy,
@@ -334,7 +334,7 @@ def test_without_a_network_the_reason_is_given_too(tmp_path, monkeypatch):
     def offline(*_):
         raise FetchError("https://somewhere: no route to host")
 
-    monkeypatch.setattr("compactlearn.datasets._catalogue.folders.fetch_file", offline)
+    monkeypatch.setattr("compactlearn.datasets._catalogue.files.fetch_file", offline)
     with pytest.raises(FileNotFoundError, match=r"not be fetched \(https://somewhere: no route"):
         load("yeast", tmp_path)
     with pytest.raises(FileNotFoundError, match="no address is known to fetch it from; put it"):

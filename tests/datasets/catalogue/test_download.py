@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from compactlearn.datasets._catalogue.checksums import digest
-from compactlearn.datasets._catalogue.download import FetchError, Patience, fetch_file
+from compactlearn.datasets._catalogue.files import digest
+from compactlearn.datasets._catalogue.files import FetchError, Patience, fetch_file
 from compactlearn.datasets._catalogue.known_sets import File
 
 CONTENT = bytes(range(256)) * 2000
@@ -292,7 +292,7 @@ def test_a_folder_that_cannot_be(server, tmp_path):
 CHILD = """
 import sys
 from pathlib import Path
-from compactlearn.datasets._catalogue.download import Patience, fetch_file
+from compactlearn.datasets._catalogue.files import Patience, fetch_file
 from compactlearn.datasets._catalogue.known_sets import File
 address, size, sha, folder = sys.argv[1:]
 file = File("toy.arff", "rows", int(size), sha, (address,))

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from compactlearn.datasets import read_arff
 from compactlearn.datasets._errors import DataFileError
-from compactlearn.datasets._formats.arff_header import split_cells
+from compactlearn.datasets._formats.arff_text import split_cells
 
 HEADER = """@relation 'toy: -C 2'
 @attribute first {0,1}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn.datasets import read_arff
-from compactlearn.datasets._formats.arff_header import parse_header
+from compactlearn.datasets._formats.arff_text import parse_header
 from compactlearn.datasets._parsing.unpacking import Lines
 
 N = 5_000

@@ -32,7 +32,7 @@ from compactlearn.datasets import (
     read_xmlrepo,
     write_parquet,
 )
-from compactlearn.datasets._formats.label_file import read_label_names
+from compactlearn.datasets._formats.columns import read_label_names
 from compactlearn.datasets._parsing.number_blocks import Grammar
 from compactlearn.datasets._parsing.unpacking import read_bytes
 

@@ -11,7 +11,7 @@ from compactlearn.core._params import nearest
 from compactlearn.datasets import Dataset, load
 from compactlearn.datasets._catalogue.own_sets import Reading, own_name
 from compactlearn.datasets._fingerprint import fingerprint
-from compactlearn.datasets._formats.label_columns import is_xml
+from compactlearn.datasets._formats.columns import is_xml
 from compactlearn.datasets._formats.reading import FORMATS
 from compactlearn.datasets._parsing.assemble import stem
 from compactlearn_bench.spec.values import SpecError

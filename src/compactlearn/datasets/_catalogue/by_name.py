@@ -8,10 +8,13 @@ fetched where an address is known. What is known of each set stands in `registry
 import os
 from pathlib import Path
 
-from compactlearn.datasets._catalogue.adding import read_added, was_added
-from compactlearn.datasets._catalogue.embedded import load_embedded
-from compactlearn.datasets._catalogue.folders import data_folder, find, obtain
-from compactlearn.datasets._catalogue.from_files import check_counts, read_files, vary
+from compactlearn.datasets._catalogue.files import data_folder, find, obtain
+from compactlearn.datasets._catalogue.from_files import (
+    check_counts,
+    load_packaged,
+    read_files,
+    vary,
+)
 from compactlearn.datasets._catalogue.known_sets import Entry, known_entry, registry, unknown
 from compactlearn.datasets._catalogue.own_sets import (
     own_entry,
@@ -19,6 +22,7 @@ from compactlearn.datasets._catalogue.own_sets import (
     own_folder,
     own_names,
     read_own,
+    was_added,
 )
 from compactlearn.datasets._dataset import Dataset
 
@@ -106,11 +110,9 @@ def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     True
     """
     entry = _base(describe(name, data_home))
+    if entry.packaged or not entry.files:
+        return entry.packaged or was_added(entry.name, data_home)
     folder = _folder(entry, data_home)
-    if entry.packaged or entry.own:
-        return True
-    if not entry.files:
-        return was_added(folder)
     return all(find(file, folder) is not None for file in entry.files)
 
 
@@ -152,19 +154,18 @@ def load(
     """
     entry = describe(name, data_home)
     base = _base(entry)
-    if base.own:
-        return read_own(base.name, data_home)
     if base.packaged:
-        data = load_embedded(base.name)
+        data = load_packaged(base.name)
+    elif base.files:
+        data = load_from(base, _folder(base, data_home), download=download)
     else:
-        data = load_from(base, data_folder(data_home) / base.name, download=download)
+        data = read_own(base.name, data_home)
+        data = data if base.own else check_counts(base, data)
     return data if entry is base else check_counts(entry, vary(entry, data))
 
 
 def load_from(entry: Entry, folder: Path, *, download: bool = False) -> Dataset:
     """Read the files of an entry in a folder, never the copy inside the package."""
-    if not entry.files:
-        return check_counts(entry, read_added(entry, folder))
     paths = [obtain(file, entry, folder, download=download) for file in entry.files]
     return check_counts(entry, read_files(entry, paths))
 
@@ -185,11 +186,9 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None) -> list[Pa
         As in `load`.
     """
     entry = _base(describe(name, data_home))
-    folder = _folder(entry, data_home)
-    if entry.own:
-        return own_files(entry.name, data_home)
     if not entry.files:
-        read_added(entry, folder)
+        return own_files(entry.name, data_home)
+    folder = _folder(entry, data_home)
     return [obtain(file, entry, folder) for file in entry.files]
 
 
@@ -199,6 +198,4 @@ def _base(entry: Entry) -> Entry:
 
 
 def _folder(entry: Entry, data_home: str | os.PathLike[str] | None) -> Path:
-    if entry.own:
-        return own_folder(entry.name, data_home)
-    return data_folder(data_home) / entry.name
+    return data_folder(data_home) / entry.name if entry.files else own_folder(entry.name, data_home)

@@ -1,12 +1,12 @@
-"""Sets that a user has given a name: their files are copied into the data folder, under `own/`.
+"""Files that a user hands over: of a set that cannot be fetched, or of one of the user's own.
 
 ::
 
     own/<name>/<digits>.csv   the files, called after their own checksums
     own/<name>/added.json     which of them are the set, their checksums, which columns are labels
 
-The list is replaced in one step, after the files that it names are there whole; what it no longer
-names is removed after that. So a set is at every moment as it was, or as it shall be.
+The list is replaced in one step, after the files that it names are complete; files that it no
+longer names are removed after that. So a set is at every moment the old one or the new one.
 """
 
 import json
@@ -21,26 +21,39 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from compactlearn.core._atomic import atomic
-from compactlearn.datasets._catalogue.checksums import digest
-from compactlearn.datasets._catalogue.download import locked
-from compactlearn.datasets._catalogue.folders import data_folder
-from compactlearn.datasets._catalogue.from_files import stack
-from compactlearn.datasets._catalogue.known_sets import Entry, Expected, registry
+from compactlearn.datasets._catalogue.files import (
+    COMPRESSIONS,
+    data_folder,
+    digest,
+    is_genuine,
+    locked,
+    obtain,
+)
+from compactlearn.datasets._catalogue.from_files import check_counts, read_files, stack
+from compactlearn.datasets._catalogue.known_sets import (
+    Entry,
+    Expected,
+    File,
+    describe,
+    known_entry,
+    registry,
+)
 from compactlearn.datasets._dataset import Dataset
 from compactlearn.datasets._fingerprint import fingerprint
-from compactlearn.datasets._formats.label_columns import Labels
+from compactlearn.datasets._formats.columns import Labels, is_xml
 from compactlearn.datasets._formats.reading import format_of, read
 from compactlearn.datasets._parsing.assemble import stem
 
 __all__ = [
     "Reading",
+    "add",
     "own_entry",
     "own_files",
     "own_folder",
     "own_name",
     "own_names",
     "read_own",
-    "register",
+    "was_added",
 ]
 
 _FOLDER, _LIST, _LOCK = "own", "added.json", ".lock"
@@ -54,23 +67,14 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file of rows is to be read; see `read`."""
+    """How a file of rows is read; see `read`."""
 
     labels: str | int | tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
     format: str | None = None
 
-    @classmethod
-    def of(cls, labels: Labels, ignore: Sequence[str], format: str | None) -> "Reading":
-        """From what `read` takes, but for an XML file as labels, which is a file of its own."""
-        if labels is None or isinstance(labels, str | int):
-            return cls(labels, tuple(ignore), format)
-        if isinstance(labels, os.PathLike):
-            return cls(None, tuple(ignore), format)
-        return cls(tuple(labels), tuple(ignore), format)
-
     def read(self, path: Path, xml: Path | None = None) -> Dataset:
-        """The data set in a file, whose labels an XML file may name."""
+        """Return the data set in a file, whose labels an XML file may name."""
         labels = list(self.labels) if isinstance(self.labels, tuple) else self.labels
         options: dict[str, Any] = {"ignore": self.ignore} if self.ignore else {}
         return read(path, labels if xml is None else xml, format=self.format, **options)
@@ -89,9 +93,183 @@ class _Listed:
     source: str
 
     def read(self, folder: Path, name: str) -> Dataset:
-        """The data set, from its files."""
+        """Return the data set that the files hold."""
         xml = None if self.label_file is None else folder / self.label_file
         return stack([self.reading.read(folder / file, xml) for file in self.rows], name=name)
+
+
+def add(
+    name: str,
+    files: AnyPath | Sequence[AnyPath],
+    *,
+    labels: Labels = None,
+    ignore: Sequence[str] = (),
+    format: str | None = None,
+    overwrite: bool = False,
+    data_home: AnyPath | None = None,
+) -> Dataset:
+    """Copy files into the data folder, from where `load` takes them by name.
+
+    The name may be a new one: then it means these files from now on, for `load`, on the command
+    line and in the specs of benchmarks. Or it is that of a set which the library knows. If its
+    checksums are known, it takes the files that have them, under any name. Of another set (msra,
+    eurlex-sm, eurlex-dc, bookmarks, espgame) the files are read and counted first; they are
+    copied only if the counts are those of the registry.
+
+    Parameters
+    ----------
+    name : str
+        A name of your own: letters, digits, ".", "_" and "-", at most 64, in whatever case. Or one
+        of `list_datasets()`; a variant stands for the set it is made from.
+    files : path or sequence of paths
+        Rows in this order, and the XML file that names the labels if there is one.
+    labels : path, str, list of str, int or None
+        As in `read`, where the files do not tell which columns are labels.
+    ignore, format : list of str, and str or None
+        As in `read`, for a name of your own.
+    overwrite : bool
+        Whether a name of your own that means other data already shall mean these.
+    data_home : path, optional
+        As in `load`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read, or is not of this set, or the counts are others; if the name may
+        not be given.
+    FileNotFoundError
+        If a file does not exist, or the set needs more files than were given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from compactlearn.datasets import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "films.csv")
+    ...     _ = path.write_text("minutes,funny,sad\\n96,1,0\\n121,0,1\\n")
+    ...     _ = add("films", path, labels=["funny", "sad"], data_home=folder)
+    ...     load("films", data_home=folder)
+    Dataset 'films': 2 rows, 1 features (dense), 2 labels, 1.00 labels per row
+    """
+    known = known_entry(name)
+    if known is None:
+        name = own_name(name)
+    paths = [Path(files)] if isinstance(files, str | os.PathLike) else [Path(f) for f in files]
+    if isinstance(labels, os.PathLike) or (isinstance(labels, str) and is_xml(labels)):
+        # A file like the others: it has to be copied too.
+        paths, labels = [*paths, Path(labels)], None
+    for path in paths:
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"The files of a set must exist to be added, but no file is at {path}"
+                f"{', which is a folder' if path.is_dir() else ''}; check the path."
+            )
+    if not paths:
+        raise ValueError(f"To add the set {name!r}, at least one file must be given.")
+    if known is not None and known.of is not None:
+        known = describe(known.of)
+    if known is not None and (ignore or format is not None):
+        raise ValueError(
+            f"ignore and format are for sets of your own, and {name!r} is known to the library; "
+            "leave them out, or choose another name."
+        )
+    if known is not None and known.files:
+        return _add_known(known, paths, data_folder(data_home) / known.name)
+    xml = [path for path in paths if is_xml(path.name)]
+    rows = [path for path in paths if path not in xml]
+    if len(xml) > 1 or not rows:
+        raise ValueError(
+            f"A set is files of rows and at most one XML file with the names of the labels, but "
+            f"{len(rows)} and {len(xml)} were given for {name!r}; give them together."
+        )
+    plain = labels if labels is None or isinstance(labels, str | int) else tuple(labels)
+    reading = Reading(plain, tuple(ignore), format)
+    files_given = _Given(known, known.name if known is not None else name, rows, xml, reading)
+    return _register(files_given, data_home, overwrite=overwrite)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Files to be added: of a set of the registry, or of one of the user's own (None)."""
+
+    entry: Entry | None
+    name: str
+    rows: Sequence[Path]
+    xml: Sequence[Path]  # one at most
+    reading: Reading
+
+    def read(self) -> Dataset:
+        """Return the data set as the files hold it where they are."""
+        xml = next(iter(self.xml), None)
+        data = stack([self.reading.read(path, xml) for path in self.rows], name=self.name)
+        return data if self.entry is None else check_counts(self.entry, data)
+
+
+def _register(given: _Given, data_home: AnyPath | None, *, overwrite: bool) -> Dataset:
+    """Copy files into the data folder, once they have been read where they are."""
+    name, content = given.name, fingerprint(given.read())  # a refusal names the user's own file
+    folder = own_folder(name, data_home)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        known = None
+        with suppress(ValueError):  # what is damaged may be put right
+            known = own_entry(name, data_home)
+        if known is not None and known.content != content and not overwrite:
+            raise ValueError(
+                f"A name means one data set, and {name!r} means another already, whose note is: "
+                f"{known.note} Choose another name, or pass overwrite=True (--overwrite on the "
+                "command line) to put the new one in its place."
+            )
+        try:
+            listed, data = _copied(given, folder)
+            if listed.content != content:
+                raise ValueError(
+                    "The files of a set must stay as they are while they are added, but "
+                    f"{listed.source} changed meanwhile; add them again."
+                )
+            with atomic(folder / _LIST) as stream:
+                stream.write(json.dumps(asdict(listed), indent=2).encode())
+        finally:
+            _clear(folder, name)
+    return data
+
+
+def _add_known(entry: Entry, paths: list[Path], folder: Path) -> Dataset:
+    matched = [(path, _match(entry, path)) for path in paths]
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        for path, file in matched:
+            _copy(path, folder / _name(path, file))
+    found = [obtain(file, entry, folder, download=False) for file in entry.files]
+    return check_counts(entry, read_files(entry, found))
+
+
+def _match(entry: Entry, path: Path) -> File:
+    for file in entry.files:
+        if is_genuine(path, file):
+            return file
+    wanted = ", ".join(f"{file.name} ({file.sha256})" for file in entry.files)
+    raise ValueError(
+        f"A file of the set {entry.name!r} must have one of the SHA-256 checksums of the registry, "
+        f"compressed or not: {wanted}. {path} has none of them ({digest(path)}); give the right "
+        "file, or read this one as a file of your own."
+    )
+
+
+def _name(path: Path, file: File) -> str:
+    """The name under which `find` looks for a file that is compressed like the one at `path`."""
+    sha = digest(path)
+    if sha == file.sha256:
+        return file.name
+    for copy in file.copies:
+        if sha == copy.sha256:
+            return copy.name
+    ending = path.suffix if path.suffix in COMPRESSIONS else COMPRESSIONS[-1]
+    return file.name + ending
 
 
 def own_name(name: str) -> str:
@@ -140,9 +318,7 @@ def own_names(data_home: AnyPath | None = None) -> list[str]:
     return sorted(
         name
         for name in found
-        if _NAME.fullmatch(name)
-        and name not in registry()
-        and (own_folder(name, data_home) / _LIST).is_file()
+        if _NAME.fullmatch(name) and name not in registry() and was_added(name, data_home)
     )
 
 
@@ -167,53 +343,13 @@ def own_entry(name: str, data_home: AnyPath | None = None) -> Entry | None:
     )
 
 
-def register(
-    name: str,
-    paths: Sequence[Path],
-    reading: Reading,
-    *,
-    xml: Path | None = None,
-    data_home: AnyPath | None = None,
-    overwrite: bool = False,
-) -> Dataset:
-    """Copy files into the data folder, from where `load` takes them by a name of the user's.
-
-    Raises
-    ------
-    ValueError
-        If a file cannot be read, the name may not be used, or it means other data already.
-    """
-    name = own_name(name)
-    # Read where they are, so that a refusal names the user's own file.
-    content = fingerprint(stack([reading.read(path, xml) for path in paths], name=name))
-    folder = own_folder(name, data_home)
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
-        known = None
-        with suppress(ValueError):  # what is damaged may be put right
-            known = own_entry(name, data_home)
-        if known is not None and known.content != content and not overwrite:
-            raise ValueError(
-                f"A name means one data set, and {name!r} means another already, whose note is: "
-                f"{known.note} Choose another name, or pass overwrite=True (--overwrite on the "
-                "command line) to put the new one in its place."
-            )
-        try:
-            listed, data = _copied(name, paths, xml, reading, folder)
-            if listed.content != content:
-                raise ValueError(
-                    "The files of a set must stay as they are while they are added, but "
-                    f"{listed.source} changed meanwhile; add them again."
-                )
-            with atomic(folder / _LIST) as stream:
-                stream.write(json.dumps(asdict(listed), indent=2).encode())
-        finally:
-            _clear(folder, name)
-    return data
+def was_added(name: str, data_home: AnyPath | None = None) -> bool:
+    """Return whether files of a set were handed over."""
+    return (own_folder(name, data_home) / _LIST).is_file()
 
 
 def read_own(name: str, data_home: AnyPath | None = None) -> Dataset:
-    """Read what `register` copied; a file changed since is refused."""
+    """Read what `add` copied; a file changed since is refused."""
     folder = own_folder(name, data_home)
     return _of_one_moment(name, folder, lambda listed: listed.read(folder, name))
 
@@ -225,7 +361,13 @@ def own_files(name: str, data_home: AnyPath | None = None) -> list[Path]:
 
 
 def _of_one_moment(name: str, folder: Path, use: Callable[[_Listed], Found]) -> Found:
-    """What the files of a list give, once each has its checksum; anew if they are replaced."""
+    """Return what the files of a list give, once each has its checksum; again if replaced."""
+    if not (folder / _LIST).is_file():
+        raise FileNotFoundError(
+            f"The data set {name!r} must be handed over once, since no address is known to fetch "
+            f"it from, and {folder} does not hold it; run: compactlearn datasets add {name} "
+            "FILE... (or compactlearn.datasets.add)."
+        )
     while True:
         listed = _listed(name, folder / _LIST)
         try:
@@ -268,35 +410,33 @@ def _expected(counts: Mapping[str, Any]) -> Expected:
     return Expected(**values)
 
 
-def _copied(
-    name: str, paths: Sequence[Path], xml: Path | None, reading: Reading, folder: Path
-) -> tuple[_Listed, Dataset]:
+def _copied(given: _Given, folder: Path) -> tuple[_Listed, Dataset]:
     """Copy the files of a set, and read the copies."""
     files: dict[str, str] = {}
 
     def copy(path: Path, target: str) -> str:
-        with path.open("rb") as source, atomic(folder / target) as sink:
-            shutil.copyfileobj(source, sink)
+        _copy(path, folder / target)
         files[target] = digest(folder / target)
         return target
 
-    rows = []
-    for path in paths:
+    rows, reading = [], given.reading
+    for path in given.rows:
         rows.append(copy(path, f"{digest(path)[:16]}{_ending(path)}"))
         beside = path.with_name(stem(path) + ".xml")  # a reader of ARFF finds it by its name
-        if xml is None and reading.labels is None and beside.is_file():
+        if not given.xml and reading.labels is None and beside.is_file():
             copy(beside, stem(Path(rows[-1])) + ".xml")
+    xml = [copy(path, f"labels-{digest(path)[:16]}{_ending(path)}") for path in given.xml]
     listed = _Listed(
         files=files,
         rows=tuple(rows),
-        label_file=None if xml is None else copy(xml, f"labels-{digest(xml)[:16]}{_ending(xml)}"),
+        label_file=next(iter(xml), None),
         # Whatever a later version makes of the name or the content: it was read as this.
-        reading=replace(reading, format=reading.format or format_of(paths[0])),
+        reading=replace(reading, format=reading.format or format_of(given.rows[0])),
         counts={},
         content="",
-        source=", ".join(path.name for path in paths),
+        source=", ".join(path.name for path in given.rows),
     )
-    data = listed.read(folder, name)
+    data = listed.read(folder, given.name)
     counts = {
         "samples": data.n_samples,
         "features": data.n_features,
@@ -305,6 +445,11 @@ def _copied(
         "distinct": data.n_label_sets,
     }
     return replace(listed, counts=counts, content=fingerprint(data)), data
+
+
+def _copy(path: Path, target: Path) -> None:
+    with path.open("rb") as source, atomic(target) as sink:
+        shutil.copyfileobj(source, sink)
 
 
 def _ending(path: Path) -> str:

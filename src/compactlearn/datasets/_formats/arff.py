@@ -1,25 +1,47 @@
-"""Attribute-Relation File Format, as Weka, Mulan and MEKA write it, into (X, Y)."""
+"""Attribute-Relation File Format, as Weka, Mulan and MEKA have it, and Mulan's XML beside it."""
 
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
+from compactlearn.core._atomic import atomic
 from compactlearn.datasets._dataset import Dataset, Matrix
 from compactlearn.datasets._errors import DataFileError, short
-from compactlearn.datasets._formats.arff_header import Attribute, Header, parse_header, unescape
-from compactlearn.datasets._formats.arff_rows import MOST_FILLED, line_of, read_rows
-from compactlearn.datasets._formats.label_columns import AnyLabels, split_columns
-from compactlearn.datasets._parsing.assemble import LabelledPart, LabelledRows, parts_of, stem
+from compactlearn.datasets._formats.arff_text import (
+    MOST_FILLED,
+    Attribute,
+    Header,
+    line_of,
+    parse_header,
+    quote,
+    read_rows,
+    unescape,
+)
+from compactlearn.datasets._formats.columns import (
+    AnyLabels,
+    split_columns,
+    writable,
+    write_label_names,
+)
+from compactlearn.datasets._formats.index_value import number, row_of
+from compactlearn.datasets._parsing.assemble import (
+    LabelledPart,
+    LabelledRows,
+    parts_of,
+    stem,
+    whole,
+)
 from compactlearn.datasets._parsing.unpacking import Limits, Lines
 
-__all__ = ["arff_parts", "read_arff"]
+__all__ = ["arff_parts", "read_arff", "write_arff"]
 
+_PLAIN = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, columns, values
 _LONGER = 64
 _MEKA_COUNT = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")
@@ -93,51 +115,41 @@ def read_arff(
     (('funny', 'sad'), array([[1, 0], [0, 1]]))
     >>> folder.cleanup()
     """
-    with Lines(path, limits) as lines:
-        table, blocks = _begun(lines, labels, ignore)
-        for values, line in blocks:
-            table.add(values, line)
-    return table.dataset()
+    return whole(path, arff_parts(path, None, labels, ignore=ignore, limits=limits))
 
 
 def arff_parts(
     path: str | os.PathLike[str],
-    size: int,
+    size: int | None,
     labels: AnyLabels = None,
     *,
     ignore: Sequence[str] = (),
     limits: Limits | None = None,
 ) -> Iterator[LabelledPart]:
-    """The same some rows at a time, ``size`` or somewhat more of them."""
+    """Yield ``size`` rows at a time or somewhat more, or all of them (None)."""
     with Lines(path, limits) as lines:
-        yield from parts_of(*_begun(lines, labels, ignore), size)
-
-
-def _begun(
-    lines: Lines, labels: AnyLabels, ignore: Sequence[str]
-) -> tuple[LabelledRows, Iterator[tuple[Matrix, Callable[[int], int]]]]:
-    """A table for the rows, and these, with what tells their lines."""
-    header = parse_header(lines)
-    if labels is None:
-        labels = _labels_beside(header)
-    feature_columns, label_columns = split_columns(
-        header.path, header.names, labels, ignore, unescape=unescape
-    )
-    _check_kinds(header, [*feature_columns, *label_columns])
-    ignored = np.ones(len(header.attributes), dtype=bool)
-    ignored[feature_columns] = ignored[label_columns] = False
-    attributes = [header.attributes[column] for column in feature_columns]
-    expand = any(attribute.is_one_hot for attribute in attributes)
-    table = LabelledRows(
-        header.path,
-        header.names,
-        feature_columns,
-        label_columns,
-        expand=_OneHot(header, attributes) if expand else None,
-        feature_names=_names(header, attributes),
-    )
-    rows = read_rows(header, lines, ignored)
-    return table, ((values, partial(line_of, block)) for values, block in rows)
+        header = parse_header(lines)
+        if labels is None:
+            labels = _labels_beside(header)
+        feature_columns, label_columns = split_columns(
+            header.path, header.names, labels, ignore, unescape=unescape
+        )
+        _check_kinds(header, [*feature_columns, *label_columns])
+        ignored = np.ones(len(header.attributes), dtype=bool)
+        ignored[feature_columns] = ignored[label_columns] = False
+        attributes = [header.attributes[column] for column in feature_columns]
+        expand = any(attribute.is_one_hot for attribute in attributes)
+        table = LabelledRows(
+            header.path,
+            header.names,
+            feature_columns,
+            label_columns,
+            expand=_OneHot(header, attributes) if expand else None,
+            feature_names=_names(header, attributes),
+        )
+        rows = read_rows(header, lines, ignored)
+        blocks = ((values, partial(line_of, block)) for values, block in rows)
+        yield from parts_of(table, blocks, size)
 
 
 def _check_kinds(header: Header, columns: Iterable[int]) -> None:
@@ -251,3 +263,70 @@ class _OneHot:
         within = np.arange(width.sum()) - np.repeat(start, width)
         columns = np.repeat(self._first[column], width) + within
         return np.repeat(row, width), columns, np.full(len(columns), np.nan)
+
+
+def write_arff(dataset: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write an ARFF file and its Mulan XML file, each whole or not at all.
+
+    Features come first, as numeric attributes, labels last, as {0,1}. The relation's name says so
+    in MEKA's way ("-C -n"), and the names of the labels stand in "<path without .arff>.xml". Rows
+    are sparse where X is. Columns without names are called x0, x1, ... and y0, y1, ... A NaN is
+    written as a question mark; numbers are written so that they are read back bit by bit.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What is to be written.
+    path : str or path
+        The file; one of that name is replaced.
+
+    Raises
+    ------
+    ValueError
+        If a name holds control characters, or X an infinite value.
+    """
+    path = Path(path)
+    features = dataset.feature_names or tuple(f"x{j}" for j in range(dataset.n_features))
+    labels = dataset.label_names or tuple(f"y{j}" for j in range(dataset.n_labels))
+    data = dataset.X.data if sparse.issparse(dataset.X) else dataset.X
+    if np.isinf(data).any():
+        raise ValueError(
+            f"ARFF has no word for infinity, but X of {dataset.name!r} holds it; replace it first."
+        )
+    # A name that looks like the option would be taken for it.
+    name = writable(dataset.name).replace("-C", "-c")
+    relation = quote(f"{name}: -C -{dataset.n_labels}")
+    head = [f"@relation {relation}", ""]
+    head += [f"@attribute {_quoted(name)} numeric" for name in features]
+    head += [f"@attribute {_quoted(name)} {{0,1}}" for name in labels]
+    head += ["", "@data", ""]
+    write_label_names(labels, path.with_name(stem(path) + ".xml"))
+    with atomic(path) as stream:
+        stream.write("\n".join(head).encode())
+        for row in _sparse_rows(dataset) if sparse.issparse(dataset.X) else _dense_rows(dataset):
+            stream.write(row.encode() + b"\n")
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else quote(writable(name))
+
+
+def _dense_rows(dataset: Dataset) -> Iterator[str]:
+    for row in range(dataset.n_samples):
+        labels = dataset.Y[[row]]
+        labels = labels.toarray() if sparse.issparse(labels) else labels
+        values = [*dataset.X[row].tolist(), *labels.ravel().tolist()]
+        yield ",".join(_cell(value) for value in values)
+
+
+def _sparse_rows(dataset: Dataset) -> Iterator[str]:
+    X, Y = sparse.csr_array(dataset.X), sparse.csr_array(dataset.Y)
+    n_features = X.shape[1]
+    for row in range(X.shape[0]):
+        labels = [(n_features + column, value) for column, value in row_of(Y, row)]
+        cells = sorted([*row_of(X, row), *labels])
+        yield "{" + ",".join(f"{column} {_cell(value)}" for column, value in cells if value) + "}"
+
+
+def _cell(value: float) -> str:
+    return "?" if value != value else number(value)

@@ -4,20 +4,29 @@ import csv
 import math
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 
 import numpy as np
 
 from compactlearn.datasets._dataset import Dataset
 from compactlearn.datasets._errors import DataFileError, short
-from compactlearn.datasets._formats.label_columns import AnyLabels, KnownColumns, split_columns
-from compactlearn.datasets._parsing.assemble import LabelledPart, LabelledRows, parts_of
+from compactlearn.datasets._formats.columns import AnyLabels, KnownColumns, split_columns
+from compactlearn.datasets._parsing.assemble import LabelledPart, LabelledRows, parts_of, whole
 from compactlearn.datasets._parsing.number_blocks import SKIP, VALUE, Grammar
 from compactlearn.datasets._parsing.unpacking import Block, Limits, Lines, decoded
 
-__all__ = ["csv_parts", "number_of", "read_csv"]
+__all__ = [
+    "csv_parts",
+    "first_line",
+    "number_of",
+    "read_csv",
+    "split_rows",
+    "text_lines",
+    "wrong_width",
+]
 
 _DELIMITERS = ",;\t|"
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
@@ -73,16 +82,17 @@ def read_csv(
     >>> films.feature_names, films.X.ravel(), films.Y.toarray()
     (('minutes',), array([ 96., 121.]), array([[1, 0], [0, 1]]))
     """
-    with Lines(path, limits) as lines:
-        table, blocks = _begun(lines, labels, delimiter, header, ignore)
-        for values, line_of in blocks:
-            table.add(values, line_of)
-    return table.dataset()
+    return whole(
+        path,
+        csv_parts(
+            path, None, labels, delimiter=delimiter, header=header, ignore=ignore, limits=limits
+        ),
+    )
 
 
 def csv_parts(
     path: str | os.PathLike[str],
-    size: int,
+    size: int | None,
     labels: AnyLabels = None,
     *,
     delimiter: str | None = None,
@@ -90,63 +100,30 @@ def csv_parts(
     ignore: Sequence[str] = (),
     limits: Limits | None = None,
 ) -> Iterator[LabelledPart]:
-    """The same some rows at a time, ``size`` or somewhat more of them."""
-    with Lines(path, limits) as lines:
-        yield from parts_of(*_begun(lines, labels, delimiter, header, ignore), size)
-
-
-def _begun(
-    lines: Lines,
-    labels: AnyLabels,
-    delimiter: str | None,
-    header: bool,
-    ignore: Sequence[str],
-) -> tuple[LabelledRows, Iterator[_NumberedRows]]:
-    """A table for the rows, and these."""
+    """Yield ``size`` rows at a time or somewhat more, or all of them (None)."""
     if delimiter is not None and (
         len(delimiter) != 1 or ord(delimiter) > 127 or delimiter in '"\n\r'
     ):
         raise ValueError(
             f"delimiter must be one plain character, not a quote or a line end, got {delimiter!r}."
         )
-    least = 1 if isinstance(labels, KnownColumns) else 2
-    names, delimiter = _names(lines, delimiter, header, least)
-    feature_columns, label_columns = split_columns(lines.path, names, labels, ignore)
-    table = LabelledRows(lines.path, names, feature_columns, label_columns)
-    ignored = np.ones(len(names), dtype=bool)
-    ignored[feature_columns] = ignored[label_columns] = False
-    return table, _blocks(lines, names, delimiter, ignored)
+    with Lines(path, limits) as lines:
+        least = 1 if isinstance(labels, KnownColumns) else 2
+        names, delimiter = _names(lines, delimiter, header, least)
+        feature_columns, label_columns = split_columns(lines.path, names, labels, ignore)
+        table = LabelledRows(lines.path, names, feature_columns, label_columns)
+        ignored = np.ones(len(names), dtype=bool)
+        ignored[feature_columns] = ignored[label_columns] = False
+        yield from parts_of(table, _blocks(lines, names, delimiter, ignored), size)
 
 
 def _names(lines: Lines, delimiter: str | None, header: bool, least: int) -> tuple[list[str], str]:
-    first = lines.line()
-    if first is not None and b"\0" in first:
-        raise DataFileError(
-            lines.path,
-            "a table is text, but its first line holds zero bytes, as no text does. Check that it "
-            "is the right file; of another format, pass format (--format on the command line).",
-            line=1,
-        )
-    if first is None:
-        raise DataFileError(
-            lines.path,
-            "a table starts with a line of names or of numbers, but the file is empty. Check that "
-            "it is the right one.",
-        )
-    if not first.strip():
-        raise DataFileError(
-            lines.path,
-            "a table starts with a line of names or of numbers, but the first line is empty. "
-            "Check that the file is whole.",
-            line=1,
-        )
+    first, delimiter = first_line(lines, delimiter)
     text = decoded(first).rstrip("\r")
-    if delimiter is None:
-        delimiter = max(_DELIMITERS, key=text.count)
     texts = iter([text + "\n"])
     if header:  # a name may hold a line end between quotes
-        texts = chain(texts, _following(lines))
-    _, cells = next(_cells(lines, texts, delimiter, 0), (1, []))
+        texts = chain(texts, text_lines(lines))
+    cells = next(split_rows(lines, texts, delimiter), (1, []))[1]
     if not header:
         lines.push_back(first)
     if len(cells) < least:
@@ -156,12 +133,77 @@ def _names(lines: Lines, delimiter: str | None, header: bool, least: int) -> tup
             f"line at {delimiter!r} gives one. Pass delimiter (--delimiter on the command line).",
             line=1,
         )
-    return (cells if header else [str(j) for j in range(len(cells))]), delimiter
+    return [cell.strip() if header else str(j) for j, cell in enumerate(cells)], delimiter
 
 
-def _following(lines: Lines) -> Iterator[str]:
+def first_line(lines: Lines, delimiter: str | None) -> tuple[bytes, str]:
+    """Return the first line of a table, and what is between its cells.
+
+    Raises
+    ------
+    DataFileError
+        If there is none, or it is no text.
+    """
+    first = lines.line()
+    if first is None or not first.strip():
+        what = "the file is empty" if first is None else "the first line is empty"
+        raise DataFileError(
+            lines.path,
+            f"a table starts with a line of names or of numbers, but {what}. Check that it is the "
+            "right file and that it is whole.",
+            line=None if first is None else 1,
+        )
+    if b"\0" in first:
+        raise DataFileError(
+            lines.path,
+            "a table is text, but its first line holds zero bytes, as no text does. Check that it "
+            "is the right file; pass the format of another (--format on the command line), or the "
+            "encoding of a text, such as 'utf-16' (--encoding).",
+            line=1,
+        )
+    return first, delimiter or max(_DELIMITERS, key=decoded(first).count)
+
+
+def text_lines(lines: Lines) -> Iterator[str]:
+    """Yield the remaining lines as text, each with its line end."""
     while (line := lines.line()) is not None:
         yield decoded(line) + "\n"
+
+
+def split_rows(
+    lines: Lines,
+    texts: Iterator[str],
+    delimiter: str,
+    before: int = 0,
+    *,
+    quoted: bool = True,
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row of a table that is not empty, after the number of its last line."""
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(texts, delimiter=delimiter, strict=True, quoting=quoting)
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise DataFileError(
+                lines.path,
+                f"its cells cannot be told apart ({error}). Correct that line of the file.",
+                line=before + reader.line_num,
+            ) from error
+        if cells:
+            yield before + reader.line_num, cells
+
+
+def wrong_width(path: Path, line: int, expected: int, got: int) -> DataFileError:
+    """Return the refusal of a row with more or fewer cells than columns."""
+    return DataFileError(
+        path,
+        f"a row must hold {expected} cells, one per column, got {got}. Correct that line of the "
+        "file; a text that holds the delimiter or a line end stands in double quotes.",
+        line=line,
+    )
 
 
 def _blocks(
@@ -173,17 +215,14 @@ def _blocks(
     )
     blocks = lines.blocks()
     for block in blocks:
-        if b'"' in block.text:
-            yield from _by_lines(
-                lines, _text_lines(chain([block], blocks)), names, d, ignored, block.first_line
-            )
-            return
-        values = _at_once(grammar, block, len(names))
-        if values is None:
-            texts = _text_lines([block])
-            yield from _by_lines(lines, texts, names, d, ignored, block.first_line)
-        else:
+        quoted = b'"' in block.text  # a cell may go on in the next block
+        values = None if quoted else _at_once(grammar, block, len(names))
+        if values is not None:
             yield values, partial(_filled_line, block)
+            continue
+        taken = chain([block], blocks) if quoted else [block]
+        texts = (decoded(line) + "\n" for part in taken for _, line in part.lines())
+        yield from _by_lines(lines, texts, names, d, ignored, block.first_line - 1)
 
 
 def _at_once(grammar: Grammar, block: Block, n_columns: int) -> np.ndarray | None:
@@ -200,64 +239,35 @@ def _filled_line(block: Block, row: int) -> int:
     return [number for number, line in block.lines() if line.strip()][row]
 
 
-def _text_lines(blocks: Iterable[Block]) -> Iterator[str]:
-    for block in blocks:
-        yield from (decoded(line) + "\n" for _, line in block.lines())
-
-
 def _by_lines(
     lines: Lines,
     texts: Iterator[str],
     names: list[str],
     delimiter: str,
     ignored: np.ndarray,
-    first_line: int,
+    before: int,
 ) -> Iterator[_NumberedRows]:
-    rows = _cells(lines, texts, delimiter, first_line - 1)
+    found = split_rows(lines, texts, delimiter, before)
+    rows = (row for row in found if len(row[1]) > 1 or row[1][0].strip())
     size = max(1, _BATCH // len(names))
     while batch := list(islice(rows, size)):
         values = np.empty((len(batch), len(names)))
         for row, (number, cells) in enumerate(batch):
             if len(cells) != len(names):
-                raise DataFileError(
-                    lines.path,
-                    f"a row must hold {len(names)} cells, one per column, got {len(cells)}. "
-                    "Correct that line of the file.",
-                    line=number,
-                )
+                raise wrong_width(lines.path, number, len(names), len(cells))
             for column, cell in enumerate(cells):
-                values[row, column] = 0.0 if ignored[column] else number_of(cell)
+                values[row, column] = 0.0 if ignored[column] else number_of(cell.strip())
                 if np.isinf(values[row, column]):
                     raise DataFileError(
                         lines.path,
                         f"the column {names[column]!r} must hold finite numbers, got "
-                        f"{short(cell)!r}. Correct that line, or leave the column out with "
+                        f"{short(cell.strip())!r}. Correct that line, or leave the column out with "
                         f"ignore=[{names[column]!r}] (on the command line --ignore "
                         f"{shlex.quote(names[column])}, or fit --categories auto for a column of "
                         "categories).",
                         line=number,
                     )
         yield values, [number for number, _ in batch].__getitem__
-
-
-def _cells(
-    lines: Lines, texts: Iterator[str], delimiter: str, before: int
-) -> Iterator[tuple[int, list[str]]]:
-    """Each row that is not empty, and the number of its last line."""
-    reader = csv.reader(texts, delimiter=delimiter, strict=True)
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise DataFileError(
-                lines.path,
-                f"its cells cannot be told apart ({error}). Correct that line of the file.",
-                line=before + reader.line_num,
-            ) from error
-        if any(cell.strip() for cell in cells) or len(cells) > 1:
-            yield before + reader.line_num, [cell.strip() for cell in cells]
 
 
 def number_of(cell: str) -> float:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from compactlearn.datasets._dataset import Dataset, Matrix
 from compactlearn.datasets._errors import DataFileError, short
-from compactlearn.datasets._formats.label_columns import AnyLabels, KnownColumns, Labels
+from compactlearn.datasets._formats.columns import AnyLabels, KnownColumns, Labels
 from compactlearn.datasets._formats.reading import WITH_COLUMNS, format_of, read
 from compactlearn.datasets._parsing.unpacking import Limits
 

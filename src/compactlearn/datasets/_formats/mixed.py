@@ -12,8 +12,8 @@ from scipy import sparse
 
 from compactlearn.core._params import nearest
 from compactlearn.datasets._errors import DataFileError, short
+from compactlearn.datasets._formats.columns import KnownColumns, Labels, split_columns
 from compactlearn.datasets._formats.delimited import number_of
-from compactlearn.datasets._formats.label_columns import KnownColumns, Labels, split_columns
 from compactlearn.datasets._formats.texts import read_columns, tags_of
 from compactlearn.datasets._parsing.assemble import stem
 

@@ -15,8 +15,8 @@ from compactlearn.core._atomic import atomic
 from compactlearn.core._optional import require
 from compactlearn.datasets._dataset import Dataset
 from compactlearn.datasets._errors import DataFileError, short
-from compactlearn.datasets._formats.label_columns import AnyLabels, split_columns
-from compactlearn.datasets._parsing.assemble import LabelledPart, LabelledRows, parts_of
+from compactlearn.datasets._formats.columns import AnyLabels, split_columns
+from compactlearn.datasets._parsing.assemble import LabelledPart, LabelledRows, parts_of, whole
 from compactlearn.datasets._parsing.unpacking import Limits, present
 
 __all__ = [
@@ -65,9 +65,29 @@ def read_parquet(
     ImportError
         If pyarrow is not installed.
     """
+    return whole(path, parquet_parts(path, None, labels, ignore=ignore, limits=limits))
+
+
+def parquet_parts(
+    path: str | os.PathLike[str],
+    size: int | None,
+    labels: AnyLabels = None,
+    *,
+    ignore: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Iterator[LabelledPart]:
+    """Yield ``size`` rows at a time or fewer, or all of them (None)."""
     path = present(path)
     with open_parquet(path) as stored:
-        return _read(path, stored, labels, ignore, limits or Limits())
+        schema, n_rows = stored.schema_arrow, stored.metadata.num_rows
+        (limits or Limits()).check(path, 8 * n_rows * len(schema.names), path.stat().st_size)
+        step = size or max(1, _BATCH // max(1, len(schema.names)))
+        seen = 0
+        for part in _parts(path, schema, stored.iter_batches(step), size, labels, ignore):
+            seen += part.X.shape[0]
+            yield part
+    if seen != n_rows:
+        raise DataFileError(path, f"it promises {n_rows} rows, but holds {seen}.")
 
 
 @contextmanager
@@ -102,43 +122,6 @@ def _arrow_errors(path: Path, what: str) -> Iterator[None]:
         ) from error
 
 
-def _read(
-    path: Path, stored: Any, labels: AnyLabels, ignore: Sequence[str], limits: Limits
-) -> Dataset:
-    arrow = require("pyarrow", extra="data", purpose="reading Parquet")
-    schema, n_rows = stored.schema_arrow, stored.metadata.num_rows
-    limits.check(path, 8 * n_rows * len(schema.names), path.stat().st_size)
-    ours = _said(path, schema)
-    table, wanted = _begun(path, schema, labels, ignore, ours, arrow)
-    size = max(1, _BATCH // len(schema.names))
-    for batch in stored.iter_batches(size, use_threads=False):
-        table.add(_values(batch, wanted, arrow))
-    if table.n_rows != n_rows:
-        raise DataFileError(path, f"it promises {n_rows} rows, but holds {table.n_rows}.")
-    found = table.dataset()
-    return replace(
-        found,
-        feature_names=found.feature_names if ours.get("feature_names", True) else None,
-        label_names=found.label_names if ours.get("label_names", True) else None,
-        name=ours.get("name", found.name),
-    )
-
-
-def parquet_parts(
-    path: str | os.PathLike[str],
-    size: int,
-    labels: AnyLabels = None,
-    *,
-    ignore: Sequence[str] = (),
-    limits: Limits | None = None,
-) -> Iterator[LabelledPart]:
-    """The same some rows at a time, ``size`` or fewer of them."""
-    path = present(path)
-    with open_parquet(path) as stored:
-        schema = stored.schema_arrow
-        yield from _parts(path, schema, stored.iter_batches(size), size, labels, ignore)
-
-
 def arrow_parts(
     path: str | os.PathLike[str],
     size: int,
@@ -147,7 +130,7 @@ def arrow_parts(
     ignore: Sequence[str] = (),
     limits: Limits | None = None,
 ) -> Iterator[LabelledPart]:
-    """Rows of an Arrow (Feather) file some at a time; needs the extra "data" (pyarrow)."""
+    """Yield rows of an Arrow (Feather) file; needs the extra "data" (pyarrow)."""
     path = present(path)
     arrow = require("pyarrow", extra="data", purpose="reading Arrow files")
     ipc = require("pyarrow.ipc", extra="data", purpose="reading Arrow files")
@@ -231,49 +214,40 @@ def _parts(
     path: Path,
     schema: Any,
     batches: Iterable[Any],
-    size: int,
+    size: int | None,
     labels: AnyLabels,
     ignore: Sequence[str],
 ) -> Iterator[LabelledPart]:
     arrow = require("pyarrow", extra="data", purpose="reading Parquet")
-    ours = _said(path, schema)
-    table, wanted = _begun(path, schema, labels, ignore, ours, arrow)
-    blocks = ((_values(batch, wanted, arrow), None) for batch in batches)
-    for part in parts_of(table, blocks, size):
-        yield replace(
-            part,
-            feature_names=part.feature_names if ours.get("feature_names", True) else None,
-            label_names=part.label_names if ours.get("label_names", True) else None,
-        )
-
-
-def _begun(
-    path: Path,
-    schema: Any,
-    labels: AnyLabels,
-    ignore: Sequence[str],
-    ours: dict[str, Any],
-    arrow: Any,
-) -> tuple[LabelledRows, list[int]]:
-    """A table for the rows, and the columns that go into it."""
-    if labels is None:
-        labels = ours.get("n_labels")
+    note = _note(path, schema)
+    labels = note.get("n_labels") if labels is None else labels
     feature_columns, label_columns = split_columns(path, schema.names, labels, ignore)
     wanted = sorted(int(column) for column in [*feature_columns, *label_columns])
     for column in wanted:
         _check_type(path, schema.field(column), arrow)
-    return LabelledRows(path, schema.names, feature_columns, label_columns), wanted
+    table = LabelledRows(path, schema.names, feature_columns, label_columns)
+    blocks = ((_values(batch, wanted, arrow), None) for batch in batches)
+    for part in parts_of(table, blocks, size):
+        yield replace(
+            part,
+            feature_names=part.feature_names if note.get("feature_names", True) else None,
+            label_names=part.label_names if note.get("label_names", True) else None,
+            name=note.get("name"),
+        )
 
 
 def _values(batch: Any, wanted: list[int], arrow: Any) -> np.ndarray:
     values = np.zeros((batch.num_rows, batch.num_columns))
-    for column in wanted:
-        values[:, column] = _numbers(batch.column(column), arrow)
+    for place in wanted:
+        column = batch.column(place)
+        if column.null_count:
+            column = column.cast(arrow.float64(), safe=False)
+        values[:, place] = column.to_numpy(zero_copy_only=False)
     return values
 
 
-def _said(path: Path, schema: Any) -> dict[str, Any]:
-    """What `write_parquet` noted in the file."""
+def _note(path: Path, schema: Any) -> dict[str, Any]:
+    """Return what `write_parquet` noted in the file."""
     text = (schema.metadata or {}).get(_KEY)
     if text is None:
         return {}
@@ -296,13 +270,6 @@ def _check_type(path: Path, field: Any, arrow: Any) -> None:
             f"a column must hold numbers, but {field.name!r} is of type {short(str(kind))!r}. Name "
             "it in ignore, convert it first, or pass fit --categories auto on the command line.",
         )
-
-
-def _numbers(column: Any, arrow: Any) -> np.ndarray:
-    if column.null_count:
-        column = column.cast(arrow.float64(), safe=False)
-    values = column.to_numpy(zero_copy_only=False)
-    return values.astype(np.float64, copy=False)
 
 
 def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from compactlearn.core._optional import require
 from compactlearn.core._params import nearest
 from compactlearn.core._spreadsheet import csv_line
-from compactlearn.datasets._formats.xmlrepo import number
+from compactlearn.datasets._formats.index_value import number
 
 __all__ = ["PREDICTION_FORMATS", "Ranked", "write_predictions"]
 

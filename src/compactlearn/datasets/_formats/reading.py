@@ -2,23 +2,37 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from compactlearn.datasets._dataset import Dataset
 from compactlearn.datasets._errors import DataFileError
-from compactlearn.datasets._formats.arff import read_arff
-from compactlearn.datasets._formats.delimited import read_csv
-from compactlearn.datasets._formats.label_columns import AnyLabels
-from compactlearn.datasets._formats.libsvm import read_libsvm
+from compactlearn.datasets._formats.arff import arff_parts, read_arff
+from compactlearn.datasets._formats.columns import AnyLabels
+from compactlearn.datasets._formats.delimited import csv_parts, read_csv
+from compactlearn.datasets._formats.index_value import (
+    libsvm_parts,
+    read_libsvm,
+    read_xmlrepo,
+    xmlrepo_parts,
+)
 from compactlearn.datasets._formats.matlab import read_mat
-from compactlearn.datasets._formats.parquet import read_parquet
-from compactlearn.datasets._formats.xmlrepo import read_xmlrepo
+from compactlearn.datasets._formats.parquet import arrow_parts, parquet_parts, read_parquet
+from compactlearn.datasets._parsing.assemble import LabelledPart
 from compactlearn.datasets._parsing.unpacking import Limits, Lines, plain_ending, present
 
-__all__ = ["BY_ENDING", "FORMATS", "WITH_COLUMNS", "check_options", "format_of", "read"]
+__all__ = [
+    "BLOCK_FORMATS",
+    "ENDINGS",
+    "FORMATS",
+    "WITH_COLUMNS",
+    "check_options",
+    "format_of",
+    "read",
+]
 
-_READERS: dict[str, Callable[..., Dataset]] = {
+#: Readers of whole files, and of files in parts, by format.
+FORMATS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
     "csv": read_csv,
     "libsvm": read_libsvm,
@@ -26,13 +40,22 @@ _READERS: dict[str, Callable[..., Dataset]] = {
     "parquet": read_parquet,
     "xmlrepo": read_xmlrepo,
 }
-FORMATS = tuple(_READERS)
-BY_ENDING = {
+BLOCK_FORMATS: dict[str, Callable[..., Iterator[LabelledPart]]] = {
+    "arff": arff_parts,
+    "arrow": arrow_parts,
+    "csv": csv_parts,
+    "libsvm": libsvm_parts,
+    "parquet": parquet_parts,
+    "xmlrepo": xmlrepo_parts,
+}
+ENDINGS = {
     ".arff": "arff", ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".mat": "mat",
     ".parquet": "parquet", ".pq": "parquet", ".svm": "libsvm", ".libsvm": "libsvm",
     ".svmlight": "libsvm", ".xmlrepo": "xmlrepo",
+    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
-WITH_COLUMNS = {"arff", "csv", "parquet"}
+#: Formats whose labels are columns among others.
+WITH_COLUMNS = {"arff", "arrow", "csv", "parquet"}
 _SIZES = re.compile(rb"\s*\d+\s+\d+\s+\d+\s*")
 _PAIRS = re.compile(rb"(?:[^\s:]*\s+)?\d+:\S+(?:\s+\d+:\S+)*\s*")
 
@@ -83,22 +106,27 @@ def read(
     Dataset 'films': 2 rows, 1 features (dense), 2 labels, 1.00 labels per row
     """
     path = present(path)
-    if format is not None and format not in _READERS:
+    if format is not None and format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)} or None, got {format!r}.")
     chosen = format or format_of(path, limits)
+    if chosen not in FORMATS:
+        raise ValueError(
+            f"format must be one of {', '.join(FORMATS)} to be read whole; got {chosen!r}, from "
+            f"the name of {path}. Read it in blocks, with open_blocks, or convert it."
+        )
     if labels is not None or chosen == "csv":
         options["labels"] = labels
-    if labels is not None and chosen not in {*WITH_COLUMNS, "mat"}:
+    check_options(path, chosen, options)
+    return FORMATS[chosen](path, limits=limits, **options)
+
+
+def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[str, Any]) -> None:
+    """Raise TypeError for options of tables where a file is of another format."""
+    if options.get("labels") is not None and chosen not in {*WITH_COLUMNS, "mat"}:
         raise TypeError(
             f"labels says which columns of a table are labels, but {path} is of the format "
             f"{chosen!r}, whose rows begin with their labels; leave it out."
         )
-    check_options(path, chosen, options)
-    return _READERS[chosen](path, limits=limits, **options)
-
-
-def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[str, Any]) -> None:
-    """Refuse options on tables of text where a file is of another format."""
     for option, flag in (("header", "--no-header"), ("delimiter", "--delimiter")):
         if option in options and chosen != "csv":
             raise TypeError(
@@ -113,7 +141,7 @@ def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str
     >>> format_of("enron.arff.xz")
     'arff'
     """
-    return BY_ENDING.get(plain_ending(path)) or _format_of_content(path, limits)
+    return ENDINGS.get(plain_ending(path)) or _format_of_content(path, limits)
 
 
 def _format_of_content(path: str | os.PathLike[str], limits: Limits | None) -> str:

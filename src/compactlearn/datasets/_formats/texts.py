@@ -13,6 +13,12 @@ from typing import Any
 
 from compactlearn.core._params import nearest
 from compactlearn.datasets._errors import DataFileError, short
+from compactlearn.datasets._formats.delimited import (
+    first_line,
+    split_rows,
+    text_lines,
+    wrong_width,
+)
 from compactlearn.datasets._formats.parquet import open_parquet, parquet_rows
 from compactlearn.datasets._parsing.assemble import stem
 from compactlearn.datasets._parsing.unpacking import (
@@ -31,7 +37,6 @@ _BY_ENDING = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".json": "jsonl", ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
-_DELIMITERS = ",;\t|"
 _LONGEST_CELL = 1 << 28
 _cell_limit = threading.Lock()
 _URI = r"<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>"
@@ -379,53 +384,19 @@ def _delimited_rows(
     header: bool = True,
 ) -> Iterator[_Row]:
     with Lines(path, limits, encoding) as lines:
-        first = lines.line()
-        if first is None or not first.strip():
-            raise DataFileError(
-                path,
-                "a table starts with a line of names, but the file is empty or begins with an "
-                "empty line. Check that it is the right one.",
-            )
-        if b"\0" in first:
-            raise DataFileError(
-                path,
-                "a table is text, but its first line holds zero bytes, as no text does. Check that "
-                "it is the right file, or pass its encoding, such as 'utf-16' (--encoding on the "
-                "command line).",
-                line=1,
-            )
+        first, delimiter = first_line(lines, delimiter)
         lines.push_back(first)
-        if delimiter is None:
-            delimiter = max(_DELIMITERS, key=decoded(first).count)
-        quoting = csv.QUOTE_NONE if delimiter == "\t" and not header else csv.QUOTE_MINIMAL
-        reader = csv.reader(_text_lines(lines), delimiter=delimiter, strict=True, quoting=quoting)
+        quoted = header or delimiter != "\t"
         names: list[str] = []
-        while True:
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                raise DataFileError(
-                    path,
-                    f"its cells cannot be told apart ({error}). Correct that line of the file.",
-                    line=reader.line_num,
-                ) from error
+        for number, cells in split_rows(lines, text_lines(lines), delimiter, quoted=quoted):
             if not names and header:
                 names = [cell.strip() for cell in cells]
                 _check_names(path, names)
                 continue
             names = names or [str(place) for place in range(len(cells))]
-            if len(cells) == len(names):
-                yield reader.line_num, dict(zip(names, cells, strict=True))
-            elif cells:  # an empty line is no row
-                raise DataFileError(
-                    path,
-                    f"a row must hold {len(names)} cells, one per column, got {len(cells)}. "
-                    "Correct that line of the file; a text that holds the delimiter or a line end "
-                    "stands in double quotes.",
-                    line=reader.line_num,
-                )
+            if len(cells) != len(names):
+                raise wrong_width(path, number, len(names), len(cells))
+            yield number, dict(zip(names, cells, strict=True))
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:
@@ -437,11 +408,6 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
             "Rename them.",
             line=1,
         )
-
-
-def _text_lines(lines: Lines) -> Iterator[str]:
-    while (line := lines.line()) is not None:
-        yield decoded(line) + "\n"
 
 
 @contextmanager

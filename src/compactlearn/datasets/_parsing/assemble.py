@@ -13,13 +13,14 @@ from compactlearn.datasets._dataset import Dataset, Matrix
 from compactlearn.datasets._errors import DataFileError
 
 __all__ = [
+    "SPARSE_BELOW",
     "GatheredRows",
     "LabelledPart",
     "LabelledRows",
-    "dataset_of",
     "parts_of",
     "stem",
     "take_columns",
+    "whole",
 ]
 
 # Below this share of non-zero values a matrix is kept sparse.
@@ -108,12 +109,13 @@ class GatheredRows:
 
 @dataclass(frozen=True, eq=False)
 class LabelledPart:
-    """Some rows of a file, and the names of the columns of all."""
+    """Some rows of a file, the names of the columns, and that of the data where the file has it."""
 
     X: Matrix
     Y: sparse.csr_array
     feature_names: tuple[str, ...] | None = None
     label_names: tuple[str, ...] | None = None
+    name: str | None = None
 
 
 class LabelledRows:
@@ -170,48 +172,27 @@ class LabelledRows:
         self._Y = GatheredRows(len(self._label_columns))
         return part
 
-    def dataset(self) -> Dataset:
-        """The whole."""
-        return dataset_of(
-            self.path,
-            self._X.matrix(),
-            self._Y.csr(np.int64),
-            self._feature_names,
-            [self._names[j] for j in self._label_columns],
-        )
-
 
 def parts_of(
     table: LabelledRows,
     blocks: Iterable[tuple[Matrix, Callable[[int], int] | None]],
-    size: int,
+    size: int | None,
 ) -> Iterator[LabelledPart]:
-    """Blocks of a table in parts of ``size`` rows, or somewhat more."""
+    """Yield the rows of a table ``size`` at a time or somewhat more, or all of them (None)."""
     for values, line_of in blocks:
         table.add(values, line_of)
-        if table.n_rows >= size:
+        if size is not None and table.n_rows >= size:
             yield table.take()
-    if table.n_rows:
+    if size is None or table.n_rows:
         yield table.take()
 
 
-def dataset_of(
-    path: str | os.PathLike[str],
-    X: Matrix,
-    Y: sparse.csr_array,
-    feature_names: Sequence[str] | None = None,
-    label_names: Sequence[str] | None = None,
-    name: str | None = None,
-) -> Dataset:
-    """A Dataset that knows the file it came from."""
-    return Dataset(
-        X=X,
-        Y=Y,
-        feature_names=None if feature_names is None else tuple(feature_names),
-        label_names=None if label_names is None else tuple(label_names),
-        name=stem(Path(path)) if name is None else name,
-        source=os.fspath(path),
-    )
+def whole(path: str | os.PathLike[str], parts: Iterable[LabelledPart]) -> Dataset:
+    """Return the data set of a file that was read as one part."""
+    (part,) = parts
+    path = Path(path)
+    name = stem(path) if part.name is None else part.name
+    return Dataset(part.X, part.Y, part.feature_names, part.label_names, name, os.fspath(path))
 
 
 def stem(path: Path) -> str:

@@ -1,46 +1,66 @@
-"""Fetching a file whose size and SHA-256 are known beforehand.
+"""The files of a set: one folder per set inside the data folder, each file found, judged by its
+bytes, or fetched.
 
-What holds, whatever happens in between:
+What holds of a fetched file, whatever happens in between:
 
 * under the final name there is either nothing or the whole file with the right checksum. It is
   written under a hidden name in the same folder, checked, and renamed in one step;
-* what an interruption leaves behind is continued from where it ended (an HTTP range), by the next
+* what an interruption leaves behind is resumed from where it ended (an HTTP range), by the next
   attempt or by the next process. If the whole then has a wrong checksum, it is fetched again from
   the start;
 * of several processes that want the same file one fetches it and the others wait. The lock is the
   operating system's, so it ends with the process that holds it.
 
-pooch was considered. It checks and renames just so, but it begins every attempt at the first byte,
-knows one address per file, and takes no lock. Without it this module needs nothing but the standard
-library, so the base installation can fetch too.
+pooch begins every attempt at the first byte, knows one address per file, and takes no lock; so only
+the standard library is needed here.
 """
 
+import bz2
 import contextlib
 import errno
+import gzip
+import hashlib
 import http.client
+import lzma
 import os
 import sys
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from compactlearn.core._progress import track
-from compactlearn.datasets._catalogue.checksums import digest, verify
-from compactlearn.datasets._catalogue.known_sets import File
+from compactlearn.datasets._catalogue.known_sets import Entry, File
 
 if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
 
-__all__ = ["FetchError", "Patience", "fetch_file", "locked"]
+__all__ = [
+    "COMPRESSIONS",
+    "FetchError",
+    "Patience",
+    "data_folder",
+    "digest",
+    "fetch_file",
+    "find",
+    "is_genuine",
+    "locked",
+    "obtain",
+]
 
-_CHUNK = 1 << 16
+COMPRESSIONS = (".xz", ".bz2", ".gz")
 _WORTH_ANOTHER_TRY = {408, 425, 429, 500, 502, 503, 504}
+_UNPACK: tuple[tuple[bytes, Any], ...] = (
+    (b"\xfd7zXZ\x00", lzma.open),
+    (b"BZh", bz2.open),
+    (b"\x1f\x8b", gzip.open),
+)
 
 
 class FetchError(OSError):
@@ -64,6 +84,117 @@ class Patience:
     attempts: int = 4
     pause: float = 0.5
     timeout: float = 30.0
+
+
+def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
+    """The folder in which `load` looks, whether it exists or not.
+
+    It is `data_home`; or what the environment variable COMPACTLEARN_DATA names; or the folder
+    "compactlearn" in the user's cache.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        If given, this is the folder.
+    """
+    chosen = data_home if data_home is not None else os.environ.get("COMPACTLEARN_DATA")
+    if chosen:
+        return Path(chosen).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(cache).expanduser() / "compactlearn"
+
+
+def find(file: File, folder: Path) -> Path | None:
+    """The file itself or a compressed copy of it, whichever is there."""
+    names = [file.name, *(copy.name for copy in file.copies)]
+    names += [file.name + ending for ending in COMPRESSIONS]
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def obtain(
+    file: File,
+    entry: Entry,
+    folder: Path,
+    *,
+    download: bool = True,
+    patience: Patience | None = None,
+) -> Path:
+    """The path of a file with the right checksum, fetched if it is absent.
+
+    Raises
+    ------
+    ValueError
+        If a file is there and has another content.
+    FileNotFoundError
+        If it is absent and cannot be fetched. The sentence says which file to put where.
+    """
+    path = find(file, folder)
+    if path is not None:
+        verify(path, file)
+        return path
+    if not file.addresses:
+        reason = "no address is known to fetch it from"
+    elif not download:
+        reason = "downloading was not allowed"
+    else:
+        try:
+            return fetch_file(file, folder, patience)
+        except FetchError as error:
+            reason = f"it could not be fetched ({error})"
+    origin = f", from {file.origin}" if file.origin else ""
+    raise FileNotFoundError(
+        f"The data set {entry.name!r} needs the file {file.name} (or a .xz, .bz2 or .gz of it) in "
+        f"{folder}, which does not hold it, and {reason}; put it there by hand ({file.bytes} "
+        f"bytes, SHA-256 {file.sha256}{origin}), or name the folder above that one by data_home or "
+        "by the environment variable COMPACTLEARN_DATA. Only emotions and enron come with the "
+        "package."
+    )
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def is_genuine(path: Path, file: File) -> bool:
+    """Whether a path holds the original of `file`, one of its copies, or either compressed.
+
+    The bytes are read every time. A hundred megabytes take a fraction of a second, less than
+    parsing them; and there is no record of earlier answers that could be out of date.
+    """
+    known = {file.sha256: file.bytes} | {copy.sha256: copy.bytes for copy in file.copies}
+    return digest(path) in known or _unpacked_digest(path, max(known.values())) in known
+
+
+def verify(path: Path, file: File) -> None:
+    """Raise ValueError unless `is_genuine`."""
+    if not is_genuine(path, file):
+        raise ValueError(
+            f"{path} must have the content that the registry knows as {file.name} (SHA-256 "
+            f"{file.sha256}, {file.bytes} bytes when not compressed), but it has another; remove "
+            "it and fetch the set again, or read it as a file of your own with read."
+        )
+
+
+def _unpacked_digest(path: Path, limit: int) -> str | None:
+    """The SHA-256 of what a compressed file holds; None if it is none, is damaged or too long."""
+    with path.open("rb") as stream:
+        start = stream.read(6)
+    unpack = next((how for magic, how in _UNPACK if start.startswith(magic)), None)
+    if unpack is None:
+        return None
+    sha, length = hashlib.sha256(), 0
+    try:
+        with unpack(path) as stream:
+            while chunk := stream.read(1 << 20):
+                sha.update(chunk)
+                length += len(chunk)
+                if length > limit:
+                    return None
+    except (OSError, EOFError, ValueError, MemoryError, zlib.error, lzma.LZMAError):
+        return None
+    return sha.hexdigest()
 
 
 def fetch_file(file: File, folder: Path, patience: Patience | None = None) -> Path:
@@ -187,7 +318,7 @@ def _transfer(address: str, file: File, part: Path, timeout: float) -> None:
         with _opened(part, afresh=not start) as sink:
             # read1 hands over what has arrived, so that nothing is lost when the rest does not.
             chunks = track(
-                iter(lambda: response.read1(_CHUNK), b""),
+                iter(lambda: response.read1(1 << 16), b""),
                 description=f"fetching {file.name}",
                 total=file.bytes - start,
                 size=len,
