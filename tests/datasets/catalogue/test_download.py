@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from compactlearn.datasets._catalogue.files import digest
-from compactlearn.datasets._catalogue.files import FetchError, Patience, fetch_file
+from compactlearn.datasets._catalogue.files import FetchError, Patience, digest, fetch_file
 from compactlearn.datasets._catalogue.known_sets import File
 
 CONTENT = bytes(range(256)) * 2000
