@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from compactlearn.compact._kernel_regressor import KernelRegressor
     from compactlearn.compact._path import fit_path
     from compactlearn.compact._threshold_tuner import ThresholdTuner
+    from compactlearn.core._tensor_file import ModelFileError
     from compactlearn.embeddings import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, Original
     from compactlearn.inspection._explain import explain, label_neighbours
-    from compactlearn.io._errors import ModelFileError
     from compactlearn.io._storable import load_model, save_model
     from compactlearn.io.onnx import to_onnx
     from compactlearn.linalg._moments import Moments
@@ -50,6 +50,7 @@ __getattr__, __dir__ = names_on_demand(
         "compact._kernel_regressor": ("KernelRegressor",),
         "compact._path": ("fit_path",),
         "compact._threshold_tuner": ("ThresholdTuner",),
+        "core._tensor_file": ("ModelFileError",),
         "embeddings": (
             "CMLL",
             "CPLST",
@@ -63,7 +64,6 @@ __getattr__, __dir__ = names_on_demand(
             "explain",
             "label_neighbours",
         ),
-        "io._errors": ("ModelFileError",),
         "io._storable": (
             "load_model",
             "save_model",

@@ -94,7 +94,7 @@ def test_a_command_of_the_workshop_says_what_to_install(words, monkeypatch, tmp_
 def test_nothing_is_loaded_for_the_help():
     code = (
         "import sys; from compactlearn.cli import main; main(['--help']); "
-        "print([n for n in ('numpy', 'sklearn', 'compactlearn.estimators') if n in sys.modules])"
+        "print([n for n in ('numpy', 'sklearn', 'compactlearn.compact') if n in sys.modules])"
     )
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from compactlearn import CMLLClassifier, CompactClassifier, Original
+from compactlearn.compact._compression import compressed_parts, packed, unpacked
 from compactlearn.compact._pruned import (
     KeptFeatures,
     KeptWeights,
@@ -18,7 +19,6 @@ from compactlearn.compact._pruned import (
 )
 from compactlearn.core._weight import bytes_in
 from compactlearn.decoding._linear import linear_numbers
-from compactlearn.io._compressing import compressed_parts, packed, unpacked
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 20)) * (RNG.random((80, 20)) < 0.6) * RNG.uniform(0.2, 3.0, 20)

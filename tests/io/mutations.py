@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import compactlearn
-from compactlearn.io._tensor_file import NAMES, TYPES
+from compactlearn.core._tensor_file import NAMES, TYPES
 
 EXTREMES = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 3, 7, 1000, 2**31 - 1, 2**31, 2**40, 2**63, 10**30)
 VALUES = (

@@ -28,8 +28,8 @@ from compactlearn import (
     POPClassifier,
     ShortlistClassifier,
 )
-from compactlearn.io import _compressing as compressing
-from compactlearn.io._compressing import Half
+from compactlearn.compact import _compression as compressing
+from compactlearn.compact._compression import Half
 from compactlearn.metrics import average_precision, ranking_loss, scorer
 from compactlearn.model_selection import GridSearchMoments
 from tests.makers import as_dense, maker, modest, untuned

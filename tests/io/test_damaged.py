@@ -122,7 +122,10 @@ def test_a_file_that_is_cut_off_or_goes_on(small):
         ((60_000).to_bytes(8, "little") + b'{"a":' + b"[" * 59_995, "header cannot be read"),
         ((2).to_bytes(8, "little") + b"{}", "header cannot be read"),
         ((25).to_bytes(8, "little") + b'{"__metadata__":{"a":"b"}}'[:25], "header cannot be read"),
-        ((26).to_bytes(8, "little") + b'{"__metadata__":{"a":"b"}}', "none that holds a model"),
+        (
+            (26).to_bytes(8, "little") + b'{"__metadata__":{"a":"b"}}',
+            "none that holds a compactlearn model",
+        ),
         ((24).to_bytes(8, "little") + b'{"__metadata__":{"a":1}}', "no texts that say"),
         ((30).to_bytes(8, "little") + b'{"a":NaN,"__metadata__":{}}   ', "NaN is no number"),
         (
@@ -469,7 +472,7 @@ def test_digests_of_a_large_file(tmp_path, monkeypatch):
     content = path.read_bytes()
     inside_large = content.index(model.embedding_.projection_.tobytes()) + 1000
     inside_small = content.index(model.threshold_.tobytes()) + 5
-    monkeypatch.setattr("compactlearn.io._tensor_file.ALWAYS_WHOLE", 1000)
+    monkeypatch.setattr("compactlearn.core._tensor_file.ALWAYS_WHOLE", 1000)
     for place, noticed in ((inside_large, False), (inside_small, True)):
         damaged = bytearray(content)
         damaged[place] ^= 1

@@ -28,7 +28,7 @@ def resident(path):
 @pytest.fixture
 def large(tmp_path, monkeypatch):
     """A model of 22 MB whose file counts as a large one, and how it is loaded."""
-    monkeypatch.setattr("compactlearn.io._tensor_file.ALWAYS_WHOLE", 1000)
+    monkeypatch.setattr("compactlearn.core._tensor_file.ALWAYS_WHOLE", 1000)
     rng = np.random.default_rng(0)
     X = sp.random_array((150, 30_000), density=0.01, format="csr", rng=rng)
     Y = sp.random_array((150, 300), density=0.1, format="csr", rng=rng)

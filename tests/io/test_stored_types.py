@@ -8,10 +8,10 @@ from compactlearn import AutoCompactClassifier, load_model
 from compactlearn.auto import _classifier as auto_classifier
 from compactlearn.auto._budgets import SizeWish
 from compactlearn.cli import main
+from compactlearn.compact import _compression as compressing
+from compactlearn.compact._compression import AGREEMENT, lightened
 from compactlearn.core._weight import bytes_in
 from compactlearn.datasets import load
-from compactlearn.io import _compressing as compressing
-from compactlearn.io._compressing import AGREEMENT, lightened
 from compactlearn.shortlist._classifier import ShortlistClassifier
 
 QUICK = {"time_budget": 0.01, "random_state": 0, "cv": 2}

@@ -174,7 +174,7 @@ IMPORTS = """
 import sys, time
 import numpy as np
 from compactlearn import CMLLClassifier
-from compactlearn.estimators.streaming import checkpoint
+from compactlearn.scale import _checkpoint as checkpoint
 checkpoint.EVERY = 0.0
 """
 PROGRAM = """

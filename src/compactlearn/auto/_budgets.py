@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from compactlearn.compact._compression import compressed_parts
 from compactlearn.core._params import Integer, Real
 from compactlearn.core._weight import bytes_in
 from compactlearn.decoding._linear import linear_numbers
-from compactlearn.io._compressing import compressed_parts
 from compactlearn.shortlist._classifier import ShortlistClassifier
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}

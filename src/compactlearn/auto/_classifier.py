@@ -23,6 +23,13 @@ from compactlearn.auto._schedule import Search, TimeBudget, run_ideas
 from compactlearn.auto._searches import best_way
 from compactlearn.auto._small_candidates import small_ideas
 from compactlearn.auto._trials import Tried, try_by_folds, try_one_vs_rest
+from compactlearn.compact._compression import (
+    HUGE,
+    TYPES,
+    compressed_parts,
+    forget_compression,
+    lightened,
+)
 from compactlearn.compact._empty_rows import HasBaseScores, base_scores, with_base_scores
 from compactlearn.compact._inputs import check_groups, taken, without_zero_weights
 from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
@@ -57,13 +64,6 @@ from compactlearn.crossfit._row_folds import held_out_together
 from compactlearn.crossfit._scores import row_groups
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.inspection._blend import BlendInside
-from compactlearn.io._compressing import (
-    HUGE,
-    TYPES,
-    compressed_parts,
-    forget_compression,
-    lightened,
-)
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.metrics._scoring import Scorer, scorer
 

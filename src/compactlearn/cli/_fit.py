@@ -36,6 +36,7 @@ from compactlearn.cli._targets import Force, check_target, files_read
 from compactlearn.compact._any_classifier import scores_to_rank
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._cmll import CMLLClassifier
+from compactlearn.compact._compression import TYPES, lightened
 from compactlearn.core._memory import human_bytes
 from compactlearn.core._params import nearest
 from compactlearn.core._plain import call, plain
@@ -43,7 +44,6 @@ from compactlearn.core._shown import shown
 from compactlearn.datasets import BlockFiles, Texts
 from compactlearn.datasets._formats.mixed import MixedTable
 from compactlearn.io._columns import fit_blocks_to, fit_to, last_step, with_columns
-from compactlearn.io._compressing import TYPES, lightened
 from compactlearn.io._storable import save_model
 from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
 from compactlearn.shortlist._classifier import ShortlistClassifier

@@ -30,8 +30,8 @@ from compactlearn.cli._rows import (
 from compactlearn.cli._targets import Force, check_ending, check_target, files_read, save
 from compactlearn.cli._workshop import workshop_command
 from compactlearn.core._shown import shown
+from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.inspection import model_report
-from compactlearn.io._errors import ModelFileError
 from compactlearn.io._model_file import about
 
 __all__ = ["report"]

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.core._devices import DeviceArray, bare, held
+from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Choice, Constraint, Real, check_parameters
 from compactlearn.core._validation import check_weights
-from compactlearn.io._storable import Storable
 from compactlearn.linalg._ridge import solve_ridge
 
 __all__ = ["KernelRegressor"]

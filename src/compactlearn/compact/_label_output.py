@@ -20,15 +20,14 @@ from compactlearn.compact._any_classifier import (
     told_classes,
     told_topk,
 )
+from compactlearn.compact._compression import Compressible, forget_compression
 from compactlearn.compact._model_size import Weighed
 from compactlearn.core._devices import DeviceArray, answered, host
+from compactlearn.core._model_methods import Exportable, Storable
 from compactlearn.core._validation import Targets
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import top_labels
 from compactlearn.inspection._explain import Explained
-from compactlearn.io._compressing import Compressible, forget_compression
-from compactlearn.io._exported import Exported
-from compactlearn.io._storable import Storable
 from compactlearn.linalg._arrays import zeros_beside
 from compactlearn.scale.dask._predicting import lazy_on_dask
 
@@ -107,7 +106,7 @@ class LabelSpace:
         return self.classes[host(places)]  # no device has names
 
 
-class RanksLabels(Evaluated, Explained, Compressible, Storable, Exported, Weighed):
+class RanksLabels(Evaluated, Explained, Compressible, Storable, Exportable, Weighed):
     """Labels, and the best of them, from blocks of scores; and what any classifier can be asked."""
 
     classes_: NDArray[Any]

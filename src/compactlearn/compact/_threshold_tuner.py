@@ -20,6 +20,7 @@ from compactlearn.compact._model_size import Weighed, numbers_of
 from compactlearn.core._available import available_if, reason_of
 from compactlearn.core._devices import host
 from compactlearn.core._left_out import refuse_leaving_out
+from compactlearn.core._model_methods import Exportable, Storable
 from compactlearn.core._params import (
     Choice,
     Constraint,
@@ -49,8 +50,6 @@ from compactlearn.decoding._thresholds import STRATEGIES, tune, with_best_label
 from compactlearn.decoding._topk import top_labels
 from compactlearn.inspection._decomposition import Inside
 from compactlearn.inspection._explain import Explained, inside_of
-from compactlearn.io._exported import Exported
-from compactlearn.io._storable import Storable
 from compactlearn.linalg._unseen_features import drop_unseen_features
 
 Array = NDArray[np.float64]
@@ -77,7 +76,7 @@ class ThresholdTuner(
     Explained,
     RanksScores,
     Storable,
-    Exported,
+    Exportable,
     Weighed,
     MetaEstimatorMixin,
     ClassifierMixin,

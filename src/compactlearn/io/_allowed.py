@@ -31,8 +31,8 @@ from compactlearn.core._params import (
     Real,
     Seed,
 )
+from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.io._checks import is_number, is_sparse, unpacked
-from compactlearn.io._errors import ModelFileError
 from compactlearn.io._patterns import LinearPattern
 
 __all__ = ["check_attributes", "check_parameters", "default_of", "in_table", "is_columns"]

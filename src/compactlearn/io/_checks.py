@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from compactlearn.io._compressing import Half, HalfSparse
-from compactlearn.io._errors import ModelFileError
+from compactlearn.compact._compression import Half, HalfSparse
+from compactlearn.core._tensor_file import ModelFileError
+
+ADVICE = (
+    "use parts of compactlearn, or those of scikit-learn that docs/guide/storing.md lists, or keep "
+    "the model with skops or joblib"
+)
 
 
 def require(condition: Any, what: str) -> None:

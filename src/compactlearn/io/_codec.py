@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from compactlearn.io._errors import ModelFileError
+from compactlearn.core._tensor_file import ModelFileError
 
 State = dict[str, Any]
 

@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from compactlearn.core import _tensor_file as tensor_file
 from compactlearn.core._atomic import atomic
-from compactlearn.io import _tensor_file as tensor_file
-from compactlearn.io._errors import ModelFileError
+from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.io._values import Describer, Rebuilder, as_json
 
 _DESCRIPTION = "description"

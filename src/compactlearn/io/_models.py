@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from compactlearn.compact._classifier import CompactClassifier
+from compactlearn.compact._compression import Half, HalfSparse
 from compactlearn.compact._fitted import FittedModel
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._kernel_regressor import KernelRegressor
@@ -19,11 +20,10 @@ from compactlearn.compact._preparation import RowMap
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.compact._running_sums import RunningSums
 from compactlearn.compact._threshold_tuner import ThresholdTuner
+from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.io._checks import is_number, is_sparse, matrix, numbers, require, size, threshold
 from compactlearn.io._codec import Codec, State, attributes, attributes_codec
-from compactlearn.io._compressing import Half, HalfSparse
-from compactlearn.io._errors import ModelFileError
 from compactlearn.io._sparse import SPARSE, checked_parts
 from compactlearn.linalg._moments import Moments
 

@@ -11,10 +11,10 @@ import numpy as np
 from compactlearn.auto._blend import Blend, Member, Reading
 from compactlearn.auto._classifier import AutoCompactClassifier
 from compactlearn.auto._forest import LabelForest
+from compactlearn.compact._compression import Half
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.io._checks import is_number, matrix, numbers, require, size
 from compactlearn.io._codec import Codec, attributes_codec
-from compactlearn.io._compressing import Half
 from compactlearn.io._models import check_labels
 from compactlearn.model_selection._search import Search
 

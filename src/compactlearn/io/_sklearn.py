@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.io._allowed import check_attributes, check_parameters, default_of, in_table
-from compactlearn.io._checks import is_number, numbers, require, size
+from compactlearn.io._checks import ADVICE, is_number, numbers, require, size
 from compactlearn.io._codec import Codec, Forgotten, State, attributes_codec, parameter_names
-from compactlearn.io._errors import ADVICE, ModelFileError
 
 _COMMON = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 _LINEAR = ("coef_", "intercept_", "n_iter_", "solver_", "classes_", "rank_", "singular_")

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.io._codec import Codec, State
-from compactlearn.io._errors import ModelFileError
 
 _TYPES = {
     "csr_array": scipy.sparse.csr_array,

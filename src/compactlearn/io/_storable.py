@@ -16,9 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core._device_models import on_host
+from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.core._warn import warn_user
 from compactlearn.io import _model_file as model_file
-from compactlearn.io._errors import ModelFileError
 from compactlearn.io._types import name_of
 
 
@@ -141,22 +141,6 @@ def load_model(
     except (TypeError, NotFittedError) as error:
         raise ModelFileError(f"{str(place)!r} holds no fitted model; save it again.") from error
     return model
-
-
-class Storable:
-    """Gives a classifier the method :meth:`save`."""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, which `compactlearn.load_model` reads.
-
-        See :func:`compactlearn.save_model`. Loading executes nothing.
-
-        Parameters
-        ----------
-        path : path
-            The file; it is replaced, in one step, if there is one.
-        """
-        save_model(self, path)
 
 
 def _place(path: Any, asked: str) -> Path:

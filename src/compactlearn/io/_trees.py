@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.tree._tree import Tree
 
+from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.io._allowed import check_attributes, check_parameters
-from compactlearn.io._checks import numbers, require, size
+from compactlearn.io._checks import ADVICE, numbers, require, size
 from compactlearn.io._codec import Codec, State
-from compactlearn.io._errors import ADVICE, ModelFileError
 from compactlearn.io._sklearn import advised, parameters_of, with_defaults
 
 _LEAF, _NO_FEATURE = -1, -2

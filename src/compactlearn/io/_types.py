@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from compactlearn.core._lazy import load
+from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.io._codec import Codec, attributes_codec
-from compactlearn.io._errors import ModelFileError
 
 # Modules with codecs (``CODECS``: of the name of a class a function that makes its codec; without
 # one a type is its attributes), and the types that they are for: names in files, and classes.
@@ -41,8 +41,8 @@ _TABLE: dict[str, dict[str, str]] = {
         "CodeDecoder": "compactlearn.decoding._learned:CodeDecoder",
         "Moments": "compactlearn.linalg._moments:Moments",
         "RunningSums": "compactlearn.compact._running_sums:RunningSums",
-        "Half": "compactlearn.io._compressing:Half",
-        "HalfSparse": "compactlearn.io._compressing:HalfSparse",
+        "Half": "compactlearn.compact._compression:Half",
+        "HalfSparse": "compactlearn.compact._compression:HalfSparse",
     },
     "compactlearn.io._searches": {
         "AutoCompactClassifier": "compactlearn.auto._classifier:AutoCompactClassifier",

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core._tensor_file import NAMES, ModelFileError
+from compactlearn.io._checks import ADVICE
 from compactlearn.io._codec import Forgotten
-from compactlearn.io._errors import ADVICE, ModelFileError
-from compactlearn.io._tensor_file import NAMES
 from compactlearn.io._types import codec_named, name_of
 
 _LONG_LIST = 16  # texts: a longer list of them lies among the arrays

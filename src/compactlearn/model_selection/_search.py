@@ -25,6 +25,7 @@ from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._model_size import Weighed
 from compactlearn.core._available import available_if
 from compactlearn.core._chunked import is_dask
+from compactlearn.core._model_methods import Exportable, Storable
 from compactlearn.core._params import (
     Constraint,
     Flag,
@@ -49,8 +50,6 @@ from compactlearn.crossfit._row_folds import held_out_together, member_splits, s
 from compactlearn.decoding._picked import Pairs
 from compactlearn.inspection._decomposition import Inside
 from compactlearn.inspection._explain import Explained, inside_of
-from compactlearn.io._exported import Exported
-from compactlearn.io._storable import Storable
 from compactlearn.metrics._scoring import Scorer, scorer
 from compactlearn.model_selection._crossval import Outcome, SearchData, cross_validate_grid
 from compactlearn.model_selection._folds import Data, Split
@@ -76,7 +75,7 @@ def _gives_probabilities(search: Search) -> None:
 class Search(
     Evaluated,
     Explained,
-    Exported,
+    Exportable,
     Storable,
     Weighed,
     MetaEstimatorMixin,

@@ -18,6 +18,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from compactlearn.compact._compression import stored_bytes
 from compactlearn.compact._inputs import check_training
 from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
 from compactlearn.core._available import available_if
@@ -37,7 +38,6 @@ from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.decoding import top_labels
 from compactlearn.inspection._decomposition import LinearInside
-from compactlearn.io._compressing import stored_bytes
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics._checks import row_blocks
 

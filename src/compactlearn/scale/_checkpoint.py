@@ -1,31 +1,35 @@
 """What is kept of a pass over blocks so that one that was killed goes on.
 
 A checkpoint is a folder with one file for each pass: the sum so far, how many blocks are in it, and
-a digest of each of these. The files are those of :mod:`compactlearn.io`: written whole or not
-at all, checked when they are read, and nothing in them is executed. A fit that is begun again with
+a digest of each of these. The files are safetensors: written whole or not at all, checked when they
+are read, and nothing in them is executed. A fit that is begun again with
 the same folder takes the sums of passes that had ended from it, and goes on with the one that had
 not; as every step between the passes is the same again, so is the result, to the bit.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
 
-from compactlearn.core._atomic import clear_leftovers
-from compactlearn.io import _model_file as model_file
-from compactlearn.io._errors import ModelFileError
+from compactlearn.core import _tensor_file as tensor_file
+from compactlearn.core._atomic import atomic, clear_leftovers
 from compactlearn.linalg._held_out_rows import Apart, Rows
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._passes import ColumnSums
 
 EVERY = 60.0  # seconds between two writings of a pass that goes on
 
+_FORMAT = "compactlearn checkpoint"
 _TYPES = {type_.__name__: type_ for type_ in (Moments, Apart, Rows, ColumnSums)}
 
 
@@ -68,16 +72,17 @@ class Checkpoint:
         if not file.exists():
             return None
         try:
-            kept = model_file.restore(file, verify=True, memory_map=False)
-            job, digests = dict(kept["job"]), np.asarray(kept["digests"], dtype=np.int64)
+            kept = tensor_file.read(file, verify=True, memory_map=False, form=_FORMAT)
+            tree = json.loads(kept.about["tree"])
             state = PassState(
-                _rebuilt(kept["value"]),
-                int(kept["n_blocks"]),
-                int(kept["n_rows"]),
-                tuple(digests.tolist()),
-                bool(kept["done"]),
+                _decoded(tree["value"], kept.arrays),
+                int(tree["n_blocks"]),
+                int(tree["n_rows"]),
+                tuple(kept.arrays["digests"].tolist()),
+                bool(tree["done"]),
             )
-        except (ModelFileError, KeyError, TypeError, ValueError) as error:
+            job = dict(tree["job"])
+        except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"The checkpoint {str(file)!r} cannot be read ({str(error)[:200]}); remove the "
                 f"folder {str(self.path)!r} to begin again, or pass another one."
@@ -99,15 +104,16 @@ class Checkpoint:
         """Keep where a pass stands, if it is time to, or ``now``."""
         if not now and time.monotonic() - self._written < EVERY:
             return
+        arrays = {"digests": np.array(state.digests, dtype=np.int64)}
         tree = {
             "job": self.job,
-            "value": _plain(state.value),
+            "value": _encoded(state.value, arrays),
             "n_blocks": state.n_blocks,
             "n_rows": state.n_rows,
-            "digests": np.array(state.digests, dtype=np.int64),
             "done": state.done,
         }
-        model_file.dump(tree, self._file(number), "the checkpoint", "")
+        with atomic(self._file(number)) as stream:
+            tensor_file.write(stream, arrays, {"tree": json.dumps(tree)}, form=_FORMAT)
         self._written = time.monotonic()
 
     def remove(self) -> None:
@@ -118,18 +124,32 @@ class Checkpoint:
             self.path.rmdir()
 
 
-def _plain(value: Any) -> Any:
-    """Sums as values that a file can hold."""
-    if is_dataclass(value) and not isinstance(value, type):
-        own = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-        return {"sum of type": type(value).__name__, "parts": own}
+def _encoded(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return a sum as JSON; its arrays are added to ``arrays``."""
+    if isinstance(value, np.ndarray):
+        name = str(len(arrays))
+        arrays[name] = np.ascontiguousarray(value)
+        return {"array": name}
+    if scipy.sparse.issparse(value):
+        parts = (value.data, value.indices, value.indptr)
+        return {"csr": [_encoded(part, arrays) for part in parts], "shape": list(value.shape)}
     if isinstance(value, tuple):
-        return tuple(_plain(part) for part in value)
-    return np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value
+        return [_encoded(part, arrays) for part in value]
+    if is_dataclass(value):
+        own = {field.name: _encoded(getattr(value, field.name), arrays) for field in fields(value)}
+        return {"type": type(value).__name__, "parts": own}
+    return value.item() if isinstance(value, np.generic) else value
 
 
-def _rebuilt(tree: Any) -> Any:
-    if isinstance(tree, dict):
-        parts = {name: _rebuilt(part) for name, part in tree["parts"].items()}
-        return _TYPES[tree["sum of type"]](**parts)
-    return tuple(_rebuilt(part) for part in tree) if isinstance(tree, tuple) else tree
+def _decoded(tree: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    if isinstance(tree, list):
+        return tuple(_decoded(part, arrays) for part in tree)
+    if not isinstance(tree, dict):
+        return tree
+    if "array" in tree:
+        return arrays[tree["array"]]
+    if "csr" in tree:
+        parts = tuple(_decoded(part, arrays) for part in tree["csr"])
+        return scipy.sparse.csr_array(parts, shape=tuple(tree["shape"]))
+    parts = {name: _decoded(part, arrays) for name, part in tree["parts"].items()}
+    return _TYPES[tree["type"]](**parts)

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.compact._compression import Half
 from compactlearn.core._memory import human_bytes
 from compactlearn.core._optional import require
-from compactlearn.io._compressing import Half
 
 EXTRA = "onnx"
 PURPOSE = "Export to ONNX"

@@ -27,8 +27,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.io._errors import ModelFileError
-
 FORMAT = "compactlearn model"
 VERSION = 2
 
@@ -58,6 +56,10 @@ _BLANK = "0" * 64  # stands for the header's own digest while that is computed
 _DAMAGED = "the file is damaged, or was changed; get it again from where it was made"
 
 
+class ModelFileError(ValueError):
+    """A model that cannot be stored, or a file that is no whole and known model file."""
+
+
 def digest(array: NDArray[Any]) -> str:
     """SHA-256 of the bytes of an array in C order."""
     return hashlib.sha256(array.reshape(-1).view(np.uint8).data).hexdigest()
@@ -66,13 +68,19 @@ def digest(array: NDArray[Any]) -> str:
 # ---- writing ----------------------------------------------------------------------------------
 
 
-def write(stream: BinaryIO, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, str]) -> None:
+def write(
+    stream: BinaryIO,
+    arrays: Mapping[str, NDArray[Any]],
+    about: Mapping[str, str],
+    *,
+    form: str = FORMAT,
+) -> None:
     """Write arrays in C order and of the types of `TYPES`, and some texts."""
     laid = dict(_with_fillers(arrays))
     digests = {name: digest(array) for name, array in laid.items()}
     header: dict[str, Any] = {
         "__metadata__": {
-            "format": FORMAT,
+            "format": form,
             "format_version": str(VERSION),
             **about,
             "digests": json.dumps(digests, separators=(",", ":")),
@@ -128,7 +136,13 @@ class TensorFile:
     about: Mapping[str, str]
 
 
-def read(path: str | os.PathLike[str], *, verify: bool | str, memory_map: bool | str) -> TensorFile:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    verify: bool | str,
+    memory_map: bool | str,
+    form: str = FORMAT,
+) -> TensorFile:
     """Open a file; every doubt about it is a `ModelFileError`.
 
     ``verify="auto"`` checks the digests of all arrays of a file of up to 64 MiB, and in a larger
@@ -138,7 +152,7 @@ def read(path: str | os.PathLike[str], *, verify: bool | str, memory_map: bool |
     path = Path(path)
     with _opened(path) as stream:
         size = os.fstat(stream.fileno()).st_size
-        header, about, start = _header(stream, size, path)
+        header, about, start = _header(stream, size, path, form)
         entries = _entries(header, size - start, path)
         digests = _digests(about, entries, path)
         large = size > ALWAYS_WHOLE
@@ -193,7 +207,9 @@ def _damaged(path: Path, why: str) -> ModelFileError:
     return ModelFileError(f"{str(path)!r} cannot be loaded: {why}; {_DAMAGED}.")
 
 
-def _header(stream: BinaryIO, size: int, path: Path) -> tuple[dict[str, Any], dict[str, str], int]:
+def _header(
+    stream: BinaryIO, size: int, path: Path, form: str
+) -> tuple[dict[str, Any], dict[str, str], int]:
     """The header, its texts, and where the arrays begin; whatever else it is, say so."""
     first = stream.read(8)
     length = int.from_bytes(first, "little")
@@ -209,10 +225,10 @@ def _header(stream: BinaryIO, size: int, path: Path) -> tuple[dict[str, Any], di
         raise _damaged(path, f"its header cannot be read ({error!r:.80})") from error
     if not isinstance(about, dict) or not all(isinstance(value, str) for value in about.values()):
         raise _damaged(path, "its header has no texts that say what it is")
-    if about.get("format") != FORMAT:
+    if about.get("format") != form:
         raise ModelFileError(
-            f"{str(path)!r} is a safetensors file, and none that holds a model of compactlearn; "
-            "load_model reads what save has written."
+            f"{str(path)!r} is a safetensors file, and none that holds a {form}; load_model reads "
+            "what save has written."
         )
     version = about.get("format_version", "")
     if version != str(VERSION):
