@@ -42,6 +42,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import compactlearn as cl
 from compactlearn import datasets, inspection, metrics, model_selection, related
+from compactlearn_bench import as_printed
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TOLERANCE = 1e-12
@@ -224,7 +225,10 @@ _SMALL = {
 def named(name: str, protocol: str, data: Split) -> Outputs:
     """Return what a method says that is asked for by its name."""
     options: dict[str, Any] = dict(_SMALL.get(name, {}))
-    model = cl.method(name, protocol=protocol, **options)
+    if protocol == "as printed":
+        model = as_printed(name, **options)
+    else:
+        model = cl.method(name, protocol=protocol, **options)
     if "device" in model.get_params():
         model.set_params(device="cpu")
     if "random_state" in model.get_params():

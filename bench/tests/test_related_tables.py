@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from compactlearn._method_table import ROWS
 from compactlearn_bench import cells_of, read_spec
+from compactlearn_bench.methods.table import ROWS
 from compactlearn_bench.records import Figure, open_records
 
 BENCHMARKS = Path(__file__).resolve().parents[1]

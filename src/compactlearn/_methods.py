@@ -8,16 +8,15 @@ from compactlearn._method_table import NOT_HERE, ROWS, MethodRow
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._kernel_map import KernelMap
-from compactlearn.compact._kernel_regressor import KernelRegressor
 from compactlearn.core._params import nearest
 from compactlearn.embeddings import CMLL
 from compactlearn.embeddings._base import Embedding
 
 #: The names of the methods in the paper's tables, in their order: linear, then kernel; after them
 #: those of its related work.
-METHODS = tuple(name for name, row in ROWS.items() if row.family != "other")
+METHODS = tuple(ROWS)
 
-_PROTOCOLS = ("paper", "as printed", "recommended")
+_PROTOCOLS = ("paper", "recommended")
 
 
 def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
@@ -28,14 +27,9 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
     name : str
         One of ``METHODS``: the linear methods, with "k-" in front the kernel versions, which put
         ``KernelMap()`` (RBF, exact) before the same method, and those of the related work.
-    protocol : {"paper", "as printed", "recommended"}, default="paper"
+    protocol : {"paper", "recommended"}, default="paper"
         "paper": no offset in the decoder, a balance of 1.0, threshold 0.5, the linear decoder;
         for C2AE the settings of its authors' program.
-        "as printed": the same with what the paper's figures have: a ridge without an intercept
-        whose penalty is 0.1, labels that PLST and CPLST do not centre, a penalty of 1e-6 in FaIE's
-        hat matrix, and for k-MDDM and k-CMLL a kernel ridge of the projected rows
-        (:class:`KernelRegressor`). For comparison with the published
-        tables; for other uses an intercept is better.
         "recommended": this library's defaults.
     **params
         Parameters of the estimator, of its embedding and, for a kernel version, of its
@@ -58,28 +52,21 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
     if isinstance(name, str) and name in NOT_HERE:
         raise ValueError(NOT_HERE[name])
     row = ROWS.get(name) if isinstance(name, str) else None
-    if row is None or row.family == "other":
+    if row is None:
         known = ", ".join(METHODS)
         raise ValueError(
             f"There is no method {name!r}; the names are {known}.{nearest(str(name), METHODS)}"
         )
     if protocol not in _PROTOCOLS:
         raise ValueError(
-            f"protocol must be 'paper', 'as printed' or 'recommended', and is {protocol!r}."
+            f"protocol must be 'paper' or 'recommended', and is {protocol!r}."
             f"{nearest(str(protocol), _PROTOCOLS)}"
         )
     made_by = row.maker()
     if issubclass(made_by, Embedding):
         return _assemble(row, made_by, protocol, params)
     _refuse_strangers(name, params, made_by().get_params())
-    return made_by(**{**_of_protocol(row, protocol), **params})
-
-
-def _of_protocol(row: MethodRow, protocol: str) -> dict[str, Any]:
-    """What a protocol sets, where the user does not."""
-    if protocol == "recommended":
-        return {}
-    return {**row.paper, **(row.printed if protocol == "as printed" else {})}
+    return made_by(**{**({} if protocol == "recommended" else row.paper), **params})
 
 
 def _assemble(
@@ -99,8 +86,8 @@ def _assemble(
                 f"{name} means {given}={value!r}, and {params[given]!r} was given; leave it out, "
                 f"or use method({name.removesuffix('_y')!r}, {given}={params[given]!r})."
             )
-    threshold = {} if protocol == "recommended" else {"threshold": 0.5}
-    chosen: dict[str, Any] = {**row.fixed, **threshold, **_of_protocol(row, protocol), **params}
+    preset = {} if protocol == "recommended" else {"threshold": 0.5, **row.paper}
+    chosen: dict[str, Any] = {**row.fixed, **preset, **params}
     clash = sorted((mapping - outer - inner) & set(params))
     if clash and "feature_map" in params:
         raise TypeError(
@@ -111,10 +98,6 @@ def _assemble(
         ours = {key: value for key, value in chosen.items() if key in mapping}
         chosen = {k: v for k, v in chosen.items() if k not in mapping or k in outer | inner}
         chosen["feature_map"] = KernelMap(**ours)
-    projects = "n_feature_components" in inner and "n_feature_components" not in row.fixed
-    if row.kernel and projects and protocol == "as printed":
-        # The learner of that table is a kernel ridge: of projected rows, where rows are projected.
-        chosen.setdefault("regressor", KernelRegressor(alpha=chosen["alpha"]))
     if together:
         return CMLLClassifier(**chosen)
     embedded = {key: value for key, value in chosen.items() if key in inner}

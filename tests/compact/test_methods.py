@@ -40,7 +40,7 @@ KERNEL = ["k-ORI", "k-CPLST", "k-DMLR", "k-FaIE", "k-CMLL_y", "k-MDDM", "k-CMLL"
 AVAILABLE = [name for name in METHODS[:17] if name != "C2AE"]
 CENTRED = ("PLST", "CPLST")  # their labels are, unless one asks otherwise
 COMPACT = [name for name in AVAILABLE if name != "POP"]
-PROTOCOLS = ["paper", "as printed", "recommended"]
+PROTOCOLS = ["paper", "recommended"]
 every_name = pytest.mark.parametrize("name", AVAILABLE)
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
@@ -137,51 +137,6 @@ def test_the_protocol_of_the_paper(name):
     ]
     assert outer[0] == outer[1]
     assert ours.threshold == "auto"
-
-
-@pytest.mark.parametrize("name", COMPACT)
-def test_the_protocol_as_printed(name):
-    """The paper's, without an intercept, with a penalty of 0.1, and with FaIE's small one; labels
-    are not centred, and where rows are projected a kernel ridge learns from them."""
-    paper, printed = method(name), method(name, protocol="as printed")
-    assert (printed.bias, printed.alpha) == ("none", 0.1)
-    given, known = (embedding_of(model).get_params() for model in (printed, paper))
-    if base(name) == "FaIE":
-        assert given.pop("ridge") == 1e-6
-        known.pop("ridge")
-    if base(name) in CENTRED:
-        known |= {"center": False, "offset": "none"}
-    if base(name) == "CPLST":
-        known["hat"] = "raw"
-    assert given == known
-    outer = [
-        {
-            key: repr(value)
-            for key, value in model.get_params(deep=False).items()
-            if key not in ("embedding", "bias", "alpha", "regressor")
-        }
-        for model in (printed, paper)
-    ]
-    assert outer[0] == outer[1]
-    learner = "KernelRegressor(alpha=0.1)" if name in ("k-MDDM", "k-CMLL") else "None"
-    assert (repr(printed.regressor), paper.regressor) == (learner, None)
-    assert method(name, protocol="as printed", alpha=3.0, bias="free").alpha == 3.0
-
-
-@pytest.mark.parametrize("name", [name for name in COMPACT if name not in KERNEL])
-def test_as_printed_a_row_of_zeros_has_scores_of_zero(name):
-    """No constant enters, neither by an intercept nor by the labels' mean."""
-    X, Y = make_data()
-    model = method(name, protocol="as printed").fit(X + 1.0, Y)
-    scores = model.decision_function(np.zeros((1, X.shape[1])))
-    np.testing.assert_allclose(scores[0], 0.0, atol=1e-12)
-    free = method(name).fit(X + 1.0, Y).decision_function(np.zeros((1, X.shape[1])))
-    assert np.abs(free[0]).max() > 1e-3
-
-
-@pytest.mark.parametrize("name", ["POP", "C2AE"])
-def test_as_printed_is_the_papers_protocol_where_there_is_no_ridge(name):
-    assert repr(method(name, protocol="as printed")) == repr(method(name))
 
 
 @pytest.mark.parametrize("name", COMPACT)
@@ -305,9 +260,7 @@ def test_names_that_are_nothing_like_one(name):
 def test_unknown_protocols(name, typed, meant):
     with pytest.raises(ValueError, match=rf"protocol must be .* '{typed}'.*'{meant}'\?"):
         method(name, protocol=typed)
-    with pytest.raises(
-        ValueError, match="protocol must be 'paper', 'as printed' or 'recommended', and is None"
-    ):
+    with pytest.raises(ValueError, match="protocol must be 'paper' or 'recommended', and is None"):
         method(name, protocol=None)
 
 

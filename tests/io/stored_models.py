@@ -29,6 +29,7 @@ from compactlearn import (
     CompactClassifier,
     FaIE,
     KernelMap,
+    KernelRegressor,
     Original,
     POPClassifier,
     ShortlistClassifier,
@@ -75,7 +76,7 @@ MODELS = {
     "MDDM": (CompactClassifier(MDDM(3)),),
     "Original": (CompactClassifier(Original(), alpha=10.0),),
     "exact kernel": (CMLLClassifier(feature_map=KernelMap()),),
-    "kernel ridge": (method("k-MDDM", protocol="as printed", n_feature_components=3),),
+    "kernel ridge": (method("k-MDDM", n_feature_components=3, regressor=KernelRegressor(0.1)),),
     "poly kernel": (CMLLClassifier(feature_map=KernelMap("poly")),),
     "cosine kernel, features kept": (
         CompactClassifier(Original(), feature_map=KernelMap("cosine")),

@@ -7,8 +7,6 @@ from sklearn.model_selection import KFold
 
 import compactlearn
 from compactlearn import METHODS, CompactClassifier, method
-from compactlearn._method_table import ROWS
-from compactlearn.embeddings._base import Embedding
 from compactlearn.metrics import (
     average_precision,
     inverse_propensities,
@@ -18,6 +16,7 @@ from compactlearn.metrics import (
 )
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV, balance_curve
 from compactlearn_bench.methods.controls import one_vs_rest
+from compactlearn_bench.methods.engine_entry import EngineEntry
 from compactlearn_bench.methods.frequency import by_frequency
 from compactlearn_bench.methods.grids import configurations
 from compactlearn_bench.methods.library_entries import ENTRIES
@@ -36,7 +35,7 @@ SMALL = {
     "feature_ratios": [0.2, 0.7, 1.0],
     "Cs": [0.1, 1.0],
 }
-COMPACT = [name for name in METHODS if issubclass(ROWS[name].maker(), Embedding)]
+COMPACT = [name for name in METHODS if isinstance(ENTRIES[name], EngineEntry)]
 OTHERS = ["CMLL+f1", "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y", "CMLL+logistic"]
 
 

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from compactlearn import method
-from compactlearn._method_table import ROWS
+from compactlearn import METHODS, method
 from compactlearn.datasets import load
 from compactlearn.metrics import ranking_loss
 from compactlearn_bench import cells_of, read_spec
 from compactlearn_bench.harness.execute import execute, fold_rows
 from compactlearn_bench.harness.job import Job
 from compactlearn_bench.methods.library_entries import ENTRIES, _classifier
+from compactlearn_bench.methods.printed import as_printed
 from compactlearn_bench.methods.rows import drawn, kept_labels, with_empty_rows
+from compactlearn_bench.methods.table import ROWS
 from compactlearn_bench.records import Cell
 from tests.makers import make_data
 
@@ -22,6 +23,7 @@ from .tasks import judged, make_task
 
 FOLDER = Path(__file__).resolve().parents[2] / "paper"
 PRINTED = {"protocol": "as printed"}
+COMPACT = [name for name in METHODS[:17] if name not in ("POP", "C2AE")]
 
 
 # --- settings -------------------------------------------------------------------------------------
@@ -195,7 +197,7 @@ def test_the_specs_are_as_printed_on_every_published_cell():
 def test_with_all_codes_a_linear_encoder_is_ridge(name):
     X, Y = make_data(50, 8, 6)
     found, ridge = (
-        method(one, protocol="as printed", **size).fit(X, Y).decision_function(X)
+        as_printed(one, **size).fit(X, Y).decision_function(X)
         for one, size in [(name, {"n_label_components": 6}), ("ORI", {})]
     )
     np.testing.assert_allclose(found, ridge, atol=1e-8)
@@ -204,7 +206,52 @@ def test_with_all_codes_a_linear_encoder_is_ridge(name):
 def test_cplst_looks_at_what_its_own_learner_can_predict():
     """Its hat matrix is that of a ridge without an intercept."""
     X, Y = make_data(50, 8, 6)
-    model = method("CPLST", protocol="as printed", n_label_components=3).fit(X, Y)
+    model = as_printed("CPLST", n_label_components=3).fit(X, Y)
     gram = X.T @ X + 0.1 * np.eye(8)
     values = np.linalg.eigvalsh(Y.T @ X @ np.linalg.solve(gram, X.T @ Y))[::-1][:3]
     np.testing.assert_allclose(model.embedding_.eigenvalues_, values, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", COMPACT)
+def test_the_protocol_as_printed(name):
+    """The paper's, without an intercept, with a penalty of 0.1, and with FaIE's small one; labels
+    are not centred, and where rows are projected a kernel ridge learns from them."""
+    paper, printed = method(name), as_printed(name)
+    assert (printed.bias, printed.alpha) == ("none", 0.1)
+    given, known = (model.make_embedding().get_params() for model in (printed, paper))
+    if name.removeprefix("k-") == "FaIE":
+        assert given.pop("ridge") == 1e-6
+        known.pop("ridge")
+    if name.removeprefix("k-") in ("PLST", "CPLST"):
+        known |= {"center": False, "offset": "none"}
+    if name.removeprefix("k-") == "CPLST":
+        known["hat"] = "raw"
+    assert given == known
+    outer = [
+        {
+            key: repr(value)
+            for key, value in model.get_params(deep=False).items()
+            if key not in ("embedding", "bias", "alpha", "regressor")
+        }
+        for model in (printed, paper)
+    ]
+    assert outer[0] == outer[1]
+    learner = "KernelRegressor(alpha=0.1)" if name in ("k-MDDM", "k-CMLL") else "None"
+    assert (repr(printed.regressor), paper.regressor) == (learner, None)
+    assert as_printed(name, alpha=3.0, bias="free").alpha == 3.0
+
+
+@pytest.mark.parametrize("name", [name for name in COMPACT if not name.startswith("k-")])
+def test_as_printed_a_row_of_zeros_has_scores_of_zero(name):
+    """No constant enters, neither by an intercept nor by the labels' mean."""
+    X, Y = make_data()
+    model = as_printed(name).fit(X + 1.0, Y)
+    scores = model.decision_function(np.zeros((1, X.shape[1])))
+    np.testing.assert_allclose(scores[0], 0.0, atol=1e-12)
+    free = method(name).fit(X + 1.0, Y).decision_function(np.zeros((1, X.shape[1])))
+    assert np.abs(free[0]).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["POP", "C2AE"])
+def test_as_printed_is_the_papers_protocol_where_there_is_no_ridge(name):
+    assert repr(as_printed(name)) == repr(method(name))

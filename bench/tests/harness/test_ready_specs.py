@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from compactlearn import METHODS
-from compactlearn._method_table import ROWS
 from compactlearn.auto._budgets import smallest
 from compactlearn.datasets import describe
 from compactlearn_bench import cells_of, entry_names, read_spec
 from compactlearn_bench.methods.grids import configurations
 from compactlearn_bench.methods.library_entries import ENTRIES
 from compactlearn_bench.methods.model_numbers import TaskShape, within
+from compactlearn_bench.methods.table import ROWS
 
 FOLDER = Path(__file__).resolve().parents[2] / "paper"
 AUTO = FOLDER.parent / "auto"

@@ -49,7 +49,7 @@ class KernelRegressor(Storable, RegressorMixin, BaseEstimator):
     The paper's second table has a kernel ridge regression as its learner. Where features are kept
     that is the ridge of the kernel's own features, which needs no other learner; where they are
     projected (k-MDDM, k-CMLL) it is this one, on the projected rows: ``method("k-MDDM",
-    protocol="as printed")``.
+    regressor=KernelRegressor(0.1))``.
 
     Examples
     --------

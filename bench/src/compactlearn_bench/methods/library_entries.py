@@ -20,14 +20,15 @@ import numpy as np
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from compactlearn._method_table import ROWS, MethodRow
-from compactlearn._methods import method
-from compactlearn.compact._classifier import CompactClassifier
+from compactlearn import (
+    CMLLClassifier,
+    CompactClassifier,
+    ShortlistClassifier,
+    ThresholdTuner,
+    method,
+)
 from compactlearn.compact._model_size import numbers_of
-from compactlearn.compact._threshold_tuner import ThresholdTuner
-from compactlearn.embeddings._base import Embedding
-from compactlearn.related._pca import PCA
-from compactlearn.shortlist._classifier import ShortlistClassifier
+from compactlearn.related import PCA
 from compactlearn_bench.methods.controls import (
     MDDMThenCodes,
     RandomDirections,
@@ -36,7 +37,9 @@ from compactlearn_bench.methods.controls import (
 )
 from compactlearn_bench.methods.engine_entry import EngineEntry
 from compactlearn_bench.methods.entry import Entry
+from compactlearn_bench.methods.printed import made
 from compactlearn_bench.methods.single_fits import SingleFits
+from compactlearn_bench.methods.table import ROWS, MethodRow
 
 __all__ = ["ENTRIES"]
 
@@ -62,10 +65,9 @@ ENTRIES: Mapping[str, Entry] = _Entries()
 
 @cache
 def _entry(row: MethodRow) -> Entry:
-    made_by = row.maker()
-    if row.family == "other":
-        return made_by(row)
-    if issubclass(made_by, Embedding):
+    if row.made_by:
+        return row.entry()
+    if type(method(row.name)) in (CompactClassifier, CMLLClassifier):
         return _engine(row, partial(_by_name, row.name))
     return SingleFits(
         row.name, partial(_classifier, row), numbers_of, row.axes, row.options, row.defaults
@@ -90,7 +92,7 @@ def _by_name(name: str, settings: Settings, seed: int, **more: Any) -> CompactCl
     if "kernel_method" in settings:
         params |= {"gamma": settings["gamma"], "n_components": settings["n_components"]}
         params["method"] = settings["kernel_method"]
-    return method(name, protocol=settings["protocol"], **params)
+    return made(name, settings["protocol"], **params)
 
 
 def _classifier(row: MethodRow, settings: Settings, configuration: Settings, seed: int) -> Any:
@@ -99,8 +101,9 @@ def _classifier(row: MethodRow, settings: Settings, configuration: Settings, see
     if given.pop("base_loss", None) == "hinge":  # LIBLINEAR's -s 3 -c 0.1 -B -1
         given["estimator"] = LinearSVC(loss="hinge", C=0.1, fit_intercept=False)
     given |= {"n_components" if k == "latent" else k: v for k, v in configuration.items()}
+    protocol = given.pop("protocol", "paper")
     params = {name: value for name, value in given.items() if value is not None}
-    return method(row.name, random_state=seed, **params)
+    return made(row.name, protocol, random_state=seed, **params)
 
 
 # ---- decisions and decoders that are learnt ------------------------------------------------------

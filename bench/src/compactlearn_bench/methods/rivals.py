@@ -20,14 +20,14 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
 from sklearn.svm import LinearSVC
 
-from compactlearn._method_table import MethodRow
-from compactlearn.auto._classifier import AutoCompactClassifier
+from compactlearn import AutoCompactClassifier
 from compactlearn.compact._model_size import numbers_of
 from compactlearn.core._optional import require
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn_bench.methods.controls import one_vs_rest
 from compactlearn_bench.methods.entry import Entry
 from compactlearn_bench.methods.single_fits import SingleFits
+from compactlearn_bench.methods.table import MethodRow
 
 __all__ = ["ChainEnsemble", "DenseLabels", "SparseLabels"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from types import MappingProxyType
 
-from compactlearn._method_table import ROWS, Family
+from compactlearn_bench.methods.table import ROWS, Family
 
 __all__ = [
     "PUBLISHED",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from compactlearn._method_table import ROWS
+from compactlearn_bench.methods.table import ROWS
 from compactlearn_bench.report.tables.published import family_of, method_order
 
 __all__ = ["describe", "is_compact", "legend"]
