@@ -22,7 +22,7 @@ from compactlearn.core._validation import check_targets
 from compactlearn.decoding._thresholds import tune
 from compactlearn.linalg._many_logistic import Problems, solve_many
 from compactlearn.metrics import scorer
-from compactlearn.shortlist._classifier import ShortlistClassifier, fit_scored
+from compactlearn.shortlist._classifier import ShortlistClassifier
 
 STEP = 0.5  # seconds of a step at most, between which models are stopped
 
@@ -323,7 +323,7 @@ def test_one_fit_of_a_shortlist_is_judged_by_the_scores_that_its_threshold_is_tu
     order = np.random.default_rng(1).permutation(np.r_[np.arange(300), np.arange(40)])
     X, Y = problem.X[order], problem.Y[order]
     model = ShortlistClassifier(n_candidates=8, threshold=strategy, random_state=0)
-    scored = fit_scored(model, X, Y)
+    scored = model.fit_scored(X, Y)
     assert (np.diff(scored.rows) > 0).all()
     _, first = np.unique(order, return_index=True)
     assert set(order[scored.rows]) <= set(order[first])

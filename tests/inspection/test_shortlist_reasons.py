@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.datasets import load
 from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._cooccurrence_reranking import Company
+from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence
 from compactlearn.shortlist._label_reranking import OFFSET
 from tests.makers import make_data
 
@@ -54,7 +54,7 @@ def test_terms_add_up_to_the_score(model, enron):
 def test_all_labels_and_those_that_are_no_candidates(model, enron):
     X = enron.X[300:306]
     stored = model.decision_function(X)
-    order = np.argsort(-model._dense(X), axis=1, kind="stable")
+    order = np.argsort(-model.stages_.dense_scores(X), axis=1, kind="stable")
     why = model.explain(X, range(53), k=None)
     absent = [one for one in why if stored[one.row, int(one.label)] == 0]
     assert bool(absent) == (model.n_candidates_ < 53)
@@ -95,7 +95,7 @@ def test_words_that_have_no_weight_are_no_terms(model, enron):
 
 
 def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
-    """It depends on the label alone, and is what all looks say of the base's numbers."""
+    """It depends on the label alone, and is what all stages make of the base's numbers."""
     bases = {}
     for one in model.explain(enron.X[300:330], k=None):
         bases.setdefault(one.label, []).append(one.base)
@@ -104,47 +104,49 @@ def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
         np.testing.assert_allclose(values, values[0], atol=1e-9)
         j = np.array([int(label)])
         usual = Candidates(
-            np.array([0, 1]), j, model._first.centres[j], np.zeros(1, np.float32), 53
+            np.array([0, 1]), j, model.stages_.prior.centres[j], np.zeros(1, np.float32), 53
         )
-        first = model._first.log_odds(usual).astype(float)
-        margin = model._second.intercepts[j] + OFFSET * first
-        numbers = model._company.numbers(usual, margin, first)
+        first = model.stages_.prior.log_odds(usual).astype(float)
+        margin = model.stages_.labels.intercepts[j] + OFFSET * first
+        inputs = model.stages_.cooccurrence.inputs(usual, margin, first)
         # No company: what a candidate cannot do without is then itself.
-        assert values[0] == pytest.approx(float(model._third.scores(numbers)[0]), abs=1e-5)
+        assert values[0] == pytest.approx(float(model.stages_.final.scores(inputs)[0]), abs=1e-5)
 
 
-def test_the_first_look_is_a_sum_of_three(model, enron):
-    looked = model._looked(model._prepare(enron.X[300:330]))
-    pairs = np.arange(looked.log_odds.size)
-    said, retriever, neighbours = model._first.parts(looked.candidates, pairs)
-    np.testing.assert_allclose(said + retriever + neighbours, looked.log_odds, atol=1e-5)
-    assert not neighbours[looked.candidates.votes == 0].any()
-    assert (neighbours[looked.candidates.votes > 0] != 0).any() == (model.n_neighbors > 0)
+def test_the_prior_is_a_sum_of_three(model, enron):
+    ranked = model.stages_.rank(enron.X[300:330])
+    pairs = np.arange(ranked.log_odds.size)
+    said, retriever, neighbours = model.stages_.prior.parts(ranked.candidates, pairs)
+    np.testing.assert_allclose(said + retriever + neighbours, ranked.log_odds, atol=1e-5)
+    assert not neighbours[ranked.candidates.votes == 0].any()
+    assert (neighbours[ranked.candidates.votes > 0] != 0).any() == (model.n_neighbors > 0)
     usual = Candidates(
-        looked.candidates.starts,
-        looked.candidates.labels,
-        model._first.centres[looked.candidates.labels],
-        looked.candidates.votes,
+        ranked.candidates.starts,
+        ranked.candidates.labels,
+        model.stages_.prior.centres[ranked.candidates.labels],
+        ranked.candidates.votes,
         53,
     )
-    assert np.abs(model._first.parts(usual, pairs)[1]).max() < 1e-9
+    assert np.abs(model.stages_.prior.parts(usual, pairs)[1]).max() < 1e-9
 
 
 def test_company_is_what_other_candidates_change(model, enron):
     rows = enron.X[300:310]
-    looked = model._looked(model._prepare(rows))
-    p = expit(looked.margins.astype(float))
-    shares = model._company.shares.toarray()
+    ranked = model.stages_.rank(rows)
+    p = expit(ranked.margins.astype(float))
+    shares = model.stages_.cooccurrence.shares.toarray()
     named = 0
     for one in model.explain(rows, k=None):
-        start, stop = looked.candidates.starts[one.row : one.row + 2]
-        labels = looked.candidates.labels[start:stop]
+        start, stop = ranked.candidates.starts[one.row : one.row + 2]
+        labels = ranked.candidates.labels[start:stop]
         own = start + int(np.flatnonzero(labels == int(one.label))[0])
-        numbers = looked.numbers[[own]]
-        alone = numbers.copy()
-        alone[:, 3:] = model._company.alone(looked.margins[[own]])
-        change = float(model._third.scores(numbers)[0]) - float(model._third.scores(alone)[0])
-        company = [of_kind(one, kind) for kind in ("support", "need", "company")]
+        inputs = ranked.inputs[[own]]
+        alone = inputs.copy()
+        alone[:, 3:] = model.stages_.cooccurrence.alone(ranked.margins[[own]])
+        change = float(model.stages_.final.scores(inputs)[0]) - float(
+            model.stages_.final.scores(alone)[0]
+        )
+        company = [of_kind(one, kind) for kind in ("support", "need", "co-occurrence")]
         added = sum(term.contribution for kind in company for term in kind.values())
         assert added == pytest.approx(change, abs=1e-5)
         for label in company[0]:
@@ -185,13 +187,13 @@ def test_the_retriever_explains_itself(enron):
     model.fit(enron.X[:100], enron.Y[:100])
     (one,) = model.explain(enron.X[300:301], 12, k=None)
     (own,) = model.retriever_.explain(enron.X[300:301], 12, k=None)
-    assert of_kind(one, "first look")["the retriever"].value == pytest.approx(own.score, rel=1e-6)
+    assert of_kind(one, "prior")["the retriever"].value == pytest.approx(own.score, rel=1e-6)
 
 
 def test_who_has_the_last_word():
     """Label 0 never comes without 1 and 2, and always comes with 3 where that is there."""
     Y = scipy.sparse.csr_array(np.repeat([[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0]], 20, axis=0))
-    company = Company.of(Y)
+    company = Cooccurrence.of(Y)
     labels, none = np.arange(4, dtype=np.int32), np.zeros(4, np.float32)
     candidates = Candidates(np.array([0, 4]), labels, none, none, 4)
     for chances, support, need in (
@@ -200,6 +202,6 @@ def test_who_has_the_last_word():
         ([0.5, 0.1, 0.2, 0.4], 3, 1),
     ):
         margins = logit(np.array(chances)).astype(np.float32)
-        assert company.who(candidates, margins, 0) == (support, need)
+        assert company.strongest_labels(candidates, margins, 0) == (support, need)
     alone = Candidates(np.array([0, 1]), labels[:1], none[:1], none[:1], 4)
-    assert company.who(alone, np.zeros(1, np.float32), 0) == (-1, -1)
+    assert company.strongest_labels(alone, np.zeros(1, np.float32), 0) == (-1, -1)

@@ -1,7 +1,5 @@
 """The training rows that voted for a label are named by their numbers in fit."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -107,8 +105,5 @@ def test_they_are_told_in_words_and_values(tmp_path):
 def test_models_that_know_no_rows_name_none():
     X, Y = make_rows(2)
     assert CMLLClassifier().fit(X, Y).explain(X[:2])[0].neighbours == ()
-    model = fitted(X, Y)
-    model._neighbours = replace(model._neighbours, rows=None)  # as in a file of an older version
-    assert model.explain(X[:2])[0].neighbours == ()
     alone = ShortlistClassifier(n_neighbors=0, random_state=0).fit(X, Y)
     assert alone.explain(X[:2])[0].neighbours == ()

@@ -18,16 +18,19 @@ from compactlearn import (
 from compactlearn.auto import _candidates as auto_ideas
 from compactlearn.auto._classifier import AutoCompactClassifier
 from compactlearn.core._seeds import seeded
+from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.datasets import load
 from compactlearn.decoding._held_out import known_alone
 from compactlearn.decoding._thresholds import STRATEGIES, tune
 from compactlearn.shortlist import _classifier as shortlist
+from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist import _neighbours as neighbours
-from compactlearn.shortlist._classifier import Sizes, _Training, _tuned
-from compactlearn.shortlist._cooccurrence_reranking import Company, ThirdLook
-from compactlearn.shortlist._known import expected_counts
+from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
+from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
+from compactlearn.shortlist._held_out import FoldFit, tuned_threshold
 from compactlearn.shortlist._neighbours import Neighbours
-from compactlearn.shortlist._prior import FirstLook
+from compactlearn.shortlist._prior import CandidatePrior
+from compactlearn.shortlist._training import TrainingRows
 from tests.unknown.problems import sparse, with_nan
 
 
@@ -44,6 +47,14 @@ def texts(n=200, n_features=40, n_labels=12, hidden=0.3, seed=0):
 
 X, Y, UNKNOWN = texts()
 KNOWN = np.where(UNKNOWN, 0.0, Y)
+INSIDE = np.arange(X.shape[0]) % 5 == 0
+
+
+def fold_fit(labels, unknown, sizes, weights=None):
+    """Return candidates, prior and regressions without the rows inside a fold."""
+    settings = GeneratorSettings(None, 8, True, sizes, 1)
+    data = TrainingRows(X, sparse(labels), weights, sparse(unknown))
+    return FoldFit.of(data, sparse_rows(X, unit=True), INSIDE, settings, seeded(0))
 
 
 # ---- neighbours ---------------------------------------------------------------------------------
@@ -119,22 +130,22 @@ def test_labels_are_counted_among_rows_that_know_them(seed, weighted):
     often = (w @ labels) * (w.sum() + 1) / (w @ ~unknown + 1)
     counts = expected_counts(sparse(labels), sparse(unknown), given_weights)
     np.testing.assert_allclose(counts, often)
-    company = Company.of(sparse(labels), given_weights, sparse(unknown))
-    np.testing.assert_allclose(company.frequency, np.log((often + 1) / (w.sum() + 1)))
+    found = Cooccurrence.of(sparse(labels), given_weights, sparse(unknown))
+    np.testing.assert_allclose(found.frequency, np.log((often + 1) / (w.sum() + 1)))
     shares = np.zeros((5, 5))
     for j in range(5):
         for k in set(range(5)) - {j}:
             both = ~unknown[:, k] & (labels[:, j] > 0)  # and so j is known as well
             share = (w * both) @ labels[:, k] / ((w * both).sum() + 1)
             shares[j, k] = share if share >= 0.1 else 0.0
-    np.testing.assert_allclose(company.shares.toarray(), shares, rtol=1e-5)
+    np.testing.assert_allclose(found.shares.toarray(), shares, rtol=1e-5)
 
 
 def test_hidden_labels_do_not_shrink_the_shortlist(monkeypatch):
     """As many candidates as with all labels, about; not as with hidden ones absent."""
-    monkeypatch.setattr(shortlist, "_PAIRS", 0)
-    monkeypatch.setattr(shortlist, "_CANDIDATES", 1)
-    monkeypatch.setattr(shortlist, "_PER_PRESENT_LABEL", 3)
+    monkeypatch.setattr(generation, "_PAIRS", 0)
+    monkeypatch.setattr(generation, "_CANDIDATES", 1)
+    monkeypatch.setattr(generation, "_PER_PRESENT_LABEL", 3)
     marks = np.random.default_rng(2).random(Y.shape) < 0.6
     marks[:, 0] = False
     asked = {"random_state": 0, "C": 1.0, "n_neighbors": 5}
@@ -150,26 +161,23 @@ def test_hidden_labels_do_not_shrink_the_shortlist(monkeypatch):
 
 
 @pytest.mark.parametrize("sizes", [Sizes(12, 12, 12), Sizes(6, 3, 3)])
-def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
+def test_unknown_pairs_have_no_part_in_any_stage(monkeypatch, sizes):
     taught = {}
-    learn = FirstLook.learn.__func__
+    learn = CandidatePrior.learn.__func__
 
     def spy(cls, candidates, present, counts, rng, weights=None):
-        taught["first"] = candidates.labels.size, present.copy(), weights, counts
+        taught["prior"] = candidates.labels.size, present.copy(), weights, counts
         return learn(cls, candidates, present, counts, rng, weights)
 
-    monkeypatch.setattr(FirstLook, "learn", classmethod(spy))
-    model = ShortlistClassifier(n_neighbors=8)
-    model._unit_rows = True
-    inside = np.arange(X.shape[0]) % 5 == 0
-    weights = np.random.default_rng(0).uniform(1, 2, X.shape[0])
-    data = _Training(X, sparse(KNOWN), weights, sparse(UNKNOWN))
-    looks = model._look(data, model._rows(X), inside, sizes, 1, seeded(0))
-    row, label = looks.candidates.rows, looks.candidates.labels
+    monkeypatch.setattr(CandidatePrior, "learn", classmethod(spy))
+    weights, inside = np.random.default_rng(0).uniform(1, 2, X.shape[0]), INSIDE
+    fold = fold_fit(KNOWN, UNKNOWN, sizes, weights)
+    candidates = fold.problems.candidates
+    row, label = candidates.rows, candidates.labels
     told = ~UNKNOWN[row, label]
     assert not told.all()
 
-    count, present, own, counts = taught["first"]
+    count, present, own, counts = taught["prior"]
     outside = told & ~inside[row]
     assert count == outside.sum()
     np.testing.assert_array_equal(present, Y[row, label][outside] > 0)
@@ -178,7 +186,7 @@ def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
     often = expected_counts(others[0], others[2], others[1])
     np.testing.assert_allclose(counts, often)
 
-    problems = looks.problems
+    problems = fold.problems.problems
     problem = np.repeat(np.arange(problems.count), np.diff(problems.starts))
     pairs = set(zip(problems.rows.tolist(), problem.tolist(), strict=True))
     expected = set(zip(row[told].tolist(), label[told].tolist(), strict=True))
@@ -186,32 +194,31 @@ def test_unknown_pairs_have_no_part_in_any_look(monkeypatch, sizes):
     assert pairs == expected
     np.testing.assert_array_equal(problems.positive, Y[problems.rows, problem] > 0)
 
-    company = data.taken(np.flatnonzero(~inside)).company
-    np.testing.assert_allclose(company.frequency, np.log((often + 1) / (others[1].sum() + 1)))
-    np.testing.assert_allclose(company.shares.toarray(), Company.of(*others).shares.toarray())
-    held = looks.held_out(looks.solved(1.0, ~inside), company, inside, 1.0)
+    shares = fold.cooccurrence.shares.toarray()
+    np.testing.assert_allclose(shares, Cooccurrence.of(*others).shares.toarray())
+    held = fold.held_out(fold.problems.solve(1.0, ~inside), 1.0)
     new = told & inside[row]
-    assert held.numbers.shape == (new.sum(), 8)
+    assert held.inputs.shape == (new.sum(), 8)
     np.testing.assert_array_equal(held.rows[held.candidates.rows], row[new])
     np.testing.assert_array_equal(held.candidates.labels, label[new])
     np.testing.assert_array_equal(held.present, Y[row, label][new] > 0)
     np.testing.assert_array_equal(held.weights, weights[row][new])
 
 
-def test_third_look_and_threshold_are_learnt_from_known_pairs(monkeypatch):
+def test_the_last_stage_and_the_threshold_are_learnt_from_known_pairs(monkeypatch):
     taught, tuned = [], []
-    learn = ThirdLook.learn.__func__
+    learn = CooccurrenceReranking.learn.__func__
 
-    def spy(cls, numbers, present, weights, rng):
+    def spy(cls, inputs, present, weights, rng):
         taught.append(present.size)
-        return learn(cls, numbers, present, weights, rng)
+        return learn(cls, inputs, present, weights, rng)
 
     def tune_spy(strategy, scores, labels, weights, unknown=None):
         tuned.extend([scores.nnz, labels.nnz, unknown.nnz, labels.multiply(unknown).nnz])
-        return _tuned(strategy, scores, labels, weights, unknown)
+        return tuned_threshold(strategy, scores, labels, weights, unknown)
 
-    monkeypatch.setattr(ThirdLook, "learn", classmethod(spy))
-    monkeypatch.setattr(shortlist, "_tuned", tune_spy)
+    monkeypatch.setattr(CooccurrenceReranking, "learn", classmethod(spy))
+    monkeypatch.setattr(shortlist, "tuned_threshold", tune_spy)
     ShortlistClassifier(random_state=0).fit(X, with_nan(Y, UNKNOWN))
     known = (~UNKNOWN).sum()  # all rows are held out once, and all labels are candidates
     assert taught == [known]
@@ -228,19 +235,15 @@ def test_the_retriever_completes_what_is_unknown():
 
 def test_rows_of_a_fold_are_new_to_everything():
     """Whatever labels they have, and whatever of them is known."""
-    model = ShortlistClassifier(n_neighbors=8)
-    model._unit_rows = True
-    inside = np.arange(X.shape[0]) % 5 == 0
-    rng = np.random.default_rng(1)
+    inside, rng = INSIDE, np.random.default_rng(1)
     marks, other = UNKNOWN.copy(), KNOWN.copy()
     marks[inside] = rng.random(marks[inside].shape) < 0.3
     other[inside] = (rng.random(marks[inside].shape) < 0.3) & ~marks[inside]
     found = []
     for labels, unknown in ((KNOWN, UNKNOWN), (other, marks)):
-        data = _Training(X, sparse(labels), None, sparse(unknown))
-        looks = model._look(data, model._rows(X), inside, Sizes(6, 3, 3), 1, seeded(0))
-        found.append((looks.candidates.labels, looks.log_odds, looks.candidates.votes))
-        found[-1] += (looks.solved(2.0, ~inside).coefficients.toarray(),)
+        fold = fold_fit(labels, unknown, Sizes(6, 3, 3)).problems
+        found.append((fold.candidates.labels, fold.log_odds, fold.candidates.votes))
+        found[-1] += (fold.solve(2.0, ~inside).coefficients.toarray(),)
     for one, another in zip(*found, strict=True):
         np.testing.assert_array_equal(one, another)
 
@@ -260,7 +263,7 @@ def test_a_threshold_is_that_of_the_known_part_of_the_whole_matrix(strategy, see
     whole = np.where(named, scores, stored.data.min(initial=0.0) - 1.0)
     columns = known_alone(lambda some: whole[:, some], sparse(unknown))
     asked = tune(strategy, columns, labels, weights)
-    found = _tuned(strategy, stored, labels, weights, sparse(unknown))
+    found = tuned_threshold(strategy, stored, labels, weights, sparse(unknown))
     assert np.array_equal(named & (whole > found), named & (whole > asked))
 
 
@@ -296,9 +299,8 @@ def test_weights_are_repetitions():
 
 
 def test_rows_that_know_other_labels_are_others():
-    twice = _Training.of(
-        np.ones((3, 2)), sparse(np.zeros((3, 2))), None, sparse([[1, 0], [1, 0], [0, 1]])
-    )
+    unknown = sparse([[1, 0], [1, 0], [0, 1]])
+    twice = TrainingRows.merged(np.ones((3, 2)), sparse(np.zeros((3, 2))), None, unknown, None)
     assert twice.X.shape[0] == 2
     assert sorted(twice.weights) == [1.0, 2.0]
     assert sorted(twice.unknown.toarray().tolist()) == [[0.0, 1.0], [1.0, 0.0]]
@@ -325,7 +327,7 @@ def test_a_model_is_kept_with_what_its_neighbours_do_not_know(tmp_path):
     small = model.compress("float16").decision_function(X).toarray()
     assert np.abs(small - scores).max() < 0.1
     assert model.numbers_ == kept.numbers_
-    neighbours_ = model._neighbours
+    neighbours_ = model.stages_.generator.neighbours
     others = neighbours_.columns.nnz + neighbours_.labels.nnz + UNKNOWN.sum()
     assert model.numbers_ - others == (model.coef_.nnz + 2 * Y.shape[1] + model.retriever_.numbers_)
 
@@ -347,13 +349,13 @@ def test_the_automatic_search_tries_it(monkeypatch):
     monkeypatch.setattr(auto_ideas, "SHORTLIST_ROWS", 100)
     monkeypatch.setattr(auto_ideas, "MANY_LABELS", 5)  # so that it is the only one
     garbage = np.where(UNKNOWN, 1.0 - Y, Y)
-    found, shares, fit = [], [], ShortlistClassifier._fit
+    found, shares, fit = [], [], ShortlistClassifier.fit_scored
 
     def spy(self, X, Y, weights, *, unknown):
         shares.append(unknown.nnz / (X.shape[0] * Y.shape[1]))
         return fit(self, X, Y, weights, unknown=unknown)
 
-    monkeypatch.setattr(ShortlistClassifier, "_fit", spy)
+    monkeypatch.setattr(ShortlistClassifier, "fit_scored", spy)
     for labels, marks in ((with_nan(Y, UNKNOWN), None), (garbage, UNKNOWN)):
         auto = AutoCompactClassifier(random_state=0, n_jobs=1).fit(X, labels, unknown=marks)
         assert [line["name"] for line in auto.leaderboard_] == ["shortlist, ranked again"]

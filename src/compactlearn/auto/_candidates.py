@@ -33,7 +33,8 @@ from compactlearn.embeddings._base import Embedding
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import component_count, default_label_size
 from compactlearn.embeddings._original import Original
-from compactlearn.shortlist._classifier import ShortlistClassifier, usual_candidates, usual_codes
+from compactlearn.shortlist._classifier import ShortlistClassifier
+from compactlearn.shortlist._generation import usual_candidates, usual_codes
 
 MANY_TREES, FEW_TREES = 300, 50
 TREES_SECONDS = 30.0  # are worth it: fewer trees where as many would take longer

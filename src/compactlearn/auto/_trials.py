@@ -25,7 +25,7 @@ from compactlearn.core._unknown_labels import known_somewhere
 from compactlearn.core._warn import quiet, silence
 from compactlearn.crossfit._decoder_fitter import ENOUGH_ROWS, HonestScores
 from compactlearn.linalg._unseen_features import drop_unseen_features
-from compactlearn.shortlist._classifier import ShortlistClassifier, fit_scored
+from compactlearn.shortlist._classifier import ShortlistClassifier
 
 Array = NDArray[np.float64]
 _SMALLEST = 1e-9  # probability that counts: beyond it all are alike
@@ -71,7 +71,7 @@ def try_shortlist(problem: Problem, name: str, classifier: ShortlistClassifier) 
     start = time.perf_counter()
     weights, unknown = problem.weights, problem.unknown
     with quiet():
-        honest = fit_scored(classifier, problem.X, problem.Y, weights, unknown)
+        honest = classifier.fit_scored(problem.X, problem.Y, weights, unknown=unknown)
     return _by_own_scores(problem, name, classifier, honest, start)
 
 

@@ -7,7 +7,6 @@ of zeros is a row like any other.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -17,9 +16,8 @@ from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core._devices import host
+from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.inspection._terms import Parts
-from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._known import expected_counts
 
 Array = NDArray[np.float64]
 
@@ -28,7 +26,6 @@ __all__ = [
     "base_scores",
     "parts_with_base",
     "rows_of_zeros",
-    "with_base_candidates",
     "with_base_scores",
 ]
 
@@ -89,32 +86,6 @@ def with_base_scores(scores: Array, X: Any, base: Array | None) -> Array:
     if base is not None:
         scores[rows_of_zeros(X)] = base
     return scores
-
-
-def with_base_candidates(
-    candidates: Candidates, scores: Any, X: Any, base: Array | None, count: int
-) -> tuple[Candidates, Any]:
-    """Return candidates and scores, for rows of zeros the ``count`` most frequent labels.
-
-    Parameters
-    ----------
-    candidates : Candidates
-    scores : ndarray of shape (n_pairs,)
-    X : array or sparse matrix of shape (n_rows, n_features)
-    base : ndarray of shape (n_labels,) or None
-        The scores of a row of zeros; None replaces nothing.
-    count : int
-    """
-    empty = rows_of_zeros(X) if base is not None else np.zeros(0, dtype=bool)
-    if base is None or not empty.any():
-        return candidates, scores
-    labels = np.sort(np.argsort(-base, kind="stable")[:count]).astype(candidates.labels.dtype)
-    own = base[labels].astype(scores.dtype)
-    starts = np.array([0, labels.size])
-    frequent = Candidates(starts, labels, own, np.zeros_like(own), candidates.n_labels)
-    both = Candidates.stacked([replace(candidates, retrieved=scores), frequent])
-    both = both.taken(np.where(empty, candidates.n_rows, np.arange(candidates.n_rows)))
-    return both, both.retrieved
 
 
 def parts_with_base(

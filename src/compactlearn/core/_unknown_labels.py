@@ -156,3 +156,24 @@ def refuse_on_dask(unknown: Any, owner: str) -> None:
             f"{owner} takes unknown labels of rows in memory, and was given a Dask collection; "
             "compute X and y first, or fit the rows whose labels are all known."
         )
+
+
+def expected_counts(
+    Y: Any, unknown: Any, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return (n_labels,) how many rows would have each label if it were known of all.
+
+    A label is as frequent among rows that do not know it as among those that do and one more
+    without it. ``unknown`` is None, or has a one for each label that is not known.
+
+    >>> Y = scipy.sparse.csr_array([[1, 1], [1, 0], [0, 0]])
+    >>> unknown = scipy.sparse.csr_array([[0, 0], [0, 1], [0, 1]])
+    >>> expected_counts(Y, unknown)
+    array([2., 2.])
+    """
+    w = np.ones(Y.shape[0]) if weights is None else weights
+    found = np.asarray(Y.T @ w, dtype=np.float64)
+    if unknown is None:
+        return found
+    total = w.sum()
+    return found * ((total + 1.0) / (total - np.asarray(unknown.T @ w) + 1.0))

@@ -43,9 +43,9 @@ def explain(
       weight;
     * *kernels*: one for each training row or landmark, its similarity times its weight;
     * *forests*: one for each feature, what it changes on the way from the roots to the leaves;
-    * :class:`ShortlistClassifier`: features and likely labels, by their weights in the second look;
-      what the retriever says beside what it mostly says of the label; the votes of the neighbours;
-      and the company of the other candidates; ``neighbours`` are the training rows that voted;
+    * :class:`ShortlistClassifier`: features and likely labels, by their weights; what the retriever
+      says beside what it mostly says of the label; the votes of the neighbours; and co-occurrence
+      with other candidates; ``neighbours`` are the training rows that voted;
     * :class:`AutoCompactClassifier`: those of all its members, weighed; terms of the same feature
       are one;
     * :class:`C2AEClassifier`: one for each feature, by the mean slopes of the networks between a

@@ -1,4 +1,4 @@
-"""The candidate labels of each row, and what is known of each."""
+"""Candidate labels of rows, with the retriever's scores and the neighbours' votes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.compact._empty_rows import rows_of_zeros
+from compactlearn.shortlist._sparse import Places, entry_keys, kept_starts
+
 Floats = NDArray[np.float32]
-Places = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Pairs of a row and a label, row by row, the labels of a row in their order."""
+    """Pairs of a row and a label, row by row, the labels of a row in ascending order."""
 
     starts: Places  # (n_rows + 1,)
     labels: Places  # (n_pairs,)
@@ -32,6 +34,11 @@ class Candidates:
         """The row of each pair."""
         return np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(self.starts))
 
+    @property
+    def keys(self) -> NDArray[np.int64]:
+        """The position of each pair in the matrix of all rows and labels."""
+        return self.rows * np.int64(self.n_labels) + self.labels
+
     @classmethod
     def of(cls, retrieved: Any, votes: scipy.sparse.csr_array | None, n_labels: int) -> Candidates:
         """Join what ``predict_topk`` returned, (labels, scores), with the neighbours' votes."""
@@ -46,7 +53,7 @@ class Candidates:
             labels = (keys % n_labels).astype(np.int32)
             return cls(starts, labels, values, np.zeros_like(values), n_labels)
         votes.sort_indices()
-        voted = _keys(votes)
+        voted = entry_keys(votes)
         joined = _union(keys, voted)
         both = np.full(joined.size, np.nan, dtype=np.float32)
         both[np.searchsorted(joined, keys)] = values
@@ -57,7 +64,7 @@ class Candidates:
 
     @classmethod
     def stacked(cls, parts: list[Candidates]) -> Candidates:
-        """Those of some rows after those of others."""
+        """Put the candidates of some rows after those of others."""
         ends = np.cumsum([0, *(part.labels.size for part in parts)])
         return cls(
             np.concatenate(
@@ -69,8 +76,8 @@ class Candidates:
             parts[0].n_labels,
         )
 
-    def taken(self, rows: Places) -> Candidates:
-        """Those of these rows, in this order."""
+    def of_rows(self, rows: Places) -> Candidates:
+        """Return the candidates of these rows, in this order."""
         lengths = np.diff(self.starts)[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         pairs = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
@@ -79,9 +86,9 @@ class Candidates:
         )
 
     def where(self, kept: NDArray[np.bool_]) -> Candidates:
-        """Those of the pairs that are kept, of the same rows."""
+        """Return those of the pairs that are kept, of the same rows."""
         return Candidates(
-            np.concatenate([[0], np.cumsum(kept)])[self.starts],
+            kept_starts(self.starts, kept),
             self.labels[kept],
             self.retrieved[kept],
             self.votes[kept],
@@ -89,18 +96,16 @@ class Candidates:
         )
 
     def present(self, Y: scipy.sparse.csr_array) -> NDArray[np.bool_]:
-        """Which of the pairs are there in Y."""
-        keys = self.rows * np.int64(self.n_labels) + self.labels
-        true = np.sort(_keys(Y))
+        """Return which of the pairs have an entry in Y."""
+        keys, true = self.keys, np.sort(entry_keys(Y))
         if not true.size:
             return np.zeros(keys.size, dtype=bool)
         at = np.minimum(np.searchsorted(true, keys), true.size - 1)
         return true[at] == keys
 
     def missed(self, Y: scipy.sparse.csr_array) -> Candidates:
-        """The labels of Y that are no candidates: neither named nor voted for."""
-        keys = self.rows * np.int64(self.n_labels) + self.labels
-        true = np.sort(_keys(Y))
+        """Return the labels of Y that are no candidates: neither named nor voted for."""
+        keys, true = self.keys, np.sort(entry_keys(Y))
         at = np.minimum(np.searchsorted(keys, true), max(keys.size - 1, 0))
         absent = true[keys[at] != true] if keys.size else true
         starts = np.searchsorted(absent, np.arange(self.n_rows + 1, dtype=np.int64) * self.n_labels)
@@ -109,19 +114,33 @@ class Candidates:
         return Candidates(starts, labels, nothing, np.zeros_like(nothing), self.n_labels)
 
     def matrix(self, values: NDArray[Any]) -> scipy.sparse.csr_array:
-        """A value for each pair, as a matrix of rows and labels."""
+        """Return a value for each pair as a matrix of rows and labels."""
         shape = (self.n_rows, self.n_labels)
         return scipy.sparse.csr_array((values, self.labels, self.starts), shape=shape)
 
 
-def _keys(matrix: scipy.sparse.csr_array) -> NDArray[np.int64]:
-    """The place of each stored entry, counted row by row."""
-    row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
-    return row * matrix.shape[1] + matrix.indices
+def with_base_candidates(
+    candidates: Candidates, scores: Any, X: Any, base: Any, count: int
+) -> tuple[Candidates, Any]:
+    """Return candidates and scores, for rows of zeros the ``count`` most frequent labels.
+
+    ``base`` has the scores of a row of zeros; None replaces nothing.
+    """
+    empty = rows_of_zeros(X) if base is not None else np.zeros(0, dtype=bool)
+    if not empty.any():
+        return candidates, scores
+    labels = np.sort(np.argsort(-base, kind="stable")[:count]).astype(candidates.labels.dtype)
+    own = base[labels].astype(scores.dtype)
+    starts, n_labels = np.array([0, labels.size]), candidates.n_labels
+    given = Candidates(candidates.starts, candidates.labels, scores, candidates.votes, n_labels)
+    frequent = Candidates(starts, labels, own, np.zeros_like(own), n_labels)
+    both = Candidates.stacked([given, frequent])
+    both = both.of_rows(np.where(empty, candidates.n_rows, np.arange(candidates.n_rows)))
+    return both, both.retrieved
 
 
 def _union(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sorted keys that are in either; sorted runs are merged in one pass."""
+    """Return the sorted keys that are in either; sorted runs are merged in one pass."""
     keys = np.concatenate([a, b])
     keys.sort(kind="stable")
     first = np.ones(keys.size, dtype=bool)

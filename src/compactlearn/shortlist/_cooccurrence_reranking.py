@@ -1,14 +1,12 @@
-"""What the candidates of a row say about each other.
+"""Co-occurrence re-ranking: final log-odds from a candidate and the other candidates of its row.
 
-The second look judges every candidate by itself. Yet a label that comes with another in nine rows
-of ten is hardly there without it, and hardly absent where the other is certain: in a hierarchy a
-label is never there without those above it. Four numbers say what the other candidates of the row
-mean for one of them: the strongest support, the weakest of those that it cannot do without, the
-mean log-probability of those that come with it, and the strongest of all. Together with what
-both looks before say of the candidate, and with its label's frequency, they make the final
-log-odds: a sum of piecewise linear functions of one number each, the same for all labels, which are
-found by a logistic regression. It also corrects overconfident margins: the weights of a rare label
-fit its few rows too well.
+Label re-ranking judges every candidate by itself. Yet a label that comes with another in nine rows
+of ten is hardly present without it: in a hierarchy a label is never there without those above it.
+Four inputs describe the other candidates of the row: the strongest support, the weakest label that
+this one needs, the mean log-probability of co-occurring labels, and the strongest of all. Together
+with margin, prior and frequency they give the final log-odds: a sum of piecewise linear functions
+of one input each, the same for all labels, found by a logistic regression. It also corrects
+overconfident margins: the weights of a rare label fit its few rows too well.
 """
 
 from __future__ import annotations
@@ -22,9 +20,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from compactlearn.shortlist._candidates import Candidates, Places
-from compactlearn.shortlist._known import at_places, expected_counts
-from compactlearn.shortlist._prior import hats_of
+from compactlearn.core._unknown_labels import expected_counts
+from compactlearn.shortlist._candidates import Candidates
+from compactlearn.shortlist._piecewise import corners_of, hats_of
+from compactlearn.shortlist._sparse import Places, kept_entries, values_at
 
 Array = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
@@ -33,31 +32,29 @@ _LEAST_SHARE = 0.1  # a label that comes with another less often is left out
 _NEEDED = 0.8  # one that comes at least so often is one that the other cannot do without
 _LIKELY = 0.01  # labels of less probability support no other
 _SMALLEST = 1e-4  # probabilities have logarithms down to here
-_BLOCK = 1 << 21  # numbers at a time: scores of rows and labels, or pairs of labels of a row
+_BLOCK = 1 << 21  # scores of rows and labels, or pairs of labels of a row, at a time
 _PRESENT_CORNERS = (0.0, 1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1.0)  # quantiles of present labels
 _ALL_CORNERS = (0.0, 0.5, 0.9, 0.97, 1.0)  # and of all candidates
-_ABSENT = 200_000  # candidates that are not there: so many are enough for some dozens of numbers
+_ABSENT = 200_000  # absent candidates that are enough for some dozens of coefficients
 _C = 0.3
-_BY_CORNERS = (0, 1, 2, 3, 4, 5, 7)  # numbers that enter as piecewise linear functions
-_STRAIGHT = [0, 1, 6]  # and those that enter as they are
+_BY_CORNERS = (0, 1, 2, 3, 4, 5, 7)  # inputs that enter as piecewise linear functions
+_STRAIGHT = [0, 1, 6]  # inputs that enter as they are
 
 
 @dataclass(frozen=True)
-class Company:
-    """How labels come together, and how often each comes."""
+class Cooccurrence:
+    """Conditional frequencies of labels."""
 
-    shares: scipy.sparse.csr_array  # (n_labels, n_labels) [j, k]: how often k is there with j
+    shares: scipy.sparse.csr_array  # (n_labels, n_labels) [j, k]: frequency of k among rows of j
     frequency: Array  # (n_labels,) log of the share of rows
 
     @classmethod
     def of(
         cls, Y: scipy.sparse.csr_array, weights: Array | None = None, unknown: Any = None
-    ) -> Company:
-        """One row more without a label is taken for granted.
+    ) -> Cooccurrence:
+        """Count rows that know both labels, and one row more without either.
 
-        How often a label is there with another is asked of rows that know both.
-
-        >>> Company.of(scipy.sparse.csr_array([[1, 1], [1, 0], [1, 0]])).shares.toarray()
+        >>> Cooccurrence.of(scipy.sparse.csr_array([[1, 1], [1, 0], [1, 0]])).shares.toarray()
         array([[0.  , 0.25],
                [0.5 , 0.  ]], dtype=float32)
         """
@@ -70,20 +67,20 @@ class Company:
         rows = total[row]
         if unknown is not None:
             counts.sort_indices()
-            rows = rows - at_places(weighed.T @ unknown, counts)
+            rows = rows - values_at(weighed.T @ unknown, counts)
         share = counts.data / (rows + 1.0)
         kept = (share >= _LEAST_SHARE) & (counts.indices != row)
-        starts = np.concatenate([[0], np.cumsum(kept)])[counts.indptr]
         shares = scipy.sparse.csr_array(
-            (share[kept].astype(np.float32), counts.indices[kept], starts), shape=counts.shape
+            (share.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape
         )
         often = expected_counts(Y, unknown, given)
-        return cls(shares, np.log(often + 1.0) - np.log(given.sum() + 1.0))
+        frequency = np.log(often + 1.0) - np.log(given.sum() + 1.0)
+        return cls(kept_entries(shares, kept), frequency)
 
-    def numbers(self, candidates: Candidates, margins: Floats, log_odds: Floats) -> Array:
-        """Return the inputs of the final log-odds, for every pair of a row and a candidate.
+    def inputs(self, candidates: Candidates, margins: Floats, log_odds: Floats) -> Array:
+        """Return the eight inputs of the final log-odds, for every pair of a row and a candidate.
 
-        Second and first look, frequency, support, weakest need, mean of the company, any need, and
+        Margin, prior, frequency, support, weakest need, mean of co-occurring labels, any need, and
         the strongest candidate of the row.
         """
         found = np.empty((candidates.labels.size, 8))
@@ -101,20 +98,24 @@ class Company:
             starts = candidates.starts[first : last + 1]
             pairs = slice(starts[0], starts[-1])
             row = np.repeat(np.arange(last - first), np.diff(starts))
-            found[pairs, 3:7] = self._said(row, candidates.labels[pairs], p[pairs], last - first)
+            found[pairs, 3:7] = self._row_inputs(
+                row, candidates.labels[pairs], p[pairs], last - first
+            )
             first = last
         found[:, 7] = _log_odds(_strongest(p, candidates.starts))
         return found
 
     def alone(self, margins: Floats) -> Array:
-        """Return the last five inputs of candidates that come with no other in their row."""
+        """Return the last five inputs of candidates without co-occurring ones in their row."""
         found = np.zeros((margins.size, 5))
         found[:, 0] = _log_odds(np.zeros(1))[0]
         found[:, 1] = found[:, 4] = _log_odds(expit(np.asarray(margins, dtype=np.float64)))
         return found
 
-    def who(self, candidates: Candidates, margins: Floats, pair: int) -> tuple[int, int]:
-        """The labels that support a candidate most and that it can do without least; -1: none."""
+    def strongest_labels(
+        self, candidates: Candidates, margins: Floats, pair: int
+    ) -> tuple[int, int]:
+        """Return the label that supports a candidate most, and the weakest it needs; -1: none."""
         row = int(np.searchsorted(candidates.starts, pair, side="right")) - 1
         beside = np.arange(candidates.starts[row], candidates.starts[row + 1])
         labels, p = candidates.labels[beside], expit(margins[beside].astype(np.float64))
@@ -125,7 +126,7 @@ class Company:
         need = int(labels[needed][p[needed].argmin()]) if needed.any() else -1
         return support, need
 
-    def _said(self, row: Places, labels: Places, p: Array, n_rows: int) -> Array:
+    def _row_inputs(self, row: Places, labels: Places, p: Array, n_rows: int) -> Array:
         n_labels, others, shares = self.shares.shape[1], self.shares.indices, self.shares.data
         place = row * np.int64(n_labels)
         pair, entry = _entries(self.shares.indptr, labels)
@@ -154,23 +155,23 @@ class Company:
 
 
 @dataclass(frozen=True)
-class ThirdLook:
-    """The final log-odds of a candidate, from its own and those of the row's other candidates."""
+class CooccurrenceReranking:
+    """Final log-odds of a candidate as a function of its inputs."""
 
-    corners: tuple[Array, ...]  # of each number but any need, which is 0 or 1
+    corners: tuple[Array, ...]  # of each input but any need, which is 0 or 1
     coefficients: Array
     intercept: float
 
     @classmethod
     def learn(
         cls,
-        numbers: Array,
+        inputs: Array,
         present: NDArray[np.bool_],
         weights: Array,
         rng: np.random.RandomState,
-    ) -> ThirdLook:
-        """``numbers`` are of rows that all looks before had not seen."""
-        corners = tuple(_corners(numbers[:, k], present) for k in _BY_CORNERS)
+    ) -> CooccurrenceReranking:
+        """Fit to inputs of rows that all earlier stages had not seen."""
+        corners = tuple(_corners(inputs[:, k], present) for k in _BY_CORNERS)
         blank = cls(corners, np.zeros(0), 0.0)
         pairs, absent = np.arange(present.size), np.flatnonzero(~present)
         if absent.size > _ABSENT:
@@ -179,53 +180,46 @@ class ThirdLook:
             weights = np.where(present, weights, weights * (absent.size / _ABSENT))
         y = present[pairs]
         if not y.any() or y.all():
-            return cls(corners, np.eye(blank.columns(numbers[:0]).shape[1])[0], 0.0)
+            return cls(corners, np.eye(blank.columns(inputs[:0]).shape[1])[0], 0.0)
         model = LogisticRegression(C=_C, solver="newton-cholesky")
-        model.fit(blank.columns(numbers[pairs]), y, sample_weight=weights[pairs])
+        model.fit(blank.columns(inputs[pairs]), y, sample_weight=weights[pairs])
         return cls(corners, np.array(model.coef_[0]), float(model.intercept_[0]))
 
-    def columns(self, numbers: Array) -> Array:
-        """Return the inputs of the regression; both looks count beyond the outermost corners."""
+    def columns(self, inputs: Array) -> Array:
+        """Return the columns of the regression; margin and prior count beyond the last corners."""
         parts = [
-            hats_of(numbers[:, k], corners)[:, 1:]
+            hats_of(inputs[:, k], corners)[:, 1:]
             for k, corners in zip(_BY_CORNERS, self.corners, strict=True)
         ]
-        return np.column_stack([numbers[:, _STRAIGHT], *parts])
+        return np.column_stack([inputs[:, _STRAIGHT], *parts])
 
-    def scores(self, numbers: Array) -> NDArray[np.float32]:
+    def scores(self, inputs: Array) -> NDArray[np.float32]:
         """Return the log-odds of every candidate: ``columns @ coefficients + intercept``."""
         straight, heights = self._heights
-        total = numbers[:, _STRAIGHT] @ straight + self.intercept
+        total = inputs[:, _STRAIGHT] @ straight + self.intercept
         for k, corners, height in zip(_BY_CORNERS, self.corners, heights, strict=True):
-            total += np.interp(numbers[:, k], corners, np.append(0.0, height))
+            total += np.interp(inputs[:, k], corners, np.append(0.0, height))
         return total.astype(np.float32)
 
-    def said_by(self, number: int, values: Array) -> Array:
-        """Return what one of the numbers adds to the score, without the intercept."""
+    def term(self, k: int, values: Array) -> Array:
+        """Return what values of input ``k`` add to the score, without the intercept."""
         straight, heights = self._heights
-        if number == _STRAIGHT[-1]:
+        if k == _STRAIGHT[-1]:
             return straight[2] * values
-        place = _BY_CORNERS.index(number)
-        if place >= len(self.corners):
-            return np.zeros_like(values)
-        said = np.interp(values, self.corners[place], np.append(0.0, heights[place]))
-        return said + straight[number] * values if number < 2 else said
+        place = _BY_CORNERS.index(k)
+        found = np.interp(values, self.corners[place], np.append(0.0, heights[place]))
+        return found + straight[k] * values if k < 2 else found
 
     @property
     def _heights(self) -> tuple[Array, list[Array]]:
-        """Slopes of both looks and of any need; heights at the corners of the other numbers."""
+        """Slopes of margin, prior and any need; heights at the corners of the other inputs."""
         ends = 3 + np.cumsum([0, *(corners.size - 1 for corners in self.corners)])
         straight, *heights = np.split(self.coefficients, ends[:-1])
         return straight, heights
 
 
 def _corners(values: Array, present: NDArray[np.bool_]) -> Array:
-    """Increasing corners, two at least."""
-    if not values.size:
-        return np.array([0.0, 1.0])
-    inner = np.quantile(values[present], _PRESENT_CORNERS) if present.any() else np.zeros(0)
-    corners = np.unique(np.concatenate([np.quantile(values, _ALL_CORNERS), inner]))
-    return corners if corners.size > 1 else np.array([corners[0], corners[0] + 1.0])
+    return corners_of(values, _ALL_CORNERS, values[present], _PRESENT_CORNERS)
 
 
 def _strongest(p: Array, starts: Places) -> Array:
@@ -240,7 +234,7 @@ def _strongest(p: Array, starts: Places) -> Array:
 
 
 def _entries(starts: Places, rows: Places) -> tuple[Places, Places]:
-    """The stored entries of some rows, one row after the other, and whose they are."""
+    """Return whose they are, and which: the stored entries of some rows, row after row."""
     lengths = np.diff(starts)[rows]
     whose = np.repeat(np.arange(rows.size), lengths)
     ends = np.cumsum(lengths)

@@ -1,14 +1,14 @@
-"""A sparse logistic regression for each label, on the rows that it is a candidate of.
+"""Label re-ranking: a sparse logistic regression for each label.
 
-Its features are those of the row and the probabilities that the first look gave the row's most
-likely labels: what is known of other labels counts for this one, with weights that are learnt. The
-first look's log-odds enter as an offset, at half their size since the words that they rest on are
-looked at again. A label with a few rows only has small weights, and stays near the first look.
+A regression is learnt from the rows whose candidate the label is. Its features are those of the row
+and the prior probabilities of the row's likely labels. The prior log-odds enter as an offset, at
+half their size since the features that they rest on are used again. A label with a few rows only
+has small weights, and stays near the prior.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,28 +16,34 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from compactlearn.linalg._many_logistic import Problems, Weights
+from compactlearn.linalg._many_logistic import Problems, ShareOut, Weights, margins_of, solve_many
 from compactlearn.shortlist._candidates import Candidates
+from compactlearn.shortlist._sparse import kept_entries, kept_starts
 
-OFFSET = 0.5  # of the first look's log-odds
+Rows = NDArray[np.integer[Any]]
+
+OFFSET = 0.5  # of the prior log-odds
 _BLOCK_SCORES = 1 << 22  # 16 MB of scores at a time
 _LIKELY = 0.05  # labels of at least this probability are features
-LABEL_C = 1.0  # the weight of the loss against the penalty of what labels say about each other
+_LABEL_C = 1.0  # the weight of the loss against the penalty of likely labels' weights
+_CS = (0.25, 1.0, 4.0, 16.0)
+_JUDGING_PAIRS = 200_000  # of the labels that choose the penalty
+_FEWEST_OUTSIDE = 5  # rows outside the fold that a label needs to be learnt from all rows
 
 
 def with_likely_labels(
     X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[np.float32], C: float
 ) -> scipy.sparse.csr_array:
-    """Rows of unit length, and beside them what the first look takes for likely.
+    """Return rows with the prior probabilities of likely labels as further columns.
 
     ``C`` weighs the loss against the penalty of a row's own features; the others are scaled so that
     theirs is always the same.
     """
     p = expit(log_odds)
     kept = p >= _LIKELY
-    starts = np.concatenate([[0], np.cumsum(kept)])[candidates.starts]
     shape = (candidates.n_rows, candidates.n_labels)
-    values = (np.sqrt(LABEL_C / C) * p[kept]).astype(X.dtype)
+    values = (np.sqrt(_LABEL_C / C) * p[kept]).astype(X.dtype)
+    starts = kept_starts(candidates.starts, kept)
     likely = scipy.sparse.csr_array((values, candidates.labels[kept], starts), shape=shape)
     return scipy.sparse.csr_array(scipy.sparse.hstack([X, likely], format="csr"))
 
@@ -45,34 +51,34 @@ def with_likely_labels(
 def problems_of(
     candidates: Candidates, present: NDArray[np.bool_], log_odds: NDArray[np.float32]
 ) -> Problems:
-    """One problem for each label: the rows that it is a candidate of."""
+    """Return one problem for each label: the rows whose candidate it is."""
     order = np.argsort(candidates.labels, kind="stable")
     starts = np.searchsorted(candidates.labels[order], np.arange(candidates.n_labels + 1))
     return Problems(starts, candidates.rows[order], present[order], OFFSET * log_odds[order])
 
 
 @dataclass(frozen=True)
-class SecondLook:
-    """Weights of every label."""
+class LabelReranking:
+    """Weights of all labels."""
 
     columns: scipy.sparse.csr_array  # (n_features + n_labels, n_labels) weights
     intercepts: NDArray[np.float32]
+    C: float
 
     @classmethod
-    def of(cls, weights: Weights, smallest: float = 0.0) -> SecondLook:
+    def of(cls, weights: Weights, C: float, smallest: float = 0.0) -> LabelReranking:
         """Keep the weights above ``smallest`` in size, by feature."""
         W = weights.coefficients
-        kept = np.abs(W.data) > smallest
-        starts = np.concatenate([[0], np.cumsum(kept)])[W.indptr]
-        pruned = scipy.sparse.csr_array(
-            (W.data[kept].astype(np.float32), W.indices[kept], starts), shape=W.shape
-        )
-        return cls(pruned.T.tocsr(), weights.intercepts.astype(np.float32))
+        pruned = kept_entries(W, np.abs(W.data) > smallest).astype(np.float32)
+        return cls(pruned.T.tocsr(), weights.intercepts.astype(np.float32), C)
 
     def margins(
         self, X: scipy.sparse.csr_array, candidates: Candidates, log_odds: NDArray[Any]
     ) -> NDArray[np.float32]:
-        """w'x + b + half the first look's log-odds, of every candidate."""
+        """Return ``w'x + b`` plus half the prior log-odds of every candidate.
+
+        X is the result of :func:`with_likely_labels`.
+        """
         found = np.empty(candidates.labels.size, dtype=np.float32)
         step = max(1, _BLOCK_SCORES // max(1, candidates.n_labels))
         for first in range(0, candidates.n_rows, step):
@@ -85,3 +91,93 @@ class SecondLook:
             product = (part @ self.columns).toarray()
             found[pairs] = product[row, labels] + self.intercepts[labels]
         return found + np.float32(OFFSET) * log_odds
+
+
+@dataclass(frozen=True)
+class LabelProblems:
+    """The regressions of all labels, for any penalty and on any of the rows."""
+
+    rows: scipy.sparse.csr_array
+    weights: NDArray[np.float64] | None  # of the rows
+    candidates: Candidates
+    log_odds: NDArray[np.float32]  # of the candidates, by the prior
+    problems: Problems
+    n_threads: int
+    share_out: ShareOut | None = None  # to whom, where it is not threads of this process
+
+    def solve(self, C: float, outside: NDArray[np.bool_]) -> Weights:
+        """Return the weights of all labels, learnt from the rows outside a fold.
+
+        A label without any row there has no weights. Its margins differ from their offsets by as
+        much as those of the labels with the fewest rows do on average.
+        """
+        problems = self.problems.among(outside)
+        found = self._solve(problems, C)
+        count = self._rows_with_label(outside)
+        if count.all() or not count.any():
+            return found
+        rare = np.flatnonzero(count == count[count > 0].min())
+        pairs = problems.chosen(rare)
+        change = margins_of(self._features(C), pairs, found.chosen(rare)) - pairs.offsets
+        return replace(found, intercepts=np.where(count == 0, change.mean(), found.intercepts))
+
+    def refine(self, C: float, outside: NDArray[np.bool_], start: Weights) -> Weights:
+        """Return ``start``, with the weights of frequent labels learnt from all rows.
+
+        Candidates come from the rows outside the fold. A label with few rows there is a candidate
+        of few rows or none, so that most of its pairs are the fold's own positive rows: weights
+        learnt from these find the label everywhere.
+        """
+        chosen = np.flatnonzero(self._rows_with_label(outside) >= _FEWEST_OUTSIDE)
+        found = self._solve(self.problems.chosen(chosen), C, start.chosen(chosen))
+        return start.replaced(chosen, found)
+
+    def best_C(self, inside: NDArray[np.bool_], rng: np.random.RandomState) -> float:
+        """Return the penalty under which the other rows explain the rows of a fold best.
+
+        Some of the labels decide. Penalties are tried from the largest on, until one explains less
+        than the last, and then the two on either side of the best.
+        """
+        problems = self.problems.chosen(self._some_labels(rng))
+        learnt, judged = problems.among(~inside), problems.among(inside)
+        sign = np.where(judged.positive, -1.0, 1.0)
+        weights = np.ones(judged.rows.size) if self.weights is None else self.weights[judged.rows]
+
+        def loss(C: float) -> float:
+            margins = margins_of(self._features(C), judged, self._solve(learnt, C))
+            return float(weights @ np.logaddexp(0.0, sign * margins))
+
+        found = {_CS[0]: loss(_CS[0])}
+        for C in _CS[1:]:
+            found[C] = loss(C)
+            if found[C] > min(found.values()):
+                break
+        best = min(found, key=found.__getitem__)
+        found |= {C: loss(C) for C in (best / 2, best * 2)}
+        return min(found, key=found.__getitem__)
+
+    def _features(self, C: float) -> scipy.sparse.csr_array:
+        return with_likely_labels(self.rows, self.candidates, self.log_odds, C)
+
+    def _rows_with_label(self, outside: NDArray[np.bool_]) -> Rows:
+        """Return (n_labels,) the number of rows outside a fold that have each label."""
+        there = self.problems.positive & outside[self.problems.rows]
+        return np.diff(np.concatenate([[0], np.cumsum(there)])[self.problems.starts])
+
+    def _some_labels(self, rng: np.random.RandomState) -> Rows:
+        """Return labels that are enough to choose a number which all labels share."""
+        order = rng.permutation(self.problems.count)
+        pairs = np.cumsum(np.diff(self.problems.starts)[order])
+        return np.sort(order[: max(1, int(np.searchsorted(pairs, _JUDGING_PAIRS)))])
+
+    def _solve(self, problems: Problems, C: float, start: Weights | None = None) -> Weights:
+        return solve_many(
+            self._features(C),
+            problems,
+            C,
+            row_weights=self.weights,
+            start=start,
+            positive_only=True,
+            n_threads=self.n_threads,
+            share_out=self.share_out,
+        )

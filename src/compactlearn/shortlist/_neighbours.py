@@ -1,13 +1,12 @@
-"""Labels of the most similar training rows, by sparse products.
+"""Votes of the most similar training rows, by sparse products.
 
-The similarity of two rows is the product of their unit lengths: rows that share no feature are not
-similar at all, and are never met. A feature that very many rows have costs the square of their
-number and tells little about similarity. The most frequent features are left out, as many as it
-takes to keep the work within bounds.
+The similarity of two rows is the product of their unit lengths. A feature that very many rows have
+costs the square of their number and shows little similarity: the most frequent features are left
+out, as many as it takes to keep the work within bounds.
 
 A neighbour that does not know a label has no vote on it: the others' votes are then shares of what
-those have who know it. One that knows it, of mean weight and without it, is taken for granted, so
-that a label of which one neighbour alone is known is not certain.
+those have who know it, and of one more of mean weight without the label, so that a label of which
+one neighbour alone is known is not certain.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._deadline import watched
-from compactlearn.shortlist._known import at_places
+from compactlearn.shortlist._sparse import kept_entries, values_at
 
 # Multiply-adds of all rows against all rows: so many for each row, or so many altogether. On
 # wordnet all features together take 56,000 a row and find one label in a hundred more.
@@ -41,7 +40,7 @@ class Neighbours:
     count: int  # how many neighbours vote
     weights: NDArray[np.float32] | None = None  # how often each of them does; None: once
     unknown: scipy.sparse.csr_array | None = None  # a one for each label that a row does not know
-    rows: NDArray[np.int32] | None = None  # their numbers in fit; None in files of older versions
+    rows: NDArray[np.int32] | None = None  # their numbers in fit
 
     @classmethod
     def of(
@@ -51,27 +50,20 @@ class Neighbours:
         count: int,
         weights: NDArray[np.floating[Any]] | None = None,
         unknown: Any = None,
+        rows: NDArray[np.int32] | None = None,
     ) -> Neighbours:
-        """``X`` has rows of unit length."""
+        """Arrange rows of unit length."""
         frequency = np.bincount(X.indices, minlength=X.shape[1]).astype(np.float64)
         order = np.argsort(frequency, kind="stable")
         work = np.cumsum(frequency[order] ** 2)
         kept = np.zeros(X.shape[1], dtype=bool)
         kept[order[work <= max(_WORK_PER_ROW * X.shape[0], _WORK_AT_LEAST)]] = True
         columns = scipy.sparse.csr_array(X.T, dtype=np.float32)
-        lengths = np.where(kept, np.diff(columns.indptr), 0)
-        stored = np.repeat(kept, np.diff(columns.indptr))
-        columns = scipy.sparse.csr_array(
-            (
-                columns.data[stored],
-                columns.indices[stored],
-                np.concatenate([[0], np.cumsum(lengths)]),
-            ),
-            shape=columns.shape,
-        )
+        columns = kept_entries(columns, np.repeat(kept, np.diff(columns.indptr)))
         own = None if weights is None else (weights / weights.max()).astype(np.float32)
         marks = None if unknown is None else scipy.sparse.csr_array(unknown, dtype=np.float32)
-        return cls(columns, scipy.sparse.csr_array(labels, dtype=np.float32), count, own, marks)
+        labels = scipy.sparse.csr_array(labels, dtype=np.float32)
+        return cls(columns, labels, count, own, marks, rows)
 
     def votes(
         self,
@@ -117,13 +109,11 @@ class Neighbours:
     def voters(
         self, X: scipy.sparse.csr_array, labels: NDArray[np.integer[Any]], k: int
     ) -> list[list[tuple[int, float]]]:
-        """Training rows that vote for a label of each row, and their shares of all its votes.
+        """Return training rows that vote for a label of each row, and their shares of its votes.
 
-        The k largest shares, largest first; of equal shares the lowest row number first. None where
-        the numbers of the training rows are not known.
+        The k largest shares, largest first; of equal shares the lowest row number first.
         """
-        if self.rows is None:
-            return [[] for _ in labels]
+        assert self.rows is not None
         nearest, total = self._nearest(X)
         found = []
         for i, label in enumerate(labels):
@@ -162,14 +152,14 @@ class Neighbours:
         if self.unknown is not None:
             votes.sort_indices()
             one = total / np.maximum(np.diff(nearest.indptr), 1)
-            silent = at_places(nearest @ self.unknown, votes)
+            silent = values_at(nearest @ self.unknown, votes)
             all_and_one = np.repeat(total + one, counts)
             votes.data *= (all_and_one / (all_and_one - silent)).astype(np.float32)
         return votes
 
 
 def _largest(matrix: scipy.sparse.csr_array, size: int) -> scipy.sparse.csr_array:
-    """The largest ``size`` entries of each row that are above 0; the others are dropped."""
+    """Return the largest ``size`` entries of each row that are above 0."""
     kept = matrix.data > 0
     lengths = np.diff(matrix.indptr)
     for row in np.flatnonzero(lengths > size):
@@ -183,7 +173,4 @@ def _largest(matrix: scipy.sparse.csr_array, size: int) -> scipy.sparse.csr_arra
                 equal = equal[np.argsort(matrix.indices[first:last][equal], kind="stable")]
             above[equal[: size - np.count_nonzero(above)]] = True
             kept[first:last] = above
-    starts = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
-    return scipy.sparse.csr_array(
-        (matrix.data[kept], matrix.indices[kept], starts), shape=matrix.shape
-    )
+    return kept_entries(matrix, kept)

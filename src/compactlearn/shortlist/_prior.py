@@ -1,11 +1,10 @@
-"""One log-odds from what retriever and neighbours say of a candidate.
+"""Candidate prior: log-odds of a candidate from the retriever's score and the neighbours' votes.
 
-Retrievers have scores in units of their own: shares, log-odds, distances. So the log-odds are a
-piecewise linear function of the score, with corners where the labels that are present have their
-scores, and one of the votes; how frequent a label is counts too. A share of 0.02 is nothing for a
-label of every tenth row and a lot for one of every thousandth: a third function is of the score as
-the label's own candidates have it, about their mean and in units of their deviation. A logistic
-regression of some dozens of numbers, the same for all labels.
+Retrievers have scores in units of their own: shares, log-odds, distances. So the log-odds are
+piecewise linear functions of the score and of the votes, and depend on the label's frequency. A
+score of 0.02 is low for a label of every tenth row and high for one of every thousandth: a third
+function is of the score about the mean of the label's own candidates, in units of their deviation.
+All coefficients are those of one logistic regression, the same for all labels.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from compactlearn.shortlist._candidates import Candidates
+from compactlearn.shortlist._piecewise import corners_of, hats_of
 
 Array = NDArray[np.float64]
 
@@ -28,8 +28,8 @@ _PRIOR = 10.0  # candidates that a label's mean and deviation borrow from all la
 
 
 @dataclass(frozen=True)
-class FirstLook:
-    """How a candidate's log-odds follow from its score, its votes and its label's frequency."""
+class CandidatePrior:
+    """Log-odds of a candidate as a function of score, votes and the label's frequency."""
 
     score_corners: Array
     vote_corners: Array
@@ -48,11 +48,11 @@ class FirstLook:
         counts: Array,
         rng: np.random.RandomState,
         weights: Array | None = None,
-    ) -> FirstLook:
-        """``candidates`` are those of rows that the retriever had not seen."""
+    ) -> CandidatePrior:
+        """Fit to candidates of rows that the retriever had not seen."""
         named = ~np.isnan(candidates.retrieved)
         scores, labels = candidates.retrieved[named], candidates.labels[named]
-        centres, scales = _habits(scores, labels, candidates.n_labels)
+        centres, scales = _label_units(scores, labels, candidates.n_labels)
         own = (scores - centres[labels]) / scales[labels]
         blank = cls(
             _corners(scores, scores[present[named]]),
@@ -83,14 +83,14 @@ class FirstLook:
         )
 
     def columns(self, candidates: Candidates, pairs: NDArray[np.integer[Any]]) -> Array:
-        """What the regression looks at."""
+        """Return the columns of the regression."""
         given = self._given(candidates, pairs)
         hats = [hats_of(values, corners) * there[:, None] for values, corners, there in given]
         levels = [part @ np.linspace(0.0, 1.0, part.shape[1]) for part in hats]
         return np.column_stack([*hats, *self._crossed(candidates.labels[pairs], *levels)])
 
     def log_odds(self, candidates: Candidates) -> NDArray[np.float32]:
-        """Of every pair: ``columns @ coefficients + intercept``, and no columns are made."""
+        """Return ``columns @ coefficients + intercept`` of every pair, without the columns."""
         found = np.empty(candidates.labels.size, dtype=np.float32)
         *heights, crossed = self._heights
         for start in range(0, found.size, _PAIRS):
@@ -109,11 +109,10 @@ class FirstLook:
         return found
 
     def parts(self, candidates: Candidates, pairs: Any) -> tuple[Array, Array, Array]:
-        """Log-odds of some pairs as a sum: what is said of the label, by retriever, by neighbours.
+        """Return the log-odds of some pairs as a sum: base, by the retriever, by the neighbours.
 
-        The first is what would be said if the retriever had for the label the mean of its scores
-        and no neighbour voted. Where retriever and neighbours are multiplied with each other, each
-        gets the mean of what it adds before and after the other (Shapley 1953).
+        The base is the value at the mean score of the label and without votes. Of products of both
+        each gets the mean of what it adds before and after the other (Shapley 1953).
         """
         labels = candidates.labels[pairs]
         f, usual = self.frequency[labels], self.centres[labels]
@@ -131,7 +130,7 @@ class FirstLook:
         )
 
     def _retrieved(self, score: Any, labels: Any, named: Any) -> tuple[Array, Array]:
-        """What a retriever's score says by itself, and how high it is, from 0 to 1."""
+        """Return what a retriever's score adds by itself, and its level, from 0 to 1."""
         f, (by_score, _, by_own, crossed) = self.frequency[labels], self._heights
         own = (score - self.centres[labels]) / self.scales[labels]
         total, levels = np.zeros(labels.size), []
@@ -167,10 +166,10 @@ class FirstLook:
         return [f, f * level, f * own, f * votes, level * votes]
 
 
-def _habits(
+def _label_units(
     scores: NDArray[np.float32], labels: NDArray[np.integer[Any]], n_labels: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Mean and deviation of each label's scores; with few of them nearer to those of all."""
+    """Return mean and deviation of each label's scores; with few, nearer to those of all."""
     if not scores.size:
         return np.zeros(n_labels, dtype=np.float32), np.ones(n_labels, dtype=np.float32)
     count = np.bincount(labels, minlength=n_labels) + _PRIOR
@@ -183,28 +182,4 @@ def _habits(
 
 
 def _corners(values: NDArray[np.floating], present: NDArray[np.floating]) -> Array:
-    """Increasing corners that span all values; two at least."""
-    if not values.size:
-        return np.array([0.0, 1.0])
-    inner = np.quantile(present, _CORNERS) if present.size else np.zeros(0)
-    ends = float(values.min()), float(values.max())
-    corners = np.unique(np.concatenate([ends, inner]).astype(np.float64))
-    return corners if corners.size > 1 else np.array([corners[0], corners[0] + 1.0])
-
-
-def hats_of(values: NDArray[np.floating], corners: Array) -> Array:
-    """Weights of the corners that a value lies between; values beyond the ends count as the ends.
-
-    >>> hats_of(np.array([0.0, 0.25, 3.0]), np.array([0.0, 1.0, 2.0]))
-    array([[1.  , 0.  , 0.  ],
-           [0.75, 0.25, 0.  ],
-           [0.  , 0.  , 1.  ]])
-    """
-    x = np.clip(values.astype(np.float64), corners[0], corners[-1])
-    left = np.clip(np.searchsorted(corners, x, side="right") - 1, 0, corners.size - 2)
-    part = (x - corners[left]) / (corners[left + 1] - corners[left])
-    hats = np.zeros((x.size, corners.size))
-    row = np.arange(x.size)
-    hats[row, left] = 1.0 - part
-    hats[row, left + 1] = part
-    return hats
+    return corners_of(values, (0.0, 1.0), present, _CORNERS)

@@ -1,0 +1,237 @@
+"""Candidate generation: the best labels by a retriever, and the labels of similar rows."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from compactlearn.compact._cmll import CMLLClassifier
+from compactlearn.compact._unit_rows import UnitRows, require_single_precision
+from compactlearn.linalg._unseen_features import drop_unseen_features
+from compactlearn.shortlist._candidates import Candidates
+from compactlearn.shortlist._neighbours import Neighbours
+from compactlearn.shortlist._training import Rows, TrainingRows
+
+# All labels are candidates as long as rows times labels are no more than these pairs; beyond that
+# a row has at least so many candidates, or so many for each label that a row has on average.
+_PAIRS = 4_000_000
+_CANDIDATES = 64
+_PER_PRESENT_LABEL = 10
+# The retriever compresses where rows times labels are more than these numbers; then it has as many
+# codes as make so many numbers for all training rows, within bounds.
+_CODES = 4_000_000
+_FEWEST_CODES, _MOST_CODES = 64, 500
+_RETRIEVER_FOLDS = 2
+
+
+def usual_codes(n_rows: int, n_labels: int) -> int:
+    """Return the number of codes of a retriever that compresses.
+
+    >>> usual_codes(24_000, 527), usual_codes(65_000, 8_821)
+    (166, 64)
+    """
+    codes = min(max(_CODES // n_rows, _FEWEST_CODES), _MOST_CODES, max(1, n_rows // 2))
+    return min(codes, n_labels)
+
+
+def usual_candidates(n_rows: int, n_labels: int, n_present: float) -> int:
+    """Return the number of candidates of a row where all rows have ``n_present`` labels together.
+
+    >>> usual_candidates(24_000, 527, 48_000), usual_candidates(65_000, 8_821, 325_000)
+    (166, 64)
+    """
+    average = int(np.ceil(_PER_PRESENT_LABEL * n_present / max(1, n_rows)))
+    return min(max(_CANDIDATES, average, _PAIRS // n_rows), n_labels)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Number of candidates of a row, in all and by source."""
+
+    n_candidates: int
+    retrieved: int
+    voted: int
+
+    @classmethod
+    def of(cls, asked: Any, n_neighbors: int, n_labels: int, usual: int) -> Sizes:
+        """Divide ``asked`` candidates, or ``usual`` ones for "auto", between both sources."""
+        n = usual if asked == "auto" else int(asked)
+        if n > n_labels:
+            raise ValueError(
+                f"n_candidates must be at most the number of labels, {n_labels}, and is {n}; pass "
+                "such a number, or 'auto'."
+            )
+        if n == n_labels or not n_neighbors:
+            return cls(n, n, n_labels)
+        retrieved = -(-n // 2)
+        return cls(n, retrieved, n - retrieved)
+
+
+@dataclass(frozen=True)
+class CandidateGenerator:
+    """A fitted retriever and the training rows that vote."""
+
+    retriever: Any  # None for a single label
+    neighbours: Neighbours | None
+    sizes: Sizes
+    unit_rows: bool
+
+    def candidates(self, X: Any, rows: scipy.sparse.csr_array, n_labels: int) -> Candidates:
+        """Return the candidates of checked rows; ``rows`` are these after :func:`sparse_rows`."""
+        votes = None
+        if self.neighbours is not None:
+            votes = self.neighbours.votes(rows, self.sizes.voted)
+        if self.retriever is None:
+            shape = (X.shape[0], n_labels)
+            named = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.float32)
+        else:
+            named = self.retriever.predict_topk(X, self.sizes.retrieved)
+        return Candidates.of(named, votes, n_labels)
+
+
+@dataclass(frozen=True)
+class GeneratorSettings:
+    """Parameters of candidate generation."""
+
+    retriever: Any  # a template, or None for the usual one
+    n_neighbors: int
+    unit_rows: bool
+    sizes: Sizes
+    n_threads: int
+
+    def fit(
+        self, data: TrainingRows, rows: scipy.sparse.csr_array, rng: np.random.RandomState
+    ) -> CandidateGenerator:
+        """Fit retriever and neighbours to all rows."""
+        retriever = self._new_retriever(data.Y.shape, rng)
+        if retriever is not None:
+            retriever = self._fitted(retriever, data)
+        neighbours = self._neighbours(data, rows) if self.n_neighbors else None
+        return CandidateGenerator(retriever, neighbours, self.sizes, self.unit_rows)
+
+    def out_of_fold(
+        self,
+        data: TrainingRows,
+        learning: TrainingRows,
+        rows: scipy.sparse.csr_array,
+        split: tuple[Rows, Rows],
+        rng: np.random.RandomState,
+    ) -> Candidates:
+        """Return candidates of all rows by models that have seen neither the row nor the fold.
+
+        ``learning`` are the rows outside the fold, ``split`` the positions of these and the others.
+
+        A row inside the fold has its labels in nothing that other rows start from. If it had, the
+        regressions would make up for what the others lack, and the row would look worse than a new
+        one does.
+        """
+        (known, new), n_labels = split, data.Y.shape[1]
+        retriever = self._new_retriever((known.size, n_labels), rng)
+        fold = spread(learning.groups, _RETRIEVER_FOLDS, rng)
+        parts = [(known[fold != k], np.flatnonzero(fold == k)) for k in range(_RETRIEVER_FOLDS)]
+        parts.append((known, np.arange(known.size, known.size + new.size)))
+        order = np.concatenate([known, new])
+        named = np.empty((order.size, self.sizes.retrieved), dtype=np.int32)
+        scores = np.zeros(named.shape, dtype=np.float32)
+        for learnt, places in parts:
+            if retriever is None:
+                named[places] = np.arange(n_labels)
+            elif places.size:
+                model = self._fitted(clone(retriever), data.subset(learnt))
+                unseen = drop_unseen_features(data.X[learnt], data.X[order[places]])
+                named[places], scores[places] = self._retrieved(model, unseen)
+        votes = None
+        if self.n_neighbors:
+            neighbours = self._neighbours(learning, rows[known])
+            own = neighbours.votes(
+                rows[known], self.sizes.voted, groups=learning.groups, n_threads=self.n_threads
+            )
+            others = neighbours.votes(rows[new], self.sizes.voted)
+            votes = scipy.sparse.csr_array(scipy.sparse.vstack([own, others], format="csr"))
+        return Candidates.of((named, scores), votes, n_labels).of_rows(np.argsort(order))
+
+    def _new_retriever(self, shape: tuple[int, ...], rng: np.random.RandomState) -> Any:
+        """Return the retriever, not fitted; None where there is nothing to be retrieved."""
+        n_rows, n_labels = shape
+        if n_labels < 2:
+            return None
+        if self.retriever is None:
+            compact = n_rows * n_labels > _CODES
+            return CMLLClassifier(
+                "auto" if compact else None,
+                usual_codes(n_rows, n_labels) if compact else None,
+                alpha="auto",
+                feature_map=UnitRows() if self.unit_rows else None,
+                threshold=0.5,
+                solver="randomized" if compact else "auto",
+            )
+        retriever = clone(self.retriever)
+        if retriever.get_params().get("random_state", "") is None:
+            retriever.set_params(random_state=int(rng.randint(2**31 - 1)))
+        return retriever
+
+    def _fitted(self, retriever: Any, data: TrainingRows) -> Any:
+        """Fit a retriever; the usual one needs no more than seven digits."""
+        fitted = _fit(retriever, data)
+        return fitted.compress("float32") if self.retriever is None else fitted
+
+    def _retrieved(self, model: Any, X: Any) -> tuple[Rows, NDArray[np.floating[Any]]]:
+        """Return labels and scores by a retriever, as many parts at once as there are threads."""
+        parts = np.array_split(np.arange(X.shape[0]), min(self.n_threads, X.shape[0]))
+        if len(parts) == 1:
+            return model.predict_topk(X, self.sizes.retrieved)
+        with ThreadPoolExecutor(len(parts)) as pool:
+            found = list(
+                pool.map(lambda rows: model.predict_topk(X[rows], self.sizes.retrieved), parts)
+            )
+        labels, scores = zip(*found, strict=True)
+        return np.concatenate(labels), np.concatenate(scores)
+
+    def _neighbours(self, data: TrainingRows, rows: scipy.sparse.csr_array) -> Neighbours:
+        numbers = None if data.numbers is None else data.numbers.astype(np.int32)
+        return Neighbours.of(rows, data.Y, self.n_neighbors, data.weights, data.unknown, numbers)
+
+
+def sparse_rows(X: Any, *, unit: bool) -> scipy.sparse.csr_array:
+    """Return rows in single precision, divided by their lengths if ``unit``."""
+    rows = scipy.sparse.csr_array(X)
+    if unit:
+        rows = UnitRows().transform(rows)
+    else:
+        require_single_precision(rows)
+    return rows.astype(np.float32)
+
+
+def spread(groups: Rows, n_parts: int, rng: np.random.RandomState) -> Rows:
+    """Return the part of each row; groups stay together unless there are fewer than parts."""
+    n_groups = int(groups.max(initial=-1)) + 1
+    if n_groups < n_parts:
+        groups, n_groups = np.arange(groups.size), groups.size
+    return rng.permutation(np.arange(n_groups) % n_parts)[groups]
+
+
+def _fit(model: Any, data: TrainingRows) -> Any:
+    name, arguments = type(model).__name__, {}
+    if data.unknown is not None:
+        if not has_fit_parameter(model, "unknown"):
+            raise ValueError(
+                f"Some labels are unknown, and the retriever {name} takes no unknown labels; "
+                "fill them, drop their rows, or use another retriever."
+            )
+        arguments["unknown"] = data.unknown
+    if data.weights is not None:
+        if not has_fit_parameter(model, "sample_weight"):
+            raise ValueError(
+                f"Some rows count more or less than once, and the retriever {name} takes no "
+                "sample_weight; leave sample_weight and repeated rows out, or use another "
+                "retriever."
+            )
+        arguments["sample_weight"] = data.weights
+    return model.fit(data.X, data.Y, **arguments)

@@ -1,0 +1,121 @@
+"""The fitted stages of a shortlist, one after the other, and the scores that come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from compactlearn.compact._model_size import numbers_of
+from compactlearn.metrics._checks import row_blocks
+from compactlearn.shortlist._candidates import Candidates, with_base_candidates
+from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
+from compactlearn.shortlist._generation import CandidateGenerator, sparse_rows
+from compactlearn.shortlist._label_reranking import LabelReranking, with_likely_labels
+from compactlearn.shortlist._prior import CandidatePrior
+
+Array = NDArray[np.float64]
+
+BLOCK_ROWS = 1024  # scored at a time
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The candidates of some rows, and the results of all stages."""
+
+    candidates: Candidates
+    log_odds: NDArray[np.float32]  # by the prior
+    features: scipy.sparse.csr_array  # of the row, and probabilities of likely labels
+    margins: NDArray[np.float32]  # by label re-ranking
+    inputs: Array  # of co-occurrence re-ranking
+    scores: NDArray[np.float32]  # final log-odds
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Candidate generation, prior, label re-ranking and co-occurrence re-ranking."""
+
+    generator: CandidateGenerator
+    prior: CandidatePrior
+    labels: LabelReranking
+    cooccurrence: Cooccurrence
+    final: CooccurrenceReranking
+    base_scores: Array | None  # of a row without any feature; None: it is like any other
+
+    @property
+    def n_labels(self) -> int:
+        return self.prior.frequency.size
+
+    def rows(self, X: Any) -> scipy.sparse.csr_array:
+        """Return checked rows as the stages use them."""
+        return sparse_rows(X, unit=self.generator.unit_rows)
+
+    def rank(self, X: Any) -> Ranked:
+        """Return the candidates of checked rows with the results of all stages."""
+        rows = self.rows(X)
+        candidates = self.generator.candidates(X, rows, self.n_labels)
+        log_odds = self.prior.log_odds(candidates)
+        features = with_likely_labels(rows, candidates, log_odds, self.labels.C)
+        margins = self.labels.margins(features, candidates, log_odds)
+        inputs = self.cooccurrence.inputs(candidates, margins, log_odds)
+        scores = self.final.scores(inputs)
+        return Ranked(candidates, log_odds, features, margins, inputs, scores)
+
+    def scores(self, X: Any) -> scipy.sparse.csr_array:
+        """Return the scores of the candidates of checked rows, a few rows at a time."""
+        parts = []
+        for start in range(0, X.shape[0], BLOCK_ROWS):
+            block = X[start : start + BLOCK_ROWS] if X.shape[0] > BLOCK_ROWS else X
+            candidates, scores = self._scored(block)
+            parts.append(candidates.matrix(scores.astype(np.float64)))
+        if len(parts) == 1:
+            return parts[0]
+        empty = scipy.sparse.csr_array((0, self.n_labels))
+        return scipy.sparse.csr_array(scipy.sparse.vstack([empty, *parts], format="csr"))
+
+    def dense_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield scores of all labels; those that are no candidates come last, by frequency."""
+        behind = behind_candidates(self.prior.frequency)
+        for rows in row_blocks((X.shape[0], self.n_labels)):
+            candidates, scores = self._scored(X[rows])
+            lowest = np.full(candidates.n_rows, np.inf)
+            np.minimum.at(lowest, candidates.rows, scores)
+            dense = lowest[:, None] + behind
+            dense[candidates.rows, candidates.labels] = scores
+            yield rows, dense
+
+    def dense_scores(self, X: Any) -> Array:
+        """Return the scores of :meth:`dense_blocks` at once."""
+        scores = np.empty((X.shape[0], self.n_labels))
+        for rows, block in self.dense_blocks(X):
+            scores[rows] = block
+        return scores
+
+    def _scored(self, X: Any) -> tuple[Candidates, NDArray[np.float32]]:
+        found, n_candidates = self.rank(X), self.generator.sizes.n_candidates
+        return with_base_candidates(
+            found.candidates, found.scores, X, self.base_scores, n_candidates
+        )
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters that predicting needs, training rows that vote included."""
+        total = self.labels.columns.nnz + self.labels.intercepts.size + self.n_labels
+        if self.generator.retriever is not None:
+            total += numbers_of(self.generator.retriever)
+        near = self.generator.neighbours
+        if near is not None:
+            total += near.columns.nnz + near.labels.nnz
+            if near.unknown is not None:
+                total += near.unknown.nnz
+        return int(total)
+
+
+def behind_candidates(frequency: NDArray[Any]) -> Array:
+    """Return (n_labels,) what labels that are no candidates add to the lowest score of a row."""
+    order = np.argsort(np.argsort(frequency, kind="stable"))
+    return order / max(1, order.size) - 2.0
