@@ -61,11 +61,15 @@ _TABLE: dict[str, dict[str, str]] = {
     },
     "compactlearn.io._shortlists": {
         "ShortlistClassifier": "compactlearn.shortlist._classifier:ShortlistClassifier",
-        "ShortlistSizes": "compactlearn.shortlist._classifier:Sizes",
-        "FirstLook": "compactlearn.shortlist._prior:FirstLook",
-        "SecondLook": "compactlearn.shortlist._label_reranking:SecondLook",
-        "ThirdLook": "compactlearn.shortlist._cooccurrence_reranking:ThirdLook",
-        "Company": "compactlearn.shortlist._cooccurrence_reranking:Company",
+        "ShortlistStages": "compactlearn.shortlist._stages:Stages",
+        "ShortlistSizes": "compactlearn.shortlist._generation:Sizes",
+        "CandidateGenerator": "compactlearn.shortlist._generation:CandidateGenerator",
+        "CandidatePrior": "compactlearn.shortlist._prior:CandidatePrior",
+        "LabelReranking": "compactlearn.shortlist._label_reranking:LabelReranking",
+        "Cooccurrence": "compactlearn.shortlist._cooccurrence_reranking:Cooccurrence",
+        "CooccurrenceReranking": (
+            "compactlearn.shortlist._cooccurrence_reranking:CooccurrenceReranking"
+        ),
         "Neighbours": "compactlearn.shortlist._neighbours:Neighbours",
         "UnitRows": "compactlearn.compact._unit_rows:UnitRows",
     },
