@@ -14,12 +14,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from compactlearn.core._params import Choice, Constraint, Flag, Real
-from compactlearn.embeddings._base import Embedded, Plan, Traits, shared_ridge
+from compactlearn.core._params import Choice, Constraint, Real
+from compactlearn.embeddings._base import Plan, Traits, shared_ridge
 from compactlearn.embeddings._components import COUNTS
-from compactlearn.embeddings._encoders import ROUTES, Encoder, Problem, uncentred_offset
+from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._ridge import HATS
 
 
 class CPLST(Encoder):
@@ -36,13 +35,10 @@ class CPLST(Encoder):
     ridge : float or "shared", default="shared"
         Penalty in the hat matrix. "shared" is the ``alpha`` of the classifier around it, as in the
         public code, and 1.0 when the embedding is fitted by itself.
-    hat : {"intercept", "centred", "raw", "penalised"}, default="intercept"
-        Which hat matrix, see Notes.
-    center : bool, default=True
-        Whether labels are centred first; then the decoder adds their mean back.
     offset : {"mean", "none"}, default="mean"
-        For ``center=False``: "mean" adds to the scores what the decoded codes lack of the labels'
-        mean, "none" adds nothing. Both are the same for m = M.
+        "mean" centres labels and features, and the decoder adds the labels' mean back. "none" is
+        for comparison with programs that have no constant anywhere: nothing is centred, nothing is
+        added.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
         How the data are held; the answer is the same.
 
@@ -53,7 +49,7 @@ class CPLST(Encoder):
     offset_ : ndarray of shape (n_labels,)
         The labels' mean.
     eigenvalues_ : ndarray of shape (n_label_components_,)
-        Leading eigenvalues of Yc' Hat Yc, or of Y' Hat Y.
+        Leading eigenvalues of Yc' Hat Yc.
     ridge_ : float
         The penalty that was used.
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
@@ -65,12 +61,9 @@ solver_, n_features_in_, feature_names_in_
 
     Notes
     -----
-    Public programs disagree on the hat matrix. "intercept" and "centred" take the centred
-    features; as the centred labels are orthogonal to a constant both are the one of ridge with a
-    free intercept, which the learner here is. "raw" takes the features as they are, like the
-    authors' code (mlc_lsdr), whose regression nevertheless has an intercept; "penalised" adds a
-    column of ones and penalises it, like MLC_toolbox. Public defaults for the penalty are 0.1 and
-    10.
+    The hat matrix is that of ridge with a free intercept, which the learner here is. Public
+    programs take the features as they are, although their regression has an intercept (the
+    authors' mlc_lsdr), or penalise a column of ones (MLC_toolbox). Their penalties are 0.1 and 10.
 
     References
     ----------
@@ -89,9 +82,7 @@ solver_, n_features_in_, feature_names_in_
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "ridge": (Real(0), Choice("shared")),
-        "hat": (Choice(*HATS),),
-        "center": (Flag(),),
-        "offset": (Choice("mean", "none"),),
+        "offset": OFFSETS,
         "solver": ROUTES,
     }
 
@@ -99,15 +90,11 @@ solver_, n_features_in_, feature_names_in_
         self,
         n_label_components: int | float | str = "auto",
         ridge: float | str = "shared",
-        hat: str = "intercept",
-        center: bool = True,
         offset: str = "mean",
         solver: str = "auto",
     ) -> None:
         self.n_label_components = n_label_components
         self.ridge = ridge
-        self.hat = hat
-        self.center = center
         self.offset = offset
         self.solver = solver
 
@@ -120,13 +107,7 @@ solver_, n_features_in_, feature_names_in_
 
     def _matrix(self, pair: Pair) -> Problem:
         ridge = shared_ridge(self.ridge)
-        matrix = pair.ridge.hat_gram(self.hat, ridge, centre=bool(self.center))
-        if self.center:
-            return Problem(matrix, min(pair.n_left, pair.n_right), -pair.mean_right, ridge=ridge)
-        # A hat matrix with a column of ones has one dimension more.
-        return Problem(matrix, min(pair.n_left + 1, pair.n_right), None, ridge=ridge)
-
-    def _finish(self, pair: Pair, found: Embedded) -> Embedded:
-        if self.center:
-            return found
-        return replace(found, offset=uncentred_offset(pair, found, self.offset))
+        centred = self.offset == "mean"
+        matrix = pair.ridge.hat_gram(ridge, centred=centred)
+        shift = -pair.mean_right if centred else None
+        return Problem(matrix, min(pair.n_left, pair.n_right), shift, ridge=ridge)

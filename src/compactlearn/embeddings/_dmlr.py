@@ -15,10 +15,10 @@ from typing import ClassVar
 import numpy as np
 
 from compactlearn.core._devices import is_array
-from compactlearn.core._params import Choice, Constraint, Flag, Real
+from compactlearn.core._params import Choice, Constraint, Real
 from compactlearn.embeddings._base import Embedded, automatic_balance
 from compactlearn.embeddings._components import COUNTS
-from compactlearn.embeddings._encoders import ROUTES, Encoder, Problem, uncentred_offset
+from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
 from compactlearn.linalg._operators import Sum
 from compactlearn.linalg._pairs import Pair
 
@@ -37,11 +37,9 @@ class DMLR(Encoder):
     beta : float or "auto", default="auto"
         Weight of the dependence. "auto" is 0.1 ||Y||^2 / ||Xc'Y||^2, a tenth of what makes the
         two terms equal for m = M, so that the units of X do not matter.
-    center : bool, default=False
-        Whether labels are centred first; then the decoder adds their mean back.
     offset : {"mean", "none"}, default="mean"
-        For ``center=False``: "mean" adds to the scores what the decoded codes lack of the labels'
-        mean, "none" adds nothing. Both are the same for m = M.
+        "mean" adds to the scores what the decoded codes lack of the labels' mean; "none" is the
+        decoder as published, which adds nothing. Both are the same for m = M.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
         How the data are held; the answer is the same.
 
@@ -88,8 +86,7 @@ solver_, n_features_in_, feature_names_in_
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "beta": (Real(0), Choice("auto")),
-        "center": (Flag(),),
-        "offset": (Choice("mean", "none"),),
+        "offset": OFFSETS,
         "solver": ROUTES,
     }
 
@@ -97,36 +94,25 @@ solver_, n_features_in_, feature_names_in_
         self,
         n_label_components: int | float | str = "auto",
         beta: float | str = "auto",
-        center: bool = False,
         offset: str = "mean",
         solver: str = "auto",
     ) -> None:
         self.n_label_components = n_label_components
         self.beta = beta
-        self.center = center
         self.offset = offset
         self.solver = solver
 
     def _matrix(self, pair: Pair) -> Problem:
-        kept, seen = pair.right_gram(centre=bool(self.center)), pair.cross_gram()
-        energy = pair.right_energy
-        if self.center:
-            energy -= pair.count * float(pair.mean_right @ pair.mean_right)
-        beta = automatic_balance(self.beta, energy, pair.cross_energy)
+        kept, seen = pair.right_gram(centre=False), pair.cross_gram()
+        beta = automatic_balance(self.beta, pair.right_energy, pair.cross_energy)
         matrix = beta * seen + kept if is_array(seen) else Sum(((beta, seen), (1.0, kept)))
-        shift = -pair.mean_right if self.center else None
-        return Problem(matrix, pair.n_right, shift, beta=beta)
+        return Problem(matrix, pair.n_right, None, beta=beta)
 
     def _finish(self, pair: Pair, found: Embedded) -> Embedded:
         codes, O = found.codes, found.codes.right_weights
         assert O is not None
-        offset = found.offset
-        if not self.center:
-            offset = uncentred_offset(pair, found, self.offset)
-        recovery = float(np.vdot(O, pair.right_gram(centre=bool(self.center)) @ O))
         return replace(
             found,
-            offset=offset,
             dependence=float(np.trace(pair.inner(codes.left, codes.left))),
-            recovery=recovery,
+            recovery=float(np.vdot(O, pair.right_gram(centre=False) @ O)),
         )

@@ -26,6 +26,7 @@ from compactlearn.linalg._routes import EXACT
 Array = NDArray[np.float64]
 
 ROUTES = (Choice("auto", *EXACT),)
+OFFSETS = (Choice("mean", "none"),)
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Encoder(EncodesLabels):
     """Base of the methods that keep the features and encode labels by orthonormal directions."""
 
     n_label_components: Any
+    offset: Any
     solver: Any
 
     @property
@@ -80,7 +82,7 @@ class Encoder(EncodesLabels):
         """The matrix of order M whose leading eigenvectors are the directions."""
 
     def _finish(self, pair: Pair, found: Embedded) -> Embedded:
-        """Fill in what differs from centred codes without a second term."""
+        """Return the outcome with what is the method's own."""
         return found
 
     def solve(self, pair: Pair) -> Embedded:
@@ -107,7 +109,7 @@ class Encoder(EncodesLabels):
                 codes=codes,
                 projection=None,
                 decoder=codes.right_weights.T,
-                offset=pair.mean_right,
+                offset=_offset(pair, codes, self.offset),
                 solver=f"closed-{pair.regime}",
                 eigenvalues=codes.values,
                 beta=beta,
@@ -137,12 +139,14 @@ def with_constant(codes: Array, constant: Any) -> Array:
     return codes if constant is None else codes + host(constant)
 
 
-def uncentred_offset(pair: Pair, found: Embedded, kind: str) -> Array:
-    """What is added to scores where labels were not centred: what their mean lacks, or nothing."""
-    O = found.codes.right_weights
-    assert O is not None
-    lost = pair.mean_right - O @ (found.codes.total / pair.count)
-    return lost if kind == "mean" else np.zeros(pair.n_right)
+def _offset(pair: Pair, codes: Codes, kind: str) -> Array:
+    """Return what is added to scores: what the decoded codes lack of the labels' mean, or 0."""
+    if kind == "none":
+        return np.zeros(pair.n_right)
+    if codes.constant is not None:  # centred codes lack all of it
+        return pair.mean_right
+    assert codes.right_weights is not None
+    return pair.mean_right - codes.right_weights @ (codes.total / pair.count)
 
 
 def check_labels_to_encode(Y: Any, n_labels: int, classes: Any, names: list[str] | None) -> Any:

@@ -1,10 +1,10 @@
 """FaIE: codes without an encoder, recoverable into the labels and predictable from the features.
 
-maximise  tr V' (TT' + beta Hat) V   with  V'V = I_m
+maximise  tr V' (YY' + beta Hat) V   with  V'V = I_m
 
-T (N, M) the labels Y, recoded if asked, Hat (N, N) the hat matrix of a ridge regression on the
-features X (N, D), V (N, m) codes. Labels are decoded by W = V'T (m, M), which for orthonormal
-V minimises ||T - VW||. CMLL with features kept is the same with XcXc' in place of Hat.
+Y (N, M) labels, Hat (N, N) the hat matrix of a ridge regression with a free intercept on the
+features X (N, D), V (N, m) codes. Labels are decoded by W = V'Y (m, M), which for orthonormal
+V minimises ||Y - VW||. CMLL with features kept is the same with XcXc' in place of Hat.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from compactlearn.embeddings._base import (
     shared_ridge,
 )
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.embeddings._encoders import ROUTES
+from compactlearn.embeddings._encoders import OFFSETS, ROUTES
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._ridge import HATS
 
 Array = NDArray[np.float64]
 
@@ -46,15 +45,10 @@ class FaIE(Embedding):
         m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500).
     beta : float or "auto", default="auto"
         Weight of predictability. The hat matrix has eigenvalues up to 1 while those of YY' grow
-        with N, so small weights hardly act; "auto" is 0.1 ||T||^2 / tr(Hat).
+        with N, so small weights hardly act; "auto" is 0.1 ||Y||^2 / tr(Hat).
     ridge : float or "shared", default="shared"
         Penalty in the hat matrix. "shared" is the ``alpha`` of the classifier around it, as in the
         public code, and 1.0 when the embedding is fitted by itself.
-    hat : {"intercept", "centred", "raw", "penalised"}, default="intercept"
-        The hat matrix of ridge on the centred features and a free intercept, of the centred
-        features alone, of the features as they are, or of these and a penalised column of ones.
-    coding : {"binary", "signed", "centred"}, default="binary"
-        T: the labels as 0/1, as -1/+1, or less their mean. Scores are on the 0/1 scale in any case.
     offset : {"mean", "none"}, default="mean"
         "mean" lets scores have the labels' mean; "none" is the decoder as published.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
@@ -65,12 +59,12 @@ class FaIE(Embedding):
     decoder_ : ndarray of shape (n_label_components_, n_labels)
     offset_ : ndarray of shape (n_labels,)
     eigenvalues_ : ndarray of shape (n_label_components_,)
-        Leading eigenvalues of ``TT' + beta_ Hat``.
+        Leading eigenvalues of ``YY' + beta_ Hat``.
     beta_, ridge_ : float
         Balance and penalty that were used.
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
     objective_, dependence_, recovery_ : float
-        ``beta_ * dependence_ + recovery_`` with ``tr V'HatV`` and ``||T'V||^2``.
+        ``beta_ * dependence_ + recovery_`` with ``tr V'HatV`` and ``||Y'V||^2``.
     objective_path_, n_iter_, projection_ (None), n_feature_components_, n_label_components_, \
 solver_, n_features_in_, feature_names_in_
         As in :class:`CMLL`.
@@ -78,9 +72,9 @@ solver_, n_features_in_, feature_names_in_
     Notes
     -----
     Public programs disagree, and unlike PLST the differences change the codes: mlc_lsdr feeds
-    -1/+1 labels and a hat matrix without intercept (``coding="signed", hat="raw"``, with beta and
-    ridge 0.1), MLC_toolbox 0/1 labels and a penalised column of ones (``hat="penalised"``). With D
-    >= N and a tiny ridge the hat matrix is the identity, and beta has no effect at all.
+    -1/+1 labels and a hat matrix without intercept (with beta and ridge 0.1), MLC_toolbox 0/1
+    labels and a penalised column of ones. With D >= N and a tiny ridge the hat matrix is the
+    identity, and beta has no effect at all.
 
     References
     ----------
@@ -100,9 +94,7 @@ solver_, n_features_in_, feature_names_in_
         "n_label_components": COUNTS,
         "beta": (Real(0), Choice("auto")),
         "ridge": (Real(0), Choice("shared")),
-        "hat": (Choice(*HATS),),
-        "coding": (Choice("binary", "signed", "centred"),),
-        "offset": (Choice("mean", "none"),),
+        "offset": OFFSETS,
         "solver": ROUTES,
     }
 
@@ -111,16 +103,12 @@ solver_, n_features_in_, feature_names_in_
         n_label_components: int | float | str = "auto",
         beta: float | str = "auto",
         ridge: float | str = "shared",
-        hat: str = "intercept",
-        coding: str = "binary",
         offset: str = "mean",
         solver: str = "auto",
     ) -> None:
         self.n_label_components = n_label_components
         self.beta = beta
         self.ridge = ridge
-        self.hat = hat
-        self.coding = coding
         self.offset = offset
         self.solver = solver
 
@@ -135,9 +123,9 @@ solver_, n_features_in_, feature_names_in_
     def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
         ridge = shared_ridge(self.ridge)
-        hat = pair.ridge.hat(self.hat, ridge)
-        beta = automatic_balance(self.beta, self._label_energy(pair), hat.trace)
-        codes = hat.codes(m, beta, *self._recoding(pair))
+        hat = pair.ridge.hat(ridge)
+        beta = automatic_balance(self.beta, pair.right_energy, hat.trace)
+        codes = hat.codes(m, beta)
         note_shortfall(self, m, codes, pair)
         return self._embedded(pair, codes, beta, ridge, hat.energies(codes))
 
@@ -156,16 +144,9 @@ solver_, n_features_in_, feature_names_in_
     ) -> Embedded:
         assert codes.right is not None
         assert codes.values is not None
-        scale, shift = self._recoding(pair)
-        # V'T of the recoded labels, and back to the 0/1 scale: T = scale Y + 1 shift'.
         decoder, offset = codes.right.T, np.zeros(pair.n_right)
-        if shift is not None:
-            decoder = decoder + np.outer(codes.total, shift / scale)
-            offset = -shift / scale
         if self.offset == "mean":
             offset = pair.mean_right - (codes.total / pair.count) @ decoder
-        recovery = float(np.sum((scale * decoder) ** 2))
-        objective = float(codes.values.sum())
         return Embedded(
             codes=codes,
             projection=None,
@@ -175,21 +156,8 @@ solver_, n_features_in_, feature_names_in_
             eigenvalues=codes.values,
             beta=beta,
             ridge=ridge,
-            objective=objective,
+            objective=float(codes.values.sum()),
             dependence=float(dependences.sum()),
             dependences=dependences,
-            recovery=recovery,
+            recovery=float(np.sum(decoder**2)),
         )
-
-    def _label_energy(self, pair: Pair) -> float:
-        """``||T||^2``."""
-        if self.coding == "signed":
-            return pair.count * pair.n_right
-        shift = pair.mean_right @ pair.mean_right if self.coding == "centred" else 0.0
-        return pair.right_energy - pair.count * float(shift)
-
-    def _recoding(self, pair: Pair) -> tuple[float, Array | None]:
-        """T = scale Y + 1 shift'."""
-        if self.coding == "signed":
-            return 2.0, np.full(pair.n_right, -1.0)
-        return 1.0, -pair.mean_right if self.coding == "centred" else None

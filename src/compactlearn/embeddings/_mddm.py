@@ -207,7 +207,7 @@ def _uncorrelated(pair: Pair, d: int, t: float) -> tuple[Array, Array]:
     coefficients: every regime has them already.
     """
     penalty = (1.0 - t) / t
-    solution = leading_eigenpairs(pair.ridge.hat_gram("centred", penalty), min(d, pair.n_right))
+    solution = leading_eigenpairs(pair.ridge.hat_gram(penalty), min(d, pair.n_right))
     w = solution.values / t
     codes = pair.combined_codes(solution.vectors / (t * np.sqrt(w)))
     return pair.ridge.directions(codes, penalty)[0], w

@@ -3,19 +3,16 @@
 minimise ||Yc - Yc O O'||^2   with  O'O = I_m
 
 Y (N, M) labels, ybar their mean, Yc = Y - 1 ybar', O (M, m) directions, V = Yc O (N, m) codes;
-decoded scores are v O' + ybar. O are the leading right singular vectors of Yc; of Y itself where
-labels are not centred.
+decoded scores are v O' + ybar. O are the leading right singular vectors of Yc.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
-from compactlearn.core._params import Choice, Constraint, Flag
-from compactlearn.embeddings._base import Embedded
+from compactlearn.core._params import Constraint
 from compactlearn.embeddings._components import COUNTS
-from compactlearn.embeddings._encoders import ROUTES, Encoder, Problem, uncentred_offset
+from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
 from compactlearn.linalg._pairs import Pair
 
 
@@ -30,11 +27,9 @@ class PLST(Encoder):
     n_label_components : int, float in (0, 1] or "auto", default="auto"
         m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500). Components without
         variance are cut, with a warning.
-    center : bool, default=True
-        Whether labels are centred first; then the decoder adds their mean back.
     offset : {"mean", "none"}, default="mean"
-        For ``center=False``: "mean" adds to the scores what the decoded codes lack of the labels'
-        mean, "none" adds nothing. Both are the same for m = M.
+        "mean" centres the labels, and the decoder adds their mean back. "none" is for comparison
+        with programs that have no constant anywhere: labels are not centred, nothing is added.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
         How the data are held; the answer is the same.
 
@@ -45,7 +40,7 @@ class PLST(Encoder):
     offset_ : ndarray of shape (n_labels,)
         The labels' mean.
     eigenvalues_ : ndarray of shape (n_label_components_,)
-        Squared singular values of the labels, centred or not.
+        Squared singular values of the labels.
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
     objective_ : float
         ``||Yc O||^2``, the sum of the eigenvalues.
@@ -77,28 +72,20 @@ solver_, n_features_in_, feature_names_in_
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
-        "center": (Flag(),),
-        "offset": (Choice("mean", "none"),),
+        "offset": OFFSETS,
         "solver": ROUTES,
     }
 
     def __init__(
         self,
         n_label_components: int | float | str = "auto",
-        center: bool = True,
         offset: str = "mean",
         solver: str = "auto",
     ) -> None:
         self.n_label_components = n_label_components
-        self.center = center
         self.offset = offset
         self.solver = solver
 
     def _matrix(self, pair: Pair) -> Problem:
-        shift = -pair.mean_right if self.center else None
-        return Problem(pair.right_gram(centre=bool(self.center)), pair.n_right, shift)
-
-    def _finish(self, pair: Pair, found: Embedded) -> Embedded:
-        if self.center:
-            return found
-        return replace(found, offset=uncentred_offset(pair, found, self.offset))
+        shift = -pair.mean_right if self.offset == "mean" else None
+        return Problem(pair.right_gram(centre=shift is not None), pair.n_right, shift)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core import _memory as memory
 from compactlearn.linalg._graded import direction_floor, graded_coordinates
-from compactlearn.linalg._ridge import SMALL_PENALTY, mean_share
+from compactlearn.linalg._ridge import SMALL_PENALTY
 from compactlearn.linalg._routes import GRAM_LIMIT
 from compactlearn.linalg._rowwise_pair import RowwisePair
 
@@ -25,13 +25,13 @@ DENSE_ROWS = 1 << 23
 
 
 def condensed(
-    pair: RowwisePair, convention: str, penalty: float = 0.0
+    pair: RowwisePair, penalty: float = 0.0, *, centred: bool = True
 ) -> tuple[Array, RowwisePair] | None:
     """Orthonormal directions, and the pair of the rows' coordinates; None where not needed.
 
     A penalty that is no small part of the rows' squares outweighs what the kernel has lost. The
-    mean of the rows has coordinates, too, where the convention for the intercept leaves it in the
-    problem. Sparse rows are not made dense, unless there are few of them.
+    mean of the rows has coordinates, too, unless they are ``centred``. Sparse rows are not made
+    dense, unless there are few of them.
     """
     if pair.narrow or penalty > SMALL_PENALTY * pair.left_energy or not pair.graded:
         return None
@@ -41,8 +41,7 @@ def condensed(
     free = memory.available_bytes()
     if n_rows > GRAM_LIMIT or (free is not None and 8 * 4 * n_rows * n_left > free):
         return None
-    without_mean = mean_share(convention, 0.0, pair.count) == 0 and convention != "penalised"
-    return pair.condensed(centred=without_mean)
+    return pair.condensed(centred=centred)
 
 
 def coordinates(pair: RowwisePair, rows: Array, *, centred: bool) -> tuple[Array, Array, Array]:

@@ -17,7 +17,7 @@ from compactlearn.linalg._arrays import diagonal_matrix, zeros_beside
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._eigen import krylov_pays, leading_eigenpairs
 from compactlearn.linalg._moments import Moments
-from compactlearn.linalg._operators import ColumnScaled, Gram, Operator, Plain, Sum, Updated
+from compactlearn.linalg._operators import Gram, Operator, Plain, Sum
 from compactlearn.linalg._pairs import Hat
 from compactlearn.linalg._row_codes import codes_of_eigenvectors, row_eigenpairs
 from compactlearn.linalg._rowwise_pair import RowwisePair
@@ -38,31 +38,22 @@ class HatFactor(Hat):
     def trace(self) -> float:  # type: ignore[override]
         return float(self.squares.sum())
 
-    def codes(self, size: int, balance: float, scale: float, shift: Array | None) -> Codes:
+    def codes(self, size: int, balance: float) -> Codes:
         moments, count, ybar = self.moments, self.moments.count, self.moments.mean_right
         Sxx, Sxy, Syy = moments.left_left, moments.left_right, moments.right_right
-        terms = _recoded_energy(float(np.trace(Syy)), count, scale, shift)
-        shift = np.zeros_like(ybar) if shift is None else shift
         root = float(np.sqrt(balance))
-        T_mean = scale * ybar + shift
         inner, order = self.squares.size, self.squares.size + ybar.size
         G = zeros_beside((order, order), Sxx)
         G[:inner, :inner] = diagonal_matrix(balance * self.squares)
-        G[:inner, inner:] = root * (
-            scale * (self.columns.T @ Sxy) + count * np.outer(self.constants, T_mean)
-        )
+        G[:inner, inner:] = root * (self.columns.T @ Sxy + count * np.outer(self.constants, ybar))
         G[inner:, :inner] = G[:inner, inner:].T
-        G[inner:, inner:] = scale**2 * (Syy - count * np.outer(ybar, ybar)) + count * np.outer(
-            T_mean, T_mean
-        )
-        solution = leading_eigenpairs(
-            G.T, size, rank_size=moments.mean.size, scale=terms, overwrite=True
-        )
+        G[inner:, inner:] = Syy
+        solution = leading_eigenpairs(G.T, size, rank_size=moments.mean.size, overwrite=True)
         del G
         q = solution.vectors / np.sqrt(solution.values)
         a = root * (self.columns @ q[:inner])
-        b = scale * q[inner:]
-        constant = root * (self.constants @ q[:inner]) + shift @ q[inner:]
+        b = q[inner:]
+        constant = root * (self.constants @ q[:inner])
         return Codes(
             left=Sxx @ a + Sxy @ b,
             right=Sxy.T @ a + Syy @ b + count * np.outer(ybar, constant),
@@ -91,27 +82,18 @@ class HatMatrix(Hat):
     def operator(self) -> Operator:
         return Plain(self.matrix) if is_array(self.matrix) else self.matrix
 
-    def codes(self, size: int, balance: float, scale: float, shift: Array | None) -> Codes:
-        pair, matrix = self.pair, self.matrix
-        terms = _recoded_energy(pair.right_energy, pair.count, scale, shift)
-        T: Operator = ColumnScaled(pair.Y, scale)
-        if shift is not None:
-            T = Updated(T, pair.ones, shift)
+    def codes(self, size: int, balance: float) -> Codes:
+        pair, matrix, Y = self.pair, self.matrix, self.pair.Y
         if is_array(matrix) and not krylov_pays(len(matrix), size, is_array=True):
             A = balance * matrix
-            A += T @ (T.T @ np.eye(A.shape[0]))
+            A += Y @ (Y.T @ np.eye(A.shape[0]))
             A = (A + A.T) / 2
-            solution = row_eigenpairs(pair, A, size, scale=terms, overwrite=True)
+            solution = row_eigenpairs(pair, A, size, overwrite=True)
         else:
-            both = Sum(((balance, self.operator), (1.0, Gram(T.T))))
-            solution = row_eigenpairs(pair, both, size, scale=terms)
+            both = Sum(((balance, self.operator), (1.0, Gram(Y.T))))
+            solution = row_eigenpairs(pair, both, size)
         return codes_of_eigenvectors(pair, solution)
 
     def energies(self, codes: Codes) -> Array:
         V = self.pair.weighted(self.pair.code_rows(codes))
         return np.sum(V * (self.matrix @ V), axis=0)
-
-
-def _recoded_energy(energy: float, count: float, scale: float, shift: Array | None) -> float:
-    """The size of the terms of which ``scale Y + 1 shift'`` is a sum: rounding is judged by it."""
-    return 0.0 if shift is None else scale**2 * energy + count * float(shift @ shift)

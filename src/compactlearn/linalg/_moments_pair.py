@@ -40,28 +40,24 @@ class MomentsRidge(KeptRidge):
     def path(self, codes: Codes) -> LearnedPath:
         return self.system.learned(codes.left, codes.total / self.moments.count)
 
-    def hat(self, kind: str, ridge: float) -> HatFactor:
+    def hat(self, ridge: float, *, constant: bool = True) -> HatFactor:
         moments = self.moments
-        root, squares = self.system.path_of(kind).hat_root(ridge)
-        if kind == "intercept":
-            columns = np.hstack([np.zeros((moments.n_left, 1)), root])
-            constants = zeros_beside((root.shape[1] + 1,), root)
-            constants[0] = float(1.0 / np.sqrt(moments.count))
-            return HatFactor(moments, columns, constants, np.append(1.0, squares))
-        columns = root[1:] if kind == "penalised" else root
-        constants = np.zeros(root.shape[1]) if kind == "centred" else moments.mean_left @ columns
-        if kind == "penalised":
-            constants = constants + root[0]
-        return HatFactor(moments, columns, constants, squares)
+        root, squares = self.system.path.hat_root(ridge)
+        if not constant:
+            return HatFactor(moments, root, np.zeros(root.shape[1]), squares)
+        columns = np.hstack([np.zeros((moments.n_left, 1)), root])
+        constants = zeros_beside((root.shape[1] + 1,), root)
+        constants[0] = float(1.0 / np.sqrt(moments.count))
+        return HatFactor(moments, columns, constants, np.append(1.0, squares))
 
-    def hat_gram(self, kind: str, ridge: float, *, centre: bool = True) -> Array:
-        Sxy = self.moments.left_right
-        if centre:
-            S = Sxy.T @ self.system.solve(Sxy, ridge, kind)
+    def hat_gram(self, ridge: float, *, centred: bool = True) -> Array:
+        moments, Sxy = self.moments, self.moments.left_right
+        if centred:
+            S = Sxy.T @ self.system.solve(Sxy, ridge, "free")
             return (S + S.T) / 2
-        hat = self.hat(kind, ridge)
-        constant = self.moments.count * np.outer(hat.constants, self.moments.mean_right)
-        return self_product((hat.columns.T @ Sxy + constant).T)
+        root, _ = self.system.path_with(1.0).hat_root(ridge)
+        constant = moments.count * np.outer(moments.mean_left @ root, moments.mean_right)
+        return self_product((root.T @ Sxy + constant).T)
 
 
 class MomentsPair(Pair):

@@ -46,8 +46,8 @@ class Hat(ABC):
     trace: float
 
     @abstractmethod
-    def codes(self, size: int, balance: float, scale: float, shift: Array | None) -> Codes:
-        """Leading eigenvectors of ``balance Hat + TT'`` with ``T = scale Y + 1 shift'``."""
+    def codes(self, size: int, balance: float) -> Codes:
+        """Return the leading eigenvectors of ``balance Hat + YY'``."""
 
     @abstractmethod
     def energies(self, codes: Codes) -> Array:
@@ -71,16 +71,13 @@ class KeptRidge(ABC):
         """The ridge with a free intercept for every penalty."""
 
     @abstractmethod
-    def hat(self, kind: str, ridge: float) -> Hat:
-        """The hat matrix.
-
-        ``kind`` is one of ``HATS``: that of the centred rows, of these and a free intercept, of
-        the rows as they are, of these and a penalised column of ones.
-        """
+    def hat(self, ridge: float, *, constant: bool = True) -> Hat:
+        """Return the hat matrix of the centred rows, and of a free intercept if ``constant``."""
 
     @abstractmethod
-    def hat_gram(self, kind: str, ridge: float, *, centre: bool = True) -> Any:
-        """``Yc' Hat Yc``, or ``Y' Hat Y``, as an array or an operator."""
+    def hat_gram(self, ridge: float, *, centred: bool = True) -> Any:
+        """Return ``Yc' Hat Yc`` of the centred rows, or ``Y' Hat Y`` of the rows as they are, as an
+        array or an operator."""
 
 
 class Pair(ABC):

@@ -27,10 +27,8 @@ Array = NDArray[np.float64]
 # trace.
 SMALL_PENALTY = 1e-8
 
-# How the intercept of a learner is treated, and what else the rows of a hat matrix may be; see
-# :func:`mean_share`.
+# How the intercept of a learner is treated; see :func:`mean_share`.
 BIASES = ("free", "none", "penalised", "target")
-HATS = ("intercept", "centred", "raw", "penalised")
 
 
 def solve_ridge(
@@ -88,19 +86,8 @@ def ridge_inverse(
     return inverse, float(size - alpha * np.trace(inverse))
 
 
-def with_ones(gram: Array, mean: Array, count: float) -> Array:
-    """The Gram matrix of ``[1 X]`` from that of X, uncentred.
-
-    >>> with_ones(np.array([[5.0]]), np.array([1.5]), 2.0)
-    array([[2., 3.],
-           [3., 5.]])
-    """
-    edge = count * mean[:, None]
-    return np.block([[np.array([[count]]), edge.T], [edge, gram]])
-
-
-def mean_share(convention: str, penalty: float, count: float) -> float:
-    """How much of the rows' mean a convention for the intercept leaves in the problem.
+def mean_share(bias: str, penalty: float, count: float) -> float:
+    """Return how much of the rows' mean a convention for the intercept leaves in the problem.
 
     Ridge with no intercept, with a free one, or with a penalised column of ones all solve
     ``(Xc'Xc + share * count * mean mean' + penalty I) B = Xc'V + share * mean total'`` for the
@@ -110,9 +97,9 @@ def mean_share(convention: str, penalty: float, count: float) -> float:
     >>> mean_share("penalised", 1.0, 3.0)
     0.25
     """
-    if convention in ("free", "intercept", "centred"):
+    if bias == "free":
         return 0.0
-    return penalty / (count + penalty) if convention == "penalised" else 1.0
+    return penalty / (count + penalty) if bias == "penalised" else 1.0
 
 
 class PenaltyPath(ABC):
@@ -274,13 +261,7 @@ class LearnedPath:
 
 @dataclass(frozen=True)
 class GramSystem:
-    """``Xc'Xc`` and the rows' mean, which are all that a ridge needs whatever its intercept is.
-
-    A ``kind`` is one of ``HATS``, and stands for rows Z: the centred ones (a free intercept is
-    left to the caller), those as they are, or these and a column of ones. A convention, one of
-    ``BIASES`` or ``HATS``, says how much of the mean is left after the intercept is profiled out
-    (:func:`mean_share`).
-    """
+    """``Xc'Xc`` and the rows' mean, which are all that a ridge needs whatever its intercept is."""
 
     gram: Array
     mean: Array
@@ -294,16 +275,13 @@ class GramSystem:
             return self.gram
         return self.gram + share * self.count * np.outer(self.mean, self.mean)
 
-    def solve(
-        self, cross: Array, alpha: float, convention: str, total: Array | None = None
-    ) -> Array:
+    def solve(self, cross: Array, alpha: float, bias: str, total: Array | None = None) -> Array:
         """Coefficients for targets of products ``Xc'T`` and sums ``total``, None where these are 0
         or have been taken off."""
-        share = mean_share(convention, alpha, self.count)
+        share = mean_share(bias, alpha, self.count)
         if share and total is not None:
             cross = cross + share * np.outer(self.mean, total)
-        without_mean = mean_share(convention, 0.0, self.count) == 0
-        floor = self.floor if without_mean else self.raw_floor
+        floor = self.floor if bias in ("free", "penalised") else self.raw_floor
         return solve_ridge(self.with_mean(share), cross, alpha, floor=floor)
 
     @cached_property
@@ -311,22 +289,14 @@ class GramSystem:
         """That of the centred rows, shared by every balance, hat matrix and penalty."""
         return ridge_path(self.gram, floor=self.floor)
 
-    def path_of(self, kind: str) -> PenaltyPath:
-        """That of the rows Z."""
-        if kind in ("centred", "intercept"):
-            return self.path
-        return ridge_path(self._gram_of(kind), floor=self.raw_floor)
+    def path_with(self, share: float) -> PenaltyPath:
+        """Return the path of the rows with a share of the mean."""
+        return ridge_path(self.with_mean(share), floor=self.raw_floor) if share else self.path
 
-    def inverse(self, kind: str, ridge: float) -> tuple[Array, float]:
-        """``(Z'Z + ridge I)^-1``, and the trace of the hat matrix."""
-        floor = self.floor if kind in ("centred", "intercept") else self.raw_floor
-        if kind == "penalised" and np.ndim(floor):
-            floor = np.append(0.0, floor)
-        return ridge_inverse(self._gram_of(kind), ridge, floor=floor)
-
-    def _gram_of(self, kind: str) -> Array:
-        gram = self.with_mean(1.0 if kind in ("raw", "penalised") else 0.0)
-        return with_ones(gram, self.mean, self.count) if kind == "penalised" else gram
+    def inverse(self, ridge: float, *, centred: bool) -> tuple[Array, float]:
+        """Return ``(Z'Z + ridge I)^-1``, Z the rows, and the trace of their hat matrix."""
+        floor = self.floor if centred else self.raw_floor
+        return ridge_inverse(self.with_mean(0.0 if centred else 1.0), ridge, floor=floor)
 
     def learned(self, cross: Array, mean_code: Array) -> LearnedPath:
         """The learner of every penalty, with a free intercept."""

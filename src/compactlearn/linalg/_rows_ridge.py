@@ -17,7 +17,7 @@ from compactlearn.linalg._condensed import condensed
 from compactlearn.linalg._dense import self_product, symmetrise
 from compactlearn.linalg._gradients import iterative_rank, solve_ridge_iteratively
 from compactlearn.linalg._hats import HatMatrix
-from compactlearn.linalg._operators import Operator, Plain, Sandwich, Stacked, Updated
+from compactlearn.linalg._operators import Operator, Plain, Sandwich, Updated
 from compactlearn.linalg._pairs import KeptRidge
 from compactlearn.linalg._ridge import (
     SMALL_PENALTY,
@@ -25,7 +25,6 @@ from compactlearn.linalg._ridge import (
     RidgePath,
     mean_share,
     ridge_inverse,
-    ridge_path,
     solve_ridge,
 )
 from compactlearn.linalg._routes import GRAM_LIMIT
@@ -78,7 +77,7 @@ class RowsRidge(KeptRidge):
         by_products = pair.solves_by_products(codes.size)
         few = self._few_rows(alpha) and not by_products
         careful = few and alpha <= SMALL_PENALTY * pair.left_energy and pair.graded
-        turned = condensed(pair, bias, alpha) if careful else None
+        turned = condensed(pair, alpha, centred=bias == "free") if careful else None
         if turned is not None:
             Q, own = turned
             B, solved = own.ridge.solve(own.codes_of(pair.code_rows(codes)), alpha, bias)
@@ -145,7 +144,7 @@ class RowsRidge(KeptRidge):
     def path(self, codes: Codes) -> LearnedPath:
         pair = self.pair
         mean_left, mean_code = pair.mean_left, codes.total / pair.count
-        turned = condensed(pair, "free")
+        turned = condensed(pair)
         if turned is not None:
             Q, own = turned
             found = own.ridge.path(own.codes_of(pair.code_rows(codes)))
@@ -160,64 +159,50 @@ class RowsRidge(KeptRidge):
 
     # ---- hat matrices -------------------------------------------------------------------------
 
-    def hat(self, kind: str, ridge: float) -> HatMatrix:
-        pair = self.pair
-        turned = condensed(pair, kind, ridge)
-        if turned is not None:
-            found = RowsRidge(turned[1]).hat(kind, ridge)
-            return HatMatrix(pair, found.matrix, found.trace)
-        n_rows, iterates = pair.shape[0], pair.iterates(ridge)
-        if pair.narrow and (pair.multiplies or pair.graded) and not iterates:
-            inverse, trace = pair.gram_system.inverse(kind, ridge)
-            hat = HatMatrix(pair, Sandwich(self._rows(kind).T, Plain(inverse)), trace)
-        elif n_rows <= GRAM_LIMIT and not iterates:
-            hat = self._hat_from_kernel(kind, ridge)
-        else:
-            Z = self._rows(kind)
-            operator = Sandwich(Z.T, IterativeInverse(Z, ridge, self._squares(kind)))
-            # An unbiased estimate (Hutchinson 1990); the trace only scales an automatic balance.
-            probes = np.random.default_rng(0).choice([-1.0, 1.0], (n_rows, 16))
-            hat = HatMatrix(pair, operator, float(np.vdot(probes, operator @ probes)) / 16)
-        if kind != "intercept":
+    def hat(self, ridge: float, *, constant: bool = True) -> HatMatrix:
+        pair, hat = self.pair, self._hat(ridge, centred=True)
+        if not constant:
             return hat
         unit = pair.ones / np.sqrt(pair.count)
         if is_array(hat.matrix):
             return HatMatrix(pair, hat.matrix + np.outer(unit, unit), hat.trace + 1.0)
         return HatMatrix(pair, Updated(hat.matrix, unit, unit), hat.trace + 1.0)
 
-    def hat_gram(self, kind: str, ridge: float, *, centre: bool = True) -> Operator:
-        if not centre:
-            return Sandwich(self.pair.Y, self.hat(kind, ridge).operator)
-        hat = self.hat("centred" if kind == "intercept" else kind, ridge)
-        return Sandwich(self.pair.centred_right, hat.operator)
+    def hat_gram(self, ridge: float, *, centred: bool = True) -> Operator:
+        right = self.pair.centred_right if centred else self.pair.Y
+        return Sandwich(right, self._hat(ridge, centred=centred).operator)
 
-    def _rows(self, kind: str) -> Operator:
-        """The rows Z whose hat matrix is meant, but for the free intercept."""
+    def _hat(self, ridge: float, *, centred: bool) -> HatMatrix:
+        """Return the hat matrix of the rows, centred or as they are, without an intercept."""
         pair = self.pair
-        if kind in ("centred", "intercept"):
-            return pair.Xc
-        raw = Updated(pair.Xc, pair.ones, pair.mean_left)
-        return raw if kind == "raw" else Stacked((Plain(pair.ones[:, None]), raw))
+        turned = condensed(pair, ridge, centred=centred)
+        if turned is not None:
+            found = RowsRidge(turned[1])._hat(ridge, centred=centred)
+            return HatMatrix(pair, found.matrix, found.trace)
+        n_rows, iterates = pair.shape[0], pair.iterates(ridge)
+        if pair.narrow and (pair.multiplies or pair.graded) and not iterates:
+            inverse, trace = pair.gram_system.inverse(ridge, centred=centred)
+            return HatMatrix(pair, Sandwich(self._rows(centred=centred).T, Plain(inverse)), trace)
+        if n_rows <= GRAM_LIMIT and not iterates:
+            return self._hat_from_kernel(ridge, centred=centred)
+        Z, squares = self._rows(centred=centred), pair.variances
+        if squares is not None and not centred:
+            squares = squares + pair.count * pair.mean_left**2
+        operator = Sandwich(Z.T, IterativeInverse(Z, ridge, squares))
+        # An unbiased estimate (Hutchinson 1990); the trace only scales an automatic balance.
+        probes = np.random.default_rng(0).choice([-1.0, 1.0], (n_rows, 16))
+        return HatMatrix(pair, operator, float(np.vdot(probes, operator @ probes)) / 16)
 
-    def _squares(self, kind: str) -> Array | None:
-        """Squared lengths of Z's columns."""
-        pair, squares = self.pair, self.pair.variances
-        if squares is None or kind in ("centred", "intercept"):
-            return squares
-        squares = squares + pair.count * pair.mean_left**2
-        return squares if kind == "raw" else np.append(pair.count, squares)
-
-    def _kernel_of(self, kind: str) -> Array:
-        """``ZZ'``."""
-        ones, kernel = self.pair.ones, self._kernel(1.0 if kind in ("raw", "penalised") else 0.0)
-        return kernel + np.outer(ones, ones) if kind == "penalised" else kernel
-
-    def _hat_from_kernel(self, kind: str, ridge: float) -> HatMatrix:
+    def _rows(self, *, centred: bool) -> Operator:
         pair = self.pair
-        if kind in ("centred", "intercept") and pair.knows_spectrum:
+        return pair.Xc if centred else Updated(pair.Xc, pair.ones, pair.mean_left)
+
+    def _hat_from_kernel(self, ridge: float, *, centred: bool) -> HatMatrix:
+        pair = self.pair
+        if centred and pair.knows_spectrum:
             path = pair.spectrum
         else:
-            kernel = self._kernel_of(kind)
+            kernel = self._kernel(0.0 if centred else 1.0)
             if kernel.shape[0] > SPECTRAL_HAT:
                 inverse, trace = ridge_inverse(kernel, ridge, pair.rounding_scale)
                 return HatMatrix(pair, symmetrise(kernel @ inverse), trace)
@@ -240,21 +225,24 @@ class RowsRidge(KeptRidge):
         The mean that "target" takes off the codes beforehand does not count.
         """
         pair, ones = self.pair, self.pair.ones
-        kind = {"free": "intercept", "penalised": "penalised"}.get(bias, "raw")
-        turned = condensed(pair, bias, alpha)
+        free, penalised = bias == "free", bias == "penalised"
+        turned = condensed(pair, alpha, centred=free)
         if turned is not None:
             return RowsRidge(turned[1]).leverages(alpha, bias)
-        own = ones**2 / pair.count if kind == "intercept" else np.zeros_like(ones)
-        if kind == "penalised" and pair.narrow:
+        own = ones**2 / pair.count if free else np.zeros_like(ones)
+        if penalised and pair.narrow:
             # The intercept profiled out, as by the fit: a large mean would cost the digits of X'X.
             share, system = mean_share(bias, alpha, pair.count), pair.gram_system
             own = ones**2 / (pair.count + alpha)
-            path = ridge_path(system.with_mean(share), floor=system.raw_floor)
+            path = system.path_with(share)
             return own + path.own_shares(Updated(pair.Xc, share * ones, pair.mean_left), alpha)
         if pair.narrow:
-            return own + pair.gram_system.path_of(kind).own_shares(self._rows(kind), alpha)
-        if kind == "intercept":
+            path = pair.gram_system.path_with(0.0 if free else 1.0)
+            return own + path.own_shares(self._rows(centred=free), alpha)
+        if free:
             path = pair.spectrum
         else:
-            path = RidgePath.from_gram(self._kernel_of(kind), pair.rounding_scale)
+            kernel = self._kernel(1.0)
+            kernel = kernel + np.outer(ones, ones) if penalised else kernel
+            path = RidgePath.from_gram(kernel, pair.rounding_scale)
         return own + path.vectors**2 @ (path.inverse(alpha) * path.values)

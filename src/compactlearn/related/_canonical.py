@@ -38,7 +38,7 @@ def canonical_variates(pair: Pair, size: int, alpha: float) -> Variates:
     T, squares = canonical_directions(pair, size, alpha)
     codes = pair.combined_codes(T, -pair.mean_right)
     learned = learn(pair, None, codes, alpha)
-    freedom = float(pair.ridge.hat("intercept", alpha).trace)
+    freedom = float(pair.ridge.hat(alpha).trace)
     return Variates(T, squares, learned.coefficients.T, learned.intercept, freedom)
 
 
@@ -48,7 +48,7 @@ def canonical_directions(pair: Pair, size: int, alpha: float) -> tuple[Array, Ar
     values, vectors = all_eigenpairs(_symmetric(pair.right_gram(centre=True) @ whole))
     rank = numerical_rank(values, values.size, scale=pair.right_energy)
     root = vectors[:, :rank] / np.sqrt(values[:rank])
-    inner = root.T @ _symmetric(pair.ridge.hat_gram("intercept", alpha) @ whole) @ root
+    inner = root.T @ _symmetric(pair.ridge.hat_gram(alpha) @ whole) @ root
     squares, turn = all_eigenpairs(_symmetric(inner))
     T = root @ turn[:, :size] * np.sqrt(pair.count)
     return T * peak_signs(T), squares[:size]

@@ -237,7 +237,7 @@ def canonical_codes(
     n, root = distinct.counts, np.sqrt(distinct.counts)[:, None]
     columns = (U / root) * np.sqrt(s / (s + penalty))
     T = Product(distinct.chosen(pair), Plain(beside(columns, pair.right)))
-    hat: Any = pair.ridge.hat("centred", ridge)  # of rows: it multiplies
+    hat: Any = pair.ridge.hat(ridge, constant=False)  # of rows: it multiplies
     found = leading_eigenpairs(Sandwich(T, hat.operator), min(size, s.size))
     turn = np.sqrt(n.sum()) * host(found.vectors)
     weights = (root * U / np.sqrt(s * (s + penalty))) @ turn

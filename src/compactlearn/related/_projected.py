@@ -150,7 +150,7 @@ def ridge_directions(
     w^(-1/2) are ridge coefficients of combined labels: every regime has them. P'(Xc'Xc + ridge I)P
     = I.
     """
-    matrix = pair.ridge.hat_gram("centred", ridge)
+    matrix = pair.ridge.hat_gram(ridge)
     if root is not None:
         known = is_array(matrix)
         matrix = root @ matrix @ root if known else Sandwich(Plain(root), matrix)

@@ -21,11 +21,10 @@ from compactlearn.core._params import Choice, Constraint, Flag, Integer, Nothing
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall, shared_ridge
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.embeddings._encoders import ROUTES, Encoder, Problem, uncentred_offset
+from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
 from compactlearn.linalg._arrays import beside
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._ridge import HATS
 from compactlearn.linalg._rowwise_pair import RowwisePair
 from compactlearn.related._range_finder import leading_range
 
@@ -49,18 +48,15 @@ class Rembrandt(Encoder):
     ridge : float, "shared" or None, default=None
         The penalty itself, in place of `lam`; "shared" is the ``alpha`` of the classifier around
         it (1.0 when the embedding is fitted by itself).
-    hat : {"raw", "penalised", "intercept", "centred"}, default="raw"
-        Which hat matrix: of the features as they are, with a penalised column of ones, with a
-        free intercept, or of the centred features.
     centre : bool, default=False
-        Whether labels are centred first; then this is a randomised :class:`CPLST`.
+        Whether features and labels are centred first; then this is a randomised :class:`CPLST`.
     oversampling : int, default=20
         Columns of the random block beyond m.
     n_power : int, default=1
         How often the block is multiplied before the last product.
     offset : {"mean", "none"}, default="mean"
-        For ``centre=False``: "mean" adds to the scores what the decoded codes lack of the labels'
-        mean, "none" adds nothing.
+        "mean" adds to the scores what the decoded codes lack of the labels' mean, "none" adds
+        nothing.
     random_state : int, RandomState, Generator or None, default=None
         Draws the block.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
@@ -89,7 +85,7 @@ solver_, n_features_in_, feature_names_in_
 
     The authors' program (randembed) solves the ridge by ten steps of conjugate gradients; here it
     is solved to the end. Its default ``lam`` is 1 and its scripts for small data sets use 1e-4, two
-    products and a constant feature (``lam=1e-4, n_power=2, hat="penalised"``). After that it
+    products and a constant feature. After that it
     learns the codes with a penalty of 1e-6 times this one and the labels by logistic regressions
     on random features, for which here are ``alpha``, ``decoder="logistic"`` and ``KernelMap``.
 
@@ -116,11 +112,10 @@ solver_, n_features_in_, feature_names_in_
         "n_label_components": COUNTS,
         "lam": (Real(0),),
         "ridge": (Real(0), Choice("shared"), Nothing()),
-        "hat": (Choice(*HATS),),
         "centre": (Flag(),),
         "oversampling": (Integer(0),),
         "n_power": (Integer(0),),
-        "offset": (Choice("mean", "none"),),
+        "offset": OFFSETS,
         "random_state": (Seed(),),
         "solver": ROUTES,
     }
@@ -130,7 +125,6 @@ solver_, n_features_in_, feature_names_in_
         n_label_components: int | float | str = "auto",
         lam: float = 1.0,
         ridge: float | str | None = None,
-        hat: str = "raw",
         centre: bool = False,
         oversampling: int = 20,
         n_power: int = 1,
@@ -141,7 +135,6 @@ solver_, n_features_in_, feature_names_in_
         self.n_label_components = n_label_components
         self.lam = lam
         self.ridge = ridge
-        self.hat = hat
         self.centre = centre
         self.oversampling = oversampling
         self.n_power = n_power
@@ -175,20 +168,15 @@ solver_, n_features_in_, feature_names_in_
     def _matrix(self, pair: Pair) -> Problem:
         ridge = self._penalty(pair)
         rank = min(pair.n_left + 1, pair.n_right)
-        matrix = pair.ridge.hat_gram(self.hat, ridge, centre=bool(self.centre))
+        matrix = pair.ridge.hat_gram(ridge, centred=bool(self.centre))
         return Problem(matrix, rank, -pair.mean_right if self.centre else None, ridge=ridge)
 
     def _penalty(self, pair: Pair) -> float:
         if self.ridge is not None:
             return shared_ridge(self.ridge)
         trace = pair.left_energy
-        if self.hat in ("raw", "penalised"):
+        if not self.centre:
             by_rows = isinstance(pair, RowwisePair)  # where a mean may be known by products alone
             mean, known = pair.mean_left, pair.mean_products[1] if by_rows else None
             trace += pair.count * (float(mean @ mean) if known is None else known)
         return self.lam * trace / pair.given_left
-
-    def _finish(self, pair: Pair, found: Embedded) -> Embedded:
-        if self.centre:
-            return found
-        return replace(found, offset=uncentred_offset(pair, found, self.offset))
