@@ -275,16 +275,12 @@ EMBEDDINGS: dict[str, Callable[[], Any]] = {
     "CMLL ratios": lambda: cl.CMLL(0.2, 0.5),
     "CMLL row graph": lambda: related.RowGraphCMLL(8, 8, row_graph_weight=0.01),
     "PLST": lambda: cl.PLST(8),
-    "PLST not centred": lambda: cl.PLST(8, center=False, offset="none"),
+    "PLST not centred": lambda: cl.PLST(8, offset="none"),
     "CPLST": lambda: cl.CPLST(8),
-    "CPLST raw": lambda: cl.CPLST(8, ridge=0.5, hat="raw", center=False),
-    "CPLST centred": lambda: cl.CPLST(8, hat="centred"),
-    "CPLST penalised": lambda: cl.CPLST(8, hat="penalised"),
+    "CPLST no offset": lambda: cl.CPLST(8, ridge=0.5, offset="none"),
     "DMLR": lambda: cl.DMLR(8),
-    "DMLR centred": lambda: cl.DMLR(8, beta=2.0, center=True),
     "FaIE": lambda: cl.FaIE(8),
-    "FaIE signed": lambda: cl.FaIE(8, coding="signed", beta=0.5, ridge=0.1),
-    "FaIE centred": lambda: cl.FaIE(8, coding="centred", hat="raw"),
+    "FaIE no offset": lambda: cl.FaIE(8, beta=0.5, ridge=0.1, offset="none"),
     "MDDM": lambda: cl.MDDM(8),
     "MDDM subspace": lambda: cl.MDDM(8, variant="subspace", mixing=0.3),
     "MDDM krylov": lambda: cl.MDDM(30, completion="krylov"),
@@ -307,7 +303,7 @@ EMBEDDINGS: dict[str, Callable[[], Any]] = {
     "KernelLabelSpace joined": lambda: related.KernelLabelSpace(8, joined=True),
     "KernelLabelSpace linear": lambda: related.KernelLabelSpace(8, label_kernel="linear"),
     "Rembrandt": lambda: related.Rembrandt(8),
-    "Rembrandt ridge": lambda: related.Rembrandt(8, ridge=1.0, hat="intercept", centre=True),
+    "Rembrandt ridge": lambda: related.Rembrandt(8, ridge=1.0, centre=True),
 }
 
 

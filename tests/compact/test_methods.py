@@ -188,9 +188,8 @@ def test_parameters_of_the_embedding(name):
 
 
 def test_parameters_of_one_embedding():
-    assert method("CPLST", hat="raw", ridge=0.2).embedding.hat == "raw"
-    assert method("k-FaIE", coding="signed").embedding.coding == "signed"
-    assert method("DMLR", center=True).embedding.center is True
+    assert method("CPLST", ridge=0.2).embedding.ridge == 0.2
+    assert method("k-FaIE", offset="none").embedding.offset == "none"
     assert method("MDDM", n_feature_components=4, variant="subspace", mixing=0.1).embedding.mixing
     assert method("CMLL", n_feature_components=4, max_iter=7).max_iter == 7
     assert method("CMLL_y", n_label_components=0.5).n_label_components == 0.5

@@ -53,16 +53,13 @@ every_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys(
 SIZED = {
     "PLST": PLST(),
     "CPLST shared": CPLST(),
-    "CPLST shared, raw": CPLST(hat="raw"),
+    "CPLST shared, no offset": CPLST(offset="none"),
     "CPLST fixed": CPLST(ridge=0.4),
-    "CPLST fixed, penalised": CPLST(ridge=0.4, hat="penalised"),
     "DMLR": DMLR(),
-    "DMLR centred": DMLR(center=True, beta=0.2),
     "DMLR no offset": DMLR(offset="none"),
     "FaIE shared": FaIE(),
-    "FaIE shared, signed": FaIE(coding="signed", hat="raw"),
     "FaIE fixed": FaIE(ridge=0.4),
-    "FaIE fixed, centred labels": FaIE(ridge=0.4, coding="centred", offset="none"),
+    "FaIE fixed, no offset": FaIE(ridge=0.4, offset="none"),
     "CMLL auto": CMLL(),
     "CMLL of one balance": CMLL(beta=0.3, offset="none", label_ridge=0.5),
     "CMLL features kept": CMLL(None),
@@ -567,7 +564,7 @@ def test_a_misspelt_size_gets_a_suggestion():
 
 def test_bad_parameters_of_the_classifier_are_refused_by_the_call():
     refusal(CompactClassifier(PLST(), alpha=-1.0), match="alpha")
-    refusal(CompactClassifier(CPLST(hat="centered")), match="'centred'")
+    refusal(CompactClassifier(CPLST(offset="men")), match="'mean'")
     refusal(CompactClassifier(Ridge()), match="embedding must be")
 
 

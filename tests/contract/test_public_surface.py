@@ -139,8 +139,8 @@ ESTIMATORS = [
     Original(),
     *(cls() for cls in METHODS.values()),
     *(CompactClassifier(cls()) for cls in METHODS.values()),
-    CompactClassifier(CPLST(3, hat="raw"), feature_map=KernelMap(gamma=0.1), bias="penalised"),
-    CompactClassifier(FaIE(3, coding="signed"), regressor=Ridge(), scale=True),
+    CompactClassifier(CPLST(3, offset="none"), feature_map=KernelMap(gamma=0.1), bias="penalised"),
+    CompactClassifier(FaIE(3, offset="none"), regressor=Ridge(), scale=True),
     MDDM(0.9, completion="random", random_state=3),
 ]
 

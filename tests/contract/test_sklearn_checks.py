@@ -54,7 +54,7 @@ CLASSIFIERS = [
     CompactClassifier(CPLST()),
     CompactClassifier(DMLR()),
     CompactClassifier(FaIE()),
-    CompactClassifier(FaIE(coding="signed", hat="raw"), bias="penalised"),
+    CompactClassifier(FaIE(offset="none"), bias="penalised"),
     CompactClassifier(MDDM()),
     CompactClassifier(MDDM(variant="subspace")),
     CompactClassifier(MDDM(), regressor=Ridge(alpha=0.5)),

@@ -14,7 +14,7 @@ from compactlearn.linalg._kernel_pair import KernelPair
 from compactlearn.linalg._learning import learn, learn_path
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._operators import Operator
-from compactlearn.linalg._ridge import BIASES, HATS
+from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._routes import (
     ENOUGH,
     GRAM_LIMIT,
@@ -201,8 +201,6 @@ def test_mostly_zero_matrices_are_compressed():
 
 KINDS = ["moments", "dual", "krylov", "sparse dual", "sparse krylov", "kernel"]
 every_kind = pytest.mark.parametrize("kind", KINDS)
-every_hat = pytest.mark.parametrize("hat", HATS)
-RECODINGS = {"binary": (1.0, False), "signed": (2.0, True), "shifted": (1.0, True)}
 
 
 def held(kind, X, Y, weights):
@@ -233,13 +231,19 @@ def case(request):
     return X, Y, w, rows
 
 
-def literal_hat(rows, kind, ridge):
-    Z = rows["Xc"] if kind in ("centred", "intercept") else rows["X"]
-    if kind == "penalised":
-        Z = np.c_[rows["ones"], Z]
+def literal_hat(rows, ridge, constant=True, block="Xc"):
+    Z = rows[block]
     shrunk = Z @ np.linalg.pinv(Z.T @ Z + ridge * np.eye(Z.shape[1]), rcond=1e-12) @ Z.T
     unit = rows["ones"] / np.linalg.norm(rows["ones"])
-    return shrunk + np.outer(unit, unit) if kind == "intercept" else shrunk
+    return shrunk + constant * np.outer(unit, unit)
+
+
+def assert_hat_grams(pair, rows, ridge, atol=1e-8):
+    """Of centred blocks, and of blocks as they are."""
+    for centred, left, right in ((True, "Xc", "Yc"), (False, "X", "Y")):
+        gram = multiplied(pair.ridge.hat_gram(ridge, centred=centred))
+        expected = rows[right].T @ literal_hat(rows, ridge, False, left) @ rows[right]
+        np.testing.assert_allclose(gram, expected, atol=atol)
 
 
 def multiplied(matrix):
@@ -325,37 +329,34 @@ def test_codes_of_projected_rows(kind, case):
 
 
 @every_kind
-@every_hat
+@pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("ridge", [0.0, 0.3, 40.0])
-def test_hat_matrices(kind, hat, ridge, case):
+def test_hat_matrices(kind, constant, ridge, case):
     X, Y, w, rows = case
     pair = held(kind, X, Y, w)
-    expected = literal_hat(rows, hat, ridge)
-    np.testing.assert_allclose(pair.ridge.hat(hat, ridge).trace, np.trace(expected), rtol=1e-9)
-    gram = multiplied(pair.ridge.hat_gram(hat, ridge))
-    np.testing.assert_allclose(gram, rows["Yc"].T @ expected @ rows["Yc"], atol=1e-8)
+    expected = literal_hat(rows, ridge, constant)
+    hat = pair.ridge.hat(ridge, constant=constant)
+    np.testing.assert_allclose(hat.trace, np.trace(expected), rtol=1e-9)
+    assert_hat_grams(pair, rows, ridge)
     codes = pair.leading_codes(2, 0.5)
     scatter = rows["Y"] @ rows["Y"].T + 0.5 * rows["Xc"] @ rows["Xc"].T
     V = np.linalg.eigh(scatter)[1][:, ::-1][:, :2]
-    energies = pair.ridge.hat(hat, ridge).energies(codes)
+    energies = hat.energies(codes)
     np.testing.assert_allclose(energies, np.diag(V.T @ expected @ V), rtol=1e-8)
 
 
-def assert_hat_codes(pair, hat, recoding, case, atol=1e-8):
+def assert_hat_codes(pair, constant, case, atol=1e-8):
     X, _, _, rows = case
-    scale, shifted = RECODINGS[recoding]
-    shift = -np.linspace(0.2, 1, 5) if shifted else None
-    T = scale * rows["Y"] + (0 if shift is None else np.outer(rows["ones"], shift))
-    H = literal_hat(rows, hat, 0.3)
-    values, vectors = np.linalg.eigh(3.0 * H + T @ T.T)
+    H = literal_hat(rows, 0.3, constant)
+    values, vectors = np.linalg.eigh(3.0 * H + rows["Y"] @ rows["Y"].T)
     V = vectors[:, ::-1][:, :3]
-    codes = pair.ridge.hat(hat, 0.3).codes(3, 3.0, scale, shift)
+    codes = pair.ridge.hat(0.3, constant=constant).codes(3, 3.0)
     np.testing.assert_allclose(codes.values, values[::-1][:3], rtol=1e-8)
     V = V * peak_signs(rows["Y"].T @ V)
     np.testing.assert_allclose(codes.right, rows["Y"].T @ V, atol=atol)
     np.testing.assert_allclose(in_feature_space(pair, X, codes.left), rows["Xc"].T @ V, atol=atol)
     np.testing.assert_allclose(codes.total, rows["ones"] @ V, atol=atol)
-    energies = pair.ridge.hat(hat, 0.3).energies(codes)
+    energies = pair.ridge.hat(0.3, constant=constant).energies(codes)
     np.testing.assert_allclose(energies.sum(), np.trace(V.T @ H @ V), rtol=1e-8)
     if isinstance(pair, RowwisePair):
         plain = pair.code_rows(codes) * rows["ones"][:, None]
@@ -363,11 +364,10 @@ def assert_hat_codes(pair, hat, recoding, case, atol=1e-8):
 
 
 @every_kind
-@every_hat
-@pytest.mark.parametrize("recoding", RECODINGS)
-def test_codes_beside_a_hat_matrix(kind, hat, recoding, case):
+@pytest.mark.parametrize("constant", [True, False])
+def test_codes_beside_a_hat_matrix(kind, constant, case):
     X, Y, w, _ = case
-    assert_hat_codes(held(kind, X, Y, w), hat, recoding, case)
+    assert_hat_codes(held(kind, X, Y, w), constant, case)
 
 
 def assert_learns(pair, bias, case, atol=1e-8):
@@ -444,7 +444,7 @@ def test_scaled_codes_are_scaled_in_every_part(kind, case):
     factors = np.array([2.0, -0.5, 3.0])
     for codes in (
         pair.leading_codes(3, 0.5),
-        pair.ridge.hat("raw", 1.0).codes(3, 1.0, 1, None),
+        pair.ridge.hat(1.0).codes(3, 1.0),
     ):
         scaled = codes.scaled(factors)
         for part in ("left", "right", "total"):
@@ -512,28 +512,20 @@ def test_cross_products_that_do_not_fit(kind, case, cramped):
 
 
 @every_form
-@every_hat
-def test_hat_matrices_by_conjugate_gradients(kind, hat, case, cramped):
+def test_hat_matrices_by_conjugate_gradients(kind, case, cramped):
     X, Y, w, rows = case
     pair = held(kind, X, Y, w)
-    expected = literal_hat(rows, hat, 0.3)
-    found = pair.ridge.hat(hat, 0.3)
+    expected = literal_hat(rows, 0.3)
+    found = pair.ridge.hat(0.3)
     assert isinstance(found.matrix, Operator)
     np.testing.assert_allclose(multiplied(found.matrix), expected, atol=1e-9)
     # The trace is a seeded estimate from 16 probes.
     assert abs(found.trace - np.trace(expected)) < 0.35 * np.trace(expected)
-    assert found.trace == pair.ridge.hat(hat, 0.3).trace
-    gram = multiplied(pair.ridge.hat_gram(hat, 0.3))
-    np.testing.assert_allclose(gram, rows["Yc"].T @ expected @ rows["Yc"], atol=1e-8)
-    assert_hat_codes(pair, hat, "signed", case, atol=1e-7)
-
-
-@every_form
-def test_the_trace_counts_the_intercept_exactly(kind, case, cramped):
-    X, Y, w, _ = case
-    pair = held(kind, X, Y, w)
-    with_it, without = pair.ridge.hat("intercept", 0.3).trace, pair.ridge.hat("centred", 0.3).trace
-    np.testing.assert_allclose(with_it, without + 1, rtol=1e-12)
+    assert found.trace == pair.ridge.hat(0.3).trace
+    without = pair.ridge.hat(0.3, constant=False)
+    np.testing.assert_allclose(found.trace, without.trace + 1, rtol=1e-12)
+    assert_hat_grams(pair, rows, 0.3)
+    assert_hat_codes(pair, True, case, atol=1e-7)
 
 
 @every_form
@@ -544,14 +536,13 @@ def test_the_ridge_of_every_bias_by_conjugate_gradients(kind, bias, case, crampe
 
 
 @pytest.mark.parametrize("kind", ["dual", "krylov", "kernel"])
-@pytest.mark.parametrize("hat", HATS)
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
-def test_hat_matrices_from_an_inverse(kind, hat, ridge, monkeypatch):
+def test_hat_matrices_from_an_inverse(kind, ridge, monkeypatch):
     """What large kernels take, where eigenvectors would be slow."""
     X, Y = problem(n=7, seed=1)
-    spectral = held(kind, X, Y, None).ridge.hat(hat, ridge)
+    spectral = held(kind, X, Y, None).ridge.hat(ridge)
     monkeypatch.setattr("compactlearn.linalg._rows_ridge.SPECTRAL_HAT", 2)
-    inverted = held(kind, X, Y, None).ridge.hat(hat, ridge)
+    inverted = held(kind, X, Y, None).ridge.hat(ridge)
     np.testing.assert_allclose(inverted.matrix, spectral.matrix, atol=1e-8)
     np.testing.assert_allclose(inverted.trace, spectral.trace, rtol=1e-8)
     np.testing.assert_array_equal(inverted.matrix, inverted.matrix.T)
@@ -600,22 +591,21 @@ def test_fewer_directions_than_codes_take_one_problem_of_the_rows_order(kind, mo
 
 
 @pytest.mark.parametrize("kind", ["dual", "kernel"])
-@pytest.mark.parametrize("hat", HATS)
 @pytest.mark.parametrize("ridge", [0.0, 1e-9, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n", [7, 50])
-def test_hat_matrices_from_a_spectrum_that_is_there(kind, hat, ridge, weighted, n, monkeypatch):
+def test_hat_matrices_from_a_spectrum_that_is_there(kind, ridge, weighted, n, monkeypatch):
     """A grid's learner has decomposed the kernel: its hat matrices need no decomposition more."""
     monkeypatch.setattr("compactlearn.linalg._rows_ridge.SPECTRAL_HAT", 2)
     X, Y = problem(n=n, seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=n) if weighted else None
-    afresh = held(kind, X, Y, w).ridge.hat(hat, ridge)
+    afresh = held(kind, X, Y, w).ridge.hat(ridge)
     pair = held(kind, X, Y, w)
     learn_path(pair, None, pair.right_codes())
     learners_own = kind == "kernel" or n < X.shape[1]  # it decomposed the smaller Gram matrix
-    if hat in ("centred", "intercept") and learners_own:
+    if learners_own:
         monkeypatch.delattr("compactlearn.linalg._rows_ridge.ridge_inverse")
-    found = pair.ridge.hat(hat, ridge)
+    found = pair.ridge.hat(ridge)
     np.testing.assert_allclose(found.matrix, afresh.matrix, atol=1e-8)
     np.testing.assert_allclose(found.trace, afresh.trace, rtol=1e-8)
     np.testing.assert_array_equal(found.matrix, found.matrix.T)

@@ -88,7 +88,7 @@ METHODS = {
     "CPLST fixed": (CompactClassifier(CPLST(ridge=0.4)), CODED),
     "DMLR": (CompactClassifier(DMLR()), {**CODED, "embedding__offset": ["mean", "none"]}),
     "FaIE shared": (CompactClassifier(FaIE()), {**CODED, "embedding__beta": [0.1, "auto"]}),
-    "FaIE fixed": (CompactClassifier(FaIE(ridge=0.4, coding="signed")), CODED),
+    "FaIE fixed": (CompactClassifier(FaIE(ridge=0.4)), CODED),
     "MDDM": (
         CompactClassifier(MDDM(random_state=0)),
         {

@@ -30,9 +30,7 @@ METHODS = {
     "KLST, linear": KernelLabelSpace(3, "linear", label_penalty=0.0),
     "Gaussian codes": RandomCodes(4, "gaussian", random_state=0),
     "Rembrandt": Rembrandt(4, random_state=0),
-    "Rembrandt, small block": Rembrandt(
-        3, hat="intercept", oversampling=1, ridge=2.0, random_state=0
-    ),
+    "Rembrandt, small block": Rembrandt(3, centre=True, oversampling=1, ridge=2.0, random_state=0),
 }
 every_method = pytest.mark.parametrize("embedding", METHODS.values(), ids=METHODS)
 

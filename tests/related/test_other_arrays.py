@@ -46,7 +46,7 @@ TAKING = {
     "CSSP, sampled": CSSP(3, selection="sampled", coding="signed", random_state=0),
     "CSSP, leverage": CSSP(3, selection="leverage", coding="binary"),
     "Rembrandt": Rembrandt(3, random_state=0),
-    "Rembrandt, small block": Rembrandt(3, hat="intercept", oversampling=1, random_state=0),
+    "Rembrandt, small block": Rembrandt(3, centre=True, oversampling=1, random_state=0),
     "GroPLE": GroPLE(3, n_groups=2, tol=1e-3),
     "GroPLE, signed": GroPLE(3, coding="signed", l1=0.0, tol=1e-3),
     "KLST": KernelLabelSpace(3),

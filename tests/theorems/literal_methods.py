@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-HATS = ("raw", "centred", "penalised", "intercept")
-CODINGS = ("binary", "signed", "centred")
 BIASES = ("free", "none", "penalised", "target")
 
 #: Eigenvalues below this share of the first are zero ...
@@ -102,31 +100,25 @@ def shrinker(Z, ridge):
     return Z @ np.linalg.solve(Z.T @ Z + ridge * np.eye(Z.shape[1]), Z.T)
 
 
-def hat_matrix(X, ridge, kind):
+def hat_matrix(X, ridge, kind="intercept"):
     n = len(X)
-    ones = np.ones((n, 1))
     if kind == "raw":
         return shrinker(X, ridge)
-    if kind == "penalised":
-        return shrinker(np.hstack([ones, X]), ridge)
-    Hat = shrinker(X - X.mean(axis=0), ridge)
-    if kind == "intercept":
-        Hat = Hat + ones @ ones.T / n
-    return Hat
+    return shrinker(X - X.mean(axis=0), ridge) + np.ones((n, n)) / n
 
 
-def kernel_hat_matrix(K, ridge, kind):
+def kernel_hat_matrix(K, ridge, kind="intercept"):
     """The same from the Gram matrix: K (K + ridge I)^-1."""
     n = len(K)
     H, ones = centring(n), np.ones((n, n))
-    K = {"raw": K, "penalised": K + ones}.get(kind, H @ K @ H)
+    K = K if kind == "raw" else H @ K @ H
     if ridge == 0:
         values, vectors = decomposed(K)
         vectors = vectors[:, : rank_of(values)]
         Hat = vectors @ vectors.T
     else:
         Hat = np.linalg.solve(K + ridge * np.eye(n), K)
-    return Hat + ones / n if kind == "intercept" else Hat
+    return Hat if kind == "raw" else Hat + ones / n
 
 
 # --- methods -------------------------------------------------------------------------------------
@@ -137,11 +129,10 @@ def original(Y):
     return Fitted(Y, np.eye(n_labels), np.zeros(n_labels), np.empty(0))
 
 
-def cplst(Y, Hat, m, *, center=True, offset="mean"):
-    mean = Y.mean(axis=0)
-    L = Y - mean if center else Y
+def cplst(Y, Hat, m, *, offset="mean"):
+    b = Y.mean(axis=0) if offset == "mean" else np.zeros(Y.shape[1])
+    L = Y - b
     values, O = leading(L.T @ Hat @ L, m)
-    b = added(mean, L @ O, O.T, center, offset)
     return Fitted(L @ O, O.T, b, values, O.shape[1])
 
 
@@ -149,25 +140,23 @@ def plst(Y, m, **options):
     return cplst(Y, np.eye(len(Y)), m, **options)
 
 
-def added(mean, V, W, center, offset):
+def added(Y, V, W, offset):
     """What the decoder adds to VW."""
-    if center:
-        return mean
-    return mean - V.mean(axis=0) @ W if offset == "mean" else np.zeros_like(mean)
+    lost = Y.mean(axis=0) - V.mean(axis=0) @ W
+    return lost if offset == "mean" else np.zeros_like(lost)
 
 
-def dmlr(Y, K, m, beta="auto", *, center=False, offset="mean"):
-    H, mean = centring(len(Y)), Y.mean(axis=0)
-    L = Y - mean if center else Y
-    dependent, own = L.T @ H @ K @ H @ L, L.T @ L
+def dmlr(Y, K, m, beta="auto", *, offset="mean"):
+    H = centring(len(Y))
+    dependent, own = Y.T @ H @ K @ H @ Y, Y.T @ Y
     if beta == "auto":
         beta = 0.1 * np.trace(own) / np.trace(dependent)
     values, O = leading(beta * dependent + own, m)
-    V = L @ O
+    V = Y @ O
     return Fitted(
         V,
         O.T,
-        added(mean, V, O.T, center, offset),
+        added(Y, V, O.T, offset),
         values,
         O.shape[1],
         beta=beta,
@@ -176,28 +165,20 @@ def dmlr(Y, K, m, beta="auto", *, center=False, offset="mean"):
     )
 
 
-def faie(Y, Hat, m, beta="auto", *, coding="binary", offset="mean"):
-    mean = Y.mean(axis=0)
-    L = {"binary": Y, "signed": 2 * Y - 1, "centred": Y - mean}[coding]
+def faie(Y, Hat, m, beta="auto", *, offset="mean"):
     if beta == "auto":
-        beta = 0.1 * np.trace(L @ L.T) / np.trace(Hat)
-    values, V = leading(L @ L.T + beta * Hat, m)
-    W = V.T @ L / (2 if coding == "signed" else 1)
-    if offset == "mean":
-        b = mean - V.mean(axis=0) @ W
-    else:
-        b = {"binary": np.zeros_like(mean), "signed": np.full_like(mean, 0.5), "centred": mean}[
-            coding
-        ]
+        beta = 0.1 * np.trace(Y @ Y.T) / np.trace(Hat)
+    values, V = leading(Y @ Y.T + beta * Hat, m)
+    W = V.T @ Y
     return Fitted(
         V,
         W,
-        b,
+        added(Y, V, W, offset),
         values,
         V.shape[1],
         beta=beta,
         dependence=float(np.trace(V.T @ Hat @ V)),
-        recovery=float(np.trace(V.T @ L @ L.T @ V)),
+        recovery=float(np.trace(V.T @ Y @ Y.T @ V)),
     )
 
 
