@@ -314,12 +314,11 @@ def test_faie_with_a_huge_balance_takes_the_best_predicted_directions(solver):
 @every_solver
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 def test_faie_on_white_features_is_cmll_with_features_kept(ridge, solver):
-    """Where Xc'Xc = I the hat matrix is HXX'H / (1 + ridge) and a constant, which a label has."""
+    """Where Xc'Xc = I the hat matrix is HXX'H / (1 + ridge) and a constant: a full label."""
     X, Y = problem(40, 7, 6, seed=227)
     X = np.linalg.qr(X - X.mean(axis=0))[0] + 0.3
-    model = FaIE(3, beta=0.9, ridge=ridge, solver=solver).fit(X, Y)
-    constant = np.full((40, 1), np.sqrt(0.9 / 40))
-    joint = CMLL(None, 3, beta=0.9 / (1 + ridge)).fit(X, np.c_[Y, constant])
+    model = FaIE(3, beta=40.0, ridge=ridge, solver=solver).fit(X, Y)
+    joint = CMLL(None, 3, beta=40.0 / (1 + ridge)).fit(X, np.c_[Y, np.ones(40)])
     assert_same_span(model.codes_, joint.codes_)
 
 

@@ -13,11 +13,11 @@ __all__ = ["as_printed", "made"]
 # so the figures of plain ridge come back (docs/results.md, "As printed").
 _RIDGE = {"bias": "none", "alpha": 0.1}
 # No constant enters by the labels either: they are not centred, nor is their mean added again.
-_PLST = {**_RIDGE, "center": False, "offset": "none"}
+_PLST = {**_RIDGE, "offset": "none"}
 _PRINTED: Mapping[str, Mapping[str, Any]] = {
     **dict.fromkeys(("ORI", "DMLR", "CMLL_y", "MDDM", "CMLL"), _RIDGE),
     "PLST": _PLST,
-    "CPLST": {**_PLST, "hat": "raw"},
+    "CPLST": _PLST,
     # The first public version of FaIE's program; with a larger one its balance would choose
     # principal directions of the features, which the figures rule out.
     "FaIE": {**_RIDGE, "ridge": 1e-6},
