@@ -1265,7 +1265,6 @@ def evaluated(make: Callable[[], Any]) -> Outputs:
     model = make().fit(data.X, data.Y)
     return {
         "table": cl.evaluate(model, data.new, data.truth, train_labels=data.Y),
-        "mulan": cl.evaluate(model, data.new, data.truth, convention="mulan", k=(1, 2)),
         "masked": cl.evaluate(model, data.new, data.truth, mask=~hidden(60, 24)),
         "top": cl.predict_topk(model, data.new, 4),
         "pairs": cl.predict_labels(model, data.new[:10]),
@@ -1309,14 +1308,9 @@ def metric(name: str) -> Outputs:
         "masked": one.function(truth, given, mask=~hidden(80, 12), **options),
         "sparse": one.function(scipy.sparse.csr_array(truth), given, **options),
     }
-    if "convention" in one.options:
-        for convention in ("zhang", "sklearn", "mulan"):
-            found[convention] = one.function(truth, given, convention=convention, **options)
     if "k" in one.options:
         for k in (1, 3):
             found[f"k={k}"] = one.function(truth, given, k=k, **options)
-    if "drop_empty" in one.options:
-        found["not empty"] = one.function(truth, given, drop_empty=True, **options)
     return found
 
 

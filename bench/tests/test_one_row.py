@@ -15,8 +15,8 @@ from compactlearn.embeddings import PLST
 from compactlearn.inspection.page_parts import arrow, metric_order
 from compactlearn.metrics import evaluate, scorer
 from compactlearn.metrics._averages import KNOWN, Measure, average
-from compactlearn.metrics._hit_counts import count
-from compactlearn.metrics._label_ranks import label_ranks
+from compactlearn.metrics._labels import count
+from compactlearn.metrics._ranks import label_ranks
 from compactlearn.metrics._table import ROWS as METRIC_ROWS
 from compactlearn.metrics._table import Metric
 from compactlearn.metrics._truth import read_truth

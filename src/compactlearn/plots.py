@@ -22,8 +22,8 @@ from compactlearn.inspection._explain import classifier_of, labels_in_space, see
 from compactlearn.inspection._label_names import LabelNames
 from compactlearn.inspection._label_neighbours import nearest_labels, unit_vectors
 from compactlearn.linalg._dense import svd
-from compactlearn.metrics._probabilities import check_probabilities
-from compactlearn.metrics._reliability import suggested_error
+from compactlearn.metrics._calibration import suggested_error
+from compactlearn.metrics._reliability import check_probabilities
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
 

@@ -112,7 +112,7 @@ def test_nothing_is_predicted_before_fit(model):
 def test_options_reach_the_metrics():
     X, Y = make_data()
     model = CMLLClassifier(threshold="f1").fit(X, Y)
-    options = {"convention": "mulan", "k": (2,), "train_labels": Y}
+    options = {"k": (2,), "train_labels": Y}
     found = model.evaluate(X, Y, **options)
     S, L = model.decision_function(X), model.predict(X)
     assert found == metrics.evaluate(Y, S, labels=L, **options)

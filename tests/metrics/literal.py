@@ -7,8 +7,6 @@ import math
 
 import numpy as np
 
-CONVENTIONS = ("zhang", "sklearn", "mulan")
-
 
 def rows_of(truth, scores):
     """(labels, truth, score) of the known labels of each row that has any."""
@@ -23,9 +21,7 @@ def split(known, y):
 
 
 def places(known, f, tie):
-    """Rank of each label; tie is "highest" or "lowest" index first, or "worst" for all equal."""
-    if tie == "worst":
-        return {j: sum(f[s] >= f[j] for s in known) for j in known}
+    """Rank of each label; of equal scores the "highest" or the "lowest" index is first."""
     sign = 1 if tie == "highest" else -1
     ranked = sorted(known, key=lambda j: (f[j], sign * j), reverse=True)
     return {j: place for place, j in enumerate(ranked, start=1)}
@@ -35,82 +31,59 @@ def mean(values):
     return float(np.mean(values)) if values else math.nan
 
 
-def average_precision(truth, scores, convention):
+def average_precision(truth, scores):
     values = []
     for known, y, f in rows_of(truth, scores):
         present, absent = split(known, y)
-        if not present:
-            if convention == "sklearn":
-                values.append(1.0)
-            continue
-        if not absent and convention == "zhang":
-            continue
-        rank = places(known, f, "worst" if convention == "sklearn" else "highest")
-        pure = [sum(rank[s] <= rank[r] for s in present) / rank[r] for r in present]
-        values.append(sum(pure) / len(pure))
-    return mean(values)
-
-
-def ranking_loss(truth, scores, convention):
-    values = []
-    for known, y, f in rows_of(truth, scores):
-        present, absent = split(known, y)
-        if not present or not absent:
-            if convention != "zhang":
-                values.append(0.0)
-            continue
-        rank = places(known, f, "highest")
-        lost = 0
-        for r in present:
-            for s in absent:
-                lost += rank[s] < rank[r] if convention == "mulan" else f[r] <= f[s]
-        values.append(lost / (len(present) * len(absent)))
-    return mean(values)
-
-
-def one_error(truth, scores, convention):
-    values = []
-    for known, y, f in rows_of(truth, scores):
-        present, absent = split(known, y)
-        if convention == "mulan":
+        if present and absent:
             rank = places(known, f, "highest")
-            values.append(not any(rank[r] == 1 for r in present))
-        elif present and absent:
-            best = max(f.values())
-            values.append(not any(f[r] == best for r in present))
+            pure = [sum(rank[s] <= rank[r] for s in present) / rank[r] for r in present]
+            values.append(sum(pure) / len(pure))
     return mean(values)
 
 
-def coverage(truth, scores, convention, normalize=False):
+def ranking_loss(truth, scores):
     values = []
     for known, y, f in rows_of(truth, scores):
-        present, _ = split(known, y)
-        rank = places(known, f, "worst" if convention == "sklearn" else "highest")
-        depth = max((rank[r] for r in present), default=0)
-        value = {"zhang": depth - 1, "sklearn": depth, "mulan": max(depth - 1, 0)}[convention]
-        values.append(value / len(known) if normalize else value)
+        present, absent = split(known, y)
+        if present and absent:
+            values.append(mean([f[r] <= f[s] for r in present for s in absent]))
     return mean(values)
 
 
-def precision_at_k(truth, scores, k, drop_empty=False):
+def one_error(truth, scores):
     values = []
     for known, y, f in rows_of(truth, scores):
-        present, _ = split(known, y)
+        present, absent = split(known, y)
+        if present and absent:
+            values.append(not any(f[r] == max(f.values()) for r in present))
+    return mean(values)
+
+
+def coverage(truth, scores):
+    values = []
+    for known, y, f in rows_of(truth, scores):
+        rank = places(known, f, "highest")
+        values.append(max((rank[r] for r in split(known, y)[0]), default=0) - 1)
+    return mean(values)
+
+
+def precision_at_k(truth, scores, k):
+    values = []
+    for known, y, f in rows_of(truth, scores):
         rank = places(known, f, "lowest")
-        if present or not drop_empty:
-            values.append(sum(rank[r] <= k for r in present) / k)
+        values.append(sum(rank[r] <= k for r in split(known, y)[0]) / k)
     return mean(values)
 
 
-def f1_at_k(truth, scores, k, drop_empty=False):
+def f1_at_k(truth, scores, k):
     """The harmonic mean of precision and recall of the k best labels of each row."""
     values = []
     for known, y, f in rows_of(truth, scores):
         present, _ = split(known, y)
         rank = places(known, f, "lowest")
         hits = sum(rank[r] <= k for r in present)
-        if present or not drop_empty:
-            values.append(2 / (k / hits + len(present) / hits) if hits else 0.0)
+        values.append(2 / (k / hits + len(present) / hits) if hits else 0.0)
     return mean(values)
 
 
@@ -118,20 +91,13 @@ def ideal(n, k):
     return sum(1 / math.log2(t + 1) for t in range(1, min(n, k) + 1))
 
 
-def ndcg_at_k(truth, scores, k, convention, drop_empty=False):
+def ndcg_at_k(truth, scores, k):
     values = []
     for known, y, f in rows_of(truth, scores):
         present, _ = split(known, y)
-        if not present:
-            values += [] if drop_empty else [0.0]
-            continue
         rank = places(known, f, "lowest")
-        gain = 0.0
-        for r in present:
-            mine = [j for j in known if f[j] == f[r]] if convention == "sklearn" else [r]
-            shares = [1 / math.log2(rank[j] + 1) if rank[j] <= k else 0.0 for j in mine]
-            gain += sum(shares) / len(shares)
-        values.append(gain / ideal(len(present), k))
+        gain = sum(1 / math.log2(rank[r] + 1) for r in present if rank[r] <= k)
+        values.append(gain / ideal(len(present), k) if present else 0.0)
     return mean(values)
 
 
@@ -152,14 +118,14 @@ def propensity_scored(truth, scores, k, weights, discounted):
     return found / best if best else math.nan
 
 
-def f1(y, p, convention):
+def f1(y, p):
     """F1 of two lists of booleans."""
     hits = sum(a and b for a, b in zip(y, p, strict=True))
     marks = sum(y) + sum(p)
-    return 2 * hits / marks if marks else float(convention == "mulan")
+    return 2 * hits / marks if marks else 0.0
 
 
-def label_metrics(truth, labels, convention):
+def label_metrics(truth, labels):
     """Every metric of label sets."""
     cells, rows, columns = [], [], [[] for _ in truth[0]]
     for y, p in zip(truth, labels, strict=True):
@@ -172,7 +138,7 @@ def label_metrics(truth, labels, convention):
     columns = [column for column in columns if column]
 
     def of(pairs):
-        return f1([a for a, _ in pairs], [b for _, b in pairs], convention)
+        return f1([a for a, _ in pairs], [b for _, b in pairs])
 
     return {
         "hamming_loss": mean([a != b for a, b in cells]),

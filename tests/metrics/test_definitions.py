@@ -17,7 +17,6 @@ from .data import problems, random_problem, steady
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
-CONVENTION = pytest.mark.parametrize("convention", literal.CONVENTIONS)
 RANKING = ("average_precision", "ranking_loss", "one_error", "coverage")
 
 
@@ -25,78 +24,55 @@ def same(value, expected):
     return value == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-@CONVENTION
 @pytest.mark.parametrize("unknown", [False, True], ids=["known", "unknown"])
 @steady
 @given(data=st.data())
-def test_ranking(convention, unknown, data):
+def test_ranking(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     for name in RANKING:
-        value = getattr(metrics, name)(truth, scores, convention=convention)
-        assert same(value, getattr(literal, name)(truth, scores, convention)), name
+        value = getattr(metrics, name)(truth, scores)
+        assert same(value, getattr(literal, name)(truth, scores)), name
 
 
-@CONVENTION
-@pytest.mark.parametrize("unknown", [0.0, 0.4], ids=["known", "unknown"])
-def test_coverage_over_the_number_of_known_labels(convention, unknown):
-    truth, scores = random_problem(6, unknown=unknown)
-    value = metrics.coverage(truth, scores, convention=convention, normalize=True)
-    assert same(value, literal.coverage(truth, scores, convention, normalize=True))
-
-
-@CONVENTION
 @pytest.mark.parametrize("unknown", [False, True], ids=["known", "unknown"])
 @steady
 @given(data=st.data())
-def test_best_labels(convention, unknown, data):
+def test_best_labels(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     k = data.draw(st.integers(1, truth.shape[1]))
-    drop = data.draw(st.booleans())
     weights = np.linspace(1, 3, truth.shape[1]) ** 2
-    assert same(
-        metrics.ndcg_at_k(truth, scores, k, convention=convention, drop_empty=drop),
-        literal.ndcg_at_k(truth, scores, k, convention, drop),
-    )
-    assert same(
-        metrics.precision_at_k(truth, scores, k, drop_empty=drop),
-        literal.precision_at_k(truth, scores, k, drop),
-    )
-    assert same(
-        metrics.f1_at_k(truth, scores, k, drop_empty=drop),
-        literal.f1_at_k(truth, scores, k, drop),
-    )
+    for name in ("ndcg_at_k", "precision_at_k", "f1_at_k"):
+        found = getattr(metrics, name)(truth, scores, k)
+        assert same(found, getattr(literal, name)(truth, scores, k)), name
     for metric, discounted in ((metrics.psp_at_k, False), (metrics.psndcg_at_k, True)):
         expected = literal.propensity_scored(truth, scores, k, weights, discounted)
         assert same(metric(truth, scores, k, weights=weights), expected)
 
 
-@CONVENTION
 @pytest.mark.parametrize("unknown", [False, True], ids=["known", "unknown"])
 @steady
 @given(data=st.data())
-def test_labels(convention, unknown, data):
+def test_labels(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     labels = scores > data.draw(st.sampled_from([-1.0, 0.0, 0.5, 99.0]))
-    for name, expected in literal.label_metrics(truth, labels, convention).items():
-        options = {"convention": convention} if name.endswith("f1") else {}
+    for name, expected in literal.label_metrics(truth, labels).items():
         for Y in (truth, sparse.csr_array(truth)):
             for L in (labels, sparse.csr_array(labels)):
-                assert same(getattr(metrics, name)(Y, L, **options), expected), name
+                assert same(getattr(metrics, name)(Y, L), expected), name
 
 
-@CONVENTION
 @pytest.mark.parametrize("seed", range(3))
-def test_unknown_labels_have_no_influence(convention, seed):
+def test_unknown_labels_have_no_influence(seed):
     truth, scores = random_problem(seed, levels=4, unknown=0.4)
     unknown = np.isnan(truth)
     rng = np.random.default_rng(seed)
     filled = np.where(unknown, rng.integers(0, 2, truth.shape), truth)
-    expected = metrics.evaluate(truth, scores, convention=convention, k=(1, 5, 12))
+    expected = metrics.evaluate(truth, scores, k=(1, 5, 12))
     for level in (-1e300, -7.0, 0.25, 1e300):
         moved = np.where(unknown, level, scores)
         shuffled = np.where(unknown, rng.normal(size=scores.shape), scores)
         for S in (moved, shuffled):
-            options = {"convention": convention, "k": (1, 5, 12)}
+            options = {"k": (1, 5, 12)}
             assert metrics.evaluate(truth, S, **options) == expected
             assert metrics.evaluate(filled, S, mask=~unknown, **options) == expected
             Y = sparse.csr_array(filled)
@@ -113,8 +89,7 @@ def test_nan_and_mask_add_up():
 @pytest.mark.parametrize(
     "scale", [1e-60, 1e-8, 1.0, 1e38, 1e300], ids=["1e-60", "1e-8", "1", "1e38", "1e300"]
 )
-@CONVENTION
-def test_scores_that_single_precision_cannot_tell_apart(convention, scale):
+def test_scores_that_single_precision_cannot_tell_apart(scale):
     """The sort is in single precision; what it merges must be looked at again."""
     rng = np.random.default_rng(0)
     truth = (rng.random((40, 9)) < 0.4).astype(float)
@@ -123,11 +98,11 @@ def test_scores_that_single_precision_cannot_tell_apart(convention, scale):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         for name in RANKING:
-            value = getattr(metrics, name)(truth, scores, convention=convention)
-            assert same(value, getattr(literal, name)(truth, scores, convention)), name
+            value = getattr(metrics, name)(truth, scores)
+            assert same(value, getattr(literal, name)(truth, scores)), name
         truth[rng.random(truth.shape) < 0.3] = np.nan
-        value = metrics.average_precision(truth, scores, convention=convention)
-        assert same(value, literal.average_precision(truth, scores, convention))
+        value = metrics.average_precision(truth, scores)
+        assert same(value, literal.average_precision(truth, scores))
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int64, np.float16, np.float32])
@@ -136,7 +111,7 @@ def test_scores_of_every_type(dtype, unknown):
     truth, scores = random_problem(3, levels=3, unknown=unknown)
     scores = ((scores + 0.5) * 4).astype(dtype)
     for name in RANKING:
-        expected = getattr(literal, name)(truth, scores, "zhang")
+        expected = getattr(literal, name)(truth, scores)
         assert same(getattr(metrics, name)(truth, scores), expected), name
 
 
@@ -161,17 +136,16 @@ def test_the_layout_in_memory_does_not_matter():
     assert metrics.evaluate(truth, padded[::2, ::2]) == expected
 
 
-@CONVENTION
 @pytest.mark.parametrize("cell", [0.0, 1.0, np.nan], ids=["empty", "full", "unknown"])
-def test_rows_of_one_kind(convention, cell):
+def test_rows_of_one_kind(cell):
     truth, scores = np.full((3, 4), cell), np.arange(12.0).reshape(3, 4)
     for name in RANKING:
-        expected = getattr(literal, name)(truth, scores, convention)
+        expected = getattr(literal, name)(truth, scores)
         if math.isnan(expected):
             with pytest.warns(UndefinedMetricWarning, match=f"{name} need a row with a"):
-                assert math.isnan(getattr(metrics, name)(truth, scores, convention=convention))
+                assert math.isnan(getattr(metrics, name)(truth, scores))
         else:
-            assert getattr(metrics, name)(truth, scores, convention=convention) == expected
+            assert getattr(metrics, name)(truth, scores) == expected
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 31, 32, 33, 64, 100])
@@ -179,5 +153,5 @@ def test_every_width_of_a_row(n_labels):
     for levels in (0, 3):
         truth, scores = random_problem(n_labels, 20, n_labels, levels)
         for name in RANKING:
-            expected = getattr(literal, name)(truth, scores, "mulan")
-            assert same(getattr(metrics, name)(truth, scores, convention="mulan"), expected)
+            expected = getattr(literal, name)(truth, scores)
+            assert same(getattr(metrics, name)(truth, scores), expected)

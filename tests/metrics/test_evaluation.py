@@ -31,32 +31,27 @@ NAMES = [*FIRST, "coverage", "hamming_loss", "subset_accuracy", "example_f1", "m
 TRAIN = (np.random.default_rng(0).random((50, 12)) < 0.3).astype(int)
 
 
-def single(name, truth, scores, threshold, convention, weights):
+def single(name, truth, scores, threshold, weights):
     """The same by the function of that name."""
     metric = get_metric(name)
-    above = scores >= threshold if convention == "mulan" else scores > threshold
     options = {"weights": weights} if name.startswith("ps") else {}
-    if name.endswith("f1") or name in ("average_precision", "ranking_loss", "one_error"):
-        options["convention"] = convention
-    if name == "coverage" or name.startswith("ndcg"):
-        options["convention"] = convention
-    return metric.function(truth, above if metric.needs == "labels" else scores, **options)
+    given_ = scores > threshold if metric.needs == "labels" else scores
+    return metric.function(truth, given_, **options)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.parametrize("convention", checks.CONVENTIONS)
 @pytest.mark.parametrize("unknown", [False, True], ids=["known", "unknown"])
 @steady
 @given(data=st.data())
-def test_every_value_is_that_of_its_function(convention, unknown, data):
+def test_every_value_is_that_of_its_function(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     threshold = data.draw(st.sampled_from([-0.25, 0.0, 0.25]))
     train = TRAIN[:, : truth.shape[1]] if truth.shape[1] <= 12 else np.eye(truth.shape[1])
-    found = evaluate(truth, scores, threshold, convention=convention, train_labels=train)
+    found = evaluate(truth, scores, threshold=threshold, train_labels=train)
     assert list(found)[: len(NAMES)] == NAMES
     weights = inverse_propensities(train)
     for name, value in found.items():
-        expected = single(name, truth, scores, threshold, convention, weights)
+        expected = single(name, truth, scores, threshold, weights)
         assert value == pytest.approx(expected, abs=1e-14, nan_ok=True), name
         assert type(value) is float
 
@@ -90,11 +85,10 @@ def test_each_k_once_and_none_beyond_the_labels():
     assert list(evaluate(TRUTH, SCORES, k=())) == NAMES
 
 
-@pytest.mark.parametrize("convention", checks.CONVENTIONS)
 @pytest.mark.parametrize("cells", [1, 12, 40, 130])
-def test_blocks_change_nothing(monkeypatch, cells, convention):
+def test_blocks_change_nothing(monkeypatch, cells):
     truth, scores = random_problem(4, unknown=0.2)
-    options = {"convention": convention, "train_labels": TRAIN}
+    options = {"train_labels": TRAIN}
     whole = evaluate(truth, scores, **options)
     monkeypatch.setattr(checks, "BLOCK_CELLS", cells)
     for Y in (truth, sparse.csr_array(truth)):
@@ -115,12 +109,6 @@ def test_the_direction_is_right(name):
     assert get_metric(name) is METRICS[name]
     assert METRICS[name].name == name
     assert METRICS[name].function is getattr(metrics, name)
-
-
-def test_equality_with_the_threshold_is_enough_for_mulan_only():
-    for convention, expected in (("zhang", 0.307692), ("sklearn", 0.307692), ("mulan", 0.470588)):
-        value = evaluate(TRUTH, SCORES, 0.5, convention=convention)["micro_f1"]
-        assert value == pytest.approx(expected, abs=5e-7)
 
 
 def test_one_warning_for_each_reason():
@@ -166,14 +154,11 @@ def test_nothing_is_warned_of_where_all_is_well():
     truth, scores = random_problem(7, unknown=0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for convention in checks.CONVENTIONS:
-            evaluate(truth, scores, convention=convention, train_labels=TRAIN)
+        evaluate(truth, scores, train_labels=TRAIN)
 
 
 Y1, S1 = [[1, 0, 0]], [[0.3, 0.2, 0.1]]
 REFUSALS = {
-    "convention": (lambda: evaluate(Y1, S1, convention="zang"), "Did you mean 'zhang'?"),
-    "no convention": (lambda: evaluate(Y1, S1, convention=None), "'mulan', but is None; pass"),
     "k 0": (lambda: evaluate(Y1, S1, k=[1, 0]), "k must be integers >= 1, but is [1, 0]; pass"),
     "k number": (lambda: evaluate(Y1, S1, k=3), "k must be integers >= 1, but is 3; pass such"),
     "k text": (lambda: evaluate(Y1, S1, k="13"), "but is '13'"),
@@ -190,16 +175,6 @@ REFUSALS = {
     "sparse truth": (lambda: evaluate(sparse.csr_array([[0, -1, 0]]), S1), "but holds -1;"),
     "late truth": (lambda: evaluate(np.diag([1, 1, 0.5]), np.eye(3)), "but holds 0.5;"),
 }  # fmt: skip
-for metric in ("average_precision", "ranking_loss", "one_error", "coverage"):
-    REFUSALS[f"{metric} convention"] = (
-        lambda metric=metric: getattr(metrics, metric)(Y1, S1, convention="x"),
-        "convention must be one of 'zhang', 'sklearn', 'mulan', but is 'x'",
-    )
-for metric in ("micro_f1", "macro_f1", "example_f1"):
-    REFUSALS[f"{metric} convention"] = (
-        lambda metric=metric: getattr(metrics, metric)(Y1, Y1, convention="x"),
-        "convention must be one of 'zhang', 'sklearn', 'mulan', but is 'x'",
-    )
 
 
 @pytest.mark.parametrize("case", REFUSALS)

@@ -26,11 +26,6 @@ RANKED = [
     "f1_at_3",
 ]
 LABELLED = [name for name, metric in METRICS.items() if metric.needs == "labels"]
-CONVENTIONS = [
-    (name, {"convention": convention})
-    for name in ("average_precision", "ranking_loss", "one_error", "coverage", "ndcg_at_k")
-    for convention in ("zhang", "sklearn")
-]
 
 
 def one_by_one(name, truth, answers, **options):
@@ -39,14 +34,6 @@ def one_by_one(name, truth, answers, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.array([sign * metric.function(truth, answer, **options) for answer in answers])
-
-
-def accepts(name, options, truth, scores):
-    try:
-        one_by_one(name, truth, [scores], **options)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def several(scores, seed=0):
@@ -62,39 +49,10 @@ def assert_same(found, expected):
 
 
 @steady
-@given(problem=problems(min_labels=5), name=st.sampled_from(RANKED))
-def test_ranked_metrics_one_by_one(problem, name):
-    truth, scores = problem
+@given(name=st.sampled_from(RANKED), unknown=st.booleans(), data=st.data())
+def test_ranked_metrics_one_by_one(name, unknown, data):
+    truth, scores = data.draw(problems(unknown=unknown, min_labels=5))
     assert_same(Judge(name, truth)(several(scores)), one_by_one(name, truth, several(scores)))
-
-
-@steady
-@given(problem=problems(unknown=True, min_labels=5), name=st.sampled_from(RANKED))
-def test_unknown_labels(problem, name):
-    truth, scores = problem
-    assert_same(Judge(name, truth)(several(scores)), one_by_one(name, truth, several(scores)))
-
-
-@pytest.mark.parametrize(("name", "options"), CONVENTIONS)
-def test_options_are_passed_on(name, options):
-    truth, scores = random_problem(3)
-    if not accepts(name, options, truth, scores):
-        pytest.skip(f"{name} has no {options}")
-    found = Judge(name, truth, options)(several(scores))
-    assert_same(found, one_by_one(name, truth, several(scores), **options))
-
-
-def test_conventions_differ():
-    """Otherwise the test above would not notice that an option is lost."""
-    truth, scores = random_problem(3)
-    differ = [
-        name
-        for name in ("average_precision", "ranking_loss", "one_error", "coverage")
-        if accepts(name, {"convention": "sklearn"}, truth, scores)
-        and Judge(name, truth, {"convention": "sklearn"})(scores[None])
-        != Judge(name, truth)(scores[None])
-    ]
-    assert differ
 
 
 @pytest.mark.parametrize("k", [1, 2, 7])

@@ -25,7 +25,6 @@ from compactlearn.core._validation import check_partial_targets, n_rows_of
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import as_stored, top_labels
 from compactlearn.metrics import _evaluation as evaluation
-from compactlearn.metrics._checks import Convention
 from compactlearn.metrics._scoring import predicted_probabilities, predicted_scores
 from compactlearn.metrics._truth import read_truth
 from compactlearn.scale.dask._chunks import check_features_unread, one_row_of_zeros
@@ -39,7 +38,6 @@ def evaluate(
     X: Any,
     y: Any,
     *,
-    convention: Convention = "zhang",
     mask: Any = None,
     k: Iterable[int] = (1, 3, 5),
     train_labels: Any = None,
@@ -64,7 +62,7 @@ def evaluate(
         of which every row has one: then "one_error" is the share of wrong answers,
         "subset_accuracy" and "micro_f1" that of right ones, and "average_precision" the mean of
         1 / rank of the right class.
-    convention, mask, k, train_labels
+    mask, k, train_labels
         As in `compactlearn.metrics.evaluate`.
     sep : str or None, default=None
         The sign between names where y is a column of joined names, as in ``fit``.
@@ -90,11 +88,11 @@ def evaluate(
     """
     model, X = _at_the_end(model, X, "evaluate")
     if is_dask(X):
-        return _evaluate_blocks(model, X, y, mask, convention, k, train_labels, sep)
+        return _evaluate_blocks(model, X, y, mask, k, train_labels, sep)
     truth, mask, scores, labels, probabilities = _answers(model, X, y, mask, sep)
     truth = read_truth(truth, mask)
     train_labels = _training_labels(model, host(train_labels), sep)
-    asked = evaluation.Asked.of(convention, k, train_labels, truth.shape[1])
+    asked = evaluation.Asked.of(k, train_labels, truth.shape[1])
     return evaluation.evaluate_read(
         asked,
         truth,
@@ -106,7 +104,7 @@ def evaluate(
 
 
 def _evaluate_blocks(
-    model: Any, X: Any, Y: Any, mask: Any, convention: Any, k: Any, train_labels: Any, sep: Any
+    model: Any, X: Any, Y: Any, mask: Any, k: Any, train_labels: Any, sep: Any
 ) -> dict[str, float]:
     """The same of a Dask collection, whose blocks are judged where they are."""
     X = check_features_unread(X)
@@ -116,7 +114,7 @@ def _evaluate_blocks(
     elif getattr(Y, "ndim", 0) == 2 and np.ndim(model.predict(one_row_of_zeros(X))) == 2:
         # Its columns are refused here, if they are not those of fit, and not by every block.
         _truth(model, one_row_of_zeros(Y), None, 1, len(names_of(model)), sep=sep)
-    asked = evaluation.Asked.of(convention, k, train_labels, len(names_of(model)))
+    asked = evaluation.Asked.of(k, train_labels, len(names_of(model)))
     return evaluate_on_dask(model, X, Y, mask, asked, partial(_answers, sep=sep))
 
 
@@ -239,7 +237,6 @@ class Evaluated:
         X: Any,
         y: Any,
         *,
-        convention: Convention = "zhang",
         mask: Any = None,
         k: Iterable[int] = (1, 3, 5),
         train_labels: Any = None,
@@ -257,9 +254,7 @@ class Evaluated:
         sep : str or None, default=None
             The sign between names where y is a column of joined names, as in ``fit``.
         """
-        return evaluate(
-            self, X, y, convention=convention, mask=mask, k=k, train_labels=train_labels, sep=sep
-        )
+        return evaluate(self, X, y, mask=mask, k=k, train_labels=train_labels, sep=sep)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sep: str | None = None) -> float:
         """Return the share of rows whose labels are all right, as scikit-learn's classifiers do.

@@ -31,8 +31,8 @@ from compactlearn.inspection._model_facts import (
     Tried,
 )
 from compactlearn.inspection._model_page import model_page
-from compactlearn.metrics._probabilities import check_probabilities
-from compactlearn.metrics._reliability import ReliabilityTable, suggested_error
+from compactlearn.metrics._calibration import suggested_error
+from compactlearn.metrics._reliability import ReliabilityTable, check_probabilities
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
 

@@ -1,5 +1,13 @@
 """How good scores and labels are: metrics with stated conventions, and one table of them."""
 
+from compactlearn.metrics._calibration import (
+    calibration_error,
+    calibration_error_at_k,
+    log_loss,
+    overconfidence_at_k,
+    predicted_calibration_error,
+    predicted_overconfidence,
+)
 from compactlearn.metrics._evaluation import evaluate
 from compactlearn.metrics._labels import (
     example_f1,
@@ -8,7 +16,6 @@ from compactlearn.metrics._labels import (
     micro_f1,
     subset_accuracy,
 )
-from compactlearn.metrics._probabilities import log_loss
 from compactlearn.metrics._propensity import (
     inverse_propensities,
     propensities,
@@ -22,15 +29,7 @@ from compactlearn.metrics._ranking import (
     rankable_rows,
     ranking_loss,
 )
-from compactlearn.metrics._reliability import (
-    ReliabilityTable,
-    calibration_error,
-    calibration_error_at_k,
-    overconfidence_at_k,
-    predicted_calibration_error,
-    predicted_overconfidence,
-    reliability_table,
-)
+from compactlearn.metrics._reliability import ReliabilityTable, reliability_table
 from compactlearn.metrics._scoring import scorer
 from compactlearn.metrics._table import METRICS, Metric, get_metric
 from compactlearn.metrics._top import f1_at_k, ndcg_at_k, precision_at_k

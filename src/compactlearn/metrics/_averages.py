@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from compactlearn.core._warn import warn_user
-from compactlearn.metrics._label_ranks import LabelRanks
+from compactlearn.metrics._ranks import LabelRanks
 
 __all__ = [
     "KNOWN",

@@ -1,21 +1,18 @@
-"""What the metrics accept as scores, labels, convention and k, and their blocks of rows."""
+"""What the metrics accept as scores, labels and k, and their blocks of rows."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from compactlearn.core._forms import refuse_unread
-from compactlearn.core._params import Integer, nearest
+from compactlearn.core._params import Integer
 from compactlearn.core._warn import warn_user
 
 __all__ = [
-    "CONVENTIONS",
-    "Convention",
     "Matrix",
     "as_matrix",
-    "check_convention",
     "check_finite",
     "check_k",
     "check_labels",
@@ -28,9 +25,6 @@ __all__ = [
 
 # Cells per block: small enough for the processor's cache, large enough to keep NumPy busy.
 BLOCK_CELLS = 1 << 18
-
-CONVENTIONS = ("zhang", "sklearn", "mulan")
-Convention = Literal["zhang", "sklearn", "mulan"]
 
 Matrix = np.ndarray | sparse.csr_array
 
@@ -94,16 +88,6 @@ def check_finite(scores: Matrix) -> None:
                 "scores must be finite to be ranked, but hold NaN or infinity; check the model "
                 "that made them."
             )
-
-
-def check_convention(convention: Any) -> None:
-    """Refuse a name that is none of `CONVENTIONS`."""
-    if not isinstance(convention, str) or convention not in CONVENTIONS:
-        hint = nearest(convention, CONVENTIONS) if isinstance(convention, str) else ""
-        raise ValueError(
-            f"convention must be one of {', '.join(map(repr, CONVENTIONS))}, but is "
-            f"{convention!r}; pass one of these.{hint}"
-        )
 
 
 def check_k(k: Any, n_labels: int) -> int:

@@ -12,24 +12,18 @@ from scipy import sparse
 from compactlearn.core._params import Integer
 from compactlearn.core._warn import warn_user
 from compactlearn.metrics._averages import Measure, Sums
+from compactlearn.metrics._calibration import SuggestedMeasure, warn_nothing_suggested
 from compactlearn.metrics._checks import (
-    Convention,
     Matrix,
-    check_convention,
     check_labels,
     check_scores,
     check_threshold,
     row_blocks,
 )
-from compactlearn.metrics._hit_counts import Counts, count, count_block, merge
-from compactlearn.metrics._label_ranks import ranks_of_block
-from compactlearn.metrics._probabilities import check_probabilities
+from compactlearn.metrics._labels import count, count_block, merge
 from compactlearn.metrics._propensity import inverse_propensities
-from compactlearn.metrics._reliability import (
-    ReliabilityTable,
-    SuggestedMeasure,
-    warn_nothing_suggested,
-)
+from compactlearn.metrics._ranks import ranks_of_block
+from compactlearn.metrics._reliability import ReliabilityTable, check_probabilities
 from compactlearn.metrics._table import METRICS, Metric
 from compactlearn.metrics._truth import Truth, read_truth
 
@@ -48,18 +42,17 @@ _LOWEST_MEAN = -0.5
 
 
 def evaluate(
-    Y: Any,
+    Y_true: Any,
     scores: Any,
-    threshold: Any = 0.5,
-    labels: Any = None,
     *,
+    labels: Any = None,
+    threshold: Any = 0.5,
     probabilities: Any = None,
-    convention: Convention = "zhang",
     mask: Any = None,
     k: Iterable[int] = (1, 3, 5),
     train_labels: Any = None,
 ) -> dict[str, float]:
-    """Every metric of the table, for one matrix of scores.
+    """Return every metric of the table, for one matrix of scores.
 
     Rankings are judged by the scores, label sets by `labels`, or where these are not given by the
     scores above `threshold`. A fitted model has its own threshold: ``model.evaluate(X, Y)`` takes
@@ -67,22 +60,20 @@ def evaluate(
 
     Parameters
     ----------
-    Y : array-like or sparse matrix of shape (n_samples, n_labels)
-        The truth: 0, 1, or NaN where unknown.
+    Y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        0, 1, or NaN where unknown.
     scores : array-like of shape (n_samples, n_labels)
         The higher, the more likely the label.
-    threshold : float or array-like of shape (n_labels,)
-        A label is predicted where its score is strictly greater; for "mulan" where it is greater
-        or equal. 0.5 is the boundary of probabilities and of regressions on labels 0 and 1; that
-        of log-odds and margins is 0, of a fitted model ``threshold_``.
     labels : array-like or sparse matrix of shape (n_samples, n_labels), optional
         The decisions, 0 and 1, as ``predict`` returns them; then `threshold` is not used.
+    threshold : float or array-like of shape (n_labels,)
+        A label is predicted where its score is strictly greater. 0.5 is the boundary of
+        probabilities and of regressions on labels 0 and 1; that of log-odds and margins is 0, of a
+        fitted model ``threshold_``.
     probabilities : array-like or sparse matrix of shape (n_samples, n_labels), optional
         What ``predict_proba`` returns, for the metrics that are about it; without them those are
         left out. Of a sparse matrix, in which only some labels have a probability, the metrics of
         all labels, "log_loss" and "calibration_error", are left out.
-    convention : "zhang", "sklearn" or "mulan"
-        For every metric that knows it, see there.
     mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
         True where the label is known; another way to mark unknown ones.
     k : iterable of int
@@ -111,11 +102,15 @@ def evaluate(
      'example_f1': 0.9, 'macro_f1': 0.666666..., 'precision_at_1': 1.0, 'ndcg_at_1': 1.0,
      'f1_at_1': 0.833333...}
     """
-    truth = read_truth(Y, mask)
-    asked = Asked.of(convention, k, train_labels, truth.shape[1])
-    some = sparse.issparse(probabilities)
+    truth = read_truth(Y_true, mask)
     return evaluate_read(
-        asked, truth, scores, threshold, labels, probabilities, suggested_alone=some
+        Asked.of(k, train_labels, truth.shape[1]),
+        truth,
+        scores,
+        labels=labels,
+        threshold=threshold,
+        probabilities=probabilities,
+        suggested_alone=sparse.issparse(probabilities),
     )
 
 
@@ -123,10 +118,10 @@ def evaluate_read(
     asked: Asked,
     truth: Truth,
     scores: Any,
-    threshold: Any = 0.5,
-    labels: Any = None,
-    probabilities: Any = None,
     *,
+    labels: Any = None,
+    threshold: Any = 0.5,
+    probabilities: Any = None,
     suggested_alone: bool = False,
 ) -> dict[str, float]:
     """Return `evaluate` of a truth that has been read.
@@ -142,11 +137,11 @@ def evaluate_read(
     for rows in row_blocks(truth.shape):
         sums.add(ranks_of_block(truth.rows(rows), S[rows]))
     ranked = sums.quotients(truth.shape[0])
-    above = np.greater_equal if asked.convention == "mulan" else np.greater
     if labels is None:
         _doubt_threshold(S, bounds)
-        counts = _counts_above(truth, S, bounds, above)
-        labels = None if P is None else above(S, bounds)
+        blocks = row_blocks(truth.shape)
+        counts = merge((count_block(truth.rows(b), S[b] > bounds) for b in blocks), truth)
+        labels = None if P is None else S > bounds
     else:
         counts = count(truth, check_labels(labels, truth.shape))
     tables = {} if P is None else suggested_tables(wanted, truth, P, labels)
@@ -171,23 +166,21 @@ Wanted = tuple[str, Metric, dict[str, Any]]  # name, row of the table, options
 class Asked:
     """Which metrics are asked for, in values that can travel."""
 
-    convention: str
     ks: tuple[int, ...]
     weights: np.ndarray | None = None  # inverse propensities of the labels
 
     @classmethod
-    def of(cls, convention: Any, k: Any, train_labels: Any, n_labels: int) -> Asked:
-        """What the user has asked for, checked."""
-        check_convention(convention)
+    def of(cls, k: Any, train_labels: Any, n_labels: int) -> Asked:
+        """Return what the user has asked for, checked."""
         ks = tuple(_check_ks(k, n_labels))
         if train_labels is None:
-            return cls(convention, ks)
+            return cls(ks)
         if np.ndim(train_labels) != 2 or np.shape(train_labels)[1] != n_labels:
             raise ValueError(
                 f"train_labels must be a matrix with the {n_labels} labels of Y as columns, but "
                 f"have the shape {np.shape(train_labels)}; pass the labels of the training rows."
             )
-        return cls(convention, ks, inverse_propensities(train_labels))
+        return cls(ks, inverse_propensities(train_labels))
 
     def metrics(
         self, *, probabilities: bool = False, suggested_alone: bool = False
@@ -196,18 +189,17 @@ class Asked:
 
         With ``suggested_alone``, of the metrics of probabilities those of suggested labels.
         """
-        given: dict[str, Any] = {"convention": self.convention}
-        if self.weights is not None:
-            given["weights"] = self.weights
         asked: list[Wanted] = []
         for name, row in METRICS.items():
-            if "weights" in row.defaults and "weights" not in given:
-                continue
+            options = dict(row.defaults)
+            if "weights" in options:
+                if self.weights is None:
+                    continue
+                options["weights"] = self.weights
             if row.needs == "probabilities" and not probabilities:
                 continue
             if suggested_alone and row.needs == "probabilities" and not _of_suggested(row):
                 continue
-            options = row.defaults | {key: given[key] for key in given if key in row.defaults}
             if name.endswith("_at_k"):
                 asked += [(f"{name[:-1]}{k}", row, options | {"k": k}) for k in self.ks]
             else:
@@ -254,12 +246,6 @@ def suggested_values(
 
 def _of_suggested(row: Metric) -> bool:
     return isinstance(row.measure, SuggestedMeasure)
-
-
-def _counts_above(truth: Truth, S: np.ndarray, bounds: np.ndarray, above: np.ufunc) -> Counts:
-    """Counts of the labels whose scores are above the bounds, a block of rows at a time."""
-    blocks = row_blocks(truth.shape)
-    return merge((count_block(truth.rows(b), above(S[b], bounds)) for b in blocks), truth)
 
 
 def _doubt_threshold(S: np.ndarray, bounds: np.ndarray) -> None:

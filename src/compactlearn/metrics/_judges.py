@@ -10,9 +10,9 @@ import numpy as np
 
 from compactlearn.core._warn import quiet
 from compactlearn.metrics._averages import Measure
-from compactlearn.metrics._hit_counts import count_block
-from compactlearn.metrics._label_ranks import LabelRanks, ranks_of_block
-from compactlearn.metrics._probabilities import check_probabilities
+from compactlearn.metrics._labels import count_block
+from compactlearn.metrics._ranks import LabelRanks, ranks_of_block
+from compactlearn.metrics._reliability import check_probabilities
 from compactlearn.metrics._scoring import training_options
 from compactlearn.metrics._table import Metric, get_metric, get_metric_of_scores
 from compactlearn.metrics._truth import Truth, read_truth

@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 
 from compactlearn.core._params import Integer, Real
-from compactlearn.metrics._averages import average
+from compactlearn.metrics._averages import PRESENT, Measure, average
 from compactlearn.metrics._checks import check_k
-from compactlearn.metrics._row_values import psndcg_measure, psp_measure
-from compactlearn.metrics._sparse_scores import ranked_blocks
+from compactlearn.metrics._ranks import LabelRanks, ranked_blocks
+from compactlearn.metrics._top import discounts, ideal_gain
 from compactlearn.metrics._truth import read_truth
 
-__all__ = ["inverse_propensities", "propensities", "psndcg_at_k", "psp_at_k"]
+__all__ = [
+    "inverse_propensities",
+    "propensities",
+    "psndcg_at_k",
+    "psndcg_measure",
+    "psp_at_k",
+    "psp_measure",
+]
 
 FEWEST_FOR_PROPENSITIES = 3  # rows: the formula has ln N - 1 as a factor
 
@@ -124,6 +131,19 @@ def psp_at_k(Y_true: Any, scores: Any, k: int = 5, *, weights: Any, mask: Any = 
     return average("psp_at_k", measure, ranked_blocks(truth, scores, k), truth.shape[0])
 
 
+def psp_measure(k: int, weights: np.ndarray) -> Measure:
+    """The two sums of `psp_at_k`; the common factor 1 / k is left out."""
+
+    def found(rows: LabelRanks) -> np.ndarray:
+        return rows.sum_by_row(weights[rows.label] * (rows.lowest_first <= k))
+
+    def best(rows: LabelRanks) -> np.ndarray:
+        row, place, weight = _by_weight(rows, weights)
+        return np.bincount(row, weights=weight * (place <= k), minlength=rows.truth.shape[0])
+
+    return Measure(PRESENT, found, best)
+
+
 def psndcg_at_k(Y_true: Any, scores: Any, k: int = 5, *, weights: Any, mask: Any = None) -> float:
     """Propensity-scored discounted gain over the best possible; 1 is best.
 
@@ -149,6 +169,21 @@ def psndcg_at_k(Y_true: Any, scores: Any, k: int = 5, *, weights: Any, mask: Any
     k = check_k(k, truth.shape[1])
     measure = psndcg_measure(k, check_weights(weights, truth.shape[1]))
     return average("psndcg_at_k", measure, ranked_blocks(truth, scores, k), truth.shape[0])
+
+
+def psndcg_measure(k: int, weights: np.ndarray) -> Measure:
+    """The two sums of `psndcg_at_k`."""
+
+    def found(rows: LabelRanks) -> np.ndarray:
+        gains = weights[rows.label] * discounts(rows.lowest_first, k)
+        return rows.sum_by_row(gains) / ideal_gain(rows, k)
+
+    def best(rows: LabelRanks) -> np.ndarray:
+        row, place, weight = _by_weight(rows, weights)
+        gains = weight * discounts(place, k)
+        return np.bincount(row, weights=gains, minlength=rows.truth.shape[0]) / ideal_gain(rows, k)
+
+    return Measure(PRESENT, found, best)
 
 
 def check_weights(weights: Any, n_labels: int) -> np.ndarray:
@@ -190,3 +225,12 @@ def _shown(values: np.ndarray) -> str:
     if values.ndim != 1 or values.dtype.kind not in "iuf":
         return f"an array of type {values.dtype} and shape {values.shape}"
     return np.array2string(values, threshold=6, edgeitems=2, precision=4)
+
+
+def _by_weight(rows: LabelRanks, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, place and weight of all present labels if each row ranked them by weight."""
+    weight = weights[rows.truth.present.columns]
+    row = rows.truth.present.row_numbers()
+    order = np.lexsort((-weight, row))
+    start = np.cumsum(rows.n_present) - rows.n_present
+    return row, np.arange(1, len(row) + 1) - start[row], weight[order]

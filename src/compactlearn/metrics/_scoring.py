@@ -69,7 +69,7 @@ def scorer(name: str, **options: Any) -> Scorer:
     name : str
         A name in `METRICS`; "precision_at_3" is "precision_at_k" with k = 3.
     **options
-        Passed on to the metric: `convention`, `k`, `weights` and so on. Unknown labels are
+        Passed on to the metric: `k`, `weights` and so on. Unknown labels are
         marked by NaN in Y, since a `mask` would not be split along with the rows.
 
     Returns

@@ -9,43 +9,11 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from compactlearn.core._params import nearest
-from compactlearn.metrics._labels import (
-    example_f1,
-    example_f1_of,
-    hamming_loss,
-    hamming_loss_of,
-    macro_f1,
-    macro_f1_of,
-    micro_f1,
-    micro_f1_of,
-    subset_accuracy,
-    subset_accuracy_of,
-)
-from compactlearn.metrics._probabilities import log_loss, log_loss_of
-from compactlearn.metrics._propensity import psndcg_at_k, psp_at_k
-from compactlearn.metrics._ranking import average_precision, coverage, one_error, ranking_loss
-from compactlearn.metrics._reliability import (
-    calibration_error,
-    calibration_error_at_k,
-    calibration_error_of,
-    overconfidence_at_k,
-    predicted_calibration_error,
-    predicted_overconfidence,
-    suggested_error,
-    suggested_excess,
-)
-from compactlearn.metrics._row_values import (
-    average_precision_measure,
-    coverage_measure,
-    f1_measure,
-    ndcg_measure,
-    one_error_measure,
-    precision_measure,
-    psndcg_measure,
-    psp_measure,
-    ranking_loss_measure,
-)
-from compactlearn.metrics._top import f1_at_k, ndcg_at_k, precision_at_k
+from compactlearn.metrics import _calibration as calibration
+from compactlearn.metrics import _labels as labels
+from compactlearn.metrics import _propensity as propensity
+from compactlearn.metrics import _ranking as ranking
+from compactlearn.metrics import _top as top
 
 __all__ = [
     "METRICS",
@@ -101,82 +69,51 @@ class Metric:
         return [name for name in self.defaults if name not in fixed]
 
 
+def _row(
+    function: Callable[..., float],
+    measure: Callable[..., Any],
+    needs: Literal["scores", "labels", "probabilities"],
+    greater_is_better: bool,
+    title: str,
+) -> Metric:
+    return Metric(function.__name__, function, needs, greater_is_better, title, measure)
+
+
+# fmt: off
 ROWS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric(
-            "average_precision",
-            average_precision,
-            "scores",
-            True,
-            "Average precision",
-            average_precision_measure,
-        ),
-        Metric("micro_f1", micro_f1, "labels", True, "Micro-F1", micro_f1_of),
-        Metric("ranking_loss", ranking_loss, "scores", False, "Ranking loss", ranking_loss_measure),
-        Metric("one_error", one_error, "scores", False, "One error", one_error_measure),
-        Metric("coverage", coverage, "scores", False, "Coverage", coverage_measure),
-        Metric("hamming_loss", hamming_loss, "labels", False, "Hamming loss", hamming_loss_of),
-        Metric(
-            "subset_accuracy",
-            subset_accuracy,
-            "labels",
-            True,
-            "Subset accuracy",
-            subset_accuracy_of,
-        ),
-        Metric("example_f1", example_f1, "labels", True, "Example-F1", example_f1_of),
-        Metric("macro_f1", macro_f1, "labels", True, "Macro-F1", macro_f1_of),
-        Metric("log_loss", log_loss, "probabilities", False, "Log-loss", log_loss_of),
-        Metric(
-            "calibration_error",
-            calibration_error,
-            "probabilities",
-            False,
-            "Calibration error of all pairs",
-            calibration_error_of,
-        ),
-        Metric(
-            "predicted_calibration_error",
-            predicted_calibration_error,
-            "probabilities",
-            False,
-            "Calibration error of predicted labels",
-            suggested_error,
-        ),
-        Metric(
-            "predicted_overconfidence",
-            predicted_overconfidence,
-            "probabilities",
-            False,
-            "Overconfidence of predicted labels",
-            suggested_excess,
-        ),
-        Metric("precision_at_k", precision_at_k, "scores", True, "Precision@k", precision_measure),
-        Metric("ndcg_at_k", ndcg_at_k, "scores", True, "nDCG@k", ndcg_measure),
-        Metric("f1_at_k", f1_at_k, "scores", True, "F1@k", f1_measure),
-        Metric(
-            "calibration_error_at_k",
-            calibration_error_at_k,
-            "probabilities",
-            False,
-            "Calibration error@k",
-            suggested_error,
-        ),
-        Metric(
-            "overconfidence_at_k",
-            overconfidence_at_k,
-            "probabilities",
-            False,
-            "Overconfidence@k",
-            suggested_excess,
-        ),
-        Metric("psp_at_k", psp_at_k, "scores", True, "Propensity-scored precision@k", psp_measure),
-        Metric(
-            "psndcg_at_k", psndcg_at_k, "scores", True, "Propensity-scored nDCG@k", psndcg_measure
-        ),
+        _row(ranking.average_precision, ranking.average_precision_measure, "scores",
+             True, "Average precision"),
+        _row(labels.micro_f1, labels.micro_f1_of, "labels", True, "Micro-F1"),
+        _row(ranking.ranking_loss, ranking.ranking_loss_measure, "scores", False, "Ranking loss"),
+        _row(ranking.one_error, ranking.one_error_measure, "scores", False, "One error"),
+        _row(ranking.coverage, ranking.coverage_measure, "scores", False, "Coverage"),
+        _row(labels.hamming_loss, labels.hamming_loss_of, "labels", False, "Hamming loss"),
+        _row(labels.subset_accuracy, labels.subset_accuracy_of, "labels", True, "Subset accuracy"),
+        _row(labels.example_f1, labels.example_f1_of, "labels", True, "Example-F1"),
+        _row(labels.macro_f1, labels.macro_f1_of, "labels", True, "Macro-F1"),
+        _row(calibration.log_loss, calibration.log_loss_of, "probabilities", False, "Log-loss"),
+        _row(calibration.calibration_error, calibration.calibration_error_of, "probabilities",
+             False, "Calibration error of all pairs"),
+        _row(calibration.predicted_calibration_error, calibration.suggested_error, "probabilities",
+             False, "Calibration error of predicted labels"),
+        _row(calibration.predicted_overconfidence, calibration.suggested_excess, "probabilities",
+             False, "Overconfidence of predicted labels"),
+        _row(top.precision_at_k, top.precision_measure, "scores", True, "Precision@k"),
+        _row(top.ndcg_at_k, top.ndcg_measure, "scores", True, "nDCG@k"),
+        _row(top.f1_at_k, top.f1_measure, "scores", True, "F1@k"),
+        _row(calibration.calibration_error_at_k, calibration.suggested_error, "probabilities",
+             False, "Calibration error@k"),
+        _row(calibration.overconfidence_at_k, calibration.suggested_excess, "probabilities",
+             False, "Overconfidence@k"),
+        _row(propensity.psp_at_k, propensity.psp_measure, "scores",
+             True, "Propensity-scored precision@k"),
+        _row(propensity.psndcg_at_k, propensity.psndcg_measure, "scores",
+             True, "Propensity-scored nDCG@k"),
     )
 }
+# fmt: on
 METRICS: Mapping[str, Metric] = MappingProxyType(ROWS)
 
 #: The six that the paper's tables show, in their order.

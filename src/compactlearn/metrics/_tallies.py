@@ -22,10 +22,9 @@ from compactlearn.metrics._evaluation import (
     suggested_tables,
     suggested_values,
 )
-from compactlearn.metrics._hit_counts import Counts, count
-from compactlearn.metrics._label_ranks import ranks_of_block
-from compactlearn.metrics._probabilities import check_probabilities
-from compactlearn.metrics._reliability import ReliabilityTable
+from compactlearn.metrics._labels import Counts, count
+from compactlearn.metrics._ranks import ranks_of_block
+from compactlearn.metrics._reliability import ReliabilityTable, check_probabilities
 from compactlearn.metrics._truth import read_truth
 
 __all__ = ["Tally", "add_tallies", "judged", "tally"]
@@ -51,9 +50,9 @@ def tally(
 ) -> Tally:
     """Some rows: their truth, scores, decisions and probabilities.
 
-    >>> one = tally(Asked("zhang", (1,)), [[1, 0]], [[0.9, 0.2]], [[1, 0]])
-    >>> both = add_tallies(one, tally(Asked("zhang", (1,)), [[1, 0]], [[0.1, 0.2]], [[0, 0]]))
-    >>> judged(Asked("zhang", (1,)), both)["one_error"]
+    >>> one = tally(Asked((1,)), [[1, 0]], [[0.9, 0.2]], [[1, 0]])
+    >>> both = add_tallies(one, tally(Asked((1,)), [[1, 0]], [[0.1, 0.2]], [[0, 0]]))
+    >>> judged(Asked((1,)), both)["one_error"]
     0.5
     """
     truth = read_truth(Y, mask)

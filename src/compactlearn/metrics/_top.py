@@ -6,18 +6,26 @@ present labels with the value 0.
 
 from typing import Any
 
-from compactlearn.metrics._averages import average
-from compactlearn.metrics._checks import Convention, check_k
-from compactlearn.metrics._row_values import f1_measure, ndcg_measure, precision_measure
-from compactlearn.metrics._sparse_scores import ranked_blocks
+import numpy as np
+
+from compactlearn.metrics._averages import KNOWN, Measure, average
+from compactlearn.metrics._checks import check_k
+from compactlearn.metrics._ranks import LabelRanks, ranked_blocks
 from compactlearn.metrics._truth import read_truth
 
-__all__ = ["f1_at_k", "ndcg_at_k", "precision_at_k"]
+__all__ = [
+    "discounts",
+    "f1_at_k",
+    "f1_measure",
+    "ideal_gain",
+    "ndcg_at_k",
+    "ndcg_measure",
+    "precision_at_k",
+    "precision_measure",
+]
 
 
-def precision_at_k(
-    Y_true: Any, scores: Any, k: int = 5, *, drop_empty: bool = False, mask: Any = None
-) -> float:
+def precision_at_k(Y_true: Any, scores: Any, k: int = 5, *, mask: Any = None) -> float:
     """Share of present labels among the k best-scored ones; 1 is best.
 
     Averaged over rows. The division is by k even where a row has fewer present labels.
@@ -33,8 +41,6 @@ def precision_at_k(
         scores, each of shape (n_samples, at least k). Neither is made dense.
     k : int
         From 1 to the number of labels.
-    drop_empty : bool
-        Leave out the rows without a present label instead of counting them as 0.
     mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
         True where the label is known; another way to mark unknown ones.
 
@@ -50,19 +56,16 @@ def precision_at_k(
     """
     truth = read_truth(Y_true, mask)
     k = check_k(k, truth.shape[1])
-    measure = precision_measure(k, drop_empty)
-    return average("precision_at_k", measure, ranked_blocks(truth, scores, k), truth.shape[0])
+    blocks = ranked_blocks(truth, scores, k)
+    return average("precision_at_k", precision_measure(k), blocks, truth.shape[0])
 
 
-def ndcg_at_k(
-    Y_true: Any,
-    scores: Any,
-    k: int = 5,
-    *,
-    convention: Convention = "zhang",
-    drop_empty: bool = False,
-    mask: Any = None,
-) -> float:
+def precision_measure(k: int) -> Measure:
+    """Return what `precision_at_k` averages."""
+    return Measure(KNOWN, lambda rows: rows.sum_by_row(rows.lowest_first <= k) / k)
+
+
+def ndcg_at_k(Y_true: Any, scores: Any, k: int = 5, *, mask: Any = None) -> float:
     """Discounted gain of the k best-scored labels over that of a perfect ranking; 1 is best.
 
     With y_t = 1 where the label of rank t is present, and the n present labels of a row,
@@ -73,12 +76,8 @@ def ndcg_at_k(
 
     Parameters
     ----------
-    Y_true, scores, k, drop_empty, mask
+    Y_true, scores, k, mask
         As in `precision_at_k`.
-    convention : "zhang", "sklearn" or "mulan"
-        "sklearn": labels of equal scores share the mean of the gains of their places; of a
-        sparse matrix or a pair, only those that it holds. Otherwise the lowest index comes first:
-        this metric has no convention of Zhang's or Mulan's.
 
     Returns
     -------
@@ -94,13 +93,20 @@ def ndcg_at_k(
     """
     truth = read_truth(Y_true, mask)
     k = check_k(k, truth.shape[1])
-    measure = ndcg_measure(k, convention, drop_empty)
-    return average("ndcg_at_k", measure, ranked_blocks(truth, scores, k), truth.shape[0])
+    blocks = ranked_blocks(truth, scores, k)
+    return average("ndcg_at_k", ndcg_measure(k), blocks, truth.shape[0])
 
 
-def f1_at_k(
-    Y_true: Any, scores: Any, k: int = 5, *, drop_empty: bool = False, mask: Any = None
-) -> float:
+def ndcg_measure(k: int) -> Measure:
+    """Return what `ndcg_at_k` averages."""
+
+    def gain(rows: LabelRanks) -> np.ndarray:
+        return rows.sum_by_row(discounts(rows.lowest_first, k)) / ideal_gain(rows, k)
+
+    return Measure(KNOWN, gain)
+
+
+def f1_at_k(Y_true: Any, scores: Any, k: int = 5, *, mask: Any = None) -> float:
     """F1 of the k best-scored labels of each row, averaged over rows; 1 is best.
 
     Of a row with n present labels, of which h are among the k best, it is 2 h / (k + n), the
@@ -110,7 +116,7 @@ def f1_at_k(
 
     Parameters
     ----------
-    Y_true, scores, k, drop_empty, mask
+    Y_true, scores, k, mask
         As in `precision_at_k`.
 
     Returns
@@ -127,5 +133,25 @@ def f1_at_k(
     """
     truth = read_truth(Y_true, mask)
     k = check_k(k, truth.shape[1])
-    measure = f1_measure(k, drop_empty)
-    return average("f1_at_k", measure, ranked_blocks(truth, scores, k), truth.shape[0])
+    blocks = ranked_blocks(truth, scores, k)
+    return average("f1_at_k", f1_measure(k), blocks, truth.shape[0])
+
+
+def f1_measure(k: int) -> Measure:
+    """Return what `f1_at_k` averages."""
+
+    def f1(rows: LabelRanks) -> np.ndarray:
+        return 2 * rows.sum_by_row(rows.lowest_first <= k) / (k + rows.n_present)
+
+    return Measure(KNOWN, f1)
+
+
+def discounts(place: np.ndarray, k: int) -> np.ndarray:
+    """Return 1 / log2(place + 1) for the first k places, 0 below them."""
+    return np.where(place <= k, 1 / np.log2(place + 1), 0.0)
+
+
+def ideal_gain(rows: LabelRanks, k: int) -> np.ndarray:
+    """Return the gain of rows whose present labels come first; 1 where there is none."""
+    gained = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, k + 2)))])
+    return np.where(rows.n_present > 0, gained[np.minimum(rows.n_present, k)], 1.0)

@@ -24,16 +24,15 @@ da = pytest.importorskip("dask.array")
 pytest.importorskip("dask.dataframe")
 
 
-@pytest.mark.parametrize("convention", ["zhang", "sklearn", "mulan"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_metrics_are_those_of_rows_in_memory(kind, convention):
+def test_metrics_are_those_of_rows_in_memory(kind):
     X, Y = make_data()
     rows, labels = collections(X, Y)[kind]
     model = CMLLClassifier().fit(X, Y)
     if kind.startswith("frame"):
         model = CMLLClassifier().fit(rows.compute(), Y)
         X = rows.compute()
-    asked = {"convention": convention, "train_labels": Y, "k": (1, 2, 50)}
+    asked = {"train_labels": Y, "k": (1, 2, 50)}
     if kind == "frames":
         labels = labels.rename(columns=dict(zip(labels.columns, range(5), strict=True)))
     expected = model.evaluate(X, Y, **asked)
@@ -60,17 +59,16 @@ def test_calibration_of_suggested_labels_is_that_of_rows_in_memory(labels):
     n_labels=st.integers(1, 4),
     cut=st.integers(0, 12),
     unknown=st.booleans(),
-    convention=st.sampled_from(["zhang", "sklearn", "mulan"]),
     seed=st.integers(0, 1000),
 )
-def test_tallies_add_up_to_the_metrics(n_rows, n_labels, cut, unknown, convention, seed):
+def test_tallies_add_up_to_the_metrics(n_rows, n_labels, cut, unknown, seed):
     rng = np.random.default_rng(seed)
     Y = rng.integers(0, 2, (n_rows, n_labels)).astype(float)
     if unknown:
         Y[rng.random(Y.shape) < 0.3] = np.nan
     scores = rng.integers(0, 4, Y.shape) / 3 + 0.1  # with ties
     labels = rng.integers(0, 2, Y.shape)
-    asked = Asked.of(convention, (1, 3), None, n_labels)
+    asked = Asked.of((1, 3), None, n_labels)
     parts = [slice(0, min(cut, n_rows)), slice(min(cut, n_rows), n_rows)]
     P = scipy.sparse.csr_array(rng.integers(0, 4, Y.shape) / 3)  # whose zeros are no candidates
     tallies = [
@@ -79,7 +77,7 @@ def test_tallies_add_up_to_the_metrics(n_rows, n_labels, cut, unknown, conventio
         if p.stop > p.start
     ]
     total = tallies[0] if len(tallies) == 1 else add_tallies(*tallies)
-    expected = evaluate(Y, scores, labels=labels, convention=convention, k=(1, 3), probabilities=P)
+    expected = evaluate(Y, scores, labels=labels, k=(1, 3), probabilities=P)
     found = judged(asked, total)
     assert list(found) == list(expected)
     np.testing.assert_allclose(list(found.values()), list(expected.values()), rtol=1e-12)

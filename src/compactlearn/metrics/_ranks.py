@@ -7,18 +7,31 @@ each present label looks up its place by bisection.
 The sort is in single precision. Rounding keeps the order: a < b rounds to a <= b. Where a present
 label meets no equal in single precision its place is therefore exact; a row in which one does is
 sorted again, in full precision and stably, which also settles who comes first among equals.
+
+Of predictions that name only a few labels per row, sparse scores or pairs of labels and scores,
+only the named labels are ranked. A row with fewer of them than asked for has empty places at its
+end, and nothing is right there. The matrix of all scores is never made.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from compactlearn.metrics._checks import check_finite, row_blocks
+from compactlearn.metrics._checks import (
+    Matrix,
+    as_matrix,
+    check_finite,
+    check_scores,
+    check_shape,
+    row_blocks,
+)
 from compactlearn.metrics._truth import Truth
 
-__all__ = ["LabelRanks", "label_ranks", "ranks_of_block"]
+__all__ = ["LabelRanks", "label_ranks", "pairs_as_matrix", "ranked_blocks", "ranks_of_block"]
 
 
 @dataclass(frozen=True)
@@ -84,10 +97,10 @@ class LabelRanks:
         return keys - self.row * base, position
 
 
-def label_ranks(truth: Truth, scores: np.ndarray) -> Iterator[LabelRanks]:
-    """The ranks of each block of rows."""
-    for block in row_blocks(truth.shape):
-        yield ranks_of_block(truth.rows(block), scores[block])
+def label_ranks(truth: Truth, scores: Any) -> Iterator[LabelRanks]:
+    """Return the ranks of each block of rows; scores of every label are needed."""
+    S = check_scores(scores, truth.shape)
+    return (ranks_of_block(truth.rows(block), S[block]) for block in row_blocks(truth.shape))
 
 
 def ranks_of_block(truth: Truth, scores: np.ndarray) -> LabelRanks:
@@ -165,3 +178,90 @@ def _ranks_among_equals(
     below = _count(np.less, ordered, row, value)
     above = width - _count(np.less_equal, ordered, row, value)
     return above, width - below, above + 1 + (own - below), width - own
+
+
+def ranked_blocks(truth: Truth, scores: Any, k: int) -> Iterator[LabelRanks]:
+    """Return the ranks for dense scores, sparse ones, or a pair of labels and scores.
+
+    As `precision_at_k` takes them; the caller looks at ``k`` labels per row.
+    """
+    if isinstance(scores, tuple) and len(scores) == 2:
+        return _stored_ranks(truth, pairs_as_matrix(scores, truth.shape, k))
+    if not sparse.issparse(scores):
+        return label_ranks(truth, scores)
+    stored = as_matrix(scores, "scores")
+    check_shape("scores", stored.shape, truth.shape)
+    check_finite(stored)
+    return _stored_ranks(truth, stored)
+
+
+def pairs_as_matrix(pair: tuple[Any, Any], shape: tuple[int, int], k: int) -> sparse.csr_array:
+    """The labels and scores of `predict_topk` as a matrix that stores them and nothing else."""
+    labels, scores = as_matrix(pair[0], "The labels"), as_matrix(pair[1], "The scores")
+    n_rows, n_labels = shape
+    if labels.shape != scores.shape or len(labels) != n_rows:
+        raise ValueError(
+            f"A pair (labels, scores) must hold two arrays of one shape with the {n_rows} rows of "
+            f"Y_true, but they have the shapes {labels.shape} and {scores.shape}; pass what "
+            "predict_topk returns for the same rows."
+        )
+    if labels.shape[1] < k:
+        raise ValueError(
+            f"k must be at most the number of labels predicted for each row, {labels.shape[1]}, "
+            f"but is {k}; predict more labels or lower k."
+        )
+    if labels.dtype.kind not in "iu" or (labels.size and not _within(labels, n_labels)):
+        raise ValueError(
+            f"The labels of a pair (labels, scores) must be integers from 0 to {n_labels - 1}, "
+            f"but are of type {labels.dtype}{_extremes(labels)}; pass the columns of Y_true."
+        )
+    check_finite(scores)
+    starts = np.arange(n_rows + 1) * labels.shape[1]
+    stored = sparse.csr_array((scores.ravel(), labels.ravel(), starts), shape=shape, copy=True)
+    stored.sum_duplicates()
+    if stored.nnz < labels.size:
+        raise ValueError(
+            "The labels of a pair (labels, scores) must differ within each row, but a row names "
+            "one twice; pass each label once."
+        )
+    return stored
+
+
+def _within(labels: np.ndarray, n_labels: int) -> bool:
+    return bool(labels.min() >= 0 and labels.max() < n_labels)
+
+
+def _extremes(labels: np.ndarray) -> str:
+    return f" and run from {labels.min():g} to {labels.max():g}" if labels.size else ""
+
+
+def _stored_ranks(truth: Truth, stored: Matrix) -> Iterator[LabelRanks]:
+    n_rows = truth.shape[0]
+    # As many rows at once as fill a block with stored cells, of the truth or of the scores.
+    cells = len(truth.present.columns) + stored.nnz
+    for block in row_blocks((n_rows, -(-cells // max(1, n_rows)))):
+        yield _ranks_of_stored(truth.rows(block), stored[block])
+
+
+def _ranks_of_stored(truth: Truth, stored: sparse.csr_array) -> LabelRanks:
+    width = truth.shape[1]
+    row = np.repeat(np.arange(truth.shape[0]), np.diff(stored.indptr))
+    label, score = stored.indices.astype(np.int64), stored.data
+    if truth.unknown is not None:
+        known = ~truth.unknown.holds(row, label, width)
+        row, label, score = row[known], label[known], score[known]
+    # Ascending within each row, and stable: of equal scores the lowest index comes first.
+    order = np.lexsort((score, row))
+    label, score = label[order], score[order]
+    counts = np.bincount(row, minlength=truth.shape[0])
+    stop = np.cumsum(counts)[row]
+    new_run = np.ones(len(row), dtype=bool)
+    new_run[1:] = (row[1:] != row[:-1]) | (score[1:] != score[:-1])
+    first = np.flatnonzero(new_run)
+    lengths = np.diff(first, append=len(row))
+    run_start, run_stop = np.repeat(first, lengths), np.repeat(first + lengths, lengths)
+    place = np.arange(len(row))
+    above, upto = stop - run_stop, stop - run_start
+    found = truth.present.holds(row, label, width)
+    ranks = above, upto, above + 1 + (place - run_start), stop - place
+    return LabelRanks(truth, row[found], label[found], *(rank[found] for rank in ranks))
