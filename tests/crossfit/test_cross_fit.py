@@ -23,11 +23,13 @@ from compactlearn import (
     KernelMap,
     Original,
 )
-from compactlearn.compact._learner import RidgeLearner
 from compactlearn.crossfit import _decoder_fitter as decisions
-from compactlearn.crossfit._scores import N_FOLDS, N_HELD_OUT, CrossFit, row_groups
+from compactlearn.crossfit._cross_fit import CrossFit
+from compactlearn.crossfit._plan import N_FOLDS, N_HELD_OUT
+from compactlearn.crossfit._together import row_hashes
 from compactlearn.datasets import load
 from compactlearn.linalg import _rows_ridge as rows_ridge
+from compactlearn.linalg._learner import RidgeLearner
 from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics import average_precision, micro_f1
@@ -697,28 +699,28 @@ def test_labels_play_no_part_in_the_folds(honest_of):
     np.testing.assert_array_equal(first.folds, other.folds)
 
 
-def test_row_groups():
+def test_row_hashes():
     X = np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 0.0], [1.0, 0.0, 2.0], [0, 0, 0], [-0.0, 0, 0]])
-    found = row_groups(X)
+    found = row_hashes(X)
     assert found.dtype == np.uint64
     assert found[0] == found[2]
     assert found[3] == found[4]
     assert len(set(found.tolist())) == 3
-    np.testing.assert_array_equal(row_groups(sp.csc_array(X)), found)
-    np.testing.assert_array_equal(row_groups(X.astype(np.float32)), found)
-    np.testing.assert_array_equal(row_groups(np.asfortranarray(X)), found)
-    np.testing.assert_array_equal(row_groups(X[:, :].tolist()), found)
+    np.testing.assert_array_equal(row_hashes(sp.csc_array(X)), found)
+    np.testing.assert_array_equal(row_hashes(X.astype(np.float32)), found)
+    np.testing.assert_array_equal(row_hashes(np.asfortranarray(X)), found)
+    np.testing.assert_array_equal(row_hashes(X[:, :].tolist()), found)
 
 
-def test_row_groups_read_the_content_and_not_the_storage():
+def test_row_hashes_read_the_content_and_not_the_storage():
     X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
     stored = sp.csr_array(
         (np.array([2.0, 0.0, 1.0, 3.0]), np.array([2, 1, 0, 1]), np.array([0, 3, 4])), shape=(2, 3)
     )
-    np.testing.assert_array_equal(row_groups(stored.copy()), row_groups(X))
+    np.testing.assert_array_equal(row_hashes(stored.copy()), row_hashes(X))
     wide = stored.copy()
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    np.testing.assert_array_equal(row_groups(wide), row_groups(X))
+    np.testing.assert_array_equal(row_hashes(wide), row_hashes(X))
 
 
 # --- real data -----------------------------------------------------------------------------------

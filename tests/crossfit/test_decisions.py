@@ -24,7 +24,8 @@ from compactlearn import (
 )
 from compactlearn.core._progress import Steps
 from compactlearn.crossfit import _decoder_fitter as decisions
-from compactlearn.crossfit._scores import N_HELD_OUT, CrossFit
+from compactlearn.crossfit._cross_fit import CrossFit
+from compactlearn.crossfit._plan import N_HELD_OUT
 from compactlearn.datasets import load
 from compactlearn.decoding._held_out import DecoderData, HeldOutFold
 from compactlearn.decoding._learned import choose_share, learn_from_rows, sums_of_fold

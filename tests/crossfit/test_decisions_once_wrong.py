@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
 from compactlearn.core import _memory as memory
 from compactlearn.crossfit import _decoder_fitter as decisions
-from compactlearn.crossfit._scores import row_groups
+from compactlearn.crossfit._together import row_hashes
 from compactlearn.decoding import _thresholds as thresholds
 from compactlearn.decoding._held_out import DecoderData
 from compactlearn.decoding._logistic import learn_logistic_decoder
@@ -75,11 +75,11 @@ def test_splitters_that_need_labels():
     ThresholdTuner(CompactClassifier(Original()), cv=ByFirstLabel(3)).fit(X, Y)
 
 
-def test_row_groups_leaves_the_matrix_alone():
+def test_row_hashes_leaves_the_matrix_alone():
     X = sp.csr_array(np.array([[1.0, 2.0], [3.0, 4.0]]))
     X.data[0] = 0.0
     before = X.data.copy()
-    row_groups(X)
+    row_hashes(X)
     np.testing.assert_array_equal(X.data, before)
     assert X.nnz == 4
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 
 from compactlearn import C2AEClassifier, ThresholdTuner
-from compactlearn.crossfit._row_folds import (
+from compactlearn.crossfit._folds import (
     held_out_together,
     member_splits,
     shuffled_splits,

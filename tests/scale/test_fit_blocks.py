@@ -21,7 +21,7 @@ from compactlearn import (
     Original,
 )
 from compactlearn.core._row_blocks import RowBlocks
-from compactlearn.linalg._held_out_rows import RUN
+from compactlearn.crossfit._held_out_rows import RUN
 from compactlearn.scale import _fit_local as fit_local
 from compactlearn.scale import _local as local
 from tests.makers import make_data, modest

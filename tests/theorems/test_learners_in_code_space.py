@@ -17,8 +17,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from compactlearn import CMLL, CPLST, DMLR, PLST, CMLLClassifier, CompactClassifier, FaIE
-from compactlearn.compact._learner import ForeignLearner, RidgeLearner
-from compactlearn.crossfit._scores import CrossFit
+from compactlearn.crossfit._cross_fit import CrossFit
+from compactlearn.linalg._learner import ForeignLearner, RidgeLearner
 from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import modest
 

@@ -31,7 +31,7 @@ from compactlearn.compact._compression import (
     lightened,
 )
 from compactlearn.compact._empty_rows import HasBaseScores, base_scores, with_base_scores
-from compactlearn.compact._inputs import check_groups, taken, without_zero_weights
+from compactlearn.compact._inputs import taken, without_zero_weights
 from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
 from compactlearn.core._left_out import leave_out
 from compactlearn.core._params import (
@@ -59,9 +59,7 @@ from compactlearn.core._validation import (
 )
 from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import bytes_in
-from compactlearn.crossfit._decoder_fitter import given_threshold
-from compactlearn.crossfit._row_folds import held_out_together
-from compactlearn.crossfit._scores import row_groups
+from compactlearn.crossfit._together import check_groups, held_out_together, row_hashes
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.inspection._blend import BlendInside
 from compactlearn.metrics._checks import row_blocks
@@ -280,7 +278,7 @@ feature_names_in_
             weights = check_weights(sample_weight, X.shape[0])
             targets, left = leave_out(targets, weights, self.min_label_count, self.exclude)
             labels = LabelSpace.of(targets)
-            threshold = given_threshold(self.threshold, "logistic", labels)
+            threshold = labels.given_threshold(self.threshold, "logistic")
             describe(self, labels, left)
             groups = check_groups(groups, X.shape[0])
             counted = rows_that_count(targets, weights)
@@ -548,7 +546,7 @@ def _folds(
     """The fold of each row; groups, or else equal rows, are in one, and those of a class in all."""
     n_rows = X.shape[0]
     if groups is None:
-        member = np.unique(row_groups(X), return_inverse=True)[1]
+        member = np.unique(row_hashes(X), return_inverse=True)[1]
     else:
         member = held_out_together(X, groups)
     distinct = int(member.max()) + 1

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
-from compactlearn.crossfit._scores import row_groups
+from compactlearn.crossfit._together import row_hashes
 from compactlearn.inspection._decomposition import Inside, Places
 from compactlearn.inspection._explain import Explained
 from compactlearn.inspection._terms import Parts, Terms
@@ -46,7 +46,7 @@ class LabelForest(Explained, BaseEstimator):
 
     def fit_scored(self, X: Any, Y: Any, weights: Array | None) -> Array:
         """Grow the trees; (N, M) log-odds of the rows, NaN for those that every tree has met."""
-        member = np.unique(row_groups(X), return_inverse=True)[1]
+        member = np.unique(row_hashes(X), return_inverse=True)[1]
         self.fit(X, Y, weights)
         return self._out_of_bag(X, member, Y.shape[1])
 

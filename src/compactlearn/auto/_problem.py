@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from compactlearn.core._validation import Targets
-from compactlearn.decoding._held_out import known_alone
-from compactlearn.decoding._thresholds import tune
+from compactlearn.crossfit._folds import Split
+from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.metrics._judges import Judge
 from compactlearn.metrics._scoring import Scorer
 from compactlearn.metrics._table import get_metric
 from compactlearn.model_selection._crossval import SearchData
-from compactlearn.model_selection._folds import Data, Split
+from compactlearn.model_selection._folds import Data
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -200,7 +200,11 @@ class Problem:
             return 0.0  # nothing shows where it might lie
         weights = None if self.weights is None else self.weights[rows]
         strategy = "f1" if self.threshold == "auto" else self.threshold
-        columns = known_alone(
-            lambda labels: np.asarray(scores[:, labels], dtype=np.float64), self.unknown_of(rows)
+        found = OutOfFoldScores(
+            rows,
+            lambda labels: np.asarray(scores[:, labels], dtype=np.float64),
+            self.Y[rows],
+            weights,
+            self.unknown_of(rows),
         )
-        return tune(strategy, columns, self.Y[rows], weights)
+        return found.tuned(strategy)

@@ -24,10 +24,10 @@ from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._kernels import centre
 from compactlearn.compact._penalty import penalty_of_rows
 from compactlearn.core._deadline import checkpoint
+from compactlearn.crossfit._leave_out import held_out_predictions
 from compactlearn.embeddings._components import LARGEST_AUTO
 from compactlearn.linalg._dense import solve_definite
 from compactlearn.linalg._filling import column_means
-from compactlearn.linalg._leave_out import held_out_predictions
 from compactlearn.linalg._unseen_features import drop_confined_features
 from compactlearn.model_selection._crossval import cross_validate_grid
 

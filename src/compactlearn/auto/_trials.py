@@ -23,7 +23,8 @@ from compactlearn.compact._model_size import numbers_of
 from compactlearn.core._deadline import checkpoint
 from compactlearn.core._unknown_labels import known_somewhere
 from compactlearn.core._warn import quiet, silence
-from compactlearn.crossfit._decoder_fitter import ENOUGH_ROWS, HonestScores
+from compactlearn.crossfit._plan import ENOUGH_ROWS
+from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.shortlist._classifier import ShortlistClassifier
 
@@ -90,7 +91,7 @@ def try_once(problem: Problem, name: str, estimator: Any, n_rows: int) -> Tried:
 
 
 def _by_own_scores(
-    problem: Problem, name: str, model: Any, honest: HonestScores, start: float
+    problem: Problem, name: str, model: Any, honest: OutOfFoldScores, start: float
 ) -> Tried:
     """Judge a model by the held-out scores of its own fit."""
     rows = problem.judged(honest.rows)

@@ -24,7 +24,6 @@ from compactlearn.compact._completing import completed
 from compactlearn.compact._fitted import FittedModel, ShowsParts, chances_of
 from compactlearn.compact._inputs import check_folds, check_training
 from compactlearn.compact._label_output import LabelSpace, RanksLabels, describe
-from compactlearn.compact._learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.compact._noisy_labels import correction_of, is_corrected, rates_of
 from compactlearn.compact._penalty import resolved_penalty
 from compactlearn.compact._preparation import Preparation, Training
@@ -64,13 +63,15 @@ from compactlearn.core._row_blocks import RowBlocks
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._unknown_labels import refuse_on_dask
 from compactlearn.core._validation import check_features, unchanged_on_error
-from compactlearn.crossfit._decoder_fitter import Decided, Decisions, HonestScores, given_threshold
+from compactlearn.crossfit._decoder_fitter import DecoderFitter, FittedDecoder
+from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.embeddings._base import Embedded, Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.inspection._compact import CompactInside
 from compactlearn.linalg._build import require_room_for_moments
+from compactlearn.linalg._learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._ridge import BIASES
@@ -323,7 +324,7 @@ default="auto"
         groups: Any = None,
         unknown: Any = None,
         units: Any = None,
-    ) -> HonestScores:
+    ) -> OutOfFoldScores:
         """``fit``, and return the scores of rows that the threshold was tuned on.
 
         They are by models that have not met these rows, and cost nothing more. The threshold must
@@ -336,12 +337,12 @@ default="auto"
             What columns of X were divided by: held-out rows lose unseen features before that.
         """
         decided = self._fit(X, y, sample_weight, groups, unknown=unknown, units=units)
-        if decided.honest is None:
+        if decided.out_of_fold is None:
             raise ValueError(
                 f"fit_scored returns what a threshold is tuned on, and threshold={self.threshold!r}"
                 " is not tuned on these data; pass threshold='f1', and labels as a matrix."
             )
-        return decided.honest
+        return decided.out_of_fold
 
     def _fit(
         self,
@@ -352,7 +353,7 @@ default="auto"
         sep: str | None = None,
         unknown: Any = None,
         units: Any = None,
-    ) -> Decided:
+    ) -> FittedDecoder:
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             embedding = self.make_embedding()
             if is_dask(X):
@@ -364,7 +365,7 @@ default="auto"
                 self, X, y, sample_weight, groups, sep=sep, unknown=unknown, partial=True
             )
             labels = LabelSpace.of(data.targets)
-            threshold = given_threshold(self.threshold, self.decoder, labels)
+            threshold = labels.given_threshold(self.threshold, self.decoder)
             correction = correction_of(self, data)
             Y = data.targets.matrix
             if correction is not None:
@@ -409,7 +410,7 @@ default="auto"
             labels, moments = sum_of_rows(self, X, y, classes, sample_weight, sep)
             if not first:
                 labels, moments = self._labels, self._sums.moments + moments
-            threshold = given_threshold(self.threshold, self.decoder, labels)
+            threshold = labels.given_threshold(self.threshold, self.decoder)
             tuned = isinstance(self.threshold, str) and labels.kind == "multilabel"
             if tuned and not first:
                 threshold = self.threshold_  # by the fit before, on rows that are gone
@@ -443,7 +444,7 @@ default="auto"
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = moments.n_left
             labels = LabelSpace.numbered(moments.n_right)
-            threshold = given_threshold(self.threshold, self.decoder, labels)
+            threshold = labels.given_threshold(self.threshold, self.decoder)
             training = Preparation.of(self).from_moments(moments, folds)
             self._learn(embedding, training, labels, threshold)
         return self
@@ -484,12 +485,12 @@ default="auto"
         training: Training,
         labels: LabelSpace,
         threshold: float | Array,
-    ) -> Decided:
+    ) -> FittedDecoder:
         """Fit embedding, learner, decoder and threshold, and keep everything."""
         alpha = resolved_penalty(self.alpha, training.pair)
         embedding = embedding.sharing(alpha)
         asked = learner_of(self, alpha)
-        decisions = Decisions(
+        fitter = DecoderFitter(
             self.decoder,
             self.threshold,
             labels.kind,
@@ -497,7 +498,7 @@ default="auto"
             type(self).__name__,
             self.verbose,
         )
-        training = decisions.begun(training)
+        hashes = fitter.begin(training)
         pair, result = training.pair, embedding.solve(training.pair)
         learner = asked.for_codes(result.codes)
         if isinstance(learner, RidgeLearner):
@@ -511,7 +512,7 @@ default="auto"
         keep_embedding(self, labels, embedding, pair, result)
         if self.decoder == "linear":  # scores are all that will be asked of refits
             result = replace(result, codes=result.codes.without_products())
-        decided = decisions.learn(training, result, embedding)
+        decided = fitter.learn(training, result, embedding, hashes)
         if decided.threshold is None:
             decided = replace(decided, threshold=threshold)
         install(self, labels, training, embedding, regressor, decided, back=back)
@@ -680,7 +681,7 @@ def install(
     training: Training,
     embedding: Embedding,
     regressor: Any,
-    decided: Decided,
+    decided: FittedDecoder,
     *,
     back: float | Array = 1.0,
 ) -> None:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._label_output import LabelSpace
-from compactlearn.compact._learner import CodeRidge, predict_foreign
 from compactlearn.compact._model_size import mapped_numbers
 from compactlearn.compact._preparation import RowMap
 from compactlearn.core._devices import held
 from compactlearn.core._weight import numbers_in
 from compactlearn.decoding._linear import LinearScorer, linear_numbers
+from compactlearn.linalg._learner import CodeRidge, predict_foreign
 
 Array = NDArray[np.float64]
 

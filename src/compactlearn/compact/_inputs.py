@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import DeviceArray, host
+from compactlearn.core._devices import DeviceArray
 from compactlearn.core._left_out import leave_out
 from compactlearn.core._unknown_labels import check_labels, rows_that_count, with_absent
 from compactlearn.core._validation import Targets, check_features, check_targets, check_weights
+from compactlearn.crossfit._together import check_groups
 from compactlearn.linalg._graded import column_floor
 from compactlearn.linalg._moments import Moments
 
@@ -117,19 +118,6 @@ def taken(
     if rows is None:
         return X, targets, weights
     return X[rows], targets.take(rows), None if weights is None else weights[rows]
-
-
-def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
-    """A group for each of the rows."""
-    if groups is None:
-        return None
-    groups = np.asarray(host(groups))
-    if groups.shape != (n_rows,):
-        raise ValueError(
-            f"groups must hold one entry for each of the {n_rows} rows, and has shape "
-            f"{groups.shape}; pass a vector of that length."
-        )
-    return groups
 
 
 def inverse_deviations(means: Array, variances: Array, count: float) -> Array:

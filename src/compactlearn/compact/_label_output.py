@@ -25,6 +25,7 @@ from compactlearn.compact._model_size import Weighed
 from compactlearn.core._devices import DeviceArray, answered, host
 from compactlearn.core._model_methods import Exportable, Storable
 from compactlearn.core._validation import Targets
+from compactlearn.core._warn import warn_user
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import top_labels
 from compactlearn.inspection._explain import Explained
@@ -76,6 +77,30 @@ class LabelSpace:
                 f"and has {threshold.size} entries; pass an array of {self.n_labels}."
             )
         return threshold if threshold.ndim else float(threshold)
+
+    def given_threshold(self, threshold: Any, decoder: str) -> float | Array:
+        """Return a threshold that was given, in the units of the scores.
+
+        One that is to be tuned is 0 until there are scores; "auto" that cannot be tuned is 0.5.
+        """
+        if isinstance(threshold, str) and threshold != "auto":
+            return 0.0
+        given = 0.5 if isinstance(threshold, str) else threshold
+        checked = np.asarray(self.checked_threshold(given))
+        if decoder == "logistic":
+            if not ((checked > 0) & (checked < 1)).all():
+                raise ValueError(
+                    f"With decoder='logistic' a threshold is a probability between 0 and 1, and "
+                    f"{threshold!r} was given; pass such a number, for example 0.5."
+                )
+            checked = np.log(checked) - np.log1p(-checked)
+        elif ((checked < 0) | (checked > 1)).any():
+            warn_user(
+                f"Scores of labels lie about 0 and 1, where a threshold parts them, and threshold="
+                f"{threshold!r} was given: nothing may be predicted, or everything; pass a "
+                "number between 0 and 1, or 'f1' to have it tuned."
+            )
+        return checked if checked.ndim else float(checked)
 
     def placed(self, threshold: float | Array) -> tuple[float | Array, float]:
         """The threshold that scores are compared with, and what is taken off them before.

@@ -30,6 +30,7 @@ from compactlearn.core._label_correction import (
     check_rates,
 )
 from compactlearn.core._warn import quiet
+from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.decoding._held_out import Columns
 from compactlearn.linalg._moments import weighted_sum
 from compactlearn.metrics._propensity import FEWEST_FOR_PROPENSITIES, inverse_propensities_of_counts
@@ -88,10 +89,9 @@ def correction_of(classifier: Any, data: TrainingData) -> Correction | None:
     n_rows, n_labels = targets.matrix.shape
     if noise is not None:
         if isinstance(noise, str) and noise == "auto":
-            honest = _honest_scores(classifier, data)
-            unknown = None if targets.unknown is None else targets.unknown[honest.rows]
-            weights = None if data.weights is None else host(data.weights)[honest.rows]
-            return estimated_noise(honest.columns, targets.matrix[honest.rows], unknown, weights)
+            found = _out_of_fold_scores(classifier, data)
+            weights = None if found.weights is None else host(found.weights)
+            return estimated_noise(found.columns, found.labels, found.unknown, weights)
         return check_rates(noise, n_labels)
     if given is not None:
         return check_propensities(given, n_labels)
@@ -107,8 +107,8 @@ def correction_of(classifier: Any, data: TrainingData) -> Correction | None:
     return Correction(np.zeros(n_labels), 1.0 - np.maximum(1.0 / inverse, LEAST_LEFT))
 
 
-def _honest_scores(classifier: Any, data: TrainingData) -> Any:
-    """Scores of rows by models that have not met them, of labels as they are."""
+def _out_of_fold_scores(classifier: Any, data: TrainingData) -> OutOfFoldScores:
+    """Return out-of-fold scores of labels as they are."""
     other = clone(classifier).set_params(label_noise=None, decoder="linear", threshold="f1")
     with quiet():
         return other.fit_scored(data.X, data.targets, data.weights, groups=data.groups)

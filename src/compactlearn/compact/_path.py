@@ -11,15 +11,15 @@ from sklearn.base import clone
 from compactlearn.compact._classifier import CompactClassifier, install, keep_embedding
 from compactlearn.compact._inputs import check_training
 from compactlearn.compact._label_output import LabelSpace
-from compactlearn.compact._learner import CodeRidge
 from compactlearn.compact._noisy_labels import refuse_corrected
 from compactlearn.compact._preparation import Preparation, Training
 from compactlearn.core._params import Real, check_own_parameters, listed
 from compactlearn.core._validation import check_targets, n_rows_of
-from compactlearn.crossfit._decoder_fitter import Decided, given_threshold
+from compactlearn.crossfit._decoder_fitter import FittedDecoder
 from compactlearn.embeddings._base import Embedded, Embedding
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import label_count
+from compactlearn.linalg._learner import CodeRidge
 from compactlearn.linalg._learning import learn_path
 from compactlearn.linalg._ridge import Learned, LearnedPath
 
@@ -104,7 +104,7 @@ def _fit_path(
         embedding.set_params(n_label_components=max(counts))
     data = check_training(model, X, Y, sample_weight, sep=sep)
     labels = LabelSpace.of(data.targets)
-    threshold = given_threshold(model.threshold, model.decoder, labels)
+    threshold = labels.given_threshold(model.threshold, model.decoder)
     prepared = Preparation.of(model)
     training = prepared.fit(embedding, data.X, data.targets.matrix, data.weights)
     shared = embedding.traits.shares_penalty
@@ -122,7 +122,7 @@ def _fit_path(
                 changes |= _resized(model, size)
             fitted.set_params(**changes)
             parts = solutions[ridge].parts(fitted, labels, count, size, float(alpha))
-            install(fitted, labels, training, *parts, Decided(threshold=threshold))
+            install(fitted, labels, training, *parts, FittedDecoder(threshold=threshold))
             yield fitted
 
 

@@ -20,7 +20,7 @@ from compactlearn.core._progress import announce
 from compactlearn.core._validation import check_mapped
 from compactlearn.core._warn import warn_user
 from compactlearn.crossfit._held_out_sample import HeldOut
-from compactlearn.crossfit._scores import N_FOLDS
+from compactlearn.crossfit._plan import N_FOLDS
 from compactlearn.embeddings._base import Embedding
 from compactlearn.embeddings._components import default_label_size
 from compactlearn.linalg._arrays import beside, right_beside, scale_columns, working_form
@@ -109,7 +109,6 @@ class Training:
     given: Any = None  # X as it came: what equal rows are judged by
     labels: Any = None  # the right block as it came, sparse
     groups: Any = None
-    members: Callable[[], Any] | None = None  # equal rows, where they are looked for already
     moments: Moments | None = None  # in the user's units, where the pair is made of them alone
     folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
     seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take

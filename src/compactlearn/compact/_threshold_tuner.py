@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -44,9 +43,10 @@ from compactlearn.core._validation import (
     unchanged_on_error,
     with_rows_to_take,
 )
-from compactlearn.crossfit._row_folds import held_out_together, shuffled_splits
-from compactlearn.decoding._held_out import known_alone
-from compactlearn.decoding._thresholds import STRATEGIES, tune, with_best_label
+from compactlearn.crossfit._folds import make_splits
+from compactlearn.crossfit._scores import OutOfFoldScores
+from compactlearn.crossfit._together import held_out_together
+from compactlearn.decoding._thresholds import STRATEGIES, with_best_label
 from compactlearn.decoding._topk import top_labels
 from compactlearn.inspection._decomposition import Inside
 from compactlearn.inspection._explain import Explained, inside_of
@@ -259,7 +259,15 @@ class ThresholdTuner(
             return
         scores = np.full((n_rows, n_labels), np.nan)
         labels = matrix if targets.unknown is not None or isinstance(Y, Targets) else Y
-        folds = list(self._folds(X, labels, groups, n_rows))
+        folds = make_splits(
+            self.cv,
+            X,
+            labels,
+            groups,
+            n_rows,
+            seed=seeded(self.random_state),
+            together=lambda: held_out_together(X, groups),
+        )
         for train, test in track(folds, description="ThresholdTuner", disable=not self.verbose):
             part = None if weights is None else weights[train]
             model = self._fitted(take_rows(X, train), take_rows(Y, train), part)
@@ -268,21 +276,10 @@ class ThresholdTuner(
         part = None if weights is None else weights[seen]
         S = scores[seen]
         unknown = None if targets.unknown is None else targets.unknown[seen]
-        columns = known_alone(lambda labels: S[:, labels], unknown)
-        self.threshold_ = tune(self.strategy, columns, matrix[seen], part, self.min_positives)
-
-    def _folds(self, X: Any, labels: Any, groups: Any, n_rows: int) -> Any:
-        if isinstance(self.cv, str) or (
-            Integer().accepts(self.cv) and not Integer(2, n_rows).accepts(self.cv)
-        ):
-            raise ValueError(
-                f"cv must be at least 2 folds and at most one for each of the {n_rows} rows, a "
-                f"splitter or pairs of row numbers, and is {self.cv!r:.80}; pass one of these."
-            )
-        if Integer(2).accepts(self.cv):
-            member = held_out_together(X, groups)
-            return shuffled_splits(member, int(self.cv), seeded(self.random_state))
-        return check_cv(self.cv).split(X, labels, groups)
+        found = OutOfFoldScores(
+            np.flatnonzero(seen), lambda labels: S[:, labels], matrix[seen], part, unknown
+        )
+        self.threshold_ = found.tuned(self.strategy, min_positives=self.min_positives)
 
     def _fitted(self, X: Any, Y: Any, weights: Array | None) -> Any:
         model = clone(self.estimator)

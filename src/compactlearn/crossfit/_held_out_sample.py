@@ -1,10 +1,10 @@
 """Decoder and threshold from one sample of rows that a second model has not met.
 
 Where rows come in blocks there are more than enough of them, and folds would mean as many passes or
-matrices. So some rows are held out (:mod:`compactlearn.linalg._held_out_rows`), a model is fitted
-to the others, embedding included, and what it makes of the rows held out is honest in the strict
-sense of :mod:`compactlearn.crossfit._scores`: nothing that has met their labels takes part in it.
-From these scores the threshold is tuned.
+matrices. So some rows are held out (:mod:`compactlearn.crossfit._held_out_rows`), a model is fitted
+to the others, embedding included, and what it makes of the rows held out is out-of-fold in the
+strict sense of :mod:`compactlearn.crossfit._cross_fit`: nothing that has met their labels
+takes part in it. From these scores the threshold is tuned.
 
 A decoder is learnt from codes: V of all rows stays, projection and learner are fitted to the other
 rows and predict the codes of those held out. How strong its penalty should be is judged on the
@@ -23,16 +23,17 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.compact._learner import RidgeLearner
 from compactlearn.core._warn import quiet
-from compactlearn.crossfit._scores import OutOfFold
+from compactlearn.crossfit._held_out_rows import RUN
+from compactlearn.crossfit._scores import DecodedScores
 from compactlearn.decoding._held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding._learned import CodeDecoder
 from compactlearn.embeddings._base import Embedded, Embedding
 from compactlearn.linalg._codes import Codes
-from compactlearn.linalg._held_out_rows import RUN, Rows
+from compactlearn.linalg._learner import RidgeLearner
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._passes_pair import PassesPair
+from compactlearn.linalg._row_source import Rows
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -47,7 +48,7 @@ class HeldOut:
     rows: Rows
 
 
-class HeldSample:
+class HeldOutSample:
     """What the model of all other rows makes of the rows held out; models are made when needed.
 
     ``result`` is the outcome of the embedding on all rows, and ``mean`` their mean.
@@ -77,16 +78,16 @@ class HeldSample:
     def _predicted(self, P: Array | None, codes: Codes, decoder: Array | None) -> Array:
         return self.learner.predictor(self.others, P, codes, decoder)(self.rows.X)
 
-    def scores(self) -> OutOfFold:
+    def scores(self) -> DecodedScores:
         """Scores by the model of the other rows, its own linear decoder included."""
         return self._scores_of(np.arange(self.rows.n_rows))
 
-    def _scores_of(self, places: Places) -> OutOfFold:
+    def _scores_of(self, places: Places) -> DecodedScores:
         own, codes = self._own
         decoder: Any = own.decoder
         if decoder is None:
             decoder = scipy.sparse.eye_array(own.offset.size, format="csc")
-        return OutOfFold(places.size, ((slice(None), codes[places], decoder, own.offset),))
+        return DecodedScores(places.size, ((slice(None), codes[places], decoder, own.offset),))
 
     # ---- decoders -----------------------------------------------------------------------------
 
@@ -126,7 +127,7 @@ class HeldSample:
         train = DecoderData(codes[first], Y[first], w[first], decoder, scores)
         return HeldOutFold(train, second, codes[second], Y[second], w[second])
 
-    def decoded(self, learn: Learn, strength: float) -> OutOfFold:
+    def decoded(self, learn: Learn, strength: float) -> DecodedScores:
         """Scores of all rows held out by decoders that the other half has taught."""
         first, second = self.halves
         parts = []
@@ -134,7 +135,7 @@ class HeldSample:
             part = self.fold(train, new)
             own = learn(part.train, strength)
             parts.append((new, part.codes, own.coefficients, own.intercept))
-        return OutOfFold(self.rows.n_rows, tuple(parts))
+        return DecodedScores(self.rows.n_rows, tuple(parts))
 
 
 def _dense(decoder: Any, n_labels: int) -> Array:

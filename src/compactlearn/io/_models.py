@@ -15,7 +15,6 @@ from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._kernel_regressor import KernelRegressor
 from compactlearn.compact._kernels import NAMED, Kernel
 from compactlearn.compact._label_output import LabelSpace
-from compactlearn.compact._learner import CodeRidge
 from compactlearn.compact._preparation import RowMap
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.compact._running_sums import RunningSums
@@ -25,6 +24,7 @@ from compactlearn.decoding._linear import LinearScorer
 from compactlearn.io._checks import is_number, is_sparse, matrix, numbers, require, size, threshold
 from compactlearn.io._codec import Codec, State, attributes, attributes_codec
 from compactlearn.io._sparse import SPARSE, checked_parts
+from compactlearn.linalg._learner import CodeRidge
 from compactlearn.linalg._moments import Moments
 
 _KINDS = ("multilabel", "binary", "multiclass")

@@ -37,7 +37,7 @@ _TABLE: dict[str, dict[str, str]] = {
         "FittedModel": "compactlearn.compact._fitted:FittedModel",
         "LabelSpace": "compactlearn.compact._label_output:LabelSpace",
         "RowMap": "compactlearn.compact._preparation:RowMap",
-        "CodeRidge": "compactlearn.compact._learner:CodeRidge",
+        "CodeRidge": "compactlearn.linalg._learner:CodeRidge",
         "CodeDecoder": "compactlearn.decoding._learned:CodeDecoder",
         "Moments": "compactlearn.linalg._moments:Moments",
         "RunningSums": "compactlearn.compact._running_sums:RunningSums",

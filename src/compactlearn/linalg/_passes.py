@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from compactlearn.linalg._arrays import scale_columns
 from compactlearn.linalg._dense import self_product
-from compactlearn.linalg._held_out_rows import Integers
 from compactlearn.linalg._moments import BLOCK_BYTES, column_moments, row_blocks, weighted_sum
-from compactlearn.linalg._row_source import Block
+from compactlearn.linalg._row_source import Block, Integers
 from compactlearn.linalg._rowwise_pair import weighted_square_sum
 
 Array = NDArray[np.float64]

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from compactlearn.linalg._codes import Codes, code_rows, offset_scale
 from compactlearn.linalg._eigen import EigenSolution
 from compactlearn.linalg._few_passes import search, together
-from compactlearn.linalg._held_out_rows import Rows
 from compactlearn.linalg._operators import Operator
 from compactlearn.linalg._pairs import KeptRidge, Pair
 from compactlearn.linalg._passes import (
@@ -34,7 +33,7 @@ from compactlearn.linalg._passes import (
     add_several,
 )
 from compactlearn.linalg._routes import ENOUGH
-from compactlearn.linalg._row_source import RowSource
+from compactlearn.linalg._row_source import Rows, RowSource
 from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
 T = TypeVar("T")
 
 
@@ -52,6 +53,26 @@ class Block:
     def n_rows(self) -> int:
         """How many rows there are."""
         return self.X.shape[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows, with their positions among all."""
+
+    X: Any
+    Y: Any
+    weights: Array | None
+    positions: Integers
+
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
+        return self.positions.size
+
+    def take(self, rows: Any) -> Rows:
+        """Some of them."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Rows(self.X[rows], self.Y[rows], weights, self.positions[rows])
 
 
 class RowSource(Protocol):

@@ -14,7 +14,7 @@ from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._penalty import penalty_of_columns
 from compactlearn.core._params import Constraint, Flag, listed, nearest
 from compactlearn.core._seeds import seeded
-from compactlearn.crossfit._decoder_fitter import planned_work
+from compactlearn.crossfit._plan import planned_work
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import LARGEST_AUTO
 from compactlearn.linalg._arrays import working_form

@@ -22,11 +22,12 @@ from compactlearn.core._progress import track
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import Targets, take_rows
 from compactlearn.core._warn import quiet
+from compactlearn.crossfit._folds import Split
 from compactlearn.metrics._judges import TOGETHER, Judge
 from compactlearn.metrics._scoring import Scorer
 from compactlearn.model_selection._candidates import Group, Single, sort_candidates
 from compactlearn.model_selection._engine import scores_of
-from compactlearn.model_selection._folds import Data, Fold, Split, SummedData, hold_folds
+from compactlearn.model_selection._folds import Data, Fold, SummedData, hold_folds
 
 Array = NDArray[np.float64]
 FEWEST = 5  # settings that are never dropped from a race

@@ -22,6 +22,7 @@ from compactlearn.compact._completing import completed
 from compactlearn.compact._preparation import Preparation, Training, undivided
 from compactlearn.core import _memory as memory
 from compactlearn.core._unknown_labels import known_somewhere
+from compactlearn.crossfit._folds import Folds, Split
 from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.linalg._arrays import scale_columns, working_form, zeros_beside
 from compactlearn.linalg._build import require_usable_squares
@@ -35,7 +36,6 @@ from compactlearn.linalg._unseen_features import drop_unseen_features, keep_feat
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Split = tuple[Indices, Indices]
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,8 @@ def _from_moments(
 
 
 def _training_moments(data: Data, splits: Sequence[Split]) -> Iterator[Moments]:
-    if _partitioned(splits, data.X.shape[0]):
+    folds = Folds.of_splits(splits, data.X.shape[0])
+    if folds is not None and folds.covers_all:
         yield from without_each([_moments(data.part(test)) for _, test in splits])
     else:
         for train, _ in splits:
@@ -241,16 +242,3 @@ def _moments(data: Data) -> Moments:
         moments = Moments.from_arrays(working_form(data.X), data.Y, data.weights)
     require_usable_squares(float(np.trace(moments.left_left)), data.X)
     return moments
-
-
-def _partitioned(splits: Sequence[Split], n_rows: int) -> bool:
-    """Whether the folds cover every row once and each training part is all the others."""
-    held = np.concatenate([test for _, test in splits])
-    if len(splits) < 2 or not np.array_equal(np.sort(held), np.arange(n_rows)):
-        return False
-    for train, test in splits:
-        seen = np.zeros(n_rows, dtype=bool)
-        seen[train] = True
-        if len(train) != n_rows - len(test) or seen[test].any() or seen.sum() != len(train):
-            return False
-    return True

@@ -10,12 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
-from sklearn.model_selection import (
-    KFold,
-    ParameterGrid,
-    ShuffleSplit,
-    check_cv,
-)
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -45,14 +40,14 @@ from compactlearn.core._validation import (
     with_rows_to_take,
 )
 from compactlearn.core._warn import warn_user
-from compactlearn.crossfit._decoder_fitter import given_threshold
-from compactlearn.crossfit._row_folds import held_out_together, member_splits, shuffled_splits
+from compactlearn.crossfit._folds import Split, make_splits, member_splits
+from compactlearn.crossfit._together import held_out_together
 from compactlearn.decoding._picked import Pairs
 from compactlearn.inspection._decomposition import Inside
 from compactlearn.inspection._explain import Explained, inside_of
 from compactlearn.metrics._scoring import Scorer, scorer
 from compactlearn.model_selection._crossval import Outcome, SearchData, cross_validate_grid
-from compactlearn.model_selection._folds import Data, Split
+from compactlearn.model_selection._folds import Data
 from compactlearn.model_selection._summed import rows_to_split, sum_folds
 from compactlearn.scale.dask._predicting import lazy_on_dask
 from compactlearn.scale.dask._source import source_of
@@ -162,7 +157,7 @@ class Search(
         """Refuse at once what every fit would refuse."""
         model = clone(self._template())
         model.make_embedding()
-        given_threshold(model.threshold, model.decoder, LabelSpace.of(targets))
+        LabelSpace.of(targets).given_threshold(model.threshold, model.decoder)
 
     def _scorer(self) -> Scorer:
         if isinstance(self.scoring, Scorer):
@@ -185,36 +180,22 @@ class Search(
 
         Folds that are not the user's own keep groups together, or else equal ``rows``.
         """
-        found: Any = None
-        if Integer().accepts(cv):
-            if not 2 <= cv <= n_rows:
-                raise ValueError(
-                    f"cv must be at least 2 folds and at most one for each of the {n_rows} rows, "
-                    f"and is {cv}; pass such a number."
-                )
+
+        def together() -> NDArray[np.intp]:
+            return np.arange(n_rows) if rows is None else held_out_together(rows, groups)
+
+        if cv is not self.cv and hasattr(cv, "split"):
+            splits = list(member_splits(cv, together()))
+        else:
             # Seeded in any case: the same search twice has the same answer.
             seed = 0 if self.random_state is None else seeded(self.random_state)
-            member = np.arange(n_rows) if rows is None else held_out_together(rows, groups)
-            found = shuffled_splits(member, int(cv), seed, None if kind == "multilabel" else y)
-        elif cv is not self.cv and rows is not None:
-            found = member_splits(cv, held_out_together(rows, groups))
-        labels = np.zeros(n_rows) if isinstance(cv, KFold | ShuffleSplit) else y
-        if isinstance(cv, str):
-            raise ValueError(_no_splits(cv))
-        try:
-            found = check_cv(cv).split(X, labels, groups) if found is None else found
-            splits = list(found)
-        except TypeError as error:
-            raise ValueError(_no_splits(cv)) from error
-        numbers = [(_row_numbers(a, n_rows), _row_numbers(b, n_rows)) for a, b in splits]
-        if not numbers or not all(len(train) and len(test) for train, test in numbers):
-            raise ValueError(
-                f"cv must give at least one split with training and validation rows, and "
-                f"{self.cv!r:.80} gave {len(numbers)}; pass a number of folds."
+            classes = None if kind == "multilabel" else y
+            splits = make_splits(
+                cv, X, y, groups, n_rows, seed=seed, together=together, classes=classes
             )
         if kind != "multilabel":
-            _refuse_one_class(numbers, y)
-        return numbers
+            _refuse_one_class(splits, y)
+        return splits
 
     def _score(self, problem: SearchData, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
         if not candidates:
@@ -465,27 +446,6 @@ def _sum_up(
     labels = source.labels
     targets = Targets(data.Y, labels.classes, kind, labels.names, labels.dtype)
     return SearchData(X, y, data, targets, places, search._scorer(), None, sample_weight)
-
-
-def _no_splits(cv: Any) -> str:
-    return (
-        f"cv must be a number of folds, a splitter or pairs of row numbers, and is {cv!r:.80}; "
-        "pass one of these."
-    )
-
-
-def _row_numbers(rows: Any, n_rows: int) -> NDArray[np.intp]:
-    """One part of a split as numbers of rows; a mask has an entry for each."""
-    rows = np.asarray(rows)
-    if rows.dtype == bool and rows.shape == (n_rows,):
-        return np.flatnonzero(rows)
-    known = rows.dtype.kind in "iu" and rows.ndim == 1
-    if rows.size and not (known and rows.min() >= 0 and rows.max() < n_rows):
-        raise ValueError(
-            f"The splits of cv must hold numbers of the {n_rows} rows, from 0 on, or masks of that "
-            "length, and hold others; make them from these data."
-        )
-    return rows.astype(np.intp)
 
 
 def _refuse_one_class(splits: Sequence[Split], y: Any) -> None:

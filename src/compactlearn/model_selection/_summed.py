@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core._memory import require_memory
+from compactlearn.crossfit._folds import NOWHERE, Folds, Split
+from compactlearn.crossfit._held_out_rows import joined
 from compactlearn.linalg._arrays import working_form
-from compactlearn.linalg._held_out_rows import Rows, joined
 from compactlearn.linalg._moments import Moments, without_each
-from compactlearn.linalg._row_source import Block, RowSource
-from compactlearn.model_selection._folds import Split, SummedData
+from compactlearn.linalg._row_source import Block, Rows, RowSource
+from compactlearn.model_selection._folds import SummedData
 
 # Rows that judge are brought here: all of them up to so many bytes, and beyond that as many of each
 # fold as make so many in all, drawn by a fixed seed; of sparse rows so many.
@@ -28,8 +29,6 @@ FEWEST_JUDGES, MOST_SPARSE_JUDGES = 2_000, 20_000
 
 # Matrices of the moments' order that are held at once, beside one for each fold.
 HELD_BESIDE = 5
-
-NOWHERE = -1  # the fold of rows that no split holds out
 
 
 def sum_folds(
@@ -50,11 +49,17 @@ def sum_folds(
         what=f"A search over {n_splits} folds of {order} columns of features and labels",
         remedy="Use fewer folds or columns.",
     )
-    held = folds_of(splits, n_rows)
+    folds = Folds.of_splits(splits, n_rows)
+    if folds is None:
+        raise ValueError(
+            "Folds of rows on Dask are summed in one pass, so that no row may be in the validation "
+            "part of two splits, and every training part must be all the other rows; cv is not "
+            "like that. Pass a number of folds, or KFold."
+        )
     chosen = _judging(splits, source)
     judges = np.zeros(n_rows, dtype=bool)
     judges[np.concatenate(chosen)] = True
-    ask = _FoldSums(held, judges)
+    ask = _FoldSums(folds.number.astype(np.int16), judges)
     found = source.total(ask.of_block, ask.both, what="folds")
     rows = joined(found.rows)
     numbers = [*range(n_splits), NOWHERE]
@@ -65,28 +70,6 @@ def sum_folds(
     )
     nothing = np.zeros(0, dtype=np.intp)
     return data, [(nothing, np.searchsorted(rows.positions, own)) for own in chosen]
-
-
-def folds_of(splits: Sequence[Split], n_rows: int) -> NDArray[np.int16]:
-    """(n_rows,) the split that holds a row out.
-
-    >>> folds_of([([1, 2], [0]), ([0, 1], [2])], 3)
-    array([ 0, -1,  1], dtype=int16)
-    """
-    held = np.full(n_rows, NOWHERE, dtype=np.int16)
-    for number, (train, test) in enumerate(splits):
-        mine = np.zeros(n_rows, dtype=bool)
-        mine[test] = True
-        others = np.zeros(n_rows, dtype=bool)
-        others[train] = True
-        if (held[test] != NOWHERE).any() or not np.array_equal(mine, ~others):
-            raise ValueError(
-                "Folds of rows on Dask are summed in one pass, so that no row may be in the "
-                "validation part of two splits, and every training part must be all the other "
-                f"rows; split {number} of cv is not like that. Pass a number of folds, or KFold."
-            )
-        held[test] = number
-    return held
 
 
 def _judging(splits: Sequence[Split], source: RowSource) -> list[NDArray[np.intp]]:

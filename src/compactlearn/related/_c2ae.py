@@ -41,7 +41,7 @@ from compactlearn.core._validation import (
     unchanged_on_error,
 )
 from compactlearn.core._warn import warn_user
-from compactlearn.crossfit._row_folds import validation_rows
+from compactlearn.crossfit._folds import validation_rows
 from compactlearn.linalg._arrays import scale_columns
 from compactlearn.linalg._moments import column_moments
 from compactlearn.linalg._unseen_features import drop_unseen_features

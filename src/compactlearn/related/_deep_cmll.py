@@ -25,7 +25,7 @@ from compactlearn.core._params import (
 )
 from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import quiet
-from compactlearn.crossfit._row_folds import validation_rows
+from compactlearn.crossfit._folds import validation_rows
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import COUNTS
 from compactlearn.linalg._learning import learn

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from compactlearn.core import _tensor_file as tensor_file
 from compactlearn.core._atomic import atomic, clear_leftovers
-from compactlearn.linalg._held_out_rows import Apart, Rows
+from compactlearn.crossfit._held_out_rows import Apart
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._passes import ColumnSums
+from compactlearn.linalg._row_source import Rows
 
 EVERY = 60.0  # seconds between two writings of a pass that goes on
 

@@ -11,7 +11,7 @@ from compactlearn.compact._noisy_labels import refuse_corrected
 from compactlearn.compact._preparation import Training
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import unchanged_on_error
-from compactlearn.crossfit._decoder_fitter import Decided, given_threshold
+from compactlearn.crossfit._decoder_fitter import FittedDecoder
 from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._row_source import RowSource
 from compactlearn.scale._fit_local import local_source, take_columns
@@ -31,7 +31,7 @@ class FitsBlocks(ABC):
     @abstractmethod
     def _learn(
         self, embedding: Embedding, training: Training, labels: LabelSpace, threshold: Any
-    ) -> Decided:
+    ) -> FittedDecoder:
         """Fit to what is known of the rows."""
 
     def fit_blocks(self, blocks: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Self:
@@ -75,9 +75,9 @@ class FitsBlocks(ABC):
             self._fit_source(source, take_columns(self, source))
         return self
 
-    def _fit_source(self, source: RowSource, labels: LabelSpace) -> Decided:
+    def _fit_source(self, source: RowSource, labels: LabelSpace) -> FittedDecoder:
         refuse_corrected(self, "A fit of blocks or of Dask collections")
         embedding = self.make_embedding()
-        threshold = given_threshold(self.threshold, self.decoder, labels)
+        threshold = labels.given_threshold(self.threshold, self.decoder)
         training = prepare(self, embedding, source)
         return self._learn(embedding, training, labels, threshold)

@@ -24,6 +24,7 @@ from compactlearn.compact._preparation import FEWEST_AUTO, Preparation, RowMap, 
 from compactlearn.core import _memory as memory
 from compactlearn.core._threads import own_cores
 from compactlearn.core._warn import quiet, warn_user
+from compactlearn.crossfit._held_out_rows import SetApart, most_held
 from compactlearn.crossfit._held_out_sample import HeldOut
 from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
@@ -32,13 +33,12 @@ from compactlearn.linalg import _few_passes as few_passes
 from compactlearn.linalg._arrays import scale_columns, working_form
 from compactlearn.linalg._build import refuse_overflow
 from compactlearn.linalg._dense import EIGEN_LIMIT
-from compactlearn.linalg._held_out_rows import Rows, SetApart, most_held
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._passes import column_sums
 from compactlearn.linalg._passes_pair import AskedCodes, PassesPair, find_codes, find_grams
 from compactlearn.linalg._routes import ENOUGH_OF_PARTS
-from compactlearn.linalg._row_source import Block, RowSource
+from compactlearn.linalg._row_source import Block, Rows, RowSource
 from compactlearn.linalg._unseen_features import keep_features
 
 Array = NDArray[np.float64]

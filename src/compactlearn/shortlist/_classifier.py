@@ -34,7 +34,7 @@ from compactlearn.core._params import (
 from compactlearn.core._seeds import seeded
 from compactlearn.core._threads import blas_threads, free_cores
 from compactlearn.core._validation import check_features, unchanged_on_error
-from compactlearn.crossfit._decoder_fitter import HonestScores, given_threshold
+from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.decoding._picked import Picked
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels
@@ -250,7 +250,7 @@ default="auto"
         *,
         sep: str | None = None,
         unknown: Any = None,
-    ) -> HonestScores:
+    ) -> OutOfFoldScores:
         """Fit, and return the out-of-fold scores that the threshold is tuned on.
 
         They are by-products of the fit. Labels that are not among a row's candidates have scores
@@ -270,7 +270,7 @@ default="auto"
                 self, X, y, sample_weight, sep=sep, unknown=unknown, partial=True
             )
             targets, labels = given.targets, LabelSpace.of(given.targets)
-            threshold = given_threshold(self.threshold, "logistic", labels)
+            threshold = labels.given_threshold(self.threshold, "logistic")
             describe(self, labels, given.left_out)
             self._sparse_labels = scipy.sparse.issparse(y) or targets.by_name
             Y = scipy.sparse.csr_array(targets.matrix)
@@ -305,8 +305,7 @@ default="auto"
             self.stages_, self.C_ = stages, stages.labels.C
             self.n_candidates_ = settings.sizes.n_candidates
             self.threshold_, self._boundary = labels.placed(threshold)
-            assert data.numbers is not None
-            return all_label_scores(final, data.numbers[new.rows], stages.prior.frequency)
+            return all_label_scores(final, data, new.rows, stages.prior.frequency)
 
     # ---- predicting ---------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._unit_rows import UnitRows, require_single_precision
+from compactlearn.crossfit._folds import Folds
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._neighbours import Neighbours
@@ -134,8 +135,8 @@ class GeneratorSettings:
         """
         (known, new), n_labels = split, data.Y.shape[1]
         retriever = self._new_retriever((known.size, n_labels), rng)
-        fold = spread(learning.groups, _RETRIEVER_FOLDS, rng)
-        parts = [(known[fold != k], np.flatnonzero(fold == k)) for k in range(_RETRIEVER_FOLDS)]
+        folds = Folds.permuted(learning.groups, _RETRIEVER_FOLDS, rng)
+        parts = [(known[folds.without(k)], folds.held_out(k)) for k in range(_RETRIEVER_FOLDS)]
         parts.append((known, np.arange(known.size, known.size + new.size)))
         order = np.concatenate([known, new])
         named = np.empty((order.size, self.sizes.retrieved), dtype=np.int32)
@@ -207,14 +208,6 @@ def sparse_rows(X: Any, *, unit: bool) -> scipy.sparse.csr_array:
     else:
         require_single_precision(rows)
     return rows.astype(np.float32)
-
-
-def spread(groups: Rows, n_parts: int, rng: np.random.RandomState) -> Rows:
-    """Return the part of each row; groups stay together unless there are fewer than parts."""
-    n_groups = int(groups.max(initial=-1)) + 1
-    if n_groups < n_parts:
-        groups, n_groups = np.arange(groups.size), groups.size
-    return rng.permutation(np.arange(n_groups) % n_parts)[groups]
 
 
 def _fit(model: Any, data: TrainingRows) -> Any:

@@ -9,14 +9,14 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.crossfit._decoder_fitter import HonestScores
-from compactlearn.decoding._held_out import known_alone
+from compactlearn.crossfit._folds import Folds
+from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.decoding._thresholds import tune
 from compactlearn.linalg._many_logistic import ShareOut, Weights
 from compactlearn.linalg._unseen_features import drop_confined_features, drop_unseen_features
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence
-from compactlearn.shortlist._generation import GeneratorSettings, spread
+from compactlearn.shortlist._generation import GeneratorSettings
 from compactlearn.shortlist._label_reranking import (
     LabelProblems,
     LabelReranking,
@@ -47,7 +47,7 @@ def held_out_folds(groups: Rows, rng: np.random.RandomState) -> list[NDArray[np.
         )
     n_folds = min(round(1 / share), n_rows)
     n_used = int(np.clip(round(_HELD_ROWS * n_folds / n_rows), 1, n_folds))
-    fold = spread(groups, n_folds, rng)
+    fold = Folds.permuted(groups, n_folds, rng).number
     return [fold == k for k in range(n_used)]
 
 
@@ -131,14 +131,16 @@ class HeldOut:
 
 
 def all_label_scores(
-    matrix: scipy.sparse.csr_array, rows: Rows, frequency: NDArray[Any]
-) -> HonestScores:
-    """Return out-of-fold scores of all labels from those of candidates.
+    matrix: scipy.sparse.csr_array, data: TrainingRows, rows: Rows, frequency: NDArray[Any]
+) -> OutOfFoldScores:
+    """Return out-of-fold scores of all labels from those of the rows' candidates.
 
     Labels that are no candidates of a row have scores below those that are.
     """
-    order = np.argsort(rows)
-    matrix = matrix[order]
+    assert data.numbers is not None
+    numbers = data.numbers[rows]
+    order = np.argsort(numbers)
+    matrix, rows = matrix[order], rows[order]
     lowest = np.asarray(matrix.min(axis=1, explicit=True).toarray()).ravel()
     behind, by_label = behind_candidates(frequency), matrix.tocsc()
 
@@ -149,7 +151,10 @@ def all_label_scores(
         dense[part.indices, column] = part.data
         return dense
 
-    return HonestScores(rows[order].astype(np.intp), columns)
+    weights = None if data.weights is None else data.weights[rows]
+    unknown = None if data.unknown is None else data.unknown[rows]
+    numbers = numbers[order].astype(np.intp)
+    return OutOfFoldScores(numbers, columns, data.Y[rows], weights, unknown)
 
 
 def tuned_threshold(
@@ -190,7 +195,8 @@ def tuned_threshold(
         dense[part.indices, np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))] = part.data
         return dense
 
-    return tune(strategy, known_alone(columns, unknown), present.tocsr(), weights)
+    rows = np.arange(n_rows)
+    return OutOfFoldScores(rows, columns, present.tocsr(), weights, unknown).tuned(strategy)
 
 
 def _as_new_rows(

@@ -10,8 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._unknown_labels import expected_counts, known_somewhere
-from compactlearn.crossfit._row_folds import numbered
-from compactlearn.crossfit._scores import row_groups
+from compactlearn.crossfit._together import numbered, row_hashes
 from compactlearn.shortlist._candidates import Candidates
 
 Array = NDArray[np.float64]
@@ -37,9 +36,9 @@ class TrainingRows:
 
         Otherwise a row would vote for its own copy, and weight 2 be something else than twice.
         """
-        features = row_groups(X)
-        keys = [row_groups(unknown)] if unknown is not None else []
-        keys += [features, row_groups(Y)]
+        features = row_hashes(X)
+        keys = [row_hashes(unknown)] if unknown is not None else []
+        keys += [features, row_hashes(Y)]
         order = np.lexsort(keys)
         differs = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
         starts = np.flatnonzero(np.concatenate([[True], differs]))

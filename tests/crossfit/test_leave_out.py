@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from compactlearn.linalg._leave_out import held_out_predictions
+from compactlearn.crossfit._leave_out import held_out_predictions
 
 
 def one_by_one(X, T, fold, alpha, weights=None, held_out=None):

@@ -10,7 +10,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.linalg._held_out_rows import RUN, SetApart, most_held, run_numbers
+from compactlearn.crossfit._held_out_rows import RUN, SetApart, most_held, run_numbers
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._row_source import Block
 from tests.makers import modest

@@ -21,10 +21,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg._row_source import Block
+from compactlearn.linalg._row_source import Block, Integers, Rows
 
 Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 T = TypeVar("T")
 
 RUN = 16  # rows that are held out together, so that the others remain in long stretches
@@ -43,31 +42,6 @@ MARGIN = 1.3  # of the share that is sure to be enough where the bound holds
 MOST_STRETCHES = 8
 
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Some rows, with their positions among all."""
-
-    X: Any
-    Y: Any
-    weights: Array | None
-    positions: Integers
-
-    @property
-    def n_rows(self) -> int:
-        """How many there are."""
-        return self.positions.size
-
-    def take(self, rows: Any) -> Rows:
-        """Some of them."""
-        weights = None if self.weights is None else self.weights[rows]
-        return Rows(self.X[rows], self.Y[rows], weights, self.positions[rows])
-
-    @property
-    def numbers(self) -> Array:
-        """Those of the runs that they belong to."""
-        return run_numbers(self.positions // RUN)
 
 
 def joined(pieces: tuple[Rows, ...]) -> Rows:
@@ -170,7 +144,7 @@ class SetApart(Generic[T]):
         if not total.aside:
             return total
         rows = joined(total.aside)
-        numbers = rows.numbers
+        numbers = run_numbers(rows.positions // RUN)
         runs = np.unique(numbers)
         stays = (
             numbers < np.append(runs, 2.0)[held // RUN] if held else np.zeros(len(numbers), bool)
