@@ -44,7 +44,7 @@ from compactlearn.compact._preparation import Preparation
 from compactlearn.core._devices import host
 from compactlearn.core._optional import NotInstalled, require
 from compactlearn.crossfit import _decoder_fitter as decisions
-from compactlearn.crossfit import _scores as cross_fit
+from compactlearn.crossfit import _cross_fit as cross_fit
 from compactlearn.datasets import load
 from compactlearn.embeddings._cmll import CMLL as Method
 from compactlearn.linalg._moments_pair import MomentsPair
@@ -134,9 +134,9 @@ def stages(wait: Callable[[], None]) -> Iterator[dict[str, float]]:
         (Method, "solve"),
         (MomentsPair, "leading_codes"),
         (MomentsPair, "leading_range"),
-        (decisions.Decisions, "learn"),
-        (decisions, "row_groups"),
-        (decisions, "tune"),
+        (decisions.DecoderFitter, "learn"),
+        (decisions, "row_hashes"),
+        (decisions.OutOfFoldScores, "tuned"),
         (cross_fit.CrossFit, "_moments_of"),
     ]
     before = [getattr(owner, name) for owner, name in places]

@@ -25,6 +25,7 @@ from compactlearn import (
 )
 from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.crossfit._cross_fit import CrossFit
+from compactlearn.crossfit._folds import Folds
 from compactlearn.crossfit._plan import N_FOLDS, N_HELD_OUT
 from compactlearn.crossfit._together import row_hashes
 from compactlearn.datasets import load
@@ -218,7 +219,7 @@ def test_leave_one_out_of_sparse_rows(shape, honest_of):
         found = honest_of(CompactClassifier(Original()), form(X), Y)
         assert found.how() == "leave-one-out"
         np.testing.assert_allclose(found.codes(), dense.codes(), atol=1e-9)
-        np.testing.assert_array_equal(found.folds, dense.folds)
+        np.testing.assert_array_equal(found.folds.number, dense.folds.number)
     expected = [
         ridge_scores(np.delete(X, i, 0), np.delete(Y, i, 0), 1.0, X[[i]])[0] for i in range(len(X))
     ]
@@ -309,7 +310,7 @@ def test_cross_fitted_codes_equal_refits(name, alpha, kernel, shape, honest_of):
     model = CompactClassifier(embedding, alpha=alpha, feature_map=feature_map)
     found = honest_of(model, X, Y)
     assert found.how() == "cross-fitted"
-    assert len(np.unique(found.folds)) == N_FOLDS
+    assert len(np.unique(found.folds.number)) == N_FOLDS
     V = Y
     if isinstance(embedding, CMLL) and embedding.n_label_components is not None:
         V = clone(embedding).fit(features, Y).codes_
@@ -317,7 +318,7 @@ def test_cross_fitted_codes_equal_refits(name, alpha, kernel, shape, honest_of):
         features,
         Y,
         V,
-        found.folds,
+        found.folds.number,
         alpha,
         lambda X, Y, V: function(X, Y, V, min(size, X.shape[1]), **options),
     )
@@ -358,28 +359,14 @@ every_refitted = pytest.mark.parametrize("name", sorted(EVERY_METHOD.keys() - KN
 every_decoder = pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
 
 
-@pytest.fixture
-def tuned_on(monkeypatch):
+def tuned_on(model, X, Y, **options):
     """Fit a classifier and return the scores that its threshold was chosen on."""
-    seen = []
-    tune = decisions.tune
-
-    def keep(strategy, columns, Y, weights):
-        seen.append(columns(slice(0, Y.shape[1])))
-        return tune(strategy, columns, Y, weights)
-
-    monkeypatch.setattr(decisions, "tune", keep)
-
-    def fit(model, X, Y, **options):
-        model.fit(X, Y, **options)
-        return seen[-1]
-
-    return fit
+    return model.fit_scored(X, Y, **options).columns(slice(0, Y.shape[1]))
 
 
 @every_decoder
 @every_method
-def test_scores_of_a_row_do_not_change_with_its_labels(name, decoder, tuned_on, monkeypatch):
+def test_scores_of_a_row_do_not_change_with_its_labels(name, decoder, monkeypatch):
     """The property itself: nothing that has met a row's labels takes part in its score.
 
     The strength of a learnt decoder is one number, chosen from all rows: it is held fixed here.
@@ -401,7 +388,7 @@ def test_scores_of_a_row_do_not_change_with_its_labels(name, decoder, tuned_on, 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @every_refitted
-def test_scores_are_those_of_models_of_the_other_rows(name, weighted, tuned_on):
+def test_scores_are_those_of_models_of_the_other_rows(name, weighted):
     """A threshold is chosen on what separate fits of the whole classifier would say."""
     X, Y = problem((40, 6, 5), 31)
     groups, w = np.arange(40) // 2, None
@@ -444,7 +431,7 @@ def auc(scores, Y):
 @pytest.mark.parametrize("shape", [(100, 40, 40), (300, 30, 200)], ids=str)
 @every_decoder
 @pytest.mark.parametrize("name", NOISE)
-def test_noise_looks_like_noise(name, decoder, shape, tuned_on):
+def test_noise_looks_like_noise(name, decoder, shape):
     """Labels that have nothing to do with X: scores at chance, thresholds that suit new rows,
     probabilities near the frequency."""
     n, n_features, n_labels = shape
@@ -466,7 +453,7 @@ def test_noise_looks_like_noise(name, decoder, shape, tuned_on):
 
 @pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
 @every_decoder
-def test_scores_are_the_same_in_every_regime(decoder, solver, tuned_on):
+def test_scores_are_the_same_in_every_regime(decoder, solver):
     X, Y = problem((60, 8, 6), 33)
     first = tuned_on(CMLLClassifier(5, 3, decoder=decoder, threshold="f1"), X, Y)
     model = CMLLClassifier(5, 3, decoder=decoder, threshold="f1", solver=solver)
@@ -476,7 +463,7 @@ def test_scores_are_the_same_in_every_regime(decoder, solver, tuned_on):
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("embedding", [CMLL(4, 3), CMLL(None, 3), Original(), CPLST(3)], ids=repr)
-def test_a_linear_kernel_tunes_as_the_features_do(embedding, bias, weighted, tuned_on):
+def test_a_linear_kernel_tunes_as_the_features_do(embedding, bias, weighted):
     """Where the rows lie counts as soon as the intercept is not free: each part of the rows has
     its own mean."""
     X, Y = problem((40, 6, 5), 34)
@@ -514,13 +501,12 @@ def test_a_held_out_fold_is_a_fit_without_a_fold(name, honest_of):
     folds = list(found.held_out_folds())
     assert len(folds) == N_FOLDS
     for fold, part in enumerate(folds):
-        held = found.folds == fold
+        held = found.folds.number == fold
         np.testing.assert_array_equal(part.held, np.flatnonzero(held))
         # The groups keep the folds they had among all rows.
         others = groups[~held]
         own = honest_of(clone(model), X[~held], Y[~held], groups=others)
-        own.member, own.folds = others, others % N_FOLDS
-        own.numbers = np.unique(own.folds).tolist()
+        own.member, own.folds = others, Folds.of_members(others, N_FOLDS)
         own._codes, own._models, own._fold_moments, own._awaited = None, {}, {}, {}
         signs = aligned(own.result.decoder, part.train.linear)
         np.testing.assert_allclose(part.train.codes, own.codes() * signs, atol=1e-7)
@@ -565,7 +551,7 @@ def test_held_out_folds_of_labels_leave_one_out_among_themselves(honest_of):
     folds = list(found.held_out_folds(N_HELD_OUT))
     assert len(folds) == N_HELD_OUT
     for fold, part in enumerate(folds):
-        held = found.folds == fold
+        held = found.folds.number == fold
         np.testing.assert_array_equal(part.held, np.flatnonzero(held))
         expected = np.empty_like(Y)
         for i, row in enumerate(X):
@@ -594,8 +580,8 @@ def test_a_kept_space_is_refitted_too(honest_of):
     X, Y = problem(seed=6)
     groups = np.arange(40) // 4
     found = honest_of(CompactClassifier(Original(), alpha=2.0), X, Y, groups=groups)
-    np.testing.assert_array_equal(found.folds, groups % N_FOLDS)
-    expected = refitted(X, Y, Y, found.folds, 2.0, None)
+    np.testing.assert_array_equal(found.folds.number, groups % N_FOLDS)
+    expected = refitted(X, Y, Y, found.folds.number, 2.0, None)
     np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
 
 
@@ -608,7 +594,7 @@ def test_weights_are_repetitions(embedding, kernel, honest_of):
     model = CompactClassifier(embedding, feature_map=feature_map)
     once = honest_of(model, X, Y, sample_weight=w)
     again = honest_of(model, np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
-    np.testing.assert_array_equal(np.repeat(once.folds, w), again.folds)
+    np.testing.assert_array_equal(np.repeat(once.folds.number, w), again.folds.number)
     np.testing.assert_allclose(np.repeat(once.codes(), w, axis=0), again.codes(), atol=1e-8)
 
 
@@ -634,7 +620,7 @@ def test_any_regressor_predicts_rows_it_has_not_seen(honest_of):
     found = honest_of(model, X, Y)
     expected = np.empty_like(Y)
     for fold in range(N_FOLDS):
-        out = found.folds == fold
+        out = found.folds.number == fold
         near = np.argmin(((X[out, None] - X[None, ~out]) ** 2).sum(axis=2), axis=1)
         expected[out] = Y[~out][near]
     np.testing.assert_allclose(found.codes(), expected, atol=1e-12)
@@ -653,7 +639,7 @@ def test_order_of_rows_does_not_matter(name, honest_of):
     order = np.random.default_rng(10).permutation(40)
     first = honest_of(MODELS[name], X, Y)
     again = honest_of(MODELS[name], X[order], Y[order])
-    np.testing.assert_array_equal(again.folds, first.folds[order])
+    np.testing.assert_array_equal(again.folds.number, first.folds.number[order])
     np.testing.assert_allclose(again.codes(), first.codes()[order], atol=1e-9)
 
 
@@ -663,7 +649,7 @@ def test_sparse_and_dense_rows_fall_into_the_same_folds(name, honest_of):
     X[5] = X[9]
     dense = honest_of(MODELS[name], X, Y)
     found = honest_of(MODELS[name], sp.csr_array(X), sp.csr_array(Y))
-    np.testing.assert_array_equal(found.folds, dense.folds)
+    np.testing.assert_array_equal(found.folds.number, dense.folds.number)
     np.testing.assert_allclose(found.codes(), dense.codes(), atol=1e-8)
 
 
@@ -672,12 +658,12 @@ def test_equal_rows_and_groups_stay_together(name, honest_of):
     X, Y = problem(seed=12)
     X[20:] = X[:20]
     found = honest_of(MODELS[name], X, Y)
-    np.testing.assert_array_equal(found.folds[20:], found.folds[:20])
-    assert np.bincount(found.folds).tolist() == [8, 8, 8, 8, 8]
+    np.testing.assert_array_equal(found.folds.number[20:], found.folds.number[:20])
+    assert np.bincount(found.folds.number).tolist() == [8, 8, 8, 8, 8]
     X, Y = problem(seed=13)
     groups = np.array(list("abcdefgh"))[np.arange(40) % 8]
     found = honest_of(MODELS[name], X, Y, groups=groups)
-    np.testing.assert_array_equal(found.folds, (np.arange(40) % 8) % N_FOLDS)
+    np.testing.assert_array_equal(found.folds.number, (np.arange(40) % 8) % N_FOLDS)
 
 
 def test_one_group_alone_is_predicted_by_the_mean(honest_of):
@@ -689,14 +675,14 @@ def test_one_group_alone_is_predicted_by_the_mean(honest_of):
         )
         expected = np.average(Y, axis=0, weights=weights)
         np.testing.assert_allclose(found.codes(), np.tile(expected, (40, 1)), atol=1e-12)
-        assert not found.folds.any()
+        assert not found.folds.number.any()
 
 
 def test_labels_play_no_part_in_the_folds(honest_of):
     X, Y = problem(seed=15)
     first = honest_of(CMLLClassifier(4, 3), X, Y)
     other = honest_of(CMLLClassifier(4, 3), X, 1 - Y)
-    np.testing.assert_array_equal(first.folds, other.folds)
+    np.testing.assert_array_equal(first.folds.number, other.folds.number)
 
 
 def test_row_hashes():
@@ -840,8 +826,8 @@ def test_fold_scores_are_those_of_rows_without_unseen_features(name, honest_of):
     found = honest_of(model, X, Y)
     scores = found.scores().columns(slice(None))
     changed = 0
-    for fold in np.unique(found.folds):
-        out = found.folds == fold
+    for fold in np.unique(found.folds.number):
+        out = found.folds.number == fold
         new = drop_unseen_features(X[~out], X[out])
         changed += np.abs(new - X[out]).sum() > 0
         own = clone(REDUCED[name]).set_params(threshold=0.5, decoder="linear")

@@ -24,6 +24,8 @@ from compactlearn import (
 )
 from compactlearn.core._progress import Steps
 from compactlearn.crossfit import _decoder_fitter as decisions
+from compactlearn.crossfit import _plan as plan
+from compactlearn.crossfit import _scores as scores_module
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._plan import N_HELD_OUT
 from compactlearn.datasets import load
@@ -181,8 +183,8 @@ def test_a_penalty_judged_on_held_out_folds_is_better_on_new_rows(seed, monkeypa
         def held_out_folds(self, count=None):
             whole = self.data()
             every = slice(0, whole.labels.shape[1])
-            for held in (np.flatnonzero(self.folds % 3 == part) for part in range(3)):
-                rest = np.setdiff1d(np.arange(self.folds.size), held)
+            for held in (np.flatnonzero(self.folds.number % 3 == part) for part in range(3)):
+                rest = np.setdiff1d(np.arange(self.member.size), held)
                 scores = whole.scores(every)[rest]
                 train = DecoderData(
                     whole.codes[rest],
@@ -457,11 +459,11 @@ def test_a_default_threshold_takes_no_more_refits_than_it_needs(n_rows, n_refits
     """Enough rows are scored, or all of them."""
     X, Y = make_data(n_rows, seed=23)
     fitted, tuned = [], []
-    fit, tune = CrossFit._fit, decisions.tune
-    monkeypatch.setattr(decisions, "ENOUGH_ROWS", 70)
+    fit, tune = CrossFit._fit, scores_module.tune
+    monkeypatch.setattr(plan, "ENOUGH_ROWS", 70)
     monkeypatch.setattr(CrossFit, "_fit", lambda own, out: fitted.append(out) or fit(own, out))
     monkeypatch.setattr(
-        decisions, "tune", lambda s, c, Y, w: tuned.append(Y.shape[0]) or tune(s, c, Y, w)
+        scores_module, "tune", lambda s, c, Y, *w: tuned.append(Y.shape[0]) or tune(s, c, Y, *w)
     )
     CMLLClassifier(4, 3).fit(X, Y, groups=np.arange(n_rows))
     assert len(fitted) == n_refits
@@ -473,16 +475,16 @@ def test_a_default_threshold_takes_no_more_refits_than_it_needs(n_rows, n_refits
 @pytest.mark.parametrize(("n_rows", "n_refits"), [(60, 5), (200, 2), (400, 1)])
 def test_labels_that_are_kept_take_no_more_refits_either(n_rows, n_refits, solver, monkeypatch):
     X, Y = make_data(n_rows, seed=23)
-    monkeypatch.setattr(decisions, "ENOUGH_ROWS", 70)
+    monkeypatch.setattr(plan, "ENOUGH_ROWS", 70)
     projected, tuned = [], []
-    project, tune = MDDM.project, decisions.tune
+    project, tune = MDDM.project, scores_module.tune
     monkeypatch.setattr(
         MDDM, "project", lambda own, *args: projected.append(1) or project(own, *args)
     )
     monkeypatch.setattr(
-        decisions,
+        scores_module,
         "tune",
-        lambda s, c, Y, w: tuned.append(c(slice(0, Y.shape[1]))) or tune(s, c, Y, w),
+        lambda s, c, Y, *w: tuned.append(c(slice(0, Y.shape[1]))) or tune(s, c, Y, *w),
     )
     groups, model = np.arange(n_rows), CompactClassifier(MDDM(3, solver=solver))
     model.fit(X, Y, groups=groups)
@@ -501,7 +503,7 @@ def test_a_part_of_the_rows_scores_as_all_of_them_do(honest_of):
     whole = honest.scores().columns(every)
     for count in (1, 3):
         rows = honest.scored(count)
-        assert set(honest.folds[rows]) == set(range(count))
+        assert set(honest.folds.number[rows]) == set(range(count))
         np.testing.assert_array_equal(honest.scores(count).columns(every), whole[rows])
 
 
@@ -581,7 +583,7 @@ def test_a_long_fit_says_so_beforehand(monkeypatch, capsys):
     X, Y = make_data(seed=29)
     CMLLClassifier(decoder="logistic", verbose=1).fit(X, Y)
     assert capsys.readouterr().err == ""  # this one is short
-    monkeypatch.setattr(decisions, "LOGISTIC_SECONDS", 1.0)
+    monkeypatch.setattr(plan, "LOGISTIC_SECONDS", 1.0)
     CMLLClassifier(decoder="logistic").fit(X, Y)
     assert capsys.readouterr().err == ""  # not asked for, and nobody sits at a terminal
     CMLLClassifier(decoder="logistic", verbose=1).fit(X, Y)
@@ -596,8 +598,8 @@ def test_a_long_fit_says_so_beforehand(monkeypatch, capsys):
 @pytest.fixture
 def large(monkeypatch):
     """Every problem is a large one."""
-    monkeypatch.setattr(decisions, "LARGE", dict.fromkeys(DECODERS, 0.0))
-    monkeypatch.setattr(decisions, "ENOUGH_ROWS", 20)
+    monkeypatch.setattr(plan, "LARGE", dict.fromkeys(DECODERS, 0.0))
+    monkeypatch.setattr(plan, "ENOUGH_ROWS", 20)
 
 
 @pytest.mark.usefixtures("large")
@@ -609,7 +611,7 @@ def test_large_problems_have_few_folds(name, decoder, threshold, honest_of):
     X, Y = make_data(60, seed=31)
     model = made(name, decoder=decoder, threshold=threshold)
     honest = honest_of(model, X, Y)
-    np.testing.assert_array_equal(np.unique(honest.folds), [0, 1, 2])
+    np.testing.assert_array_equal(np.unique(honest.folds.number), [0, 1, 2])
     count = 3 if threshold == "per-label" else 1
     rows = honest.scored(count)
     if decoder == "linear":
@@ -710,7 +712,7 @@ def test_nothing_that_has_met_a_row_takes_part_where_half_a_fold_judges(honest_o
 def test_few_rows_are_never_a_large_problem(honest_of):
     X, Y = make_data(59, seed=34)  # fewer than three times those that a fold should have
     honest = honest_of(CMLLClassifier(threshold="f1"), X, Y)
-    assert np.unique(honest.folds).size == 5
+    assert np.unique(honest.folds.number).size == 5
 
 
 @pytest.mark.usefixtures("large")
@@ -742,9 +744,9 @@ def test_the_estimate_is_of_the_right_order():
     Y = (np.quantile(S, 0.97, axis=0) < S).astype(float)
     model = CMLLClassifier(decoder="logistic", threshold="f1")
     seen = []
-    of = decisions.Work.of
+    of = plan.Work.of
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decisions.Work, "of", lambda *args: seen.append(of(*args)) or seen[-1])
+        patch.setattr(plan.Work, "of", lambda *args: seen.append(of(*args)) or seen[-1])
         started = time.process_time()
         model.fit(X, Y)
         took = time.process_time() - started

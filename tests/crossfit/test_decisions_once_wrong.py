@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
 from compactlearn.core import _memory as memory
 from compactlearn.crossfit import _decoder_fitter as decisions
+from compactlearn.crossfit import _scores as scores_module
 from compactlearn.crossfit._together import row_hashes
 from compactlearn.decoding import _thresholds as thresholds
 from compactlearn.decoding._held_out import DecoderData
@@ -223,7 +224,7 @@ def test_tuning_asks_for_a_few_labels_at_a_time(decoder, monkeypatch):
 
         return tune(strategy, counted, *args)
 
-    monkeypatch.setattr(decisions, "tune", record)
+    monkeypatch.setattr(scores_module, "tune", record)
     monkeypatch.setattr(thresholds, "_BLOCK_ENTRIES", 120)
     blocked = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y)
     assert max(widths) == 2

@@ -12,12 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 
 from compactlearn import C2AEClassifier, ThresholdTuner
-from compactlearn.crossfit._folds import (
-    held_out_together,
-    member_splits,
-    shuffled_splits,
-    validation_rows,
-)
+from compactlearn.crossfit._folds import member_splits, shuffled_splits, validation_rows
+from compactlearn.crossfit._together import held_out_together
 from compactlearn.related import DeepCMLLClassifier
 from compactlearn.related import _c2ae as c2ae
 from compactlearn.related import _deep_cmll as deep_cmll

@@ -22,11 +22,12 @@ from compactlearn import (
     KernelMap,
     Original,
 )
+from compactlearn.crossfit._folds import Folds
 from compactlearn.datasets import load
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
-from compactlearn.model_selection._folds import Data, _partitioned, hold_folds
+from compactlearn.model_selection._folds import Data, hold_folds
 from tests.makers import modest
 
 from .helpers import code_gap, engine_scores, folds, make_data, refit_scores
@@ -214,7 +215,8 @@ def test_penalty_zero_where_it_is_defined():
 )
 def test_any_splits_will_do(splits):
     """Training parts need not be what the validation rows leave over."""
-    assert not _partitioned(splits, 30)
+    folds = Folds.of_splits(splits, 30)
+    assert folds is None or not folds.covers_all
     X, Y = make_data(30, 6, 4, seed=1)
     grid = {"n_label_components": [2, 4], "alpha": ALPHAS}
     assert_as_refitted(CMLLClassifier(solver="moments"), grid, X, Y, splits)
@@ -394,5 +396,5 @@ def test_rows_are_summed_once(monkeypatch):
 )
 def test_what_counts_as_a_partition(train, answer):
     splits = [(np.array(a), np.array(b)) for a, b in zip(train, [[0, 1], [2, 3]], strict=True)]
-    assert _partitioned(splits, 4) is answer
-    assert not _partitioned(splits, 5)
+    assert (Folds.of_splits(splits, 4) is not None) is answer
+    assert Folds.of_splits(splits, 5) is None

@@ -9,7 +9,6 @@ from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, KernelMap, Original
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.model_selection import _summed as summed
-from compactlearn.model_selection._summed import folds_of
 from tests.makers import labelled
 
 da = pytest.importorskip("dask.array")
@@ -101,19 +100,14 @@ def test_many_rows_are_judged_by_some_of_them(monkeypatch):
     assert whole.best_score_ != found.best_score_
 
 
-def test_folds_of_refuses_what_one_pass_cannot_sum():
-    rows = np.arange(6)
-    assert folds_of(list(KFold(3).split(rows)), 6).tolist() == [0, 0, 1, 1, 2, 2]
-    with pytest.raises(ValueError, match=r"no row may be in the validation part of two splits"):
-        folds_of(list(RepeatedKFold(n_splits=2, n_repeats=2).split(rows)), 6)
-    with pytest.raises(ValueError, match=r"split 0 of cv is not like that"):
-        folds_of([(rows[:2], rows[4:])], 6)
-
-
 @pytest.mark.parametrize(
     ("search", "sentence"),
     [
         (CMLLClassifierCV(decoders=("linear", "logistic")), r"A search on Dask tries settings"),
+        (
+            GridSearchMoments(CMLLClassifier(), GRID, cv=RepeatedKFold(n_splits=2, n_repeats=2)),
+            r"no row may be in the validation part of two splits",
+        ),
         (
             GridSearchMoments(CMLLClassifier(solver="krylov"), GRID),
             r"A search on Dask learns from moments, and solver='krylov' needs rows",
@@ -124,7 +118,7 @@ def test_folds_of_refuses_what_one_pass_cannot_sum():
         ),
         (GridSearchMoments(CMLLClassifier(), GRID, cv=500), r"cv must be at least 2 folds"),
     ],
-    ids=["logistic", "krylov", "kernel", "folds"],
+    ids=["logistic", "splits", "krylov", "kernel", "folds"],
 )
 def test_what_sums_cannot_serve_is_a_sentence(search, sentence):
     with pytest.raises(ValueError, match=sentence):

@@ -20,7 +20,7 @@ from compactlearn import (
 )
 from compactlearn.auto import _searches as searches
 from compactlearn.auto._preprocessing import UNIT_VARIANCE
-from compactlearn.crossfit._held_out_sample import HeldSample
+from compactlearn.crossfit._held_out_sample import HeldOutSample
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
@@ -114,13 +114,13 @@ def test_scores_of_a_search(name, weighted):
 def test_rows_that_came_in_blocks(passes, monkeypatch):
     X, Y = problem(3, 200, 900)
     given = []
-    begin = HeldSample.__init__
+    begin = HeldOutSample.__init__
 
     def noted(self, held, *others):
         given.append(held)
         begin(self, held, *others)
 
-    monkeypatch.setattr(HeldSample, "__init__", noted)
+    monkeypatch.setattr(HeldOutSample, "__init__", noted)
     blocks = [(X[start : start + 50], Y[start : start + 50]) for start in range(0, 200, 50)]
     solver = "moments" if passes == 1 else "randomized"
     CMLLClassifier(solver=solver, n_label_components=2, threshold="f1").fit_blocks(blocks)

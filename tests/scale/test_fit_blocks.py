@@ -190,7 +190,7 @@ def test_scores_of_rows_held_out_know_nothing_of_their_labels(solver, decoder):
     learn = model._learn
     model._learn = lambda *given: found.append(learn(*given))
     model.fit_blocks([(rows[:900], noise[:900]), (rows[900:], noise[900:])])
-    honest = found[0].honest
+    honest = found[0].out_of_fold
     assert honest.rows.size == 400
     scores, truth = honest.columns(slice(None)), noise[honest.rows]
     above = (scores[:, None, :] > scores[None, :, :]).transpose(2, 0, 1)

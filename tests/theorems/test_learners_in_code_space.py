@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from compactlearn import CMLL, CPLST, DMLR, PLST, CMLLClassifier, CompactClassifier, FaIE
+from compactlearn.compact._preparation import Training
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.linalg._learner import ForeignLearner, RidgeLearner
 from compactlearn.linalg._rows_pair import RowsPair
@@ -168,7 +169,9 @@ def test_honest_codes_are_by_the_same_learner():
     for embedding in (PLST(3), Stretched(3)):
         pair = RowsPair(X, scipy.sparse.csr_array(Y))
         learner = ForeignLearner(TREE, None, RidgeLearner(1.0))
-        cross_fit = CrossFit(pair, embedding.solve(pair), embedding, learner, np.arange(len(X)))
+        training = Training(pair, labels=pair.right, features=X, blocks=(X, pair.right))
+        result = embedding.solve(pair)
+        cross_fit = CrossFit(training, result, embedding, learner, np.arange(len(X)))
         found.append((cross_fit.codes(), next(cross_fit.held_out_folds()).train.codes))
     for plain, other in zip(*found, strict=True):
         np.testing.assert_allclose(other, plain * [1.0, 30.0, 1000.0], atol=1e-7)

@@ -126,8 +126,8 @@ def make_splits(
 
 def _bad_cv(cv: Any, n_rows: int) -> str:
     return (
-        f"cv must be a number of folds, at least 2 folds and at most one for each of the {n_rows} "
-        f"rows, a splitter or pairs of row numbers, and is {cv!r:.80}; pass one of these."
+        f"cv must be at least 2 folds and at most one for each of the {n_rows} rows, a splitter or "
+        f"pairs of row numbers, and is {cv!r:.80}; pass one of these."
     )
 
 
