@@ -43,8 +43,8 @@ from compactlearn.compact import _classifier as compact
 from compactlearn.compact._preparation import Preparation
 from compactlearn.core._devices import host
 from compactlearn.core._optional import NotInstalled, require
-from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.crossfit import _cross_fit as cross_fit
+from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.datasets import load
 from compactlearn.embeddings._cmll import CMLL as Method
 from compactlearn.linalg._moments_pair import MomentsPair
