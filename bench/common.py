@@ -18,8 +18,8 @@ import sklearn
 from threadpoolctl import threadpool_info
 
 import compactlearn
-from compactlearn.core._optional import require
 from compactlearn.datasets import load
+from compactlearn.utils import require
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -129,6 +129,15 @@ def sparse(matrix: Any) -> scipy.sparse.csr_array:
     result = scipy.sparse.csr_array(matrix, dtype=np.float64)
     result.eliminate_zeros()
     return result
+
+
+def auto_penalty(X: Any) -> float:
+    """The penalty that ``alpha="auto"`` is on these rows: D times the squared mean deviation."""
+    X = sparse(X)
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    squares = np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2
+    seen = squares[squares > 1e-12 * (1.0 + mean**2)]
+    return float(np.sqrt(seen).sum() ** 2 / seen.size) if seen.size else 1.0
 
 
 def rows_of(name: str, data_home: Path | None, seed: int) -> tuple[Any, Any]:

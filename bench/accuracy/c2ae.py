@@ -35,8 +35,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import common
 
 from compactlearn import C2AEClassifier, method
-from compactlearn.core._optional import require
 from compactlearn.metrics import average_precision, micro_f1
+from compactlearn.utils import require
 
 DATA = ("enron", "plant", "llog", "corel5k")
 METRICS = {"Average Precision": "average_precision", "micro-F1": "micro_f1"}

@@ -38,7 +38,7 @@ import common
 
 from compactlearn import method
 from compactlearn.datasets import describe, load
-from compactlearn.metrics._judges import Judges
+from compactlearn.metrics import Judges
 from compactlearn_bench import cells_of, read_spec
 from compactlearn_bench.harness.execute import fold_rows
 from compactlearn_bench.records import Cell

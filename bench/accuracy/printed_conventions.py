@@ -28,8 +28,7 @@ import common
 
 from compactlearn import method
 from compactlearn.datasets import load
-from compactlearn.metrics._judges import Judges
-from compactlearn.metrics._table import greater_is_better
+from compactlearn.metrics import Judges, greater_is_better
 from compactlearn_bench import cells_of, read_spec
 from compactlearn_bench.harness.execute import fold_rows
 from compactlearn_bench.methods.rows import drawn, kept_labels, with_empty_rows

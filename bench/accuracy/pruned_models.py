@@ -28,7 +28,6 @@ import common
 from compactlearn import CPLST, CMLLClassifier, CompactClassifier, Original
 from compactlearn.auto._budgets import most_codes
 from compactlearn.auto._preprocessing import WAYS, Way
-from compactlearn.compact._penalty import penalty_of_rows
 from compactlearn.compact._pruned import (
     KeptFeatures,
     KeptWeights,
@@ -90,7 +89,7 @@ def pruned(A: Any, B: Array, count: int) -> Array:
 def measure_fold(A: Any, T: Any, new: Any, multiple: float) -> Iterator[tuple[str, float, Array]]:
     """(method, share, scores) of everything on one fold."""
     D, M = A.shape[1], T.shape[1]
-    alpha = multiple * penalty_of_rows(A)
+    alpha = multiple * common.auto_penalty(A)
     mean, share_of = np.asarray(A.mean(axis=0)).ravel(), np.asarray(T.mean(axis=0)).ravel()
     plain = ridge(A, T, alpha)
     full = CMLLClassifier(None, 1.0, alpha=alpha, decoder="logistic", threshold=0.5).fit(A, T)
@@ -140,7 +139,7 @@ def checked(model: Any, budget: int, new: Any) -> Array:
 
 def l1_path(A: Any, T: Any) -> Iterator[tuple[Array, Array]]:
     """One-vs-rest logistic regressions with an L1 penalty, in units of the rows' length."""
-    unit = np.sqrt(penalty_of_rows(A))
+    unit = np.sqrt(common.auto_penalty(A))
     labels = T.toarray()
     share = (labels.sum(axis=0) + 0.5) / (len(labels) + 1.0)
     for C in L1_PENALTIES:
@@ -165,7 +164,7 @@ def measure(name: str, data_home: Path | None) -> dict[str, Any]:
         for multiple in MULTIPLES:
             found = [
                 average_precision(
-                    U, ridge(A, T, multiple * penalty_of_rows(A)).decision_function(new)
+                    U, ridge(A, T, multiple * common.auto_penalty(A)).decision_function(new)
                 )
                 for A, T, new, U in folds(X, Y, way)
             ]

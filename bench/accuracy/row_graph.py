@@ -25,7 +25,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import common
 
 from compactlearn import CompactClassifier
-from compactlearn.compact._penalty import penalty_of_rows
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import RowGraphCMLL
 
@@ -38,7 +37,7 @@ METRICS = ("average_precision", "micro_f1")
 
 def searched(X: Any, Y: Any) -> list[dict[str, Any]]:
     """Every setting with its mean average precision on the inner folds."""
-    unit = penalty_of_rows(X)
+    unit = common.auto_penalty(X)
     alphas = [unit * multiple for multiple in MULTIPLES]
     grid = [
         {"alpha": alphas, "embedding__row_graph_weight": [0.0]},

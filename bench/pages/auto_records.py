@@ -11,7 +11,7 @@ import numpy as np
 from printed import packed_records
 
 from compactlearn.datasets import describe
-from compactlearn.metrics._table import greater_is_better
+from compactlearn.metrics import greater_is_better
 from compactlearn_bench import Spec, cells_of, read_spec
 from compactlearn_bench.records import Record, Results, aggregate
 from pages.shared import ROOT

@@ -1,6 +1,6 @@
 """The table of docs/guide/large-data.md."""
 
-from compactlearn.core._memory import human_bytes
+from compactlearn.utils import human_bytes
 from pages.shared import Page, Parts, Record, class_of
 
 page = Page("docs/guide/large-data.md")

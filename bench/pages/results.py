@@ -9,8 +9,8 @@ from statistics import geometric_mean, median
 import numpy as np
 import printed
 
-from compactlearn.core._memory import human_bytes
-from compactlearn.metrics._table import get_metric, greater_is_better
+from compactlearn.metrics import get_metric, greater_is_better
+from compactlearn.utils import human_bytes
 from compactlearn_bench import cells_of, read_spec
 from compactlearn_bench.records import ranks
 from compactlearn_bench.records.significance import SIGNS, holm, paired_t_test

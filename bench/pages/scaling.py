@@ -2,7 +2,7 @@
 
 import scaling
 
-from compactlearn.core._memory import human_bytes
+from compactlearn.utils import human_bytes
 from pages.shared import Page, Parts
 
 page = Page("docs/scaling.md")

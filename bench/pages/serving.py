@@ -1,6 +1,6 @@
 """The table of docs/guide/serving.md."""
 
-from compactlearn.core._memory import human_bytes
+from compactlearn.utils import human_bytes
 from pages.shared import Page, Parts, Record, seconds
 
 page = Page("docs/guide/serving.md")

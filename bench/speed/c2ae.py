@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import common
 
 from compactlearn import C2AEClassifier, method
-from compactlearn.core._optional import require
 from compactlearn.datasets import load
+from compactlearn.utils import require
 
 MODELS = {
     "program": method("C2AE", validation_fraction=0.0, random_state=0),

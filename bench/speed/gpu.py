@@ -8,7 +8,6 @@
   the CPU the same dense arrays are fitted, and sparse ones, on two threads of the same machine.
 * kernel: exact kernel CMLL on 35,000 rows of mediamill (target: 60 s), and on 3,000 of them beside
   the CPU.
-* pieces: what the fit on delicious is made of, by itself: eigenvalue problems, factorisations.
 
 Each part is run for PyTorch, and for CuPy where it is there. Scores are compared with NumPy's, and
 what comes back must be of the library and on the device of what was given. Without data a set of
@@ -22,8 +21,7 @@ import statistics
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +37,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import common
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, KernelMap
-from compactlearn.compact import _classifier as compact
-from compactlearn.compact._preparation import Preparation
-from compactlearn.core._devices import host
-from compactlearn.core._optional import NotInstalled, require
-from compactlearn.crossfit import _cross_fit as cross_fit
-from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.datasets import load
-from compactlearn.embeddings._cmll import CMLL as Method
-from compactlearn.linalg._moments_pair import MomentsPair
+from compactlearn.utils import NotInstalled, require
 
 Library = tuple[Callable[[Any], Any], Callable[[], None], str]
 CORES = 2
@@ -124,52 +115,14 @@ def on_two_cores(call: Callable[[], Any], repeats: int = 3) -> list[float]:
         os.sched_setaffinity(0, every)
 
 
-@contextlib.contextmanager
-def stages(wait: Callable[[], None]) -> Iterator[dict[str, float]]:
-    """Seconds in some of the functions that a fit goes through; inner ones count in outer ones."""
-    spent: dict[str, float] = {}
-    places: list[tuple[Any, str]] = [
-        (compact, "check_training"),
-        (Preparation, "fit"),
-        (Method, "solve"),
-        (MomentsPair, "leading_codes"),
-        (MomentsPair, "leading_range"),
-        (decisions.DecoderFitter, "learn"),
-        (decisions, "row_hashes"),
-        (decisions.OutOfFoldScores, "tuned"),
-        (cross_fit.CrossFit, "_moments_of"),
-    ]
-    before = [getattr(owner, name) for owner, name in places]
-
-    def timed(name: str, function: Any) -> Any:
-        def run(*args: Any, **keywords: Any) -> Any:
-            wait()
-            start = time.perf_counter()
-            try:
-                return function(*args, **keywords)
-            finally:
-                wait()
-                spent[name] = spent.get(name, 0.0) + time.perf_counter() - start
-
-        return run
-
-    for (owner, name), function in zip(places, before, strict=True):
-        label = f"{getattr(owner, '__name__', '').rpartition('.')[2]}.{name}"
-        setattr(owner, name, timed(label, function))
-    try:
-        yield spent
-    finally:
-        for (owner, name), function in zip(places, before, strict=True):
-            setattr(owner, name, function)
-
-
 def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
 def difference(found: Any, expected: Any) -> float:
     """Relative to the largest score."""
-    return float(f"{np.abs(host(found) - expected).max() / np.abs(expected).max():.1e}")
+    on_host = found.get() if hasattr(found, "get") else found.cpu().numpy()
+    return float(f"{np.abs(on_host - expected).max() / np.abs(expected).max():.1e}")
 
 
 def linear_part(
@@ -190,8 +143,6 @@ def linear_part(
             answers = [scores, model.predict(A[:64]), *model.predict_topk(A[:64], 5)]
             answers += [model.coef_, model.embedding_.projection_, model.embedding_.decoder_]
             scoring = seconds(lambda: model.decision_function(A), wait, repeats)
-            with stages(wait) as spent:
-                model.fit(A, B)
         for answer in answers:
             assert type(answer) is type(A), type(answer)
             assert answer.device == A.device, answer.device
@@ -213,7 +164,6 @@ def linear_part(
             "decision_function_s": rounded(statistics.median(scoring)),
             "score_difference": difference(scores, expected),
             "threshold_difference": abs(model.threshold_ - reference.threshold_),
-            "stages_s": {name: rounded(t) for name, t in sorted(spent.items())},
         }
 
     for given in ({}, {"threshold": 0.5}):
@@ -271,41 +221,6 @@ def kernel_part(
     return [tried(one, kind) for kind in kinds]
 
 
-def pieces_part(kinds: dict[str, Library], *, repeats: int) -> list[dict[str, Any]]:
-    """Seconds of what fits are made of, by PyTorch."""
-    make, wait, device = kinds["torch"]
-    torch = require("torch", extra="deep", purpose="this benchmark")
-    linalg = torch.linalg
-    rng, spent = np.random.default_rng(0), {}
-    for order in (256, 492, 560, 1483, 4000):
-        Z = rng.normal(size=(order, 2 * order))
-        G, R, C = make(Z @ Z.T), make(Z[:, :order].copy()), make(Z[:, : order // 2].copy())
-        given = {
-            "eigh": (G,),
-            "eigvalsh": (G,),
-            "cholesky": (G,),
-            "solve": (G, R),
-            "inv": (G,),
-            "qr": (C,),
-            "matmul": (G, G),
-            **({"svd": (R,)} if order < 600 else {}),
-        }
-        for name, arrays in given.items():
-            times = seconds(partial(getattr(linalg, name), *arrays), wait, repeats)
-            spent[f"{name} {order}"] = rounded(statistics.median(times))
-        if order == 1483:  # other ways to the eigenvectors that the fit on delicious spends most on
-            ways: dict[str, Callable[[], Any]] = {
-                "eigh in float32": partial(linalg.eigh, G.to(torch.float32)),
-                "eigh of two in one call": partial(linalg.eigh, torch.stack([G, G])),
-                "eigh on all cores of the host": partial(np.linalg.eigh, G.cpu().numpy()),
-            }
-            for name, way in ways.items():
-                spent[f"{name} {order}"] = rounded(statistics.median(seconds(way, wait, 3)))
-    row = {"what": "pieces", "library": "torch", "device": device, "seconds": spent}
-    common_line(row)
-    return [row]
-
-
 def tried(part: Callable[..., dict[str, Any]], kind: str, *args: Any) -> dict[str, Any]:
     """What a part comes to; where it fails, what was said, so that others are still run."""
     try:
@@ -326,7 +241,7 @@ def main() -> None:
     parser.add_argument("--data-home", type=Path)
     parser.add_argument("--out", type=Path, default=common.RESULTS / "gpu.json")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--only", choices=("delicious", "kernel", "pieces"))
+    parser.add_argument("--only", choices=("delicious", "kernel"))
     parser.add_argument("--small", action="store_true", help="small drawn sets, to try the script")
     parser.add_argument("--repeats", type=int, default=7)
     args = parser.parse_args()
@@ -334,7 +249,6 @@ def main() -> None:
     record: dict[str, Any] = {"machine": common.machine()}
     record["versions"] = {kind: sys.modules[kind].__version__ for kind in kinds}
     parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "pieces": lambda: pieces_part(kinds, repeats=args.repeats),
         "delicious": lambda: linear_part(
             kinds, args.data_home, small=args.small, repeats=args.repeats
         ),

@@ -12,7 +12,9 @@ All files are unpacked first, so that no decompression is timed. A ratio is ours
 """
 
 import argparse
+import bz2
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -32,9 +34,8 @@ import scipy.sparse
 from peak import matrix_bytes, memory_mark, reset_memory_mark
 from timing import interleaved
 
-from compactlearn.core._memory import human_bytes
 from compactlearn.datasets import read_arff
-from compactlearn.datasets._parsing.unpacking import read_bytes
+from compactlearn.utils import human_bytes
 
 # File, labels (a count, or an XML file beside it), the most a ratio may be.
 SPARSE = {
@@ -75,7 +76,9 @@ def measurements(home: Path, quick: bool) -> Iterator[Row]:
 
 def _unpacked(home: Path, path: str, labels: str | int, folder: Path) -> tuple[Path, Any]:
     file = folder / (Path(path).name.partition(".")[0] + ".arff")
-    file.write_bytes(read_bytes(home / path))
+    unpack = {".xz": lzma, ".bz2": bz2}[Path(path).suffix].open
+    with unpack(home / path) as stream:
+        file.write_bytes(stream.read())
     return file, home / labels if isinstance(labels, str) else labels
 
 

@@ -38,8 +38,8 @@ from peak import increase_of_a_fit
 from timing import interleaved
 
 from compactlearn import CMLLClassifier
-from compactlearn.core._memory import human_bytes
 from compactlearn.datasets import is_available, load
+from compactlearn.utils import human_bytes
 
 THREADS = 2
 # The most a ratio may be, by data set.

@@ -32,7 +32,6 @@ from timing import interleaved
 
 from compactlearn.datasets import load
 from compactlearn.model_selection import IterativeStratification
-from compactlearn.model_selection._label_counts import label_pairs
 
 FOLDS, SEEDS, QUICK_SEEDS = 5, 20, 2
 # Package, module and class of each rival.
@@ -148,6 +147,12 @@ def _fold_of(splitter: Any, Y: Any) -> np.ndarray:
     for number, (_, test) in enumerate(splitter.split(np.zeros((Y.shape[0], 1)), Y)):
         fold[test] = number
     return fold
+
+
+def label_pairs(Y: Any) -> scipy.sparse.csr_array:
+    """Which rows have both labels of a pair, for every pair that two rows or more have."""
+    first, second = np.nonzero(np.triu((Y.T @ Y).toarray() > 1, k=1))
+    return scipy.sparse.csr_array(Y[:, first].multiply(Y[:, second]))
 
 
 def _quality(Y: Any, given: Any, order: int, seeds: range, make: Maker) -> dict[str, float]:

@@ -29,9 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import common
 
 from compactlearn import AutoCompactClassifier, ShortlistClassifier
-from compactlearn.core._threads import free_cores
 from compactlearn.datasets import load
 from compactlearn.metrics import precision_at_k
+from compactlearn.utils import free_cores
 
 LABELS, ROWS, SEED = 527, 24_000, 0
 MOST_SECONDS, MOST_BYTES, LEAST_GAIN = 120.0, 100_000_000, -0.002

@@ -33,9 +33,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
-from compactlearn.core._threads import free_cores
 from compactlearn.datasets import load
 from compactlearn.metrics import inverse_propensities, precision_at_k, psp_at_k
+from compactlearn.utils import free_cores
 
 HERE = Path(__file__).resolve().parent
 K = (1, 3, 5)

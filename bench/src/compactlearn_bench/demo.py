@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from compactlearn.compact._cmll import CMLLClassifier
+from compactlearn import CMLLClassifier, explain
 from compactlearn.datasets import Dataset, load
-from compactlearn.inspection._explain import explain
-from compactlearn.inspection._label_names import LabelNames
 from compactlearn_bench.harness.events import OnEvent, RunError
 from compactlearn_bench.harness.execute import fold_rows
 from compactlearn_bench.harness.run import run
@@ -173,13 +171,14 @@ def explained(model: Any, data: Dataset, rows: NDArray[np.intp]) -> tuple[Mail, 
     labels = [means.get(name, name) for name in data.label_names]
     truth = sparse.csr_array(data.Y[rows]).toarray() > 0
     why = explain(model, data.X[rows], k=None, feature_names=data.feature_names)
-    known = LabelNames.of(model)
+    names = getattr(model, "label_names_", None)
+    places = {str(name): k for k, name in enumerate(model.classes_ if names is None else names)}
     found = []
     for place, row in enumerate(rows):
         guesses = []
         for one in why.of_row(place):
             if one.predicted:
-                k = known.place(one.label)
+                k = places[one.label]
                 words = tuple(term.name for term in one.speaks_for[:N_WORDS])
                 guesses.append(Guess(labels[k], words, bool(truth[place, k])))
         true = tuple(labels[k] for k in np.flatnonzero(truth[place]))

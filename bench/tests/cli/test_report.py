@@ -174,7 +174,7 @@ def test_two_runs_under_one_name(store, capsys):
 def test_png_without_its_package(store, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     sentence = refused([str(store), "--format", "png"], capsys)
-    assert "pip install 'compactlearn[report]'" in sentence
+    assert "pip install 'compactlearn-bench[report]'" in sentence
 
 
 @pytest.mark.parametrize("form", ["html", "svg"])

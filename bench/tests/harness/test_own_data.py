@@ -131,15 +131,21 @@ def test_a_name_of_ones_own_is_run(run, spec, store, docs, tmp_path):
 @pytest.mark.parametrize(
     ("item", "words"),
     [
-        ({"path": "nowhere.csv", "labels": -2}, r"'nowhere' cannot be read: .*no file is there"),
+        (
+            {"path": "nowhere.csv", "labels": -2},
+            r"'nowhere.csv' cannot be read: .*no file is there",
+        ),
         ({"path": ".", "labels": -2, "name": "mine"}, "cannot be read: .*no file is there"),
-        ({"path": "docs.csv"}, "'docs' cannot be read: .*does not say which columns are labels"),
+        (
+            {"path": "docs.csv"},
+            "'docs.csv' cannot be read: .*does not say which columns are labels",
+        ),
         ({"path": "docs.csv", "labels": ["sprots"]}, r"no column has the name 'sprots'.*'sports'"),
         ({"path": "docs.csv", "labels": 99}, "as a count, labels must be between 1 and 4"),
         ({"path": "docs.csv", "labels": True}, "The labels of a data set must be a list"),
         ({"path": "docs.csv", "labels": []}, "The labels of a data set must be a list"),
         ({"path": "docs.csv", "labels": -2, "name": "enron"}, "that the library knows"),
-        ({"path": "docs.csv", "labels": -2, "name": "a/b"}, "needs a name. The name of a data set"),
+        ({"path": "docs.csv", "labels": -2, "name": "a/b"}, "The name of a data set of your own"),
         ({"path": "docs.csv", "labels": -2, "ignore": "id"}, "'ignore' of a data set must be a li"),
         ({"path": "docs.csv", "labels": -2, "format": "xls"}, "must be one of arff, csv, libsvm"),
         ({"path": 3}, "The path of a data set must be a string"),

@@ -11,12 +11,12 @@ from sklearn.linear_model import Ridge
 
 from compactlearn import CMLLClassifier
 from compactlearn.datasets import load
-from compactlearn.decoding._linear import linear_numbers
 from compactlearn.metrics import average_precision
 from compactlearn_bench import Task, cells_of, paper_demo, run
 from compactlearn_bench.harness.execute import fold_rows
 from compactlearn_bench.methods.finding import entry
 from compactlearn_bench.methods.grids import configurations
+from compactlearn_bench.methods.model_numbers import linear_numbers
 from compactlearn_bench.paper_demo import demonstrate, specs
 from compactlearn_bench.records import Store, aggregate, open_records
 from compactlearn_bench.report.tables.published import PUBLISHED

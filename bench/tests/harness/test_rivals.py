@@ -294,7 +294,7 @@ def test_an_absent_package_is_told_in_a_sentence_and_is_no_failure(method, modul
     record = execute(Job(one_cell(method)))
     assert record.status == "absent"
     assert f"needs the package {module!r}, which is not installed" in record.reason
-    assert "pip install 'compactlearn[rivals]'" in record.reason
+    assert "pip install 'compactlearn-bench[rivals]'" in record.reason
 
 
 # ---- scaling, folds ------------------------------------------------------------------------------

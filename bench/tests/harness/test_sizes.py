@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from compactlearn import method
-from compactlearn.decoding._linear import linear_numbers
 from compactlearn.metrics import macro_f1, micro_f1
 from compactlearn_bench.methods.frequency import by_frequency
 from compactlearn_bench.methods.library_entries import ENTRIES
+from compactlearn_bench.methods.model_numbers import linear_numbers
 
 from .tasks import SEED, make_task
 

@@ -10,7 +10,7 @@ class NotInstalled(ImportError):
     """A package that was asked for is absent; the sentence says how to install it."""
 
 
-def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+def require(module: str, *, extra: str, purpose: str, package: str = "compactlearn") -> ModuleType:
     """Import an optional module, or say what to install and for what.
 
     Parameters
@@ -18,9 +18,11 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     module : str
         The module's import name, dots allowed.
     extra : str
-        The extra of compactlearn that brings it.
+        The extra that brings it.
     purpose : str
         What the module is for, as the subject of the sentence: "the command line".
+    package : str
+        The distribution that has the extra.
 
     Returns
     -------
@@ -40,13 +42,13 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        package = module.partition(".")[0]
-        if (error.name or package).partition(".")[0] != package:
+        missing = module.partition(".")[0]
+        if (error.name or missing).partition(".")[0] != missing:
             raise
         raise NotInstalled(
-            f"{_capital(purpose)} needs the package {package!r}, which is not installed; "
-            f"install it with: pip install 'compactlearn[{extra}]'",
-            name=package,
+            f"{_capital(purpose)} needs the package {missing!r}, which is not installed; "
+            f"install it with: pip install '{package}[{extra}]'",
+            name=missing,
         ) from error
 
 

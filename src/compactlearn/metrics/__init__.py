@@ -9,6 +9,7 @@ from compactlearn.metrics._calibration import (
     predicted_overconfidence,
 )
 from compactlearn.metrics._evaluation import evaluate
+from compactlearn.metrics._judges import Judges
 from compactlearn.metrics._labels import (
     example_f1,
     hamming_loss,
@@ -30,12 +31,13 @@ from compactlearn.metrics._ranking import (
     ranking_loss,
 )
 from compactlearn.metrics._reliability import ReliabilityTable, reliability_table
-from compactlearn.metrics._scoring import scorer
-from compactlearn.metrics._table import METRICS, Metric, get_metric
+from compactlearn.metrics._scoring import predicted_probabilities, predicted_scores, scorer
+from compactlearn.metrics._table import METRICS, Metric, get_metric, greater_is_better
 from compactlearn.metrics._top import f1_at_k, ndcg_at_k, precision_at_k
 
 __all__ = [
     "METRICS",
+    "Judges",
     "Metric",
     "ReliabilityTable",
     "average_precision",
@@ -46,6 +48,7 @@ __all__ = [
     "example_f1",
     "f1_at_k",
     "get_metric",
+    "greater_is_better",
     "hamming_loss",
     "inverse_propensities",
     "log_loss",
@@ -57,6 +60,8 @@ __all__ = [
     "precision_at_k",
     "predicted_calibration_error",
     "predicted_overconfidence",
+    "predicted_probabilities",
+    "predicted_scores",
     "propensities",
     "psndcg_at_k",
     "psp_at_k",

@@ -5,8 +5,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from compactlearn.core._plain import python_value
 from compactlearn.inspection.page_parts import arrow
+from compactlearn.utils import python_value
 from compactlearn_bench.paper_demo import PaperDemo, Protocol
 from compactlearn_bench.report.tables.names import title
 from compactlearn_bench.report.tables.published import PUBLISHED

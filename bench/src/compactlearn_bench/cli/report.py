@@ -16,8 +16,8 @@ from compactlearn.cli.commands import (
     save,
     shown,
 )
-from compactlearn.core._params import nearest
 from compactlearn.inspection.page_parts import counted
+from compactlearn.utils import nearest
 from compactlearn_bench.records import SELECTIONS, Record, Selection, open_records
 from compactlearn_bench.report import (
     render_html,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from compactlearn.core._optional import require
+from compactlearn.utils import require
 from compactlearn_bench.harness.events import Event, OnEvent, RunError
 from compactlearn_bench.harness.execute import unanswered
 from compactlearn_bench.harness.guard import POLL_S, Worker

@@ -25,7 +25,7 @@ from sklearn import config_context
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
-from compactlearn.core._optional import NotInstalled
+from compactlearn.utils import NotInstalled
 from compactlearn_bench.harness.host import (
     accelerator,
     forget_peak,

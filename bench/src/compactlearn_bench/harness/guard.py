@@ -16,7 +16,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import IO, Any, Protocol
 
-from compactlearn.core._memory import human_bytes
+from compactlearn.utils import human_bytes
 from compactlearn_bench.harness.execute import unanswered
 from compactlearn_bench.harness.host import resident_bytes
 from compactlearn_bench.harness.job import Job

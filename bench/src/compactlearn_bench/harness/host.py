@@ -11,8 +11,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from compactlearn.core._machine import host
-from compactlearn.core._optional import require
+from compactlearn.utils import host, require
 
 try:
     import resource

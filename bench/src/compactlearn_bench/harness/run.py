@@ -6,11 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from compactlearn.core._devices import sent
-from compactlearn.core._params import Integer
 from compactlearn.datasets import fetch, is_available
+from compactlearn.utils import Integer, require
 from compactlearn_bench.harness.cluster import run_on_cluster
 from compactlearn_bench.harness.events import Event, OnEvent, Summary, Tally
 from compactlearn_bench.harness.guard import Launch, launch
@@ -124,10 +121,18 @@ def _jobs(
 
 def _try(device: str) -> None:
     """Refuse a device that is not there before any cell is begun."""
+    torch = require("torch", extra="deep", purpose="computing on a device")
     try:
-        sent(np.zeros((1, 1)), device)
-    except ValueError as error:
-        raise SpecError(str(error)) from error
+        place = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise SpecError(
+            f"device must be what PyTorch calls one, such as 'cuda' or 'cpu'; got {device!r}."
+        ) from error
+    if place.type == "cuda" and not torch.cuda.is_available():
+        raise SpecError(
+            f"device={device!r} was asked for, but PyTorch finds no CUDA device here; use 'cpu', "
+            "or leave the device out."
+        )
 
 
 def _fetch(names: Iterable[str], data_home: Path | None) -> None:

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import ParameterGrid
 
-from compactlearn.compact._model_size import numbers_of
-from compactlearn.core._params import Integer, nearest
-from compactlearn.metrics import get_metric
-from compactlearn.metrics._scoring import predicted_labels, predicted_scores, training_options
+from compactlearn.metrics import get_metric, inverse_propensities, predicted_scores
+from compactlearn.utils import Integer, nearest
 from compactlearn_bench.methods.entry import Answer, Task
 from compactlearn_bench.methods.judging import (
     Clock,
     best_place,
     chances_of,
     inner_means,
+    n_parameters,
     pickled_bytes,
 )
 
@@ -28,7 +27,11 @@ __all__ = ["ClassifierEntry", "judged"]
 
 _COMMON = ("inner_folds", "ridge")  # what a spec gives to every method
 _FOLDS = Integer(2)
-_READ = {"labels": predicted_labels, "scores": predicted_scores, "probabilities": chances_of}
+_READ: Mapping[str, Callable[[Any, Any], Any]] = {
+    "labels": lambda model, X: model.predict(X),
+    "scores": predicted_scores,
+    "probabilities": chances_of,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,7 @@ class ClassifierEntry:
         for configuration in configurations:
             model = self._fitted(configuration, task.X_train, task.Y_train, task.seed, fitting)
             rows.append(judged(model, task, predicting))
-            sizes.append(numbers_of(model))
+            sizes.append(n_parameters(model))
         values = np.array(rows, dtype=np.float64).reshape(len(rows), len(task.metrics))
         answer = Answer(configurations, values, sizes, fitting.seconds, predicting.seconds, details)
         if task.selection == "paper":
@@ -146,7 +149,9 @@ def judged(model: Any, task: Task, predicting: Clock) -> list[float]:
                 answers[needs] = read(model, task.X_test)
     values = []
     for metric in metrics:
-        options, given = training_options(metric, task.Y_train), answers[metric.needs]
+        weighted = "weights" in metric.options
+        options = {"weights": inverse_propensities(task.Y_train)} if weighted else {}
+        given = answers[metric.needs]
         if given is None:  # a classifier without probabilities
             values.append(float("nan"))
         else:

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.utils import check_random_state
 
-from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.core._params import Constraint, Seed
-from compactlearn.core._seeds import seeded
+from compactlearn import CompactClassifier
 from compactlearn.embeddings import CMLL, CPLST, MDDM
-from compactlearn.embeddings._base import Embedded, Head
-from compactlearn.linalg._pairs import Pair
-from compactlearn.related._projected import SIZED, ProjectedFeatures
+from compactlearn.related import PCA
+from compactlearn.utils import Constraint, Seed
 
 __all__ = [
     "MDDMThenCodes",
@@ -55,11 +53,11 @@ def one_vs_rest(C: float, solver: str | None = None) -> OneVsRestClassifier:
     return OneVsRestClassifier(LogisticRegression(solver=solver or "liblinear", C=C, **steps))
 
 
-class RandomDirections(ProjectedFeatures):
+class RandomDirections(PCA):
     """P is the Q of a QR decomposition of d Gaussian columns: a uniformly random subspace."""
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
-        **SIZED,
+        **PCA._constraints,
         "random_state": (Seed(),),
     }
 
@@ -69,13 +67,13 @@ class RandomDirections(ProjectedFeatures):
         solver: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.n_feature_components = n_feature_components
-        self.solver = solver
+        super().__init__(n_feature_components, solver)
         self.random_state = random_state
 
-    def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
+    def directions(self, pair: Any, d: int) -> tuple[Array, Array]:
         # Drawn column by column, so that a larger d begins with the columns of a smaller one.
-        columns = seeded(self.random_state).standard_normal((d, pair.n_left)).T
+        random = check_random_state(self.random_state)
+        columns = random.standard_normal((d, pair.n_left)).T
         return np.linalg.qr(columns)[0], np.empty(0)
 
 
@@ -87,37 +85,23 @@ class MDDMThenCodes(CMLL):
     Parameters are those of ``CMLL``.
     """
 
-    def solve(self, pair: Pair) -> Embedded:
+    def solve(self, pair: Any) -> Any:
         if self.n_feature_components is None:
             return super().solve(pair)
         d, _ = self.sizes(pair.n_left, pair.n_right, pair.given_left)
         assert d is not None
-        found = self.unprojected(pair)
+        own = MDDM(d, completion=self.completion, random_state=self.random_state)
+        P = own.directions(pair, d)[0]
         return replace(
-            found,
-            projection=self._directions_of_labels(pair, d),
+            self.unprojected(pair),
+            projection=P if P.shape[1] else pair.some_direction(),
             objective=None,
             dependence=None,
             recovery=None,
         )
 
-    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
+    def leading(self, pair: Any, result: Any, m: int) -> Any:
         return super().leading(pair, result, m) if self.n_feature_components is None else None
 
-    def heads(
-        self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
-    ) -> list[Head | None]:
-        if self.completion == "random":
-            return [None] * len(sizes)
-        counts = []
-        for own in self._sized(sizes):
-            d, _ = own.sizes(pair.n_left, pair.n_right, pair.given_left, m)
-            assert d is not None
-            counts.append(d)
-        P = self._directions_of_labels(pair, max(counts))
-        return [Head(P[:, :d]) for d in counts]
-
-    def _directions_of_labels(self, pair: Pair, d: int) -> Array:
-        own = MDDM(d, completion=self.completion, random_state=self.random_state)
-        P = own.directions(pair, d)[0]
-        return P if P.shape[1] else pair.some_direction()
+    def heads(self, pair: Any, result: Any, m: int | None, sizes: Sequence[Any]) -> list[Any]:
+        return [None] * len(sizes)  # each size is solved by itself

@@ -10,11 +10,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.core._warn import silence
-from compactlearn.model_selection._one_split import scores_on_split
-from compactlearn.model_selection._ratios import RatioSearchCV
-from compactlearn.model_selection._search import GridSearchMoments
+from compactlearn import CompactClassifier
+from compactlearn.model_selection import GridSearchMoments, RatioSearchCV, scores_on_split
+from compactlearn.utils import silence
 from compactlearn_bench.methods.entry import Answer, Task
 from compactlearn_bench.methods.frequency import by_frequency
 from compactlearn_bench.methods.grids import (

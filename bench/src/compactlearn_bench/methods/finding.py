@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
-from compactlearn.core._params import nearest
+from compactlearn.utils import nearest
 from compactlearn_bench.methods.classifier_entry import ClassifierEntry
 from compactlearn_bench.methods.entry import Entry
 from compactlearn_bench.methods.library_entries import ENTRIES

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from compactlearn.core._warn import silence
 from compactlearn.metrics import average_precision, macro_f1, micro_f1, ranking_loss
+from compactlearn.utils import silence
 
 __all__ = ["BANDS", "by_frequency"]
 

@@ -8,16 +8,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
-from compactlearn.core._params import (
-    Choice,
-    Constraint,
-    Flag,
-    Integer,
-    Nothing,
-    Real,
-    Text,
-    nearest,
-)
+from compactlearn.utils import Choice, Constraint, Flag, Integer, Nothing, Real, Text, nearest
 
 __all__ = [
     "AXES",

@@ -13,12 +13,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import KFold
 
-from compactlearn.metrics import average_precision
-from compactlearn.metrics._judges import TOGETHER, Judges
-from compactlearn.metrics._scoring import predicted_probabilities
+from compactlearn.metrics import Judges, average_precision, predicted_probabilities
+from compactlearn.utils import numbers_in
 from compactlearn_bench.methods.entry import Task
 
-__all__ = ["Clock", "JudgedGrid", "best_place", "chances_of", "inner_means", "pickled_bytes"]
+__all__ = [
+    "Clock",
+    "JudgedGrid",
+    "best_place",
+    "chances_of",
+    "inner_means",
+    "n_parameters",
+    "pickled_bytes",
+]
+
+# Scores judged together: so many that calls do not count, so few that they stay in the cache.
+_TOGETHER = 1 << 18
 
 
 @dataclass
@@ -66,7 +76,7 @@ class JudgedGrid:
             for index in indices:
                 self.sizes[index] = size
         self._waiting.append(_Waiting(scores, places))
-        if sum(one.scores.size for one in self._waiting) >= TOGETHER:
+        if sum(one.scores.size for one in self._waiting) >= _TOGETHER:
             self.flush()
 
     def flush(self) -> None:
@@ -110,6 +120,15 @@ def chances_of(model: Any, X: Any) -> NDArray[np.float64] | None:
         return None
     chances = predicted_probabilities(model, X)
     return np.asarray(chances.toarray() if sparse.issparse(chances) else chances)
+
+
+def n_parameters(model: Any) -> int:
+    """Return the number of parameters of a fitted classifier.
+
+    Of a classifier that does not say it, all numbers of its arrays.
+    """
+    own = getattr(model, "numbers_", None)
+    return numbers_in(model) if own is None else int(own)
 
 
 class _Counter:

@@ -27,7 +27,6 @@ from compactlearn import (
     ThresholdTuner,
     method,
 )
-from compactlearn.compact._model_size import numbers_of
 from compactlearn.related import PCA
 from compactlearn_bench.methods.controls import (
     MDDMThenCodes,
@@ -37,6 +36,7 @@ from compactlearn_bench.methods.controls import (
 )
 from compactlearn_bench.methods.engine_entry import EngineEntry
 from compactlearn_bench.methods.entry import Entry
+from compactlearn_bench.methods.judging import n_parameters
 from compactlearn_bench.methods.printed import made
 from compactlearn_bench.methods.single_fits import SingleFits
 from compactlearn_bench.methods.table import ROWS, MethodRow
@@ -70,7 +70,7 @@ def _entry(row: MethodRow) -> Entry:
     if type(method(row.name)) in (CompactClassifier, CMLLClassifier):
         return _engine(row, partial(_by_name, row.name))
     return SingleFits(
-        row.name, partial(_classifier, row), numbers_of, row.axes, row.options, row.defaults
+        row.name, partial(_classifier, row), n_parameters, row.axes, row.options, row.defaults
     )
 
 
@@ -168,7 +168,7 @@ def _one_vs_rest_numbers(model: Any) -> int:
 def shortlist(row: MethodRow) -> Entry:
     """Sparse classifiers for the candidates of a row, with nothing to be chosen."""
     return SingleFits(
-        row.name, _shortlist, numbers_of, row.axes, row.options, row.defaults, scores=_all_labels
+        row.name, _shortlist, n_parameters, row.axes, row.options, row.defaults, scores=_all_labels
     )
 
 

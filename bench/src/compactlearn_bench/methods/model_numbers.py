@@ -1,6 +1,12 @@
 """How many numbers a model must keep to predict, from the shape alone.
 
-The definition is that of :func:`compactlearn.decoding._linear.linear_numbers`.
+A linear model goes from D inputs over d projected features and m codes to M labels; either step
+between may be missing. Neighbouring matrices can be multiplied out beforehand, so what must be kept
+is the smallest of the chains
+
+    D x M,   D x d + d x M,   D x m + m x M,   D x d + d x m + m x M,
+
+and M constants.
 
 With a kernel the features of a row are its kernel values at the L landmarks (all training rows, for
 an exact kernel), so L stands for D. The landmarks themselves have to be kept as well; they are the
@@ -12,17 +18,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Any
 
+import numpy as np
 import scipy.sparse
 
-from compactlearn.decoding._linear import linear_numbers
-from compactlearn.embeddings._components import component_count, default_label_size
 from compactlearn_bench.methods.entry import Task
 
-__all__ = ["TaskShape", "landmark_numbers", "within"]
+__all__ = ["TaskShape", "auto_size", "landmark_numbers", "linear_numbers", "within"]
 
 Configuration = Mapping[str, Any]
+
+
+def linear_numbers(n_inputs: int, n_labels: int, d: int | None, m: int | None) -> int:
+    """Return the number of parameters of a linear model; None is a step that is missing.
+
+    >>> linear_numbers(1000, 50, None, None), linear_numbers(1000, 50, 20, 10)
+    (50050, 10550)
+    >>> linear_numbers(1000, 50, 5, 10)
+    5300
+    """
+    steps = [size for size in (d, m) if size is not None]
+    chains = (kept for count in range(3) for kept in combinations(steps, count))
+    return n_labels + min(
+        sum(a * b for a, b in pairwise((n_inputs, *kept, n_labels))) for kept in chains
+    )
+
+
+def auto_size(n_labels: int) -> int:
+    """Return how many codes "auto" is: few labels are kept whole, and there are 500 at most.
+
+    >>> [auto_size(n_labels) for n_labels in (6, 53, 374, 17_829)]
+    [6, 27, 187, 500]
+    """
+    return min(n_labels, max(16, -(-n_labels // 2)), 500)
+
+
+def _count(value: Any, size: int, automatic: int, whole: int) -> int | None:
+    """Return a number of components, given as a count, a ratio of `whole`, "auto" or None."""
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        return automatic
+    return min(size, max(1, int(np.floor(float(value) * whole + 0.5))))
 
 
 def landmark_numbers(X: Any, n_landmarks: int) -> int:
@@ -60,8 +99,8 @@ class TaskShape:
         """Of features and labels, as asked for; where the rank is lower, the model has fewer."""
         d, m = (one.get(name) for name in ("n_feature_components", "n_label_components"))
         return (
-            component_count(d, self.n_inputs, "d", "features", min, ratio_of=self.n_features),
-            component_count(m, self.n_labels, "m", "labels", default_label_size),
+            _count(d, self.n_inputs, min(self.n_inputs, self.n_labels), self.n_features),
+            _count(m, self.n_labels, auto_size(self.n_labels), self.n_labels),
         )
 
     def of_configuration(self, one: Configuration) -> int:
@@ -74,7 +113,7 @@ def within(
     """The configurations of at most so many numbers; "cmll": as many as ``CMLLClassifier()`` has,
     for which as many codes as its automatic number decide, since d = m."""
     if bound == "cmll":
-        m = default_label_size(shape.n_labels)
+        m = auto_size(shape.n_labels)
         bound = shape.numbers(min(m, shape.n_features), m)
     kept = [dict(one) for one in grid if shape.of_configuration(one) <= bound]
     if not kept:

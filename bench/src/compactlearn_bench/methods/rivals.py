@@ -21,11 +21,11 @@ from sklearn.multioutput import ClassifierChain
 from sklearn.svm import LinearSVC
 
 from compactlearn import AutoCompactClassifier
-from compactlearn.compact._model_size import numbers_of
-from compactlearn.core._optional import require
-from compactlearn.metrics._scoring import predicted_probabilities
+from compactlearn.metrics import predicted_probabilities
+from compactlearn.utils import require
 from compactlearn_bench.methods.controls import one_vs_rest
 from compactlearn_bench.methods.entry import Entry
+from compactlearn_bench.methods.judging import n_parameters
 from compactlearn_bench.methods.single_fits import SingleFits
 from compactlearn_bench.methods.table import MethodRow
 
@@ -153,7 +153,7 @@ def chains(row: MethodRow) -> Entry:
         lambda settings, configuration, seed: ChainEnsemble(
             configuration["C"], settings["chains"], seed
         ),
-        numbers_of,
+        n_parameters,
         row.axes,
         row.options,
         row.defaults,
@@ -242,7 +242,9 @@ def lightgbm(row: MethodRow) -> Entry:
     """Boosted trees, one model for each label, with LightGBM's defaults."""
 
     def make(settings: Settings, configuration: Settings, seed: int) -> Any:
-        package = require("lightgbm", extra="rivals", purpose="gradient boosting")
+        package = require(
+            "lightgbm", extra="rivals", purpose="gradient boosting", package="compactlearn-bench"
+        )
         one = package.LGBMClassifier(n_jobs=1, random_state=seed, verbosity=-1)
         return OneVsRestClassifier(one)
 
@@ -306,13 +308,15 @@ def ml_knn(row: MethodRow) -> Entry:
     """ML-kNN of scikit-multilearn-ng, its number of neighbours chosen by inner folds."""
 
     def make(settings: Settings, configuration: Settings, seed: int) -> Any:
-        package = require("skmultilearn.adapt", extra="rivals", purpose="ML-kNN")
+        package = require(
+            "skmultilearn.adapt", extra="rivals", purpose="ML-kNN", package="compactlearn-bench"
+        )
         return SparseLabels(package.MLkNN(k=configuration["k"]))
 
     return _probable(row, make)
 
 
-def _probable(row: MethodRow, make: Any, numbers: Any = numbers_of) -> Entry:
+def _probable(row: MethodRow, make: Any, numbers: Any = n_parameters) -> Entry:
     """A classifier that is judged by its probabilities, in one matrix."""
     return SingleFits(
         row.name,
@@ -331,7 +335,9 @@ def _probable(row: MethodRow, make: Any, numbers: Any = numbers_of) -> Entry:
 
 def auto(row: MethodRow) -> Entry:
     """``AutoCompactClassifier``, with nothing to be chosen from outside."""
-    return SingleFits(row.name, _auto, numbers_of, row.axes, row.options, row.defaults, told=_told)
+    return SingleFits(
+        row.name, _auto, n_parameters, row.axes, row.options, row.defaults, told=_told
+    )
 
 
 def _auto(settings: Settings, configuration: Settings, seed: int) -> Any:

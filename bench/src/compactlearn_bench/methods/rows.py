@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._params import nearest
+from compactlearn.utils import nearest
 
 __all__ = ["drawn", "kept_labels", "with_empty_rows"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from compactlearn.core._warn import silence
-from compactlearn.metrics._judges import Judges
+from compactlearn.metrics import Judges
+from compactlearn.utils import silence
 from compactlearn_bench.methods.entry import Answer, Task
 from compactlearn_bench.methods.frequency import by_frequency
 from compactlearn_bench.methods.grids import (

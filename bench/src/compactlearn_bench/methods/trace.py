@@ -7,9 +7,8 @@ from typing import Any
 
 from sklearn.base import clone
 
-from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.compact._cmll import CMLLClassifier
-from compactlearn.model_selection._balance import balance_curve
+from compactlearn import CMLLClassifier, CompactClassifier
+from compactlearn.model_selection import balance_curve
 from compactlearn_bench.methods.entry import Task
 
 __all__ = ["traced"]

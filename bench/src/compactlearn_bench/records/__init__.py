@@ -1,7 +1,7 @@
 """What a finished cell of a benchmark is, how it is stored, and what many of them say together."""
 
-from compactlearn.core._growth import Growth
 from compactlearn_bench.records.aggregate import LOSSES, Figure, Gap, Grid, Results, aggregate
+from compactlearn_bench.records.packed import Growth
 from compactlearn_bench.records.record import (
     SELECTIONS,
     Cell,

@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.metrics._table import METRICS, greater_is_better
+from compactlearn.metrics import METRICS, greater_is_better
 from compactlearn_bench.records.grouping import grouped, incomplete
 from compactlearn_bench.records.record import SELECTIONS, Record, Selection
 from compactlearn_bench.records.significance import mean_and_std

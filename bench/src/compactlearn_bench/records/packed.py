@@ -10,15 +10,44 @@ import io
 import lzma
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from compactlearn.core._atomic import atomic
-from compactlearn.core._growth import Growth
-from compactlearn.core._memory import human_bytes
+from compactlearn.utils import atomic, human_bytes
 from compactlearn_bench.records.record import Record, RecordError
 
-__all__ = ["LIMITS", "read_packed", "write_packed"]
+__all__ = ["LIMITS", "Growth", "read_packed", "write_packed"]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The most that may come out of a compressed file.
+
+    Parameters
+    ----------
+    ratio : int
+        Expanded bytes per stored byte; checked once `free` bytes have come out.
+    total : int
+        Expanded bytes in all.
+    free : int
+        So much may come out of any file.
+    """
+
+    ratio: int = 1000
+    total: int = 1 << 34
+    free: int = 1 << 26
+
+    def exceeded(self, expanded: int, stored: int) -> bool:
+        """Return whether `expanded` bytes are too many for a file of `stored` bytes.
+
+        Parameters
+        ----------
+        expanded, stored : int
+            Bytes before and after the file was compressed.
+        """
+        return expanded > self.free and (expanded > self.total or expanded > self.ratio * stored)
+
 
 #: Thousands of records of large grids expand to some 25 times their packed size.
 LIMITS = Growth(ratio=250, total=1 << 32, free=1 << 24)

@@ -17,11 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from compactlearn.core._atomic import atomic
-from compactlearn.core._growth import Growth
-from compactlearn.core._warn import warn_user
+from compactlearn.utils import atomic, warn_user
 from compactlearn_bench.records.claims import claim, sweep
-from compactlearn_bench.records.packed import read_packed, write_packed
+from compactlearn_bench.records.packed import Growth, read_packed, write_packed
 from compactlearn_bench.records.record import Cell, Record, RecordError
 
 __all__ = ["Store", "StoreError", "open_records"]

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compactlearn.core._params import nearest
-from compactlearn.datasets import Dataset, load
-from compactlearn.datasets._catalogue.own_sets import Reading, own_name
-from compactlearn.datasets._fingerprint import fingerprint
-from compactlearn.datasets._formats.columns import is_xml
-from compactlearn.datasets._formats.reading import FORMATS
-from compactlearn.datasets._parsing.assemble import stem
+from compactlearn.datasets import Dataset, describe, fingerprint, load, read
 from compactlearn_bench.spec.values import SpecError
 
 __all__ = ["FILE_KEYS", "OwnFile", "SpecDataset", "file_data", "load_data"]
 
+_XML = re.compile(r"\.xml(\.(gz|bz2|xz))?$", re.IGNORECASE)
 FILE_KEYS = ("path", "labels", "ignore", "format")
 
 
@@ -32,7 +28,9 @@ class OwnFile:
 
     def read(self) -> Dataset:
         """The data set in it."""
-        return Reading(self.labels, self.ignore, self.format).read(Path(self.path))
+        labels = list(self.labels) if isinstance(self.labels, tuple) else self.labels
+        options: dict[str, Any] = {"ignore": self.ignore} if self.ignore else {}
+        return read(Path(self.path), labels, format=self.format, **options)
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> OwnFile:
@@ -87,18 +85,35 @@ def file_data(found: Mapping[str, Any], folder: Path) -> SpecDataset:
             f"The path of a data set must be a string, the name of a file; got {path!r}. Write "
             'path = "mine.csv", for instance.'
         )
-    file = OwnFile(
-        str(folder / path), _labels(found, folder), _ignore(found), _format(found.get("format"))
-    )
-    try:
-        name = own_name(found.get("name", stem(Path(path))))
-    except (ValueError, TypeError) as error:
-        raise SpecError(f"The data set of the path {path!r} needs a name. {error}") from error
+    file = OwnFile(str(folder / path), _labels(found, folder), _ignore(found), found.get("format"))
     try:
         data = file.read()
     except (ValueError, TypeError, OSError, ImportError) as error:
-        raise SpecError(f"The data set {name!r} cannot be read: {error}") from error
+        raise SpecError(f"The data set of the path {path!r} cannot be read: {error}") from error
+    stem = re.sub(r"(?<=.)(\.\w+)?(\.(gz|bz2|xz|zip))?$", "", Path(path).name, count=1)
+    name = _own_name(found.get("name", stem))
     return SpecDataset(name, file=file, content=fingerprint(data), samples=data.n_samples)
+
+
+def _own_name(given: Any) -> str:
+    """Return the name in small letters, if it is one that a set of the user's own may have."""
+    name = given.lower() if isinstance(given, str) else ""
+    if not re.fullmatch(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9_-])?", name):
+        raise SpecError(
+            "The name of a data set of your own must be of letters from a to z, digits, '.', '_' "
+            "and '-', begin with a letter or a digit, not end in '.', and have at most 64 "
+            f"characters; got {given!r}. Give such a name."
+        )
+    try:
+        known = describe(name)
+    except ValueError:  # nobody has it
+        return name
+    if not known.own:
+        raise SpecError(
+            "The name of a data set of your own must not be that of a set that the library "
+            f"knows, and {given!r} means {known.name!r}; choose another."
+        )
+    return name
 
 
 def load_data(
@@ -117,7 +132,7 @@ def load_data(
 
 def _labels(found: Mapping[str, Any], folder: Path) -> str | int | tuple[str, ...] | None:
     labels = found.get("labels")
-    if isinstance(labels, str) and is_xml(labels):
+    if isinstance(labels, str) and _XML.search(labels):
         return str(folder / labels)
     if isinstance(labels, list) and labels and all(isinstance(name, str) for name in labels):
         return tuple(labels)
@@ -138,12 +153,3 @@ def _ignore(found: Mapping[str, Any]) -> tuple[str, ...]:
             f'{ignore!r}. Write ignore = ["id"], for instance.'
         )
     return tuple(ignore)
-
-
-def _format(value: Any) -> str | None:
-    if value is not None and value not in FORMATS:
-        raise SpecError(
-            f"The format of a data set must be one of {', '.join(FORMATS)}; got {value!r}. Use one "
-            f"of these, or leave the key out.{nearest(str(value), FORMATS)}"
-        )
-    return value

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from compactlearn.core._params import Integer, Real, nearest
 from compactlearn.datasets import describe, list_datasets
-from compactlearn.metrics._table import PAPER, get_metric
+from compactlearn.metrics import get_metric
+from compactlearn.utils import Integer, Real, nearest
 from compactlearn_bench.methods.grids import RIDGES
 from compactlearn_bench.records import SELECTIONS, Selection
 from compactlearn_bench.spec.datasets import FILE_KEYS, SpecDataset, file_data
@@ -40,6 +40,14 @@ __all__ = [
     "read_spec",
 ]
 
+_PAPER = (  # the metrics of the paper's tables
+    "average_precision",
+    "micro_f1",
+    "ranking_loss",
+    "one_error",
+    "precision_at_3",
+    "ndcg_at_3",
+)
 _LONGEST = 100
 _KEYS = (
     "name",
@@ -121,7 +129,7 @@ class Spec:
     folds: int = 5
     selections: tuple[Selection, ...] = ("paper", "nested")
     inner_folds: int = 5
-    metrics: tuple[str, ...] = PAPER
+    metrics: tuple[str, ...] = _PAPER
     ridge: str | None = None
     workers: int = 1
     budget: Budget = Budget()
@@ -218,7 +226,7 @@ def _name(value: Any) -> str:
 
 
 def _metrics(found: Mapping[str, Any]) -> tuple[str, ...]:
-    names = list_of(found, "metrics") if "metrics" in found else list(PAPER)
+    names = list_of(found, "metrics") if "metrics" in found else list(_PAPER)
     for name in names:
         try:
             get_metric(name)

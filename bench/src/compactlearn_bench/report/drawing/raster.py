@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compactlearn.core._optional import require
+from compactlearn.utils import require
 
 __all__ = ["png_bytes"]
 
@@ -13,5 +13,7 @@ def png_bytes(svg: str, *, zoom: float = 2.0) -> bytes:
     The package resvg_py brings its own renderer and needs no library of the system; for the text it
     uses the fonts that the system has.
     """
-    renderer = require("resvg_py", extra="report", purpose="a figure in PNG")
+    renderer = require(
+        "resvg_py", extra="report", purpose="a figure in PNG", package="compactlearn-bench"
+    )
     return bytes(renderer.svg_to_bytes(svg_string=svg, zoom=zoom))

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from compactlearn.core._plain import python_value
 from compactlearn.inspection import page_parts
-from compactlearn.metrics._table import greater_is_better
+from compactlearn.metrics import greater_is_better
+from compactlearn.utils import python_value
 from compactlearn_bench.records import Selection
 
 __all__ = [
