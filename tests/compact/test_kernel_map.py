@@ -28,7 +28,7 @@ import compactlearn
 from compactlearn import CompactClassifier, KernelMap, Original
 from compactlearn.compact import _kernels as kernels
 from compactlearn.core import _memory as memory
-from compactlearn.linalg import _definite as definite
+from compactlearn.linalg import _eigen as definite
 from tests.sklearn_checks import checks_that_run, name_of, run_check
 
 NAMED = ["rbf", "linear", "poly", "cosine"]

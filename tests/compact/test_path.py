@@ -13,12 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 import compactlearn.embeddings._encoders
 import compactlearn.embeddings._mddm
-import compactlearn.linalg._directions
-import compactlearn.linalg._hats
 import compactlearn.linalg._kernel_pair
 import compactlearn.linalg._moments_pair
-import compactlearn.linalg._row_codes
 import compactlearn.linalg._rows_pair
+import compactlearn.linalg._rowwise_pair
 from compactlearn import (
     CMLL,
     CPLST,
@@ -419,11 +417,9 @@ def counted(monkeypatch):
     for module in (
         compactlearn.embeddings._encoders,
         compactlearn.embeddings._mddm,
-        compactlearn.linalg._directions,
-        compactlearn.linalg._hats,
         compactlearn.linalg._kernel_pair,
         compactlearn.linalg._moments_pair,
-        compactlearn.linalg._row_codes,
+        compactlearn.linalg._rowwise_pair,
         compactlearn.linalg._rows_pair,
     ):
         count(module, "leading_eigenpairs", "eigenproblems")

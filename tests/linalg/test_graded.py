@@ -8,10 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 from compactlearn.linalg import (
-    _condensed as condensed,
+    _rows_pair as rows_pair,
 )
 from compactlearn.linalg import (
-    _rows_pair as rows_pair,
+    _rows_ridge as condensed,
 )
 from compactlearn.linalg import (
     _rows_ridge as rows_ridge,

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from compactlearn import Moments
 from compactlearn.embeddings import CMLL
-from compactlearn.linalg import _row_codes as row_codes
+from compactlearn.linalg import _rowwise_pair as row_codes
 from compactlearn.linalg._arrays import working_form
 from compactlearn.linalg._build import build_pair
 from compactlearn.linalg._codes import peak_signs

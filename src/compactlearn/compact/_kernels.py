@@ -21,7 +21,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from compactlearn.compact._device_kernels import ON_DEVICE, device_distances
 from compactlearn.core._devices import DeviceArray, bare, held, library_of
 from compactlearn.linalg._arrays import beside, zeros_beside
-from compactlearn.linalg._definite import eigenvalue_range
+from compactlearn.linalg._eigen import eigenvalue_range
 
 Array = NDArray[np.float64]
 

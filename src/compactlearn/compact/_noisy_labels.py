@@ -32,7 +32,7 @@ from compactlearn.core._label_correction import (
 from compactlearn.core._warn import quiet
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.decoding._held_out import Columns
-from compactlearn.linalg._moments import weighted_sum
+from compactlearn.linalg._row_sums import weighted_sum
 from compactlearn.metrics._propensity import FEWEST_FOR_PROPENSITIES, inverse_propensities_of_counts
 
 Array = NDArray[np.float64]

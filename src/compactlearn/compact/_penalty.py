@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from compactlearn.linalg._arrays import working_form
 from compactlearn.linalg._build import refuse_overflow
 from compactlearn.linalg._graded import column_floor
-from compactlearn.linalg._moments import column_moments
 from compactlearn.linalg._pairs import Pair
+from compactlearn.linalg._row_sums import column_moments
 
 Array = NDArray[np.float64]
 

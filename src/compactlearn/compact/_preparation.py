@@ -26,7 +26,7 @@ from compactlearn.embeddings._components import default_label_size
 from compactlearn.linalg._arrays import beside, right_beside, scale_columns, working_form
 from compactlearn.linalg._build import build_pair
 from compactlearn.linalg._kernel_pair import KernelPair
-from compactlearn.linalg._moments import Moments, column_moments
+from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._routes import (
@@ -39,6 +39,7 @@ from compactlearn.linalg._routes import (
     refit_bytes,
     seconds,
 )
+from compactlearn.linalg._row_sums import column_moments
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.linalg._rowwise_pair import RowwisePair
 from compactlearn.linalg._unseen_features import (

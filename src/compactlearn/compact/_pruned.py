@@ -25,8 +25,8 @@ from compactlearn.inspection._decomposition import Inside, LinearInside, Places
 from compactlearn.inspection._explain import Explained, inside_of
 from compactlearn.inspection._terms import Parts, Terms
 from compactlearn.linalg._arrays import working_form
-from compactlearn.linalg._moments import column_moments
 from compactlearn.linalg._pruned_ridge import largest_places, refit_kept
+from compactlearn.linalg._row_sums import column_moments
 
 Array = NDArray[np.float64]
 

@@ -32,7 +32,7 @@ from compactlearn.embeddings._base import Embedded, Embedding
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._learner import RidgeLearner
 from compactlearn.linalg._moments_pair import MomentsPair
-from compactlearn.linalg._passes_pair import PassesPair
+from compactlearn.linalg._passes import PassesPair
 from compactlearn.linalg._row_source import Rows
 
 Array = NDArray[np.float64]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core._devices import DeviceArray, compressed, held, host, library_of
 from compactlearn.core._validation import n_rows_of
-from compactlearn.linalg._moments import row_blocks
+from compactlearn.linalg._row_sums import row_blocks
 
 Rows = NDArray[np.intp]
 

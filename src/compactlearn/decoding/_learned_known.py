@@ -25,7 +25,7 @@ from compactlearn.decoding._learned import (
     learn_linear_decoder,
 )
 from compactlearn.linalg._filling import with_cells
-from compactlearn.linalg._moments import row_blocks
+from compactlearn.linalg._row_sums import row_blocks
 
 Array = NDArray[np.float64]
 

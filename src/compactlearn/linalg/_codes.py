@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from compactlearn.core._device_array import DeviceArray
 from compactlearn.linalg._arrays import zeros_beside
 from compactlearn.linalg._eigen import Status
-from compactlearn.linalg._moments import row_blocks
+from compactlearn.linalg._row_sums import row_blocks
 
 Array = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from compactlearn.core._threads import look_again
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import EigenSolution, Status, numerical_rank
 from compactlearn.linalg._lanczos import Multiplies, largest_sum, next_block, small_pairs
-from compactlearn.linalg._moments import row_blocks
+from compactlearn.linalg._row_sums import row_blocks
 
 Array = NDArray[np.float64]
 

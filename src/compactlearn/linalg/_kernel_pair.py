@@ -16,7 +16,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg import _row_codes as row_codes
 from compactlearn.linalg._arrays import beside, zeros_beside
 from compactlearn.linalg._codes import Codes, peak_signs
 from compactlearn.linalg._dense import cholesky, self_product, solve
@@ -185,7 +184,7 @@ class KernelPair(RowwisePair):
         seed: int = 0,
         smoothing: Smoothing | None = None,
     ) -> Codes:
-        codes = row_codes.leading_codes(self, size, balance, projection, seed, smoothing)
+        codes = super().leading_codes(size, balance, projection, seed, smoothing)
         if codes.rows is not None:
             return codes
         assert codes.left_weights is not None

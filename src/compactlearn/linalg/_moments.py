@@ -23,13 +23,16 @@ from numpy.typing import NDArray
 from compactlearn.core._compress import with_cells_once
 from compactlearn.core._device_array import DeviceArray
 from compactlearn.linalg._dense import add_self_product
-from compactlearn.linalg._device_sums import device_columns, device_sums, device_total
+from compactlearn.linalg._row_sums import (
+    BLOCK_BYTES,
+    device_sums,
+    row_blocks,
+    scale_rows,
+    sparse_squared_deviations,
+)
 
 Array = NDArray[np.float64]
 
-# Rows are visited in blocks of about this many bytes: they fit in a second-level cache share and
-# are long enough for a symmetric rank-k update to run at full speed.
-BLOCK_BYTES = 4 << 20
 
 # Share of non-zeros above which a Gram matrix is summed from dense blocks (one thread: 2.6 times
 # faster on enron, 8 %, 3.4 times on llog, 19 %; 3.8 times slower on bibtex, 3.7 %).
@@ -356,33 +359,6 @@ def _sparse_left(
     return mean
 
 
-def scale_rows(matrix: Any, factors: Array | None) -> Any:
-    """``diag(factors) matrix`` of a CSR matrix."""
-    if factors is None:
-        return matrix
-    if isinstance(matrix, DeviceArray):
-        return matrix * factors[:, None]
-    data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
-    return scipy.sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def sparse_squared_deviations(
-    matrix: Any, mean: Array, weights: Array | None, count: float
-) -> Array:
-    """Weighted sum of squared deviations from the mean of every column of a CSR matrix.
-
-    Summed over stored entries, plus ``mean ** 2`` for every zero: nothing cancels.
-    """
-    n_columns = matrix.shape[1]
-    per_entry = None if weights is None else np.repeat(weights, np.diff(matrix.indptr))
-    squares = (matrix.data - mean[matrix.indices]) ** 2
-    if per_entry is not None:
-        squares *= per_entry
-    total = np.bincount(matrix.indices, weights=squares, minlength=n_columns)
-    stored = np.bincount(matrix.indices, weights=per_entry, minlength=n_columns)
-    return total + np.maximum(count - stored, 0.0) * mean**2
-
-
 def _sparse_gram(left: Any, out: Array) -> None:
     """``left' left`` of a CSR matrix.
 
@@ -464,47 +440,3 @@ def _shifted_sums(
     scatter[:n_left, n_left:] = cross.T
     rounding = 0.0 if shift is None else (100 * EPS * shift) ** 2
     return offset, bool(np.all(offset**2 <= 10 * SMALL_OFFSET * diagonal / count + rounding))
-
-
-def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Slices of consecutive rows of about ``BLOCK_BYTES`` each.
-
-    >>> [s.stop - s.start for s in row_blocks(5, 1 << 18)]
-    [2, 2, 1]
-    """
-    step = max(1, BLOCK_BYTES // (8 * max(1, n_columns)))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
-
-
-def weighted_sum(matrix: Any, weights: Array | None) -> Array:
-    """Sum of the rows of a matrix, each times its weight."""
-    if isinstance(matrix, DeviceArray):
-        return device_total(matrix, weights)
-    if scipy.sparse.issparse(matrix):
-        sums = matrix.sum(axis=0) if weights is None else matrix.T @ weights
-        return np.asarray(sums, dtype=np.float64).ravel()
-    total = np.zeros(matrix.shape[1])
-    for rows in row_blocks(*matrix.shape):
-        block = matrix[rows]
-        total += (
-            block.sum(axis=0, dtype=np.float64)
-            if weights is None
-            else weights[rows] @ block.astype(np.float64, copy=False)
-        )
-    return total
-
-
-def column_moments(matrix: Any, weights: Array | None = None) -> tuple[Array, Array, float]:
-    """Weighted mean and variance of every column, without densifying, and the total weight."""
-    if isinstance(matrix, DeviceArray):
-        return device_columns(matrix, weights)
-    count = float(matrix.shape[0] if weights is None else weights.sum())
-    mean = weighted_sum(matrix, weights) / count
-    if scipy.sparse.issparse(matrix):
-        return mean, sparse_squared_deviations(matrix, mean, weights, count) / count, count
-    total = np.zeros(matrix.shape[1])
-    for rows in row_blocks(*matrix.shape):
-        squares = (matrix[rows] - mean) ** 2
-        total += squares.sum(axis=0) if weights is None else weights[rows] @ squares
-    return mean, total / count, count

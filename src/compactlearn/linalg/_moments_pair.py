@@ -9,18 +9,62 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg import _eigen as eigen
-from compactlearn.linalg._arrays import beside, zeros_beside
+from compactlearn.linalg._arrays import beside, diagonal_matrix, zeros_beside
 from compactlearn.linalg._codes import Codes, offset_scale
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.linalg._graded import column_floor
-from compactlearn.linalg._hats import HatFactor
 from compactlearn.linalg._moments import Moments
-from compactlearn.linalg._pairs import KeptRidge, Pair
+from compactlearn.linalg._pairs import Hat, KeptRidge, Pair
 from compactlearn.linalg._ridge import GramSystem, LearnedPath
 from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HatFactor(Hat):
+    """A hat matrix as ``ZZ'``, where ``Z = Xc columns + 1 constants'`` has orthogonal columns."""
+
+    moments: Moments
+    columns: Array  # (n_left, r)
+    constants: Array  # (r,)
+    squares: Array  # (r,) squared norms of Z's columns: the eigenvalues of the hat matrix
+
+    @property
+    def trace(self) -> float:  # type: ignore[override]
+        return float(self.squares.sum())
+
+    def codes(self, size: int, balance: float) -> Codes:
+        moments, count, ybar = self.moments, self.moments.count, self.moments.mean_right
+        Sxx, Sxy, Syy = moments.left_left, moments.left_right, moments.right_right
+        root = float(np.sqrt(balance))
+        inner, order = self.squares.size, self.squares.size + ybar.size
+        G = zeros_beside((order, order), Sxx)
+        G[:inner, :inner] = diagonal_matrix(balance * self.squares)
+        G[:inner, inner:] = root * (self.columns.T @ Sxy + count * np.outer(self.constants, ybar))
+        G[inner:, :inner] = G[:inner, inner:].T
+        G[inner:, inner:] = Syy
+        solution = leading_eigenpairs(G.T, size, rank_size=moments.mean.size, overwrite=True)
+        del G
+        q = solution.vectors / np.sqrt(solution.values)
+        a = root * (self.columns @ q[:inner])
+        b = q[inner:]
+        constant = root * (self.constants @ q[:inner])
+        return Codes(
+            left=Sxx @ a + Sxy @ b,
+            right=Sxy.T @ a + Syy @ b + count * np.outer(ybar, constant),
+            total=count * (ybar @ b + constant),
+            status=solution.status,
+            left_weights=a,
+            right_weights=b,
+            constant=constant,
+            values=solution.values,
+        ).oriented()
+
+    def energies(self, codes: Codes) -> Array:
+        ZV = self.columns.T @ codes.left + np.outer(self.constants, codes.total)
+        return np.sum(ZV**2, axis=0)
 
 
 @dataclass(frozen=True)

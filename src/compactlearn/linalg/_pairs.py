@@ -28,12 +28,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.core._devices import is_array
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg import _eigen as eigen
-from compactlearn.linalg._codes import Codes
-from compactlearn.linalg._directions import orthonormal_extension, principal_directions
+from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._codes import Codes, peak_signs
 from compactlearn.linalg._eigen import EPS
 from compactlearn.linalg._graded import badly_scaled, column_floor
+from compactlearn.linalg._operators import Deflated
 from compactlearn.linalg._ridge import LearnedPath
 from compactlearn.linalg._smoothing import Smoothing
 
@@ -183,7 +185,7 @@ class Pair(ABC):
         directions of no variance, so that ``size`` columns come back where that many exist.
         """
         scale = max(self.left_energy, 16 * EPS * self.rounding_scale)
-        return principal_directions(self.left_gram(), size, avoid, scale, fill=fill)
+        return _principal_directions(self.left_gram(), size, avoid, scale, fill=fill)
 
     # ---- matrices that methods decompose ------------------------------------------------------
 
@@ -240,3 +242,44 @@ class Pair(ABC):
             right_weights=weights,
             constant=None if shift is None else shift @ weights,
         )
+
+
+def orthonormal_extension(basis: Array, columns: Array) -> Array:
+    """Orthonormal basis of what ``columns`` have outside the span of ``basis``."""
+    for _ in range(2 if columns.shape[1] else 0):  # once leaves rounding, twice does not
+        columns = columns - basis @ (basis.T @ columns)
+        columns, R = dense.qr(columns)
+        columns = columns * np.where(np.diag(R) < 0, -1.0, 1.0)
+    return columns
+
+
+def _principal_directions(
+    gram: Any, size: int, avoid: Array, scale: float, *, fill: bool
+) -> tuple[Array, Array]:
+    """What :meth:`Pair.principal_directions` says, from Xc'Xc, an array or an operator.
+
+    ``scale`` bounds the largest eigenvalue before deflation, against which rounding counts.
+    """
+    if is_array(gram):
+        Z = gram @ avoid
+        Z = (Z - avoid @ ((avoid.T @ Z) / 2)) @ avoid.T
+        gram = gram - Z  # (I - PP') G (I - PP') = G - Z - Z', one product of that size
+        gram -= Z.T
+    else:
+        gram = Deflated(gram, avoid)
+    found = eigen.leading_eigenpairs(gram, size, scale=scale, overwrite=True)
+    # Rounding turns an eigenvector by EPS scale / value towards what was to be avoided. Where
+    # the square of that is rounding, a projection repairs it; the others are factorised.
+    clear = int(np.count_nonzero(found.values > 1e-8 * scale))
+    basis = found.vectors[:, :clear]
+    basis = basis - avoid @ (avoid.T @ basis)
+    both = np.hstack([avoid, basis])
+    basis = np.hstack([basis, orthonormal_extension(both, found.vectors[:, clear:])])
+    missing = size - basis.shape[1]
+    if fill and missing > 0:
+        both = np.hstack([avoid, basis])
+        others = np.random.default_rng(0).standard_normal((avoid.shape[0], missing))
+        basis = np.hstack([basis, orthonormal_extension(both, others)])
+    variances = zeros_beside((basis.shape[1],), basis)
+    variances[: found.values.size] = found.values
+    return basis * peak_signs(basis), variances

@@ -1,27 +1,43 @@
-"""Sums over blocks of rows, for features and labels too many for a matrix of their products.
+"""Sums over blocks of rows that are never all in memory, and the pair whose products are passes.
 
-Each is a small callable that makes its share of a sum of a block; shares are added by ``np.add`` or
-by the type's own. Letters as in :mod:`compactlearn.linalg._pairs`: Xc are centred rows times the
-roots of their weights, Z = [root Xc, Y].
+For features and labels too many for a matrix of moments: text, above all. Codes are found by a few
+wide products (:mod:`compactlearn.linalg._few_passes`), and are as good as the ``share`` of the
+objective that they come back with; projection and learner take one more pass. What would need
+hundreds of passes is refused. What several models ask for is found in the same passes
+(:func:`find_codes`, :func:`find_grams`), and remembered by their pairs until they are asked.
 
-Rows that are held out (``skip``, their positions among all) count nothing.
+A sum is a small callable that makes its share of a block; shares are added by ``np.add`` or by the
+type's own. Letters as in :mod:`compactlearn.linalg._pairs`: Xc are centred rows times the roots of
+their weights, Z = [root Xc, Y]. Held-out rows (``skip``, their positions among all) count nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg._arrays import scale_columns
+from compactlearn.linalg._codes import Codes, code_rows, offset_scale
 from compactlearn.linalg._dense import self_product
-from compactlearn.linalg._moments import BLOCK_BYTES, column_moments, row_blocks, weighted_sum
-from compactlearn.linalg._row_source import Block, Integers
-from compactlearn.linalg._rowwise_pair import weighted_square_sum
+from compactlearn.linalg._eigen import EigenSolution
+from compactlearn.linalg._few_passes import search, together
+from compactlearn.linalg._operators import Operator
+from compactlearn.linalg._pairs import KeptRidge, Pair
+from compactlearn.linalg._routes import ENOUGH
+from compactlearn.linalg._row_source import Block, Integers, Rows, RowSource
+from compactlearn.linalg._row_sums import (
+    BLOCK_BYTES,
+    column_moments,
+    row_blocks,
+    weighted_square_sum,
+    weighted_sum,
+)
+from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -200,3 +216,246 @@ class Scaled:
 
     def __call__(self, block: Block) -> Any:
         return self.part(replace(block, X=scale_columns(block.X, self.factors)))
+
+
+# ---- the pair ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AskedCodes:
+    """What leading codes of a pair are asked for."""
+
+    size: int
+    balance: float
+    seed: int = 0
+    smoothing: Smoothing | None = None
+
+
+class PassesPair(Pair):
+    """Two blocks of columns whose rows are in a source, known by their sums.
+
+    ``held`` are rows that do not count, and are not in the ``sums`` either. Left columns are
+    multiplied by ``factors``, where there are any; sums and held rows have been already.
+    """
+
+    regime = "passes"
+
+    def __init__(
+        self,
+        source: RowSource,
+        sums: ColumnSums,
+        held: Rows | None = None,
+        *,
+        factors: Array | None = None,
+        enough: float = ENOUGH,
+    ) -> None:
+        self.source, self.sums, self.held = source, sums, held
+        self.factors, self.enough = factors, enough
+        self.skip = None if held is None else held.positions
+        self.count = sums.count
+        self.n_left, self.n_right = sums.mean_left.size, sums.sum_right.size
+        self.given_left = self.n_left
+        self.mean_left, self.mean_right = sums.mean_left, sums.sum_right / sums.count
+        self._codes: tuple[AskedCodes, Codes] | None = None
+        self._grams: list[tuple[Array, Array]] = []
+
+    def scaled(self, part: Any) -> Any:
+        """A sum over blocks of the columns as this pair has them."""
+        return part if self.factors is None else Scaled(part, self.factors)
+
+    @property
+    def left_energy(self) -> float:
+        return float(self.sums.deviations.sum())
+
+    @property
+    def right_energy(self) -> float:
+        return self.sums.right_energy
+
+    @property
+    def variances(self) -> Array:
+        return self.sums.deviations
+
+    @property
+    def taken(self) -> float:
+        """Off the squares of Xc by centring, where rows are multiplied before it."""
+        if not self.source.is_sparse:
+            return 0.0
+        return self.count * float(self.mean_left @ self.mean_left)
+
+    @property
+    def rounding_scale(self) -> float:
+        return self.left_energy + self.taken if self.source.is_sparse else 0.0
+
+    # ---- codes --------------------------------------------------------------------------------
+
+    def leading_codes(
+        self,
+        size: int,
+        balance: float,
+        projection: Array | None = None,
+        seed: int = 0,
+        smoothing: Smoothing | None = None,
+    ) -> Codes:
+        if projection is not None:
+            _refuse("fewer feature components than codes", "raise n_feature_components")
+        asked = AskedCodes(size, balance, seed, smoothing)
+        if self._codes is None or self._codes[0] != asked:
+            find_codes([(self, asked)])
+        assert self._codes is not None
+        return self._codes[1]
+
+    def codes_like(self, codes: Codes, mean: Array) -> Codes:
+        """Codes that the rows of this pair have among all, those held out included.
+
+        ``codes`` are those of all rows, of that mean. What the held rows have in their sums is
+        taken off.
+        """
+        assert self.held is not None
+        assert codes.right is not None
+        rows = self.held
+        w = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+        V = code_rows(codes, rows.X, rows.Y, mean) * w[:, None]
+        total = codes.total - V.sum(axis=0)
+        left = codes.left - (rows.X.T @ V - np.outer(mean, V.sum(axis=0)))
+        left -= np.outer(self.mean_left - mean, total)
+        return Codes(left, codes.right - rows.Y.T @ V, total)
+
+    # ---- the left block -----------------------------------------------------------------------
+
+    def projected_gram(self, projection: Array) -> Array:
+        for P, gram in self._grams:
+            if P is projection or (P.shape == projection.shape and np.array_equal(P, projection)):
+                return gram
+        find_grams([(self, projection)])
+        return self._grams[-1][1]
+
+    def left_gram(self) -> Operator:
+        return _LeftGram(self)
+
+    def principal_directions(
+        self, size: int, avoid: Array, *, fill: bool = True
+    ) -> tuple[Array, Array]:
+        _refuse("principal directions of the features", "use completion='none' or 'krylov'")
+
+    # ---- what is not to be had ----------------------------------------------------------------
+
+    @property
+    def ridge(self) -> KeptRidge:
+        _refuse("a ridge on all features", "set n_feature_components='auto'")
+
+    @property
+    def right_gram_energy(self) -> float:
+        _refuse("codes that are the labels themselves", "set n_label_components")
+
+    @property
+    def cross_energy(self) -> float:
+        _refuse("codes that are the labels themselves", "set n_label_components")
+
+    def cross_range(self, size: int) -> tuple[Array, Array]:
+        _refuse("codes that are the labels themselves", "set n_label_components")
+
+    def cross_gram(self) -> NoReturn:
+        _refuse("cross products of features and labels", "use CMLL")
+
+    def right_gram(self, *, centre: bool) -> NoReturn:
+        _refuse("products of labels with labels", "use CMLL")
+
+    def right_codes(self, *, dense: bool = True) -> Codes:
+        _refuse("codes that are the labels themselves", "set n_label_components")
+
+    def cross_times(self, weights: Array) -> Array:
+        _refuse("codes of labels alone", "use CMLL")
+
+
+@dataclass(frozen=True)
+class _LeftGram(Operator):
+    """``Xc'Xc``; each product is a pass."""
+
+    pair: PassesPair
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.pair.n_left, self.pair.n_left
+
+    def _multiply(self, block: Array) -> Array:
+        pair = self.pair
+        part = pair.scaled(LeftImagesOf(block, pair.mean_left, pair.skip))
+        return pair.source.total(part, np.add, what="more directions")
+
+    _multiply_transposed = _multiply
+
+
+def find_codes(asked: Sequence[tuple[PassesPair, AskedCodes]]) -> None:
+    """Leading codes of several pairs of one source in the same passes; the pairs remember them."""
+    searches = []
+    for pair, want in asked:
+        order = pair.n_left + pair.n_right
+        scale = offset_scale(want.balance * pair.taken, order)
+        searches.append(search(order, want.size, pair.enough, scale, want.seed))
+    roots = [float(np.sqrt(want.balance)) for _, want in asked]
+    source = asked[0][0].source
+    made = 0
+
+    def multiply(blocks: dict[int, Array]) -> dict[int, Array]:
+        nonlocal made
+        made += 1
+        parts = []
+        for place, Q in blocks.items():
+            pair, want = asked[place]
+            Q = _right_part(pair, want.smoothing, Q, transposed=False)
+            parts.append(pair.scaled(ImagesOf(Q, roots[place], pair.mean_left, pair.skip)))
+        images = source.total(Several(tuple(parts)), add_several, what=f"codes, product {made}")
+        return {
+            place: _right_part(asked[place][0], asked[place][1].smoothing, image, transposed=True)
+            for place, image in zip(blocks, images, strict=True)
+        }
+
+    for (pair, want), root, found in zip(asked, roots, together(searches, multiply), strict=True):
+        pair._codes = want, _codes_of(pair, root, found, want.smoothing)
+
+
+def _right_part(
+    pair: PassesPair, smoothing: Smoothing | None, block: Array, *, transposed: bool
+) -> Array:
+    """A block of both sides' columns, the right side's smoothed: by R, or by R'."""
+    if smoothing is None:
+        return block
+    R = smoothing.T if transposed else smoothing
+    return np.concatenate([block[: pair.n_left], R @ block[pair.n_left :]])
+
+
+def find_grams(asked: Sequence[tuple[PassesPair, Array]]) -> None:
+    """``P'Xc'XcP`` for several pairs of one source in one pass; the pairs remember them."""
+    parts = tuple(pair.scaled(GramOf(P, pair.mean_left, pair.skip)) for pair, P in asked)
+    grams = asked[0][0].source.total(Several(parts), add_several, what="the learner")
+    for (pair, P), gram in zip(asked, grams, strict=True):
+        pair._grams.append((P, gram))
+
+
+def _codes_of(
+    pair: PassesPair, root: float, found: EigenSolution, smoothing: Smoothing | None
+) -> Codes:
+    q, w = found.vectors, np.sqrt(found.values)
+    images = q * w if found.images is None else found.images / w
+    a, b = root * q[: pair.n_left] / w, q[pair.n_left :] / w
+    right = images[pair.n_left :]
+    if smoothing is not None:
+        b, right = smoothing @ b, smoothing.undo_transposed(right)
+    return Codes(
+        left=images[: pair.n_left] / root if root else np.zeros((pair.n_left, w.size)),
+        right=right,
+        total=pair.count * (pair.mean_right @ b),
+        status=found.status,
+        left_weights=a,
+        right_weights=b,
+        values=found.values,
+        share=found.share,
+    ).oriented()
+
+
+def _refuse(what: str, way: str) -> NoReturn:
+    raise ValueError(
+        f"Passes over blocks of rows do not give {what}: that would take hundreds of passes, or a "
+        f"matrix of all products of columns; {way}, or fit fewer columns, for which a matrix of "
+        "moments fits in the memory."
+    )

@@ -19,7 +19,7 @@ from compactlearn.linalg._arrays import zeros_beside
 from compactlearn.linalg._dense import add_to_diagonal, inverse_definite, solve_definite
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg._graded import badly_scaled, graded_system
-from compactlearn.linalg._moments import row_blocks
+from compactlearn.linalg._row_sums import row_blocks
 
 Array = NDArray[np.float64]
 

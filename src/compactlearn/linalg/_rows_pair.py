@@ -10,20 +10,12 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._device_array import DeviceArray
-from compactlearn.linalg import _row_codes as row_codes
 from compactlearn.linalg._arrays import right_beside, zeros_beside
 from compactlearn.linalg._codes import Codes
-from compactlearn.linalg._condensed import coordinates
 from compactlearn.linalg._dense import EIGEN_LIMIT, qr, self_product
 from compactlearn.linalg._eigen import EPS, krylov_pays, leading_eigenpairs, leading_range
 from compactlearn.linalg._graded import column_floor
-from compactlearn.linalg._moments import (
-    Moments,
-    row_blocks,
-    scale_rows,
-    sparse_squared_deviations,
-    weighted_sum,
-)
+from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._operators import Gram, Operator, Plain, Product, centred
 from compactlearn.linalg._ridge import SMALL_PENALTY, GramSystem
 from compactlearn.linalg._routes import (
@@ -34,14 +26,15 @@ from compactlearn.linalg._routes import (
     Shape,
     ridge_by_products,
 )
-from compactlearn.linalg._rows_ridge import RowsRidge
-from compactlearn.linalg._rowwise_pair import (
-    RowwisePair,
-    places_of,
-    row_weighted,
+from compactlearn.linalg._row_sums import (
+    row_blocks,
+    scale_rows,
+    sparse_squared_deviations,
     weighted_square_sum,
+    weighted_sum,
 )
-from compactlearn.linalg._smoothing import Smoothing
+from compactlearn.linalg._rows_ridge import RowsRidge, coordinates
+from compactlearn.linalg._rowwise_pair import RowwisePair, places_of, row_weighted
 
 Array = NDArray[np.float64]
 
@@ -83,16 +76,6 @@ class RowsPair(RowwisePair):
     @property
     def ridge(self) -> RowsRidge:
         return RowsRidge(self)
-
-    def leading_codes(
-        self,
-        size: int,
-        balance: float,
-        projection: Array | None = None,
-        seed: int = 0,
-        smoothing: Smoothing | None = None,
-    ) -> Codes:
-        return row_codes.leading_codes(self, size, balance, projection, seed, smoothing)
 
     # ---- the left block -----------------------------------------------------------------------
 

@@ -7,18 +7,21 @@ would have to be decomposed at an order at which that is refused, to conjugate g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core import _memory as memory
 from compactlearn.core._devices import is_array
 from compactlearn.linalg._codes import Codes
-from compactlearn.linalg._condensed import condensed
 from compactlearn.linalg._dense import self_product, symmetrise
+from compactlearn.linalg._eigen import krylov_pays
+from compactlearn.linalg._graded import direction_floor, graded_coordinates
 from compactlearn.linalg._gradients import iterative_rank, solve_ridge_iteratively
-from compactlearn.linalg._hats import HatMatrix
-from compactlearn.linalg._operators import Operator, Plain, Sandwich, Updated
-from compactlearn.linalg._pairs import KeptRidge
+from compactlearn.linalg._operators import Gram, Operator, Plain, Sandwich, Sum, Updated
+from compactlearn.linalg._pairs import Hat, KeptRidge
 from compactlearn.linalg._ridge import (
     SMALL_PENALTY,
     LearnedPath,
@@ -28,9 +31,13 @@ from compactlearn.linalg._ridge import (
     solve_ridge,
 )
 from compactlearn.linalg._routes import GRAM_LIMIT
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._rowwise_pair import RowwisePair, codes_of_eigenvectors, row_eigenpairs
 
 Array = NDArray[np.float64]
+
+# Sparse rows of up to so many cells (64 MB) may be made dense where their columns are in very
+# different units.
+DENSE_ROWS = 1 << 23
 
 
 # Up to this order leverages are taken from all eigenvalues of the smaller Gram matrix: some ten
@@ -44,6 +51,35 @@ PRODUCT_TOLERANCE = 1e-6
 # Up to this order a hat matrix comes from eigenvectors, which are exact to rounding; beyond, from
 # an inverse, four times faster, whose rounding grows with the condition.
 SPECTRAL_HAT = 1_000
+
+
+@dataclass(frozen=True)
+class HatMatrix(Hat):
+    """A hat matrix of order N: an array, or something that multiplies."""
+
+    pair: RowwisePair
+    matrix: Any
+    trace: float  # type: ignore[override]
+
+    @property
+    def operator(self) -> Operator:
+        return Plain(self.matrix) if is_array(self.matrix) else self.matrix
+
+    def codes(self, size: int, balance: float) -> Codes:
+        pair, matrix, Y = self.pair, self.matrix, self.pair.Y
+        if is_array(matrix) and not krylov_pays(len(matrix), size, is_array=True):
+            A = balance * matrix
+            A += Y @ (Y.T @ np.eye(A.shape[0]))
+            A = (A + A.T) / 2
+            solution = row_eigenpairs(pair, A, size, overwrite=True)
+        else:
+            both = Sum(((balance, self.operator), (1.0, Gram(Y.T))))
+            solution = row_eigenpairs(pair, both, size)
+        return codes_of_eigenvectors(pair, solution)
+
+    def energies(self, codes: Codes) -> Array:
+        V = self.pair.weighted(self.pair.code_rows(codes))
+        return np.sum(V * (self.matrix @ V), axis=0)
 
 
 @dataclass(frozen=True)
@@ -246,3 +282,36 @@ class RowsRidge(KeptRidge):
             kernel = kernel + np.outer(ones, ones) if penalised else kernel
             path = RidgePath.from_gram(kernel, pair.rounding_scale)
         return own + path.vectors**2 @ (path.inverse(alpha) * path.values)
+
+
+def condensed(
+    pair: RowwisePair, penalty: float = 0.0, *, centred: bool = True
+) -> tuple[Array, RowwisePair] | None:
+    """Orthonormal directions, and the pair of the rows' coordinates; None where not needed.
+
+    A penalty that is no small part of the rows' squares outweighs what the kernel has lost. The
+    mean of the rows has coordinates, too, unless they are ``centred``. Sparse rows are not made
+    dense, unless there are few of them.
+    """
+    if pair.narrow or penalty > SMALL_PENALTY * pair.left_energy or not pair.graded:
+        return None
+    n_rows, n_left = pair.shape
+    if scipy.sparse.issparse(pair.left) and n_rows * n_left > DENSE_ROWS:
+        return None
+    free = memory.available_bytes()
+    if n_rows > GRAM_LIMIT or (free is not None and 8 * 4 * n_rows * n_left > free):
+        return None
+    return pair.condensed(centred=centred)
+
+
+def coordinates(pair: RowwisePair, rows: Array, *, centred: bool) -> tuple[Array, Array, Array]:
+    """Q that spans Xc, given by its ``rows``, and unless ``centred`` the mean; the rows as they
+    came in these coordinates; and what rounding leaves of a coordinate that no row has."""
+    variances, mean = pair.variances, pair.mean_left
+    assert variances is not None
+    Q, found = graded_coordinates(rows if centred else np.vstack([rows, mean]))
+    own = pair.unweighted(found[: len(rows)])
+    if not centred:
+        own = own + found[-1]
+    squares = variances if centred else variances + pair.count * mean**2
+    return Q, own, direction_floor(Q, squares)

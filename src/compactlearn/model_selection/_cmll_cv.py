@@ -18,8 +18,8 @@ from compactlearn.crossfit._plan import planned_work
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import LARGEST_AUTO
 from compactlearn.linalg._arrays import working_form
-from compactlearn.linalg._moments import column_moments
 from compactlearn.linalg._routes import Demand, Shape, seconds, widening_seconds
+from compactlearn.linalg._row_sums import column_moments
 from compactlearn.model_selection._crossval import Outcome, SearchData
 from compactlearn.model_selection._folds import Data, SummedData
 from compactlearn.model_selection._search import Search

@@ -43,7 +43,7 @@ from compactlearn.core._validation import (
 from compactlearn.core._warn import warn_user
 from compactlearn.crossfit._folds import validation_rows
 from compactlearn.linalg._arrays import scale_columns
-from compactlearn.linalg._moments import column_moments
+from compactlearn.linalg._row_sums import column_moments
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics._table import get_metric_of_scores
 from compactlearn.related._c2ae_reasons import NetworksInside

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import symmetric_roots
-from compactlearn.linalg._moments import column_moments, weighted_sum
+from compactlearn.linalg._row_sums import column_moments, weighted_sum
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.related._networks._layers import SLOPE, Layers, Layout
 from compactlearn.related._networks._training import torch_module

@@ -24,8 +24,9 @@ from scipy.special import expit
 
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import all_eigenpairs
-from compactlearn.linalg._moments import Moments, weighted_sum
+from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._operators import Operator, centred
+from compactlearn.linalg._row_sums import weighted_sum
 from compactlearn.related._factored import Rows
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg._moments import row_blocks
+from compactlearn.linalg._row_sums import row_blocks
 from compactlearn.linalg._rowwise_pair import RowwisePair, row_weighted
 
 Array = NDArray[np.float64]

@@ -24,7 +24,7 @@ from compactlearn.embeddings._base import Plan
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.linalg._arrays import working_form
 from compactlearn.linalg._build import build_pair
-from compactlearn.linalg._moments import weighted_sum
+from compactlearn.linalg._row_sums import weighted_sum
 from compactlearn.related._canonical import Variates, canonical_variates
 from compactlearn.related._from_codes import predicted_codes
 from compactlearn.related._mean_field import mean_field

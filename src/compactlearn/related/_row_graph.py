@@ -25,8 +25,12 @@ from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._eigen import krylov_pays, leading_eigenpairs, multiplied_out
 from compactlearn.linalg._operators import ColumnScaled, Gram, Plain, Stacked, Sum
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._row_codes import code_rounding, codes_of_eigenvectors, smoothed_right
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._rowwise_pair import (
+    RowwisePair,
+    code_rounding,
+    codes_of_eigenvectors,
+    smoothed_right,
+)
 from compactlearn.related._neighbours import Neighbours, RowProducts, affinities
 
 Array = NDArray[np.float64]

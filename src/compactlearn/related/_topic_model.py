@@ -29,7 +29,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
-from compactlearn.linalg._moments import weighted_sum
+from compactlearn.linalg._row_sums import weighted_sum
 
 Array = NDArray[np.float64]
 

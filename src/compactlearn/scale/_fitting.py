@@ -35,8 +35,7 @@ from compactlearn.linalg._build import refuse_overflow
 from compactlearn.linalg._dense import EIGEN_LIMIT
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
-from compactlearn.linalg._passes import column_sums
-from compactlearn.linalg._passes_pair import AskedCodes, PassesPair, find_codes, find_grams
+from compactlearn.linalg._passes import AskedCodes, PassesPair, column_sums, find_codes, find_grams
 from compactlearn.linalg._routes import ENOUGH_OF_PARTS
 from compactlearn.linalg._row_source import Block, Rows, RowSource
 from compactlearn.linalg._unseen_features import keep_features
