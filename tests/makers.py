@@ -7,7 +7,8 @@ import scipy.sparse
 from hypothesis import HealthCheck, settings
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from compactlearn import CompactClassifier
+from compactlearn import CMLL, CompactClassifier
+from compactlearn.compact import PaperClassifier
 
 #: Few examples, the same ones on every machine: a theorem must not be flaky.
 modest = settings(
@@ -66,6 +67,13 @@ def labelled(
     return X, (latent > levels).astype(dtype)
 
 
+def cmll(*sizes, **params):
+    """CMLL as a classifier, with the parameters of both by their plain names."""
+    inner = [name for name in params if name in CMLL().get_params() and name != "random_state"]
+    embedding = CMLL(*sizes, **{name: params.pop(name) for name in inner})
+    return CompactClassifier(embedding, **params)
+
+
 def literal_ridge(Z, T, alpha, weights=None, bias="free"):
     """Coefficients and intercept: least squares on [1 Z] with sqrt(alpha) I stacked below."""
     weights = np.ones(len(Z)) if weights is None else weights
@@ -119,7 +127,8 @@ def texts_of_topics(seed, n_train=400, n_test=600, n_labels=6, n_words=20_000, l
 
 def untuned(embedding, **options):
     """A classifier for those who read scores alone: tuning a threshold is most of a small fit."""
-    return CompactClassifier(embedding, threshold=0.5, **options)
+    made_by = PaperClassifier if "bias" in options else CompactClassifier
+    return made_by(embedding, threshold=0.5, **options)
 
 
 def as_dense(scores):

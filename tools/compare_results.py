@@ -42,6 +42,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import compactlearn as cl
 from compactlearn import datasets, inspection, metrics, model_selection, related
+from compactlearn.compact import PaperClassifier
 from compactlearn_bench import as_printed
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -206,7 +207,8 @@ def searched(search: Any, data: Split, **options: Any) -> Outputs:
 
 def compact(embedding: Any = None, **options: Any) -> Any:
     """Return a classifier with a fixed threshold, unless one is given."""
-    return cl.CompactClassifier(embedding, **{"threshold": 0.5, "random_state": 0, **options})
+    made_by = PaperClassifier if "bias" in options else cl.CompactClassifier
+    return made_by(embedding, **{"threshold": 0.5, "random_state": 0, **options})
 
 
 # ---- methods by name ----------------------------------------------------------------------------
@@ -822,8 +824,8 @@ KERNELS: dict[str, Callable[[], Any]] = {
     "poly": lambda: cl.KernelMap("poly", degree=2),
     "cosine": lambda: cl.KernelMap("cosine"),
     "function": lambda: cl.KernelMap(_own_kernel),
-    "nystroem": lambda: cl.KernelMap(method="nystroem", n_components=30, random_state=0),
-    "fourier": lambda: cl.KernelMap(method="fourier", n_components=30, random_state=0),
+    "nystroem": lambda: cl.KernelMap(algorithm="nystroem", n_components=30, random_state=0),
+    "fourier": lambda: cl.KernelMap(algorithm="fourier", n_components=30, random_state=0),
 }
 
 
@@ -843,7 +845,7 @@ def kernel_map(make: Callable[[], Any]) -> Outputs:
 
 @each({"CPLST": "CPLST", "DMLR": "DMLR", "FaIE": "FaIE", "MDDM": "MDDM", "Original": "Original"})
 def kernel_of_others(name: str) -> Outputs:
-    landmarks = cl.KernelMap(method="nystroem", n_components=40, random_state=0)
+    landmarks = cl.KernelMap(algorithm="nystroem", n_components=40, random_state=0)
     embedding = getattr(cl, name)
     return {
         "exact": fitted(compact(embedding(), feature_map=cl.KernelMap(), threshold="f1"), dense()),
@@ -1134,7 +1136,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "kernel": lambda: compact(cl.CMLL(10, 8), feature_map=cl.KernelMap()),
     "landmarks": lambda: compact(
         cl.CMLL(10, 8),
-        feature_map=cl.KernelMap(method="nystroem", n_components=30, random_state=0),
+        feature_map=cl.KernelMap(algorithm="nystroem", n_components=30, random_state=0),
     ),
     "kernel regressor": lambda: compact(cl.MDDM(8), regressor=cl.KernelRegressor()),
     "tuner": lambda: cl.ThresholdTuner(compact(cl.CPLST(8)), cv=3, random_state=0),

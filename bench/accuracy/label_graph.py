@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
-from compactlearn import CMLLClassifier
+from compactlearn import CMLL, CompactClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision
 
@@ -95,7 +95,9 @@ def fitted(X: Any, Y: Any, setting: dict[str, Any] | None) -> tuple[Any, float]:
         graph = {"hierarchy": hierarchy, "cooccurrence": cooccurrence}[setting["graph"]](Y)
         own["label_graph"] = normalised(graph) if setting["normalised"] else graph
         own["graph_weight"] = setting["weight"]
-    model = CMLLClassifier(threshold=0.5, **own)  # the threshold has no part in these metrics
+    model = CompactClassifier(
+        CMLL(**own), threshold=0.5
+    )  # the threshold has no part in these metrics
     start = time.perf_counter()
     model.fit(X, Y)
     return model, time.perf_counter() - start
@@ -140,7 +142,7 @@ def measure(name: str, data_home: Path | None, known: dict[str, Any]) -> dict[st
             continue
         model, seconds = fitted(X, Y, setting)
         row[key] = judged(model, X_test, Y_test)
-        row[f"{key}_edges"] = 0 if setting is None else model.label_graph.nnz // 2
+        row[f"{key}_edges"] = 0 if setting is None else model.embedding.label_graph.nnz // 2
         row[f"{key}_seconds"] = round(seconds, 1)
         print(name, key, row[key], round(seconds, 1), flush=True)
     return row

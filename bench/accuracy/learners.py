@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
-from compactlearn import CMLL, CMLLClassifier
+from compactlearn import CMLL, CompactClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision
 
@@ -53,7 +53,7 @@ def measure(name: str, data_home: Path | None) -> dict[str, Any]:
         codes = trees.predict(embedding.transform(X[test])) / np.sqrt(len(train))
         judged(f"{kind}_alike", start, embedding.decode(codes))
         start = time.perf_counter()
-        model = CMLLClassifier(d, regressor=trees).fit(X[train], Y[train])
+        model = CompactClassifier(CMLL(d), regressor=trees).fit(X[train], Y[train])
         judged(f"{kind}_weighted", start, model.decision_function(X[test]))
     row["codes"] = int(embedding.n_label_components_)
     row["labels_there"] = Y.shape[1]

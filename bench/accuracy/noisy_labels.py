@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
-from compactlearn import CMLLClassifier
+from compactlearn import CompactClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, micro_f1, propensities, psp_at_k
 
@@ -60,7 +60,7 @@ def missing(options: Any) -> list[dict[str, Any]]:
             "estimated": (seen, {"positive_unlabelled": True}),
         }
         for way, (labels, asked) in fits.items():
-            model = CMLLClassifier(alpha="auto", **asked).fit(X, labels)
+            model = CompactClassifier(alpha="auto", **asked).fit(X, labels)
             scores = model.decision_function(X_new)
             figures = {f"psp_at_{k}": psp_at_k(Y_new, scores, k, weights=1 / p) for k in (1, 3, 5)}
             figures["average_precision"] = average_precision(Y_new, scores)
@@ -86,7 +86,7 @@ def flipped(options: Any) -> list[dict[str, Any]]:
             }
             for decoder in DECODERS:
                 for way, (labels, asked) in fits.items():
-                    model = CMLLClassifier(decoder=decoder, **asked).fit(X, labels)
+                    model = CompactClassifier(decoder=decoder, **asked).fit(X, labels)
                     figures = {
                         "average_precision": average_precision(
                             Y_new, model.decision_function(X_new)

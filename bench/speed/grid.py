@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import common
 
-from compactlearn import CMLLClassifier
+from compactlearn import CMLL, CompactClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import PAPER_GRID, GridSearchMoments
@@ -35,7 +35,7 @@ LEAST_RATIO = 50.0
 def measure(name: str, data_home: Path | None, jobs: int, sample: int) -> dict[str, Any]:
     """One data set."""
     data = load(name, data_home=data_home)
-    model = CMLLClassifier(completion="variance", offset="none", threshold=0.5)
+    model = CompactClassifier(CMLL(completion="variance", offset="none"), threshold=0.5)
     cv = KFold(5, shuffle=True, random_state=0)
     search = GridSearchMoments(model, PAPER_GRID, cv=cv, n_jobs=jobs, refit=False, verbose=1)
     start = time.perf_counter()

@@ -101,7 +101,7 @@ def _child(data_home: Path | None) -> None:
     model = method(
         "k-CMLL",
         protocol="recommended",
-        method="nystroem",
+        algorithm="nystroem",
         n_components=LANDMARKS,
         random_state=0,
     )

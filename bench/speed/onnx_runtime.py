@@ -34,7 +34,7 @@ def models_for(name):
     """Kinds of model by what they are called in the record."""
     if name == "wordnet":
         return {"compact model": CMLLClassifier("auto", 300, alpha="auto", threshold=0.5)}
-    landmarks = KernelMap(method="nystroem", n_components=500, random_state=0)
+    landmarks = KernelMap(algorithm="nystroem", n_components=500, random_state=0)
     return {
         "compact model": CMLLClassifier(decoder="logistic"),
         "compact model, float16": CMLLClassifier(decoder="logistic"),

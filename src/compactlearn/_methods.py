@@ -6,10 +6,8 @@ from typing import Any
 
 from compactlearn._method_table import NOT_HERE, ROWS, MethodRow
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.core._params import nearest
-from compactlearn.embeddings import CMLL
 from compactlearn.embeddings._base import Embedding
 
 #: The names of the methods in the paper's tables, in their order: linear, then kernel; after them
@@ -73,10 +71,7 @@ def _assemble(
     row: MethodRow, embedding: type[Embedding], protocol: str, params: dict[str, Any]
 ) -> Any:
     name = row.name
-    together = embedding is CMLL  # CMLLClassifier has both sets of parameters
-    outer = set((CMLLClassifier if together else CompactClassifier)().get_params(deep=False)) - {
-        "embedding"
-    }
+    outer = set(CompactClassifier().get_params(deep=False)) - {"embedding"}
     inner = set(embedding().get_params())
     mapping = set(KernelMap().get_params()) if row.kernel else set()
     _refuse_strangers(name, params, outer | inner | mapping)
@@ -98,8 +93,6 @@ def _assemble(
         ours = {key: value for key, value in chosen.items() if key in mapping}
         chosen = {k: v for k, v in chosen.items() if k not in mapping or k in outer | inner}
         chosen["feature_map"] = KernelMap(**ours)
-    if together:
-        return CMLLClassifier(**chosen)
     embedded = {key: value for key, value in chosen.items() if key in inner}
     others = {key: value for key, value in chosen.items() if key not in inner or key in outer}
     return CompactClassifier(embedding(**embedded), **others)

@@ -34,8 +34,8 @@ from tests.sklearn_checks import checks_that_run, name_of, run_check
 NAMED = ["rbf", "linear", "poly", "cosine"]
 LANDMARK_METHODS = ["exact", "nystroem"]
 EVERY_MAP = [
-    *(KernelMap(kernel, method=method) for kernel in NAMED for method in LANDMARK_METHODS),
-    KernelMap(method="fourier", n_components=50),
+    *(KernelMap(kernel, algorithm=method) for kernel in NAMED for method in LANDMARK_METHODS),
+    KernelMap(algorithm="fourier", n_components=50),
 ]
 named_kernels = pytest.mark.parametrize("kernel", NAMED)
 landmark_methods = pytest.mark.parametrize("method", LANDMARK_METHODS)
@@ -76,7 +76,7 @@ def state(estimator):
 CHECKED = [
     *EVERY_MAP,
     KernelMap(n_components=2),
-    KernelMap(method="fourier"),
+    KernelMap(algorithm="fourier"),
 ]
 #: By itself: its text has an address, which would be another in each process of a parallel run.
 OF_A_FUNCTION = KernelMap(product)
@@ -121,7 +121,7 @@ def test_public_name_and_defaults():
         "kernel": "rbf",
         "gamma": "distance",
         "n_components": None,
-        "method": "exact",
+        "algorithm": "exact",
         "degree": 3,
         "coef0": 1.0,
         "random_state": None,
@@ -203,7 +203,7 @@ def test_large_offsets_cost_no_digits():
 @landmark_methods
 def test_duplicates_do_not_raise_the_rank(kernel, method):
     X = make_rows(8, 5)
-    once, twice = (KernelMap(kernel, 0.3, method=method).fit(Z) for Z in (X, np.tile(X, (4, 1))))
+    once, twice = (KernelMap(kernel, 0.3, algorithm=method).fit(Z) for Z in (X, np.tile(X, (4, 1))))
     F = twice.transform(X)
     assert F.shape == once.transform(X).shape
     assert F.shape[1] == np.linalg.matrix_rank(literal_kernel(once, X, X))
@@ -220,7 +220,7 @@ def test_rank_of_a_linear_kernel_is_that_of_the_rows():
     X = make_rows(40, 3, seed=2) @ basis
     for scale in (1e-12, 1.0, 1e8):
         for method in LANDMARK_METHODS:
-            F = KernelMap("linear", method=method).fit_transform(scale * X)
+            F = KernelMap("linear", algorithm=method).fit_transform(scale * X)
             assert F.shape == (40, 3)
             np.testing.assert_allclose(F @ F.T / scale**2, X @ X.T, atol=1e-8)
 
@@ -254,7 +254,7 @@ def test_truncation_is_kernel_pca_where_the_kernel_is_centred():
 @named_kernels
 @landmark_methods
 def test_rows_of_zeros_give_a_finite_map(kernel, method):
-    fitted = KernelMap(kernel, method=method).fit(np.zeros((6, 3)))
+    fitted = KernelMap(kernel, algorithm=method).fit(np.zeros((6, 3)))
     F = fitted.transform(np.zeros((6, 3)))
     assert F.shape == (6, 1)
     np.testing.assert_allclose(F @ F.T, literal_kernel(fitted, np.zeros((6, 3)), np.zeros((6, 3))))
@@ -275,7 +275,7 @@ NUMBERS = st.floats(-4, 4, width=16).map(lambda v: round(v, 2))
 )
 def test_any_shape(X, kernel, method, gamma):
     """One row, one feature, constant rows, rows of zeros: Q is always recovered."""
-    fitted = KernelMap(kernel, gamma, method=method, random_state=0).fit(X)
+    fitted = KernelMap(kernel, gamma, algorithm=method, random_state=0).fit(X)
     Q = literal_kernel(fitted, X, X)
     scale = max(np.abs(Q).max(), 1e-300)
     np.testing.assert_allclose(fitted.rows(fitted.landmarks_), fitted.gram(), atol=1e-9 * scale)
@@ -346,7 +346,7 @@ def test_all_landmarks_are_exact(kernel):
     for count in (None, 30, 500):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            near = KernelMap(kernel, n_components=count, method="nystroem").fit(X)
+            near = KernelMap(kernel, n_components=count, algorithm="nystroem").fit(X)
         for Z in (X, X_new):
             expected = exact.transform(Z) @ exact.transform(Z).T
             F = near.transform(Z)
@@ -365,7 +365,7 @@ def test_nystroem_is_scikit_learns(kernel):
 
 
 def test_nystroem_takes_at_most_a_thousand_landmarks_by_itself():
-    fitted = KernelMap(method="nystroem").fit_rows(make_rows(1200, 2))
+    fitted = KernelMap(algorithm="nystroem").fit_rows(make_rows(1200, 2))
     assert fitted.landmarks_.shape == (1000, 2)
 
 
@@ -378,13 +378,13 @@ def test_fourier_features_approach_the_kernel():
     X = make_rows(30, 5)
     errors = []
     for count in (100, 10_000):
-        fitted = KernelMap(n_components=count, method="fourier", random_state=0).fit(X)
+        fitted = KernelMap(n_components=count, algorithm="fourier", random_state=0).fit(X)
         F = fitted.transform(X)
         assert F.shape == (30, count)
         errors.append(np.abs(F @ F.T - rbf_kernel(X, gamma=fitted.gamma_)).max())
         assert errors[-1] < np.sqrt(8 * np.log(2e6 * 900) / count)
     assert errors[1] < errors[0] / 3  # a tenth is expected
-    assert KernelMap(method="fourier").fit_transform(X).shape == (30, 1000)
+    assert KernelMap(algorithm="fourier").fit_transform(X).shape == (30, 1000)
 
 
 # --- containers ----------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ def test_sparse_equals_dense(estimator, container):
             F = fitted.transform(Z)
             assert isinstance(F, np.ndarray)
             np.testing.assert_allclose(F @ F.T, expected, atol=1e-8)
-    if estimator.method != "fourier":
+    if estimator.algorithm != "fourier":
         assert sp.issparse(sparse.landmarks_)
         np.testing.assert_allclose(sparse.gram(), dense.gram(), atol=1e-10)
         np.testing.assert_allclose(sparse.rows(X), dense.rows(container(X)), atol=1e-10)
@@ -436,7 +436,7 @@ def test_single_precision_rows_are_computed_in_double(estimator, container):
 @pytest.mark.parametrize("container", [np.array, sp.csr_array])
 def test_the_map_does_not_hold_the_callers_rows(method, container):
     X = container(make_rows())
-    fitted = KernelMap(method=method, random_state=0).fit_rows(X)
+    fitted = KernelMap(algorithm=method, random_state=0).fit_rows(X)
     kept = fitted.gram()
     (X if isinstance(X, np.ndarray) else X.data)[:] = 9.0
     np.testing.assert_array_equal(fitted.gram(), kept)
@@ -494,7 +494,7 @@ def test_gram_by_tiles(kernel, container, monkeypatch):
 def test_transform_by_blocks(monkeypatch):
     X = make_rows(31, 5)
     for method in ("exact", "fourier"):
-        fitted = KernelMap(method=method, n_components=20, random_state=0).fit(X)
+        fitted = KernelMap(algorithm=method, n_components=20, random_state=0).fit(X)
         F = fitted.transform(X)
         with monkeypatch.context() as patch:
             patch.setattr("compactlearn.compact._kernel_map.BLOCK_BYTES", 8 * 31 * 4)
@@ -531,8 +531,8 @@ def test_gram_needs_little_more_than_itself():
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 def test_a_function_gives_the_named_kernel(method, container):
     X, X_new = make_rows(30, 5), make_rows(9, 5, seed=1)
-    named = KernelMap("linear", method=method, n_components=12, random_state=0).fit(container(X))
-    ours = KernelMap(product, method=method, n_components=12, random_state=0).fit(container(X))
+    named = KernelMap("linear", algorithm=method, n_components=12, random_state=0).fit(container(X))
+    ours = KernelMap(product, algorithm=method, n_components=12, random_state=0).fit(container(X))
     for Z in (X_new, container(X_new)):
         np.testing.assert_allclose(ours.rows(Z), named.rows(Z), atol=1e-12)
         F, G = ours.transform(Z), named.transform(Z)
@@ -582,9 +582,9 @@ BAD_FUNCTIONS = {
 @pytest.mark.filterwarnings("ignore:divide by zero")
 def test_functions_that_are_no_kernels(function, match, method):
     with pytest.raises(ValueError, match=rf"kernel function <lambda> must \b.*{match}") as caught:
-        KernelMap(function, method=method).fit(make_rows())
+        KernelMap(function, algorithm=method).fit(make_rows())
     assert ";" in str(caught.value), "no remedy"
-    fitted = KernelMap(function, method=method).fit_rows(make_rows())
+    fitted = KernelMap(function, algorithm=method).fit_rows(make_rows())
     with pytest.raises(ValueError, match=match):
         fitted.gram()
 
@@ -666,14 +666,14 @@ BAD_PARAMETERS = [
     ({"gamma": True}, "'gamma' .* > 0"),
     ({"n_components": 0}, "'n_components' .* an integer >= 1 or None; got 0"),
     ({"n_components": 2.0}, "'n_components' .* an integer >= 1"),
-    ({"method": "nystrom"}, "'method' .*Did you mean 'nystroem'"),
+    ({"algorithm": "nystrom"}, "'algorithm' .*Did you mean 'nystroem'"),
     ({"degree": 0}, "'degree' .* an integer >= 1; got 0"),
     ({"degree": 2.5}, "'degree' .* an integer >= 1"),
     ({"coef0": -0.5}, "'coef0' .* a finite number >= 0; got -0.5"),
     ({"coef0": np.nan}, "'coef0' .* a finite number >= 0"),
     ({"random_state": -1}, "'random_state' .* an integer >= 0"),
-    ({"method": "fourier", "kernel": "poly"}, "'fourier' .* 'rbf' only, and kernel='poly' was"),
-    ({"method": "fourier", "kernel": product}, "'fourier' .* method='nystroem'"),
+    ({"algorithm": "fourier", "kernel": "poly"}, "'fourier' .* 'rbf' only, and kernel='poly' was"),
+    ({"algorithm": "fourier", "kernel": product}, "'fourier' .* algorithm='nystroem'"),
 ]
 
 
@@ -705,7 +705,7 @@ def test_bad_rows_change_nothing(estimator, bad, match):
     fitted = clone(estimator).set_params(random_state=0).fit(X)
     kept = state(fitted)
     methods = ["fit", "transform"]
-    methods += [] if estimator.method == "fourier" else ["fit_rows", "rows"]
+    methods += [] if estimator.algorithm == "fourier" else ["fit_rows", "rows"]
     for method in methods:
         with pytest.raises(ValueError, match=match):
             getattr(fitted, method)(bad)
@@ -753,13 +753,13 @@ def test_overflow_is_refused_in_words(estimator, scale, match):
 
 def test_random_features_have_no_landmarks():
     X = make_rows()
-    fitted = KernelMap(method="fourier").fit(X)
-    with pytest.raises(ValueError, match=r"gram needs landmarks, .* fit with another method"):
+    fitted = KernelMap(algorithm="fourier").fit(X)
+    with pytest.raises(ValueError, match=r"gram needs landmarks, .* fit with another algorithm"):
         fitted.gram()
     with pytest.raises(ValueError, match="rows needs landmarks"):
         fitted.rows(X)
     with pytest.raises(ValueError, match=r"fit_rows needs landmarks, .* call fit"):
-        KernelMap(method="fourier").fit_rows(X)
+        KernelMap(algorithm="fourier").fit_rows(X)
 
 
 @pytest.mark.parametrize("call", ["transform", "rows", "gram", "get_feature_names_out"])
@@ -776,15 +776,17 @@ def test_too_large_a_matrix_is_refused_beforehand(monkeypatch):
     lazy = KernelMap().fit_rows(X)
     monkeypatch.setattr(memory, "available_bytes", lambda: 8 * 60 * 60 - 1)
     size = r"needs about [\d.]+ KiB of memory, but only [\d.]+ KiB are available"
-    with pytest.raises(MemoryError, match=rf"{size}.*method='nystroem'"):
+    with pytest.raises(MemoryError, match=rf"{size}.*algorithm='nystroem'"):
         fitted.fit(X)
     assert state(fitted) == kept
     KernelMap().fit_rows(X)
-    with pytest.raises(MemoryError, match=rf"kernel matrix of 60 rows {size}.*method='nystroem'"):
+    with pytest.raises(
+        MemoryError, match=rf"kernel matrix of 60 rows {size}.*algorithm='nystroem'"
+    ):
         lazy.gram()
     with pytest.raises(MemoryError, match=rf"60 rows against 60 landmarks {size}.*fewer rows"):
         lazy.rows(X)
-    assert KernelMap(method="nystroem", n_components=20).fit(X).transform(X).shape == (60, 20)
+    assert KernelMap(algorithm="nystroem", n_components=20).fit(X).transform(X).shape == (60, 20)
 
 
 @pytest.mark.parametrize("n", [600, 1300])  # two ways to decompose, one of them in place
@@ -851,10 +853,10 @@ def test_clone_pickle_and_refit(estimator):
 
 def test_refitting_with_another_method_forgets_the_first():
     X = make_rows()
-    model = KernelMap(method="fourier", random_state=0).fit(X)
-    model.set_params(method="exact").fit(X)
+    model = KernelMap(algorithm="fourier", random_state=0).fit(X)
+    model.set_params(algorithm="exact").fit(X)
     np.testing.assert_array_equal(model.transform(X), KernelMap().fit(X).transform(X))
-    model.set_params(method="fourier").fit(X)
+    model.set_params(algorithm="fourier").fit(X)
     assert not hasattr(model, "landmarks_")
     assert model.transform(X).shape == (30, 1000)
 
@@ -862,8 +864,8 @@ def test_refitting_with_another_method_forgets_the_first():
 @landmark_methods
 def test_fit_rows_forgets_the_factor_of_an_earlier_fit(method):
     X, other = make_rows(), make_rows(30, 5, seed=1)
-    model = KernelMap(method=method, random_state=0).fit(other).fit_rows(X)
-    expected = KernelMap(method=method, random_state=0).fit(X).transform(X)
+    model = KernelMap(algorithm=method, random_state=0).fit(other).fit_rows(X)
+    expected = KernelMap(algorithm=method, random_state=0).fit(X).transform(X)
     np.testing.assert_array_equal(model.transform(X), expected)
 
 
@@ -872,7 +874,7 @@ def test_parameters_set_afterwards_wait_for_the_next_fit(call):
     X = make_rows()
     model = getattr(KernelMap("poly", n_components=4), call)(X)
     expected = KernelMap("poly", n_components=4).fit(X).transform(X)
-    model.set_params(kernel="cosine", degree=5, coef0=0.0, n_components=2, method="fourier")
+    model.set_params(kernel="cosine", degree=5, coef0=0.0, n_components=2, algorithm="fourier")
     np.testing.assert_array_equal(model.transform(X), expected)
 
 

@@ -59,7 +59,7 @@ def test_weights_are_rows_repeated(gamma):
 def test_it_learns_from_projected_rows(name, tmp_path):
     """Scores are those of a kernel ridge from XP to the codes, by scikit-learn."""
     X, Y = make_data(40, 6, 5)
-    learner = {"regressor": KernelRegressor(0.1), "alpha": 0.1, "bias": "none"}
+    learner = {"regressor": KernelRegressor(0.1), "alpha": 0.1}
     model = method(name, n_feature_components=3, random_state=0, **learner).fit(X, Y)
     U = KernelMap().fit(X).rows(X) @ model.embedding_.projection_
     gamma = KernelMap().fit(U).gamma_

@@ -14,7 +14,6 @@ from compactlearn import (
     MDDM,
     METHODS,
     PLST,
-    CMLLClassifier,
     CompactClassifier,
     FaIE,
     KernelMap,
@@ -23,6 +22,7 @@ from compactlearn import (
     method,
 )
 from compactlearn._method_table import NOT_HERE
+from compactlearn.compact import PaperClassifier
 from tests.makers import maker
 
 EMBEDDINGS = {
@@ -70,14 +70,14 @@ def test_the_names_and_their_order():
 def test_each_name_is_its_embedding(name, protocol):
     model = method(name, protocol=protocol)
     assert type(embedding_of(model)) is EMBEDDINGS[base(name)]
-    assert type(model) is (CMLLClassifier if base(name).startswith("CMLL") else CompactClassifier)
+    assert type(model) is (PaperClassifier if protocol == "as printed" else CompactClassifier)
     assert not hasattr(model, "embedding_")
     if name in KERNEL:
         assert repr(model.feature_map) == "KernelMap()"
     else:
         assert model.feature_map is None
     if base(name) == "CMLL_y":
-        assert model.n_feature_components is None
+        assert model.embedding.n_feature_components is None
 
 
 def test_pop():
@@ -148,7 +148,7 @@ def test_the_recommended_protocol_is_the_defaults(name):
     given = embedding_of(model) if model.get_params().get("embedding") is None else model.embedding
     assert given.get_params() == expected
     defaults = CompactClassifier().get_params(deep=False)
-    for parameter in ("scale", "regressor", "alpha", "bias", "threshold", "random_state"):
+    for parameter in ("scale", "regressor", "alpha", "threshold", "random_state"):
         assert getattr(model, parameter) == defaults[parameter]
 
 
@@ -175,8 +175,8 @@ def test_methods_without_a_balance_take_none(name, parameter):
 
 @pytest.mark.parametrize("name", COMPACT)
 def test_parameters_of_the_classifier(name):
-    model = method(name, alpha=0.3, scale=True, bias="none", threshold=0.2, random_state=5)
-    assert (model.alpha, model.scale, model.bias) == (0.3, True, "none")
+    model = method(name, alpha=0.3, scale=True, threshold=0.2, random_state=5)
+    assert (model.alpha, model.scale) == (0.3, True)
     assert (model.threshold, model.random_state) == (0.2, 5)
 
 
@@ -191,8 +191,8 @@ def test_parameters_of_one_embedding():
     assert method("CPLST", ridge=0.2).embedding.ridge == 0.2
     assert method("k-FaIE", offset="none").embedding.offset == "none"
     assert method("MDDM", n_feature_components=4, variant="subspace", mixing=0.1).embedding.mixing
-    assert method("CMLL", n_feature_components=4, max_iter=7).max_iter == 7
-    assert method("CMLL_y", n_label_components=0.5).n_label_components == 0.5
+    assert method("CMLL", n_feature_components=4, max_iter=7).embedding.max_iter == 7
+    assert method("CMLL_y", n_label_components=0.5).embedding.n_label_components == 0.5
 
 
 @pytest.mark.parametrize("name", KERNEL)
@@ -201,7 +201,7 @@ def test_parameters_of_the_kernel(name):
     kernel = model.feature_map
     assert (kernel.kernel, kernel.gamma, kernel.degree, kernel.coef0) == ("poly", 0.2, 2, 0.5)
     assert model.alpha == 4.0
-    assert method(name, method="nystroem", n_components=9).feature_map.n_components == 9
+    assert method(name, algorithm="nystroem", n_components=9).feature_map.n_components == 9
 
 
 @pytest.mark.parametrize("name", KERNEL)
@@ -297,7 +297,7 @@ def test_cmll_y_keeps_the_features(name, size):
         method(name, n_feature_components=size)
     whole = name.removesuffix("_y")
     assert f"method({whole!r}, n_feature_components={size!r})" in str(caught.value)
-    assert method(name, n_feature_components=None).n_feature_components is None
+    assert method(name, n_feature_components=None).embedding.n_feature_components is None
 
 
 # --- as estimators -------------------------------------------------------------------------------

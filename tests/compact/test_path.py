@@ -30,6 +30,7 @@ from compactlearn import (
     Original,
     fit_path,
 )
+from compactlearn.compact import PaperClassifier
 from compactlearn.compact._preparation import Preparation
 from compactlearn.core import _memory as memory
 from compactlearn.linalg._learning import learn, learn_path
@@ -207,7 +208,7 @@ def test_exact_kernel_where_labels_are_kept(embedding):
 @pytest.mark.parametrize("scale", [False, True])
 def test_landmarks(name, scale):
     X, Y = make_data(30, 5, 6)
-    mapping = KernelMap(method="nystroem", n_components=9)
+    mapping = KernelMap(algorithm="nystroem", n_components=9)
     classifier = CompactClassifier(SIZED[name], feature_map=mapping, scale=scale, random_state=4)
     assert_path_is_separate_fits(classifier, X, Y, [4, 2])
 
@@ -524,16 +525,15 @@ def test_bad_penalties(alphas):
 
 
 @pytest.mark.parametrize(
-    ("params", "word"),
+    ("model", "word"),
     [
-        ({"regressor": Ridge()}, r"regressor=Ridge\(\)"),
-        ({"bias": "none"}, "bias='none'"),
-        ({"bias": "penalised"}, "bias='penalised'"),
+        (CompactClassifier(PLST(), regressor=Ridge()), r"regressor=Ridge\(\)"),
+        (PaperClassifier(PLST()), "bias='none'"),
     ],
-    ids=["regressor", "none", "penalised"],
+    ids=["regressor", "none"],
 )
-def test_only_the_built_in_ridge_with_a_free_intercept(params, word):
-    text = refusal(CompactClassifier(PLST(), **params), match=word)
+def test_only_the_built_in_ridge_with_a_free_intercept(model, word):
+    text = refusal(model, match=word)
     assert "regressor=None" in text
     assert "bias='free'" in text
 
@@ -587,7 +587,7 @@ def test_names_and_defaults_of_the_arguments():
     assert list(parameters) == [
         "classifier",
         "X",
-        "Y",
+        "y",
         "alphas",
         "n_label_components",
         "sample_weight",

@@ -36,7 +36,7 @@ MODELS = {
     "krylov": CMLLClassifier(solver="krylov"),
     "ORI": CompactClassifier(Original()),
     "scaled": CMLLClassifier(scale=True),
-    "neighbours": CMLLClassifier(regressor=KNeighborsRegressor(2)),
+    "neighbours": CompactClassifier(regressor=KNeighborsRegressor(2)),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 SOLVERS = ("auto", "moments", "dual", "krylov")

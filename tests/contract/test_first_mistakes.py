@@ -326,7 +326,7 @@ def test_a_classifier_is_no_regressor(cls, regressor):
 
 
 def test_neither_is_a_clustering():
-    refused(CMLLClassifier(regressor=KMeans()), X, (Y,), "'regressor'", "must be a regressor")
+    refused(CompactClassifier(regressor=KMeans()), X, (Y,), "'regressor'", "must be a regressor")
 
 
 class Plain:
@@ -344,7 +344,7 @@ class Plain:
     "regressor", [Ridge(), make_pipeline(StandardScaler(), Ridge()), GridSearchCV(Ridge(), {})]
 )
 def test_regressors_of_all_kinds_are(regressor):
-    CMLLClassifier(regressor=regressor).fit(X, Y)
+    CompactClassifier(regressor=regressor).fit(X, Y)
 
 
 def test_what_says_nothing_of_its_kind_may_be_one():

@@ -93,7 +93,7 @@ FITTED = {
     "Original": (Original(), Y),
     "KernelMap": (KernelMap(gamma=0.1), None),
     "KernelRegressor": (KernelRegressor(gamma=0.1), Y),
-    "Nystroem": (KernelMap(method="nystroem", n_components=5, random_state=0), None),
+    "Nystroem": (KernelMap(algorithm="nystroem", n_components=5, random_state=0), None),
     "SLEEC": (SLEECClassifier(n_similar=20, n_clusters=2, n_learners=2, random_state=0), Y),
     "MANIAC": (ManiacClassifier(n_levels=1, max_epochs=3, random_state=0), Y),
     "DeepCMLL": (DeepCMLLClassifier(**TINY), Y),

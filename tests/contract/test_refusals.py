@@ -25,6 +25,7 @@ from compactlearn import (
     Moments,
     Original,
 )
+from compactlearn.compact import PaperClassifier
 from tests.makers import make_data
 
 from .state import Unchanged
@@ -201,14 +202,14 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
     ((MDDM,), "n_feature_components", f"{SIZE} or 'auto'", [*NO_SIZES, None], {"auot": "auto"}),
     (LABEL_SIDE, "n_label_components", f"{SIZE} or 'auto'", [*NO_SIZES, None], {"atuo": "auto"}),
     ((*OURS, FaIE, DMLR), "beta", f"{NUMBER} or 'auto'", NO_NUMBERS, {"aut": "auto"}),
-    (OURS, "label_ridge", NUMBER, NO_NUMBERS, {}),
-    (OURS, "max_iter", "an integer >= 1", [0, -3], {}),
-    (OURS, "tol", NUMBER, [-1e-3], {}),
+    ((CMLL,), "label_ridge", NUMBER, NO_NUMBERS, {}),
+    ((CMLL,), "max_iter", "an integer >= 1", [0, -3], {}),
+    ((CMLL,), "tol", NUMBER, [-1e-3], {}),
     ((CPLST, FaIE), "ridge", f"{NUMBER} or 'shared'", NO_NUMBERS, {"shraed": "shared"}),
     ((MDDM,), "mixing", f"{NUMBER} and <= 1", [*NO_NUMBERS, 1.5, -1e-9], {}),
     (LEARNERS, "alpha", NUMBER + " or 'auto'", NO_NUMBERS, {}),
     (
-        (*OURS, *LABEL_SIDE),
+        (CMLL, *LABEL_SIDE),
         "offset",
         "'mean' or 'none'",
         [None, 1],
@@ -244,7 +245,7 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
     ),
     (LEARNERS, "decoder", "'linear', 'learned' or 'logistic'", [None], {"liner": "linear"}),
     (
-        (CompactClassifier,),
+        (PaperClassifier,),
         "bias",
         "'free', 'none', 'penalised' or 'target'",
         [None, 1, True],
@@ -258,7 +259,13 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
         [NAN, "half"],
         {},
     ),
-    (LEARNERS, "regressor", "a regressor with the methods fit and predict or None", ["ridge"], {}),
+    (
+        (CompactClassifier,),
+        "regressor",
+        "a regressor with the methods fit and predict or None",
+        ["ridge"],
+        {},
+    ),
 ]
 TOO_MANY = "{}={} asks for more components than there are {} ({}); lower it to at most"
 
@@ -400,7 +407,7 @@ def test_moments_cannot_become_negative():
 
 def test_foreign_learner_needs_rows_not_moments():
     moments = Moments.from_blocks([(X, Y)])
-    model = CMLLClassifier(regressor=Ridge())
+    model = CompactClassifier(regressor=Ridge())
     assert not hasattr(model, "fit_moments")
     with pytest.raises(AttributeError, match="has no attribute 'fit_moments'") as raised:
         model.fit_moments(moments)

@@ -22,6 +22,7 @@ from compactlearn import (
     KernelMap,
     Original,
 )
+from compactlearn.compact import PaperClassifier
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
 from tests.sklearn_checks import checks_that_run, run_check
 
@@ -43,8 +44,8 @@ SMALL_AUTO = AutoCompactClassifier(time_budget=0.01)  # its first model alone, w
 CLASSIFIERS = [
     CMLLClassifier(),
     CMLLClassifier(n_feature_components=None),
-    CMLLClassifier(regressor=Ridge(alpha=0.5)),
-    CMLLClassifier(regressor=KernelRidge(alpha=0.1, kernel="rbf")),
+    CompactClassifier(regressor=Ridge(alpha=0.5)),
+    CompactClassifier(regressor=KernelRidge(alpha=0.1, kernel="rbf")),
     CompactClassifier(),
     CompactClassifier(Original()),
     CompactClassifier(Original(), regressor=Ridge(alpha=0.5)),
@@ -54,7 +55,7 @@ CLASSIFIERS = [
     CompactClassifier(CPLST()),
     CompactClassifier(DMLR()),
     CompactClassifier(FaIE()),
-    CompactClassifier(FaIE(offset="none"), bias="penalised"),
+    PaperClassifier(FaIE(offset="none"), bias="penalised"),
     CompactClassifier(MDDM()),
     CompactClassifier(MDDM(variant="subspace")),
     CompactClassifier(MDDM(), regressor=Ridge(alpha=0.5)),
@@ -62,7 +63,7 @@ CLASSIFIERS = [
     CompactClassifier(Original(), feature_map=KernelMap(kernel="linear")),
     CompactClassifier(FaIE(), feature_map=KernelMap()),
     CompactClassifier(MDDM(), feature_map=KernelMap(), regressor=Ridge(alpha=0.5)),
-    CompactClassifier(MDDM(), feature_map=KernelMap(method="nystroem")),
+    CompactClassifier(MDDM(), feature_map=KernelMap(algorithm="nystroem")),
     CMLLClassifierCV(),
     GridSearchMoments(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3),
     RatioSearchCV(cv=3),

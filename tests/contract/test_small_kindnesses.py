@@ -27,7 +27,7 @@ def test_a_missing_label_of_pandas_is_a_missing_label():
 def test_a_class_where_an_instance_is_meant():
     X, Y = make_data(60)
     with pytest.raises(ValueError, match=r"Pass an instance: regressor=Ridge\(\)"):
-        CMLLClassifier(regressor=Ridge).fit(X, Y)
+        CompactClassifier(regressor=Ridge).fit(X, Y)
 
 
 def test_one_class_in_the_first_block():

@@ -18,6 +18,7 @@ from compactlearn import (
     KernelMap,
     Original,
 )
+from compactlearn.compact import PaperClassifier
 
 N, D, M = 1_500, 50_000, 24
 DENSE = 8 * N * D
@@ -53,7 +54,7 @@ def peak(work):
         Original(),
         CompactClassifier(PLST()),
         CompactClassifier(PLST(solver="dual"), scale=True),
-        CompactClassifier(CPLST(offset="none"), bias="penalised"),
+        PaperClassifier(CPLST(offset="none"), bias="penalised"),
         CompactClassifier(DMLR()),
         CompactClassifier(FaIE()),
         CompactClassifier(MDDM()),

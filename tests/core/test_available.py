@@ -9,7 +9,13 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC
 
 import compactlearn
-from compactlearn import CMLLClassifier, CMLLClassifierCV, POPClassifier, ThresholdTuner
+from compactlearn import (
+    CMLLClassifier,
+    CMLLClassifierCV,
+    CompactClassifier,
+    POPClassifier,
+    ThresholdTuner,
+)
 from compactlearn.core._available import _Method, available_if
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
 
@@ -20,7 +26,7 @@ Y = (X @ rng.normal(size=(5, 4)) > 0).astype(int)
 MISSING = {
     "linear": (CMLLClassifier(), "predict_proba", "decoder='logistic'"),
     "learned": (CMLLClassifier(decoder="learned"), "partial_fit", "fit_moments as a list"),
-    "foreign": (CMLLClassifier(regressor=Ridge()), "fit_moments", "set regressor=None"),
+    "foreign": (CompactClassifier(regressor=Ridge()), "fit_moments", "set regressor=None"),
     "tuned": (CMLLClassifier(threshold="f1"), "partial_fit", "use fit"),
     "margins": (POPClassifier(LinearSVC()), "predict_proba", "use decision_function"),
     "tuner": (ThresholdTuner(CMLLClassifier()), "predict_proba", "decoder='logistic'"),

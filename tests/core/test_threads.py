@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from compactlearn import CMLLClassifier
+from compactlearn import CompactClassifier
 from compactlearn.core import _threads as threads
 from compactlearn.core._threads import VARIABLES, blas_threads, free_cores
 from compactlearn.linalg._eigen import leading_eigenpairs
@@ -71,7 +71,7 @@ class Watching(RegressorMixin, BaseEstimator):
 
 def threads_of_a_fit():
     Watching.seen.clear()
-    CMLLClassifier(regressor=Watching()).fit(X, Y)
+    CompactClassifier(regressor=Watching()).fit(X, Y)
     (seen,) = Watching.seen
     return seen
 

@@ -23,6 +23,7 @@ from compactlearn import (
     KernelMap,
     Original,
 )
+from compactlearn.compact import PaperClassifier
 from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._folds import Folds
@@ -174,7 +175,7 @@ def test_leave_one_out_under_every_convention(embedding, bias, rows, kernel, sha
     if "weighted" in rows:
         w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(X))
     feature_map = KernelMap(gamma=GAMMA) if kernel else None
-    model = CompactClassifier(embedding, alpha=0.7, bias=bias, feature_map=feature_map)
+    model = PaperClassifier(embedding, alpha=0.7, bias=bias, feature_map=feature_map)
     found = honest_of(model, X, Y, **options)
     assert found.how() == "leave-one-out"
     features = kernel_features(X) if kernel else X
@@ -199,8 +200,8 @@ def test_weights_are_repetitions_of_kept_features(decoder, bias, kernel):
     X, Y = problem((30, 6, 5), 17)
     w = np.random.default_rng(17).integers(0, 4, size=30)
     feature_map = KernelMap(gamma=GAMMA) if kernel else None
-    model = CMLLClassifier(
-        None, 3, decoder=decoder, bias=bias, feature_map=feature_map, threshold="f1"
+    model = PaperClassifier(
+        CMLL(None, 3), decoder=decoder, bias=bias, feature_map=feature_map, threshold="f1"
     )
     once = clone(model).fit(X, Y, sample_weight=w)
     again = clone(model).fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
@@ -335,22 +336,22 @@ EVERY_METHOD = {
     "FaIE": CompactClassifier(FaIE(3), alpha=2.0),
     "CMLL_y": CMLLClassifier(None, 3, alpha=2.0),
     "CMLL": CMLLClassifier(4, 3, alpha=2.0),
-    "CMLL of the paper": CMLLClassifier(4, 3, beta=1.0, offset="none", alpha=2.0),
+    "CMLL of the paper": CompactClassifier(CMLL(4, 3, beta=1.0, offset="none"), alpha=2.0),
     "narrow": CMLLClassifier(2, 4),
     "labels kept": CMLLClassifier(3, None),
     "MDDM": CompactClassifier(MDDM(3)),
     "subspace": CompactClassifier(MDDM(3, variant="subspace")),
-    "penalised": CMLLClassifier(4, 3, bias="penalised"),
+    "penalised": PaperClassifier(CMLL(4, 3), bias="penalised"),
     "scaled": CMLLClassifier(4, 3, scale=True),
     "nystroem": CMLLClassifier(
-        4, 3, feature_map=KernelMap(method="nystroem", n_components=9, random_state=0)
+        4, 3, feature_map=KernelMap(algorithm="nystroem", n_components=9, random_state=0)
     ),
     "k-CMLL": CMLLClassifier(4, 3, feature_map=KernelMap(gamma=GAMMA)),
     "k-CMLL, wide": CMLLClassifier(30, 3, completion="variance", feature_map=KernelMap()),
     "k-CPLST": CompactClassifier(CPLST(3), feature_map=KernelMap(gamma=GAMMA)),
     "k-ORI": CompactClassifier(Original(), feature_map=KernelMap(gamma=GAMMA)),
-    "foreign": CMLLClassifier(4, 3, regressor=Ridge()),
-    "neighbours": CMLLClassifier(None, 3, regressor=KNeighborsRegressor(2)),
+    "foreign": CompactClassifier(CMLL(4, 3), regressor=Ridge()),
+    "neighbours": CompactClassifier(CMLL(None, 3), regressor=KNeighborsRegressor(2)),
 }
 every_method = pytest.mark.parametrize("name", EVERY_METHOD)
 # These know something of all rows, if nothing of their labels: a map, a scale, a kernel's width.
@@ -469,10 +470,10 @@ def test_a_linear_kernel_tunes_as_the_features_do(embedding, bias, weighted):
     X, Y = problem((40, 6, 5), 34)
     w = np.random.default_rng(34).uniform(0.3, 2.0, 40) if weighted else None
     X += 1.5
-    model = CompactClassifier(embedding, bias=bias, threshold="f1")
+    model = PaperClassifier(embedding, bias=bias, threshold="f1")
     linear = tuned_on(model, X, Y, sample_weight=w)
     threshold = model.threshold_
-    model = CompactClassifier(embedding, bias=bias, threshold="f1", feature_map=KernelMap("linear"))
+    model = PaperClassifier(embedding, bias=bias, threshold="f1", feature_map=KernelMap("linear"))
     np.testing.assert_allclose(tuned_on(model, X, Y, sample_weight=w), linear, atol=1e-7)
     assert model.threshold_ == pytest.approx(threshold, abs=1e-7)
 
@@ -763,7 +764,7 @@ def test_leverages_of_rows_with_a_large_mean():
     X, Y = problem((40, 12, 5), 21)
     for offset in (0.0, 1e4):
         free, penalised = (
-            CMLLClassifier(None, 3, alpha=0.0, bias=bias, threshold="f1").fit(X + offset, Y)
+            PaperClassifier(CMLL(None, 3), alpha=0.0, bias=bias, threshold="f1").fit(X + offset, Y)
             for bias in ("free", "penalised")
         )
         assert penalised.threshold_ == pytest.approx(free.threshold_, abs=1e-6)
@@ -794,7 +795,7 @@ def test_leave_one_out_without_features_of_one_row(unit, bias, rows, shape, seed
         w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(Y))
     if not unit:
         X = 2.0 * X
-    found = honest_of(CompactClassifier(Original(), alpha=0.7, bias=bias), X, Y, **options)
+    found = honest_of(PaperClassifier(Original(), alpha=0.7, bias=bias), X, Y, **options)
     assert found.how() == "leave-one-out"
     expected = np.empty(Y.shape)
     for member in np.unique(members):

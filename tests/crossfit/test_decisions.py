@@ -22,6 +22,7 @@ from compactlearn import (
     Original,
     fit_path,
 )
+from compactlearn.compact import PaperClassifier
 from compactlearn.core._progress import Steps
 from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.crossfit import _plan as plan
@@ -70,12 +71,12 @@ MODELS = {
     "kernel": CompactClassifier(CMLL(4, 3), feature_map=KernelMap()),
     "kernel kept": CompactClassifier(Original(), feature_map=KernelMap()),
     "nystroem": CompactClassifier(
-        CMLL(4, 3), feature_map=KernelMap(method="nystroem", n_components=20, random_state=0)
+        CMLL(4, 3), feature_map=KernelMap(algorithm="nystroem", n_components=20, random_state=0)
     ),
-    "foreign": CMLLClassifier(4, 3, regressor=Ridge()),
+    "foreign": CompactClassifier(CMLL(4, 3), regressor=Ridge()),
     "neighbours": CompactClassifier(Original(), regressor=KNeighborsRegressor()),
     "scaled": CMLLClassifier(4, 3, scale=True),
-    "penalised": CompactClassifier(Original(), bias="penalised"),
+    "penalised": PaperClassifier(Original(), bias="penalised"),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 
@@ -512,7 +513,7 @@ def test_where_nothing_can_be_tuned_the_default_is_one_half():
     sums = Moments.from_arrays(X, sp.csr_array(Y))
     assert CMLLClassifier().fit_moments(sums).threshold_ == 0.5
     assert CMLLClassifier().partial_fit(X, Y).threshold_ == 0.5
-    assert CMLLClassifier(regressor=Ridge()).fit(X, Y).threshold_ == 0.5
+    assert CompactClassifier(regressor=Ridge()).fit(X, Y).threshold_ == 0.5
     assert next(iter(fit_path(CMLLClassifier(), X, Y, alphas=[1.0]))).threshold_ == 0.5
     y = Y[:, 0]
     half = CMLLClassifier(threshold=0.5).fit(X, y)

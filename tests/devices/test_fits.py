@@ -28,6 +28,7 @@ from compactlearn import (
     fit_path,
     predict_topk,
 )
+from compactlearn.compact import PaperClassifier
 from compactlearn.core._devices import host
 from tests.devices.places import PLACES, difference
 from tests.makers import make_data, modest
@@ -46,8 +47,8 @@ CLASSIFIERS = [
     CMLLClassifier(n_feature_components=2, n_label_components=3),
     CMLLClassifier(n_feature_components=2, n_label_components=4, completion="variance"),
     CMLLClassifier(scale=True, alpha=0.0),
-    CMLLClassifier(bias="penalised"),
-    CMLLClassifier(bias="target"),
+    PaperClassifier(bias="penalised"),
+    PaperClassifier(bias="target"),
     CMLLClassifier(decoder="learned"),
     CMLLClassifier(decoder="logistic", threshold="per-label"),
     CompactClassifier(Original(), decoder="learned", threshold="cardinality"),
@@ -55,8 +56,8 @@ CLASSIFIERS = [
         CompactClassifier(CMLL(), feature_map=KernelMap(kernel))
         for kernel in ("rbf", "linear", "poly", "cosine", lambda A, B: A @ B.T)
     ),
-    CompactClassifier(CMLL(), feature_map=KernelMap(method="nystroem", n_components=20)),
-    CompactClassifier(CMLL(), feature_map=KernelMap(method="fourier", n_components=20)),
+    CompactClassifier(CMLL(), feature_map=KernelMap(algorithm="nystroem", n_components=20)),
+    CompactClassifier(CMLL(), feature_map=KernelMap(algorithm="fourier", n_components=20)),
     CompactClassifier(CMLL(), feature_map=KernelMap(), scale=True),
 ]
 
@@ -105,7 +106,7 @@ def test_embeddings_agree_with_numpy(embedding, place):
 
 @pytest.mark.parametrize("method", ["exact", "nystroem", "fourier"])
 def test_kernel_maps_agree_with_numpy(method, place):
-    settings = {"method": method, "n_components": 10, "random_state": 0}
+    settings = {"algorithm": method, "n_components": 10, "random_state": 0}
     here, there = KernelMap(**settings).fit(X), KernelMap(**settings).fit(place.make(X))
     found = there.transform(place.make(X))
     assert place.has(found)

@@ -44,7 +44,7 @@ X, Y = make_data()
 MODELS = [
     CMLLClassifier(decoder="logistic", threshold="per-label"),
     CMLLClassifier(scale=True),
-    CompactClassifier(CMLL(), feature_map=KernelMap(method="nystroem", n_components=8)),
+    CompactClassifier(CMLL(), feature_map=KernelMap(algorithm="nystroem", n_components=8)),
     CompactClassifier(CMLL(), feature_map=KernelMap()),
 ]
 

@@ -93,7 +93,7 @@ def test_no_more_conditional_directions_than_features(solver):
 def test_a_ratio_means_the_users_features_behind_a_kernel(ratio, expected):
     """floor(ratio D + 1/2) of D = 8, although an exact kernel has one direction per row."""
     X, Y = make_data()
-    for kernel in (KernelMap(), KernelMap(n_components=20), KernelMap(method="nystroem")):
+    for kernel in (KernelMap(), KernelMap(n_components=20), KernelMap(algorithm="nystroem")):
         for embedding in (MDDM(ratio), CMLL(ratio, 6, beta=0.1)):
             model = CompactClassifier(embedding, feature_map=kernel, random_state=0).fit(X, Y)
             assert model.embedding_.n_feature_components_ == expected
@@ -154,7 +154,7 @@ def test_an_embeddings_own_seed_is_kept():
 
 def test_the_classifiers_seed_reaches_a_map_without_one():
     X, Y = make_data()
-    kernel = KernelMap(method="nystroem", n_components=5)
+    kernel = KernelMap(algorithm="nystroem", n_components=5)
     one, same, other = (
         CompactClassifier(PLST(3), feature_map=kernel, random_state=s).fit(X, Y).feature_map_
         for s in (1, 1, 2)
@@ -192,7 +192,7 @@ def test_a_kernel_map_is_its_features(embedding, route):
     elif route == "few components":
         kernel.set_params(n_components=9)
     elif route == "nystroem":
-        kernel.set_params(method="nystroem", n_components=12)
+        kernel.set_params(algorithm="nystroem", n_components=12)
     elif route == "regressor":
         options["regressor"] = Ridge(alpha=0.3, solver="svd")
     model = CompactClassifier(embedding, feature_map=kernel, alpha=0.3, **options).fit(X, Y)

@@ -18,9 +18,9 @@ MAPS = {
     "linear": KernelMap("linear"),
     "poly": KernelMap("poly", coef0=0.5),
     "cosine": KernelMap("cosine"),
-    "nystroem": KernelMap(method="nystroem", n_components=8, random_state=0),
+    "nystroem": KernelMap(algorithm="nystroem", n_components=8, random_state=0),
     "truncated": KernelMap(n_components=5),
-    "fourier": KernelMap(method="fourier", n_components=20, random_state=0),
+    "fourier": KernelMap(algorithm="fourier", n_components=20, random_state=0),
 }
 
 
@@ -100,7 +100,7 @@ def test_a_kernel_function_has_training_rows_as_terms():
     for term in why[0].terms:
         assert term.kind == "row"
         assert term.value == pytest.approx(product(X[:1], X)[0, int(term.name.split()[-1])])
-    few = KernelMap(product, method="nystroem", n_components=6, random_state=0)
+    few = KernelMap(product, algorithm="nystroem", n_components=6, random_state=0)
     model = CMLLClassifier(feature_map=few, scale=True).fit(X, Y)
     why = model.explain(X[:3], range(5), k=None)
     assert max(abs(one.rest) for one in why) < 1e-9
@@ -111,7 +111,7 @@ def test_parameters_that_change_after_the_fit_change_nothing():
     X, Y = make_data(40)
     model = CMLLClassifier(feature_map=KernelMap()).fit(X, Y)
     before = model.explain(X[:2])
-    model.feature_map_.set_params(kernel="poly", gamma=7.0, method="fourier")
+    model.feature_map_.set_params(kernel="poly", gamma=7.0, algorithm="fourier")
     assert model.explain(X[:2]) == before
 
 

@@ -83,14 +83,14 @@ MODELS = {
     ),
     "sparse kernel": (CMLLClassifier(feature_map=KernelMap()), SPARSE, Y),
     "nystroem": (
-        CMLLClassifier(feature_map=KernelMap(method="nystroem", n_components=9, random_state=0)),
+        CMLLClassifier(feature_map=KernelMap(algorithm="nystroem", n_components=9, random_state=0)),
     ),
     "fourier": (
-        CMLLClassifier(feature_map=KernelMap(method="fourier", n_components=9, random_state=0)),
+        CMLLClassifier(feature_map=KernelMap(algorithm="fourier", n_components=9, random_state=0)),
     ),
     "foreign map": (CMLLClassifier(feature_map=StandardScaler()),),
-    "foreign learner": (CMLLClassifier(None, 4, regressor=Ridge()),),
-    "forest as learner": (CMLLClassifier(regressor=RandomForestRegressor(3, random_state=0)),),
+    "foreign learner": (CompactClassifier(CMLL(None, 4), regressor=Ridge()),),
+    "forest as learner": (CompactClassifier(regressor=RandomForestRegressor(3, random_state=0)),),
     "two classes": (CMLLClassifier(), X, _classes(2)),
     "three classes": (CMLLClassifier(decoder="logistic"), X, _classes(3)),
     "classes of objects": (CMLLClassifier(), X, _classes(3).astype(object)),

@@ -23,6 +23,7 @@ from compactlearn import (
     C2AEClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
+    CompactClassifier,
     ModelFileError,
     ThresholdTuner,
     load_model,
@@ -106,8 +107,8 @@ PARTS = {
     "named outputs": make_pipeline(StandardScaler(), CMLLClassifier()).set_output(
         transform="default"
     ),
-    "several": CMLLClassifier(regressor=MultiOutputRegressor(Ridge(solver="svd"))),
-    "least squares": CMLLClassifier(regressor=LinearRegression(n_jobs=2)),
+    "several": CompactClassifier(regressor=MultiOutputRegressor(Ridge(solver="svd"))),
+    "least squares": CompactClassifier(regressor=LinearRegression(n_jobs=2)),
     "one versus rest": ThresholdTuner(OneVsRestClassifier(LinearSVC(C=0.5, random_state=0))),
     "folds": CMLLClassifierCV(alphas=[1.0], cv=ShuffleSplit(2, test_size=0.3, random_state=0)),
     "a generator": CMLLClassifierCV(

@@ -54,11 +54,11 @@ MODELS = {
     "exact kernel": CMLLClassifier(feature_map=KernelMap()),
     "exact kernel, features kept": CompactClassifier(Original(), feature_map=KernelMap()),
     "nystroem": CMLLClassifier(
-        feature_map=KernelMap(method="nystroem", n_components=20, random_state=0)
+        feature_map=KernelMap(algorithm="nystroem", n_components=20, random_state=0)
     ),
     "foreign map": CMLLClassifier(feature_map=StandardScaler()),
-    "foreign learner": CMLLClassifier(None, 4, regressor=Ridge()),
-    "forest": CMLLClassifier(regressor=RandomForestRegressor(3, random_state=0)),
+    "foreign learner": CompactClassifier(CMLL(None, 4), regressor=Ridge()),
+    "forest": CompactClassifier(regressor=RandomForestRegressor(3, random_state=0)),
     "POP": POPClassifier(random_state=0),
     "Shortlist": ShortlistClassifier(random_state=0),
     "C2AE": C2AEClassifier(

@@ -20,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from compactlearn import (
     CMLLClassifier,
     CMLLClassifierCV,
+    CompactClassifier,
     KernelMap,
     ModelFileError,
     load_model,
@@ -54,11 +55,11 @@ REFUSED = {
         r"CMLLClassifier\.feature_map\.kernel is a function or class \(products\)",
     ),
     "a foreign learner": (
-        lambda: CMLLClassifier(regressor=KNeighborsRegressor()).fit(X, Y),
+        lambda: CompactClassifier(regressor=KNeighborsRegressor()).fit(X, Y),
         r"CMLLClassifier\.regressor is of the type sklearn\.neighbors\.\S+KNeighborsRegressor",
     ),
     "a wrapped foreign learner": (
-        lambda: CMLLClassifier(regressor=GradientBoostingRegressor(n_estimators=1)).fit(X, Y),
+        lambda: CompactClassifier(regressor=GradientBoostingRegressor(n_estimators=1)).fit(X, Y),
         r"CMLLClassifier\.regressor is of the type sklearn\.ensemble\.\S+GradientBoostingRegressor",
     ),
     "a class of the user": (lambda: Own().fit(X, Y), r"Own is of the type tests\.\S+\.Own"),

@@ -9,6 +9,7 @@ from sklearn.model_selection import GroupKFold
 
 from compactlearn import AutoCompactClassifier, CMLLClassifier, CMLLClassifierCV
 from compactlearn.auto._trials import try_forest
+from compactlearn.compact import PaperClassifier
 from compactlearn.core._validation import check_targets
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
@@ -31,7 +32,7 @@ SEARCHES = {
     "CMLLClassifierCV": CMLLClassifierCV(random_state=0),
     "GridSearchMoments": GridSearchMoments(CMLLClassifier(threshold=0.5), GRID, random_state=0),
     "single fits": GridSearchMoments(
-        CMLLClassifier(bias="penalised", threshold=0.5), GRID, random_state=0
+        PaperClassifier(bias="penalised", threshold=0.5), GRID, random_state=0
     ),
 }
 

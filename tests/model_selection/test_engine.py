@@ -119,7 +119,7 @@ KERNELS = {
         {"feature_map__gamma": [0.01, 0.1], "n_label_components": [2, 4], "alpha": ALPHAS},
     ),
     "nystroem": (
-        CMLLClassifier(feature_map=KernelMap(n_components=9, method="nystroem"), random_state=5),
+        CMLLClassifier(feature_map=KernelMap(n_components=9, algorithm="nystroem"), random_state=5),
         {"n_label_components": [2, 4], "n_feature_components": [3, None], "alpha": ALPHAS},
     ),
     "scaled features of a kernel": (
@@ -281,12 +281,9 @@ def test_hard_data(problem, beta, m, completion, scale, offset):
     for train, _ in splits:
         if m is not None and Y[train].any():
             assume(code_gap(X[train], Y[train], beta, count) > 1e-6)
-    estimator = CMLLClassifier(
-        n_label_components=m,
-        beta=beta,
-        completion=completion,
+    estimator = CompactClassifier(
+        CMLL(n_label_components=m, beta=beta, completion=completion, offset=offset),
         scale=scale,
-        offset=offset,
         threshold=0.5,
     )
     sizes = ["auto", None] if completion == "none" else ["auto", 1.0, None]

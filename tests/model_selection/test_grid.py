@@ -133,12 +133,12 @@ def test_several_methods_on_few_rows():
 
 
 SINGLY = {
-    "foreign learner": (CMLLClassifier(regressor=Ridge()), {"regressor__alpha": [0.1, 10.0]}),
+    "foreign learner": (CompactClassifier(regressor=Ridge()), {"regressor__alpha": [0.1, 10.0]}),
     "both kinds": (CMLLClassifier(), {"regressor": [None, Ridge(2.0)], "alpha": [1.0, 3.0]}),
     "learnt decoder": (CMLLClassifier(), {"decoder": ["linear", "learned"], "alpha": [1.0]}),
     "other intercepts": (CMLLClassifier(), {"bias": ["free", "none", "target"], "alpha": [1.0]}),
     "as printed": (
-        CMLLClassifier(3, 3, solver="alternating", max_iter=5, random_state=0),
+        CompactClassifier(CMLL(3, 3, solver="alternating", max_iter=5), random_state=0),
         {"alpha": [1.0, 3.0]},
     ),
 }
@@ -200,7 +200,7 @@ def test_forms_of_the_data(form):
 
 
 def test_single_fits_take_any_form():
-    estimator, grid = CMLLClassifier(regressor=Ridge()), {"regressor__alpha": [1.0]}
+    estimator, grid = CompactClassifier(regressor=Ridge()), {"regressor__alpha": [1.0]}
     plain = GridSearchMoments(estimator, grid, cv=SPLITS).fit(X, Y)
     for features, labels in (
         (pd.DataFrame(X), pd.DataFrame(Y)),
@@ -221,7 +221,7 @@ def test_enron():
 
 
 @pytest.mark.parametrize(
-    "estimator", [CMLLClassifier(completion="krylov"), CMLLClassifier(regressor=Ridge())]
+    "estimator", [CMLLClassifier(completion="krylov"), CompactClassifier(regressor=Ridge())]
 )
 def test_weights_are_repetitions(estimator):
     """In the fits and in the scores of validation rows; rows of weight 0 are not there."""
@@ -298,7 +298,7 @@ def test_metrics_that_are_defined_nowhere_on_a_fold():
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize(
     "estimator",
-    [CMLLClassifier(), CMLLClassifier(regressor=Ridge()), CMLLClassifier(scale=True)],
+    [CMLLClassifier(), CompactClassifier(regressor=Ridge()), CMLLClassifier(scale=True)],
     ids=["engine", "singly", "scaled"],
 )
 @pytest.mark.parametrize("scoring", ["subset_accuracy", "one_error"])

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from compactlearn import (
+    CMLL,
     CPLST,
     MDDM,
     CMLLClassifier,
@@ -16,6 +17,7 @@ from compactlearn import (
     KernelRegressor,
     Original,
 )
+from compactlearn.compact import PaperClassifier
 from compactlearn.model_selection import scores_on_split
 
 from .helpers import make_data
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 # Thresholds in numbers: "auto" would be tuned, by a fit of its own for every candidate.
 CASES = {
     "CMLL": (
-        CMLLClassifier(threshold=0.5, completion="variance", offset="none"),
+        CompactClassifier(CMLL(completion="variance", offset="none"), threshold=0.5),
         {
             "beta": [0.1, 5.0],
             "n_label_components": [0.5, 1.0],
@@ -47,12 +49,13 @@ CASES = {
     ),
     "nystroem": (
         CMLLClassifier(
-            threshold=0.5, feature_map=KernelMap(method="nystroem", n_components=15, random_state=1)
+            threshold=0.5,
+            feature_map=KernelMap(algorithm="nystroem", n_components=15, random_state=1),
         ),
         {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
     ),
     "no intercept": (
-        CMLLClassifier(threshold=0.5, completion="variance", bias="none"),
+        PaperClassifier(CMLL(completion="variance"), threshold=0.5, bias="none"),
         {
             "n_label_components": [0.5, 1.0],
             "n_feature_components": [2, 0.6, 1.0, None],
@@ -61,25 +64,25 @@ CASES = {
         },
     ),
     "no intercept, no offset": (
-        CMLLClassifier(threshold=0.5, offset="none", bias="none", solver="dual"),
+        PaperClassifier(CMLL(offset="none", solver="dual"), threshold=0.5, bias="none"),
         {"n_feature_components": [2, None], "alpha": [0.1, 10.0], "label_ridge": [0.0, 0.5]},
     ),
     "no intercept, MDDM": (
-        CompactClassifier(
+        PaperClassifier(
             MDDM(completion="random", random_state=0), scale=True, bias="none", threshold=0.5
         ),
         {"embedding__n_feature_components": [2, 7], "alpha": [0.1, 10.0]},
     ),
     "no intercept, kernel": (
-        CompactClassifier(
+        PaperClassifier(
             MDDM(completion="variance"), feature_map=KernelMap(), bias="none", threshold=0.5
         ),
         {"embedding__n_feature_components": [2, 7, 30], "alpha": [0.1, 1.0]},
     ),
     "no intercept, nystroem": (
-        CMLLClassifier(
+        PaperClassifier(
             threshold=0.5,
-            feature_map=KernelMap(method="nystroem", n_components=15, random_state=1),
+            feature_map=KernelMap(algorithm="nystroem", n_components=15, random_state=1),
             bias="none",
         ),
         {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
@@ -94,13 +97,12 @@ CASES = {
         {"embedding__n_feature_components": [2, 7, 30, 0.9]},
     ),
     "kernel ridge, CMLL": (
-        CMLLClassifier(
+        PaperClassifier(
+            CMLL(completion="variance", offset="none"),
             threshold=0.5,
-            completion="variance",
             feature_map=KernelMap(),
             regressor=KernelRegressor(0.3),
             bias="none",
-            offset="none",
         ),
         {
             "beta": [0.1, 5.0],

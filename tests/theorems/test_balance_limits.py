@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from compactlearn import CMLL, CMLLClassifier
+from compactlearn import CMLL, CMLLClassifier, CompactClassifier
 
 from .helpers import assert_orthonormal, assert_same_span, assert_scores, new_rows, problem
 
@@ -42,7 +42,7 @@ def test_huge_balance_gives_left_singular_vectors_of_the_centred_features(m, sol
 def test_huge_balance_keeps_the_label_mean_only_with_the_offset():
     X, Y = problem(40, 7, 5, seed=103)
     mean = CMLLClassifier(n_label_components=3, beta=1e10).fit(X, Y).decision_function(X)
-    bare = CMLLClassifier(n_label_components=3, beta=1e10, offset="none").fit(X, Y)
+    bare = CompactClassifier(CMLL(n_label_components=3, beta=1e10, offset="none")).fit(X, Y)
     np.testing.assert_allclose(mean.mean(axis=0), Y.mean(axis=0), atol=1e-8)
     np.testing.assert_allclose(bare.decision_function(X).mean(axis=0), 0, atol=1e-6)
 

@@ -7,8 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
-from tests.makers import modest, ridge_scores
+from compactlearn import CMLL, CompactClassifier, Original
+from tests.makers import cmll, modest, ridge_scores
 
 from .helpers import (
     assert_scores,
@@ -40,7 +40,7 @@ def test_offset_restores_the_label_mean(label_ridge, solver):
     model = CMLL(**options).fit(X, Y)
     expected = Y.mean(axis=0) - model.codes_.mean(axis=0) @ model.decoder_
     np.testing.assert_allclose(model.offset_, expected, atol=1e-10)
-    scores = CMLLClassifier(**options).fit(X, Y).decision_function(X)
+    scores = cmll(**options).fit(X, Y).decision_function(X)
     np.testing.assert_allclose(scores.mean(axis=0), Y.mean(axis=0), atol=1e-10)
 
     bare = CMLL(**options, offset="none").fit(X, Y)
@@ -102,7 +102,7 @@ def test_scores_equal_the_literal_method(
     X_new = new_rows(X)
     m = max(1, round(share * n_labels))
     d = None if keep else min(m, n_features)
-    model = CMLLClassifier(
+    model = cmll(
         n_feature_components=d,
         n_label_components=m,
         label_ridge=label_ridge,
@@ -122,8 +122,8 @@ def test_label_ridge_only_scales_the_scores(label_ridge):
     X, Y = problem(35, 9, 6, seed=24)
     X_new = new_rows(X)
     options = {"n_label_components": 3, "offset": "none", "beta": 0.2}
-    plain = CMLLClassifier(**options).fit(X, Y).decision_function(X_new)
-    shrunken = CMLLClassifier(**options, label_ridge=label_ridge).fit(X, Y)
+    plain = cmll(**options).fit(X, Y).decision_function(X_new)
+    shrunken = cmll(**options, label_ridge=label_ridge).fit(X, Y)
     assert_scores(shrunken.decision_function(X_new), plain / (1 + label_ridge), 1e-12)
 
 
@@ -132,7 +132,7 @@ def test_label_ridge_only_scales_the_scores(label_ridge):
 def test_linear_model_on_request(shape, d):
     X, Y = problem(*shape, seed=25)
     X_new = new_rows(X)
-    model = CMLLClassifier(n_feature_components=d, n_label_components=0.5).fit(X, Y)
+    model = cmll(n_feature_components=d, n_label_components=0.5).fit(X, Y)
     assert model.coef_.shape == (shape[1], shape[2])
     assert model.intercept_.shape == (shape[2],)
     assert_scores(X_new @ model.coef_ + model.intercept_, model.decision_function(X_new), 1e-10)
@@ -151,7 +151,7 @@ def test_linear_model_of_two_classes(threshold):
 def test_labels_kept_is_ridge_on_projected_features():
     X, Y = problem(40, 9, 5, seed=33)
     X_new = new_rows(X)
-    model = CMLLClassifier(n_feature_components=3, n_label_components=None, alpha=0.5).fit(X, Y)
+    model = cmll(n_feature_components=3, n_label_components=None, alpha=0.5).fit(X, Y)
     P = np.linalg.svd((X - X.mean(axis=0)).T @ Y)[0][:, :3]
     expected = ridge_scores(X @ P, Y, 0.5, X_new @ P)
     assert_scores(model.decision_function(X_new), expected)
@@ -162,7 +162,7 @@ def test_labels_kept_is_ridge_on_projected_features():
 def test_predicted_codes_decode_to_the_scores(d, offset):
     X, Y = problem(35, 9, 6, seed=26)
     X_new = new_rows(X)
-    model = CMLLClassifier(n_feature_components=d, n_label_components=4, offset=offset).fit(X, Y)
+    model = cmll(n_feature_components=d, n_label_components=4, offset=offset).fit(X, Y)
     codes = model.predict_codes(X_new)
     assert codes.shape == (len(X_new), 4)
     decoded = codes @ model.embedding_.decoder_ + model.embedding_.offset_
@@ -175,13 +175,13 @@ def test_predicted_codes_are_in_the_units_of_the_training_codes():
     X, Y = problem(12, 20, 5, seed=27)
     options = {"n_feature_components": None, "n_label_components": 3, "beta": 0.1}
     codes = CMLL(**options).fit(X, Y).codes_
-    predicted = CMLLClassifier(**options, alpha=1e-9).fit(X, Y).predict_codes(X)
+    predicted = cmll(**options, alpha=1e-9).fit(X, Y).predict_codes(X)
     np.testing.assert_allclose(predicted, codes, atol=1e-6)
 
 
 def test_transform_of_the_classifier_is_the_projection():
     X, Y = problem(35, 9, 6, seed=28)
-    model = CMLLClassifier(n_feature_components=3, n_label_components=3).fit(X, Y)
+    model = cmll(n_feature_components=3, n_label_components=3).fit(X, Y)
     assert_scores(model.transform(X), X @ model.embedding_.projection_, 1e-12)
 
 
@@ -199,13 +199,13 @@ def test_labels_are_scores_above_the_threshold(embedding, threshold):
 
 def test_a_score_equal_to_the_threshold_is_not_a_label():
     X, Y = problem(60, 9, 6, seed=30)
-    scores = CMLLClassifier(n_label_components=3).fit(X, Y).decision_function(X)
-    model = CMLLClassifier(n_label_components=3, threshold=float(scores[4, 2])).fit(X, Y)
+    scores = cmll(n_label_components=3).fit(X, Y).decision_function(X)
+    model = cmll(n_label_components=3, threshold=float(scores[4, 2])).fit(X, Y)
     np.testing.assert_array_equal(model.decision_function(X), scores)
     assert model.predict(X)[4, 2] == 0
-    below = CMLLClassifier(
-        n_label_components=3, threshold=float(np.nextafter(scores[4, 2], -np.inf))
-    ).fit(X, Y)
+    below = cmll(n_label_components=3, threshold=float(np.nextafter(scores[4, 2], -np.inf))).fit(
+        X, Y
+    )
     assert below.predict(X)[4, 2] == 1
 
 
@@ -215,10 +215,10 @@ def test_labels_and_scores_agree_to_the_last_bit(shape, container):
     """Every label's threshold is a score that occurs: computed otherwise, it would flip."""
     X, Y = problem(*shape, seed=34, density=0.5)
     rows = container(np.tile(X, (150, 1)) + np.random.default_rng(0).random((6000, 1)))
-    model = CMLLClassifier(n_label_components=5).fit(X, Y)
+    model = cmll(n_label_components=5).fit(X, Y)
     for row in (0, 17, 2999, 4321, 5999):
         threshold = model.decision_function(rows)[row]
-        again = CMLLClassifier(n_label_components=5, threshold=threshold).fit(X, Y)
+        again = cmll(n_label_components=5, threshold=threshold).fit(X, Y)
         scores = again.decision_function(rows)
         np.testing.assert_array_equal(again.predict(rows), scores > again.threshold_)
         assert not again.predict(rows)[row].any()
@@ -227,7 +227,7 @@ def test_labels_and_scores_agree_to_the_last_bit(shape, container):
 @pytest.mark.parametrize("k", [1, 3, 6])
 def test_best_labels_are_the_head_of_the_sorted_scores(k):
     X, Y = problem(60, 9, 6, seed=31)
-    model = CMLLClassifier(n_label_components=3).fit(X, Y)
+    model = cmll(n_label_components=3).fit(X, Y)
     scores = model.decision_function(X)
     indices, best = model.predict_topk(X, k)
     assert indices.shape == best.shape == (60, k)
@@ -240,7 +240,7 @@ def test_best_labels_are_the_head_of_the_sorted_scores(k):
 @pytest.mark.parametrize("k", [0, 7, -1])
 def test_impossible_number_of_best_labels(k):
     X, Y = problem(60, 9, 6, seed=31)
-    model = CMLLClassifier(n_label_components=3).fit(X, Y)
+    model = cmll(n_label_components=3).fit(X, Y)
     with pytest.raises(ValueError, match=str(k)):
         model.predict_topk(X, k)
 
@@ -248,10 +248,10 @@ def test_impossible_number_of_best_labels(k):
 def test_short_and_long_spelling_are_one_method():
     X, Y = problem(60, 9, 6, seed=32)
     options = {"n_feature_components": 4, "n_label_components": 3, "label_ridge": 0.2}
-    short = CMLLClassifier(**options, alpha=3.0, threshold=0.3).fit(X, Y)
+    short = cmll(**options, alpha=3.0, threshold=0.3).fit(X, Y)
     long = CompactClassifier(CMLL(**options), alpha=3.0, threshold=0.3).fit(X, Y)
     assert_scores(short.decision_function(X), long.decision_function(X), 1e-12)
     np.testing.assert_array_equal(short.predict(X), long.predict(X))
     bare = CompactClassifier().fit(X, Y)
     assert isinstance(bare.embedding_, CMLL)
-    assert_scores(bare.decision_function(X), CMLLClassifier().fit(X, Y).decision_function(X), 1e-12)
+    assert_scores(bare.decision_function(X), cmll().fit(X, Y).decision_function(X), 1e-12)

@@ -19,6 +19,7 @@ from compactlearn import (
     Moments,
     Original,
 )
+from compactlearn.compact import PaperClassifier
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._rows_pair import RowsPair
@@ -76,7 +77,7 @@ def test_every_embedding(name, weighted, n_folds):
 def test_every_convention(embedding, scale, bias):
     X, Y = problem(50, 7, 5, seed=201)
     groups = np.arange(50) % 3
-    model = CompactClassifier(embedding, bias=bias, scale=scale, decoder="learned", threshold=0.5)
+    model = PaperClassifier(embedding, bias=bias, scale=scale, decoder="learned", threshold=0.5)
     by_rows = clone(model).fit(X, Y, groups=groups)
     by_sums = clone(model).fit_moments(tuple(gathered(X, Y, groups)))
     assert_same_decoder(by_sums, by_rows, new_rows(X))

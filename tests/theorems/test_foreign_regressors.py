@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
-from compactlearn import CMLL, PLST, CMLLClassifier, CompactClassifier, Original
+from compactlearn import CMLL, PLST, CompactClassifier, Original
+from tests.makers import cmll
 
 from .helpers import assert_scores, new_rows, problem
 
@@ -49,7 +50,7 @@ def test_learner_sees_projected_features_and_weighted_codes_of_unit_mean_square(
     X, Y = problem(*shape, seed=110)
     options = {"n_feature_components": d, "n_label_components": 3}
     regressor = Recorder()
-    model = CMLLClassifier(**options, regressor=regressor).fit(X, Y)
+    model = cmll(**options, regressor=regressor).fit(X, Y)
     assert not hasattr(regressor, "X_"), "the given regressor must be cloned"
     embedding = CMLL(**options).fit(X, Y)
     seen = model.regressor_
@@ -62,7 +63,7 @@ def test_learner_sees_projected_features_and_weighted_codes_of_unit_mean_square(
 @pytest.mark.parametrize("offset", ["mean", "none"])
 def test_answers_are_turned_back_and_decoded(offset):
     X, Y = problem(40, 9, 6, seed=111)
-    model = CMLLClassifier(n_label_components=3, offset=offset, regressor=Recorder(2.5)).fit(X, Y)
+    model = cmll(n_label_components=3, offset=offset, regressor=Recorder(2.5)).fit(X, Y)
     embedding = CMLL(n_label_components=3, offset=offset).fit(X, Y)
     codes = np.full((40, 3), 2.5) @ weighted(embedding)[1]
     assert_scores(model.predict_codes(X), codes, 1e-9)
@@ -77,8 +78,8 @@ def test_foreign_ridge_is_the_built_in_ridge(shape, d, alpha):
     X, Y = problem(*shape, seed=112)
     X_new = new_rows(X)
     options = {"n_feature_components": d, "n_label_components": 4, "threshold": 0.5}
-    ours = CMLLClassifier(**options, alpha=alpha).fit(X, Y)
-    foreign = CMLLClassifier(**options, regressor=Ridge(alpha=alpha, solver="svd")).fit(X, Y)
+    ours = cmll(**options, alpha=alpha).fit(X, Y)
+    foreign = cmll(**options, regressor=Ridge(alpha=alpha, solver="svd")).fit(X, Y)
     assert_scores(foreign.decision_function(X_new), ours.decision_function(X_new))
     assert_scores(foreign.predict_codes(X_new), ours.predict_codes(X_new))
     np.testing.assert_array_equal(foreign.predict(X_new), ours.predict(X_new))
@@ -109,7 +110,7 @@ def test_original_labels_reach_the_learner():
 def test_interpolating_learners_return_the_training_codes(regressor, m):
     X, Y = problem(40, 6, 5, seed=115)
     options = {"n_label_components": m}
-    model = CMLLClassifier(**options, regressor=regressor).fit(X, Y)
+    model = cmll(**options, regressor=regressor).fit(X, Y)
     codes = CMLL(**options).fit(X, Y).codes_
     assert_scores(model.predict_codes(X), codes, 1e-8)
     assert model.decision_function(X).shape == (40, 5)
@@ -119,7 +120,7 @@ def test_interpolating_learners_return_the_training_codes(regressor, m):
 def test_learners_of_one_target_get_one_code_at_a_time(m):
     X, Y = problem(40, 6, 5, seed=120)
     embedding = CMLL(n_label_components=m).fit(X, Y)
-    model = CMLLClassifier(n_label_components=m, regressor=SVR(C=0.5, tol=1e-9)).fit(X, Y)
+    model = cmll(n_label_components=m, regressor=SVR(C=0.5, tol=1e-9)).fit(X, Y)
     U = X @ embedding.projection_
     targets, back = weighted(embedding)
     answers = np.column_stack([SVR(C=0.5, tol=1e-9).fit(U, t).predict(U) for t in targets.T])
@@ -129,21 +130,21 @@ def test_learners_of_one_target_get_one_code_at_a_time(m):
 def test_sparse_rows_reach_the_learner_projected():
     X, Y = problem(40, 12, 5, seed=116, density=0.3)
     options = {"n_label_components": 3, "regressor": KNeighborsRegressor(3)}
-    dense = CMLLClassifier(**options).fit(X, Y)
-    sparse = CMLLClassifier(**options).fit(sp.csr_array(X), sp.csr_array(Y))
+    dense = cmll(**options).fit(X, Y)
+    sparse = cmll(**options).fit(sp.csr_array(X), sp.csr_array(Y))
     assert_scores(sparse.decision_function(sp.csr_array(X)), dense.decision_function(X))
 
 
 def test_learner_without_weights_refuses_them():
     X, Y = problem(40, 6, 5, seed=117)
-    model = CMLLClassifier(n_label_components=3, regressor=KNeighborsRegressor(3))
+    model = cmll(n_label_components=3, regressor=KNeighborsRegressor(3))
     with pytest.raises((TypeError, ValueError), match="sample_weight"):
         model.fit(X, Y, sample_weight=np.ones(40))
 
 
 def test_foreign_learner_cannot_learn_in_parts():
     X, Y = problem(40, 6, 5, seed=118)
-    model = CMLLClassifier(n_label_components=3, regressor=KNeighborsRegressor(3))
+    model = cmll(n_label_components=3, regressor=KNeighborsRegressor(3))
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as raised:
         model.partial_fit(X, Y)
@@ -154,10 +155,10 @@ def test_feature_map_goes_first():
     X, Y = problem(40, 6, 5, seed=119)
     X_new = new_rows(X)
     scaler = StandardScaler()
-    model = CMLLClassifier(n_label_components=3, feature_map=scaler).fit(X, Y)
+    model = cmll(n_label_components=3, feature_map=scaler).fit(X, Y)
     assert not hasattr(scaler, "mean_"), "the given feature map must be cloned"
     fitted = StandardScaler().fit(X)
-    by_hand = CMLLClassifier(n_label_components=3).fit(fitted.transform(X), Y)
+    by_hand = cmll(n_label_components=3).fit(fitted.transform(X), Y)
     assert_scores(
         model.decision_function(X_new), by_hand.decision_function(fitted.transform(X_new)), 1e-10
     )
@@ -168,7 +169,7 @@ def test_a_scaled_model_is_one_of_scaled_rows(d):
     X, Y = problem(40, 7, 5, seed=119)
     X = X * np.logspace(-2, 2, 7)
     X_new, deviations = new_rows(X), X.std(axis=0)
-    model = CMLLClassifier(d, 3, regressor=DecisionTreeRegressor(max_depth=3, random_state=0))
+    model = cmll(d, 3, regressor=DecisionTreeRegressor(max_depth=3, random_state=0))
     by_hand = clone(model).fit(X / deviations, Y)
     scaled = clone(model).set_params(scale=True).fit(X, Y)
     np.testing.assert_allclose(

@@ -147,7 +147,7 @@ def test_a_low_rank_is_no_failure_to_converge():
 )
 def test_regressors_with_ways_of_their_own(regressor, m):
     X, Y = problem(60, 8, 5)
-    model = CMLLClassifier(n_label_components=m, regressor=regressor).fit(X, Y)
+    model = CompactClassifier(CMLL(n_label_components=m), regressor=regressor).fit(X, Y)
     assert model.predict_codes(X).shape == (60, m)
 
 
@@ -217,7 +217,7 @@ def test_a_warning_points_at_the_line_that_asked():
     for fit in (
         lambda: CMLLClassifier(n_label_components=10, beta=0.0).fit(X, Y),
         lambda: CMLL(n_label_components=10, beta=0.0).fit(X, Y),
-        lambda: CMLLClassifier(solver="alternating", max_iter=1).fit(X, Y[:, :5]),
+        lambda: CompactClassifier(CMLL(solver="alternating", max_iter=1)).fit(X, Y[:, :5]),
         lambda: CompactClassifier().fit(X, Y[:, :1]),
     ):
         with pytest.warns() as seen:

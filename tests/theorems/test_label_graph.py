@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from compactlearn import CMLL, CMLLClassifier, CompactClassifier, KernelMap, load_model
+from compactlearn import CMLL, CompactClassifier, KernelMap, load_model
 from compactlearn.linalg._smoothing import Smoothing, laplacian
 from compactlearn.model_selection import GridSearchMoments
-from tests.makers import labelled, modest
+from tests.makers import cmll, labelled, modest
 
 REGIMES = ["moments", "dual", "krylov", "randomized"]
 
@@ -182,10 +182,10 @@ def test_without_smoothing_it_is_plain(solver, how):
         graph = scipy.sparse.csr_array((7, 7))
     if how == "a diagonal":
         graph = scipy.sparse.diags_array(np.arange(1.0, 8.0)).tocsr()
-    plain = CMLLClassifier(n_label_components=4, solver=solver).fit(X, Y)
-    model = CMLLClassifier(
-        n_label_components=4, solver=solver, label_graph=graph, graph_weight=weight
-    ).fit(X, Y)
+    plain = cmll(n_label_components=4, solver=solver).fit(X, Y)
+    model = cmll(n_label_components=4, solver=solver, label_graph=graph, graph_weight=weight).fit(
+        X, Y
+    )
     np.testing.assert_allclose(dense_scores(model, X), dense_scores(plain, X), atol=1e-8)
 
 
@@ -209,10 +209,10 @@ def test_sparse_rows_and_every_regime_score_alike(solver, shape):
     X, Y = labelled(*shape, 0, density=0.4)
     graph = some_graph(shape[2])
     own = {"n_label_components": 4, "label_graph": graph, "label_ridge": 0.1}
-    first = dense_scores(CMLLClassifier(solver="dual", **own).fit(X, Y), X)
+    first = dense_scores(cmll(solver="dual", **own).fit(X, Y), X)
     sparse = [scipy.sparse.csr_array(part) for part in (X, Y)]
     for data in ((X, Y), sparse):
-        found = dense_scores(CMLLClassifier(solver=solver, **own).fit(*data), X)
+        found = dense_scores(cmll(solver=solver, **own).fit(*data), X)
         np.testing.assert_allclose(found, first, atol=1e-7)
 
 
@@ -220,8 +220,8 @@ def test_weights_are_repeated_rows():
     X, Y = labelled(30, 6, 5, 0)
     counts = np.random.default_rng(0).integers(1, 4, 30)
     own = {"n_label_components": 3, "label_graph": some_graph(5)}
-    weighted = CMLLClassifier(**own).fit(X, Y, sample_weight=counts)
-    repeated = CMLLClassifier(**own).fit(np.repeat(X, counts, 0), np.repeat(Y, counts, 0))
+    weighted = cmll(**own).fit(X, Y, sample_weight=counts)
+    repeated = cmll(**own).fit(np.repeat(X, counts, 0), np.repeat(Y, counts, 0))
     np.testing.assert_allclose(dense_scores(weighted, X), dense_scores(repeated, X), atol=1e-8)
 
 
@@ -237,13 +237,13 @@ def test_rows_in_blocks_give_the_same_model():
     """Moments added, and passes over rows that are never all at hand."""
     X, Y = labelled(90, 9, 7, 0, density=0.4)
     own = {"n_label_components": 4, "label_graph": some_graph(7)}
-    whole = CMLLClassifier(**own).fit(X, Y)
-    parts = CMLLClassifier(**own)
+    whole = cmll(**own).fit(X, Y)
+    parts = cmll(**own)
     for rows in np.array_split(np.arange(90), 3):
         parts.partial_fit(X[rows], Y[rows])
     np.testing.assert_allclose(dense_scores(parts, X), dense_scores(whole, X), atol=1e-8)
     blocks = [(X[rows], Y[rows]) for rows in np.array_split(np.arange(90), 3)]
-    passes = CMLLClassifier(solver="randomized", **own).fit_blocks(blocks)
+    passes = cmll(solver="randomized", **own).fit_blocks(blocks)
     assert passes.embedding_.solver_ == "closed-passes"
     assert passes.n_passes_ == 3  # codes are found once: what solve asks for is what was found
     np.testing.assert_allclose(dense_scores(passes, X), dense_scores(whole, X), atol=1e-6)
@@ -253,8 +253,8 @@ def test_permuted_labels_permute_the_scores():
     X, Y = labelled(40, 6, 7, 0)
     graph = some_graph(7)
     order = np.random.default_rng(0).permutation(7)
-    one = CMLLClassifier(n_label_components=3, label_graph=graph).fit(X, Y)
-    other = CMLLClassifier(n_label_components=3, label_graph=graph[order][:, order])
+    one = cmll(n_label_components=3, label_graph=graph).fit(X, Y)
+    other = cmll(n_label_components=3, label_graph=graph[order][:, order])
     other.fit(X, Y[:, order])
     np.testing.assert_allclose(dense_scores(other, X), dense_scores(one, X)[:, order], atol=1e-8)
 
@@ -263,7 +263,7 @@ def test_searches_serve_a_graph():
     X, Y = labelled(60, 6, 8, 0)
     graph = some_graph(8)
     grid = {"n_label_components": [2, 4], "label_ridge": [0.0, 0.5], "graph_weight": [0.0, 3.0]}
-    search = GridSearchMoments(CMLLClassifier(label_graph=graph), grid, cv=3).fit(X, Y)
+    search = GridSearchMoments(cmll(label_graph=graph), grid, cv=3).fit(X, Y)
     best = clone(search.best_estimator_).fit(X, Y)
     np.testing.assert_allclose(dense_scores(search, X), dense_scores(best, X), atol=1e-8)
     assert len(search.cv_results_["params"]) == 8
@@ -271,7 +271,7 @@ def test_searches_serve_a_graph():
 
 def test_it_can_be_saved(tmp_path):
     X, Y = labelled(30, 6, 5, 0)
-    model = CMLLClassifier(n_label_components=3, label_graph=some_graph(5)).fit(X, Y)
+    model = cmll(n_label_components=3, label_graph=some_graph(5)).fit(X, Y)
     model.save(tmp_path / "model.compact")
     loaded = load_model(tmp_path / "model.compact")
     np.testing.assert_array_equal(dense_scores(loaded, X), dense_scores(model, X))
@@ -294,7 +294,7 @@ def test_it_can_be_saved(tmp_path):
 )
 def test_what_is_no_graph_is_refused(graph, why):
     X, Y = labelled(30, 6, 5, 0)
-    model = CMLLClassifier(label_graph=graph)
+    model = cmll(label_graph=graph)
     with pytest.raises((ValueError, TypeError), match=why):
         model.fit(X, Y)
     assert not hasattr(model, "embedding_")

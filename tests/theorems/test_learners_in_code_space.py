@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-from compactlearn import CMLL, CPLST, DMLR, PLST, CMLLClassifier, CompactClassifier, FaIE
+from compactlearn import CMLL, CPLST, DMLR, PLST, CompactClassifier, FaIE
 from compactlearn.compact._preparation import Training
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.linalg._learner import ForeignLearner, RidgeLearner
@@ -81,7 +81,7 @@ def test_it_is_the_learner_of_the_labels_that_codes_stand_for(embedding, learner
 def test_so_it_is_on_projected_features(d):
     X, Y = problem(*ROWS, seed=150, share=SHARES)
     X_new = new_rows(X)
-    model = CMLLClassifier(d, 4, regressor=TREE).fit(X, Y)
+    model = CompactClassifier(CMLL(d, 4), regressor=TREE).fit(X, Y)
     U, U_new = model.transform(X), model.transform(X_new)
     expected = TREE.fit(U, stood_for(CMLL(d, 4), X, Y)).predict(U_new)
     assert_scores(model.decision_function(X_new), expected)

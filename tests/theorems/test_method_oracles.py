@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, KernelMap, Original
+from compactlearn.compact import PaperClassifier
 
 from . import literal_methods as literal
 from .helpers import alternate, joint_matrix, objective, spectrum, tiny, top
@@ -68,7 +69,7 @@ def assert_kept(model, printed, factor=1.0):
 
 def kernel_classifier(embedding, **options):
     X, Y = tiny()
-    kernel = KernelMap(kernel="rbf", gamma=GAMMA, method="exact")
+    kernel = KernelMap(kernel="rbf", gamma=GAMMA, algorithm="exact")
     return CompactClassifier(embedding, feature_map=kernel, alpha=RIDGE, **options).fit(X, Y)
 
 
@@ -207,7 +208,7 @@ def test_the_regime_that_was_asked_for_is_the_one_taken(solver):
 
 @pytest.mark.parametrize("bias", ORI)
 def test_original(bias):
-    model = CompactClassifier(Original(), alpha=RIDGE, bias=bias).fit(*tiny())
+    model = PaperClassifier(Original(), alpha=RIDGE, bias=bias).fit(*tiny())
     assert_printed(model.decision_function(np.ones((1, 3)))[0], ORI[bias])
 
 
@@ -216,7 +217,7 @@ def test_original(bias):
 @pytest.mark.parametrize("cls", [PLST, CPLST, DMLR])
 def test_all_components_are_the_original(cls, bias, solver):
     embedding = cls(n_label_components=4, solver=solver)
-    model = CompactClassifier(embedding, alpha=RIDGE, bias=bias).fit(*tiny())
+    model = PaperClassifier(embedding, alpha=RIDGE, bias=bias).fit(*tiny())
     assert_printed(model.decision_function(np.ones((1, 3)))[0], ORI[bias])
 
 

@@ -683,7 +683,7 @@ def test_linear_kernel_is_the_linear_method(model, shape, bias):
     X, Y = problem(*shape, seed=270)
     X_new = new_rows(X)
     plain = untuned(model, alpha=0.6, bias=bias).fit(X, Y)
-    kernel = KernelMap(kernel="linear", method="exact")
+    kernel = KernelMap(kernel="linear", algorithm="exact")
     other = untuned(model, feature_map=kernel, alpha=0.6, bias=bias).fit(X, Y)
     # Where the projection binds, an ascent ends at half of the digits of its objective.
     atol = 1e-6 if getattr(model, "n_feature_components", None) == 2 else 1e-7
@@ -709,11 +709,11 @@ def test_nystroem_with_all_landmarks_is_exact(model, shape, kernel):
         feature_map = KernelMap(kernel=kernel, gamma=0.05, random_state=0, **options)
         return scores_of(model, X, Y, X_new, feature_map=feature_map, alpha=0.6)
 
-    exact = scores(method="exact")
+    exact = scores(algorithm="exact")
     if getattr(model, "n_feature_components", None) in (0.5, "auto"):
         model = clone(model).set_params(n_feature_components=3)  # ratios are of other sizes here
-        exact = scores(method="exact")
-    assert_scores(scores(method="nystroem", n_components=shape[0]), exact, 1e-6)
+        exact = scores(algorithm="exact")
+    assert_scores(scores(algorithm="nystroem", n_components=shape[0]), exact, 1e-6)
 
 
 @pytest.mark.parametrize("model", [MDDM(3), CMLL(3, 3)], ids=["MDDM", "CMLL"])
@@ -721,7 +721,7 @@ def test_nystroem_with_all_landmarks_is_exact(model, shape, kernel):
 def test_coefficients_of_an_exact_kernel(model, solver):
     X, Y = problem(24, 6, 5, seed=272)
     X_new = new_rows(X)
-    kernel = KernelMap(kernel="rbf", gamma=0.05, method="exact")
+    kernel = KernelMap(kernel="rbf", gamma=0.05, algorithm="exact")
     model = clone(model).set_params(solver=solver)
     model = CompactClassifier(model, feature_map=kernel).fit(X, Y)
     R = model.embedding_.projection_
@@ -735,7 +735,7 @@ def test_coefficients_of_an_exact_kernel(model, solver):
 def test_ratios_refer_to_the_features_given(ratio, d):
     """A kernel has as many directions as rows; the ratio is of the columns of X."""
     X, Y = problem(30, 7, 6, seed=273)
-    kernel = KernelMap(kernel="rbf", gamma=0.05, method="exact")
+    kernel = KernelMap(kernel="rbf", gamma=0.05, algorithm="exact")
     for embedding in (MDDM(ratio), CMLL(ratio, 5)):
         model = CompactClassifier(embedding, feature_map=kernel).fit(X, Y)
         assert model.embedding_.n_feature_components_ == d
@@ -745,7 +745,7 @@ def test_ratios_refer_to_the_features_given(ratio, d):
 def test_permuted_rows_change_no_kernel_score(model):
     X, Y = problem(24, 6, 5, seed=274)
     X_new, order = new_rows(X), np.random.default_rng(0).permutation(24)
-    kernel = KernelMap(kernel="rbf", gamma=0.05, method="exact")
+    kernel = KernelMap(kernel="rbf", gamma=0.05, algorithm="exact")
     one = scores_of(model, X, Y, X_new, feature_map=kernel)
     two = scores_of(model, X[order], Y[order], X_new, feature_map=kernel)
     assert_scores(two, one, 1e-6)
@@ -756,7 +756,7 @@ def test_constants_added_to_features_change_no_rbf_score(model):
     """Distances do not see them, whatever the hat matrix does."""
     X, Y = problem(24, 6, 5, seed=275)
     X_new = new_rows(X)
-    kernel = KernelMap(kernel="rbf", gamma=0.05, method="exact")
+    kernel = KernelMap(kernel="rbf", gamma=0.05, algorithm="exact")
     one = scores_of(model, X, Y, X_new, feature_map=kernel)
     assert_scores(scores_of(model, X + 4.0, Y, X_new + 4.0, feature_map=kernel), one, 1e-6)
 

@@ -563,7 +563,7 @@ def test_kernel_versions(embedding, expected, kernel, bias, shape):
     Q, q = values(X, X), values(X_new, X)
     method = expected(Q, Y, 0.3)
     assert method.kept == 0 or literal.is_unique(method.spectrum, method.kept)
-    feature_map = KernelMap(kernel=kernel, gamma=GAMMA, method="exact")
+    feature_map = KernelMap(kernel=kernel, gamma=GAMMA, algorithm="exact")
     model = untuned(embedding, feature_map=feature_map, alpha=0.3, bias=bias).fit(X, Y)
     assert_scores(
         model.decision_function(X_new), literal.kernel_scores(method, Q, q, 0.3, bias), 1e-7
@@ -592,7 +592,7 @@ def test_kernel_cmll(d, solver, bias):
     codes = literal.ridge_predict(F @ P, method.codes, 0.3, F_new @ P, bias)
     model = untuned(
         CMLL(d, 3, beta=0.4, solver=solver),
-        feature_map=KernelMap(kernel="rbf", gamma=GAMMA, method="exact"),
+        feature_map=KernelMap(kernel="rbf", gamma=GAMMA, algorithm="exact"),
         alpha=0.3,
         bias=bias,
     ).fit(X, Y)

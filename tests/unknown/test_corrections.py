@@ -100,14 +100,14 @@ def test_no_noise_changes_nothing_but_rounding():
 def test_missing_positives_are_noise_of_one_kind():
     X, Y, unknown = problem()
     p = np.linspace(0.4, 0.9, 5)
-    one = CMLLClassifier(n_label_components=3, positive_unlabelled=True, propensities=p)
-    other = CMLLClassifier(n_label_components=3, label_noise=(0.0, 1 - p))
+    one = CompactClassifier(CMLL(n_label_components=3), positive_unlabelled=True, propensities=p)
+    other = CompactClassifier(CMLL(n_label_components=3), label_noise=(0.0, 1 - p))
     given = with_nan(Y, unknown)
     np.testing.assert_array_equal(
         one.fit(X, given).decision_function(X), other.fit(X, given).decision_function(X)
     )
     np.testing.assert_allclose(one.label_noise_[1], 1 - p)
-    usual = CMLLClassifier(n_label_components=3, positive_unlabelled=True).fit(X, Y)
+    usual = CompactClassifier(CMLL(n_label_components=3), positive_unlabelled=True).fit(X, Y)
     np.testing.assert_allclose(1 - usual.label_noise_[1], propensities(Y))
 
 
@@ -140,7 +140,9 @@ def test_flipped_labels_are_decided_better_when_they_are_corrected_for():
     for decoder in ("linear", "logistic"):
         reached = {}
         for noise in (None, (0.2, 0.25), "auto"):
-            model = CMLLClassifier(n_label_components=6, decoder=decoder, label_noise=noise)
+            model = CompactClassifier(
+                CMLL(n_label_components=6), decoder=decoder, label_noise=noise
+            )
             model.fit(X[train], seen)
             reached[noise] = micro_f1(Y[test], model.predict(X[test]))
         assert reached[0.2, 0.25] > reached[None] + 0.01
@@ -234,7 +236,7 @@ def test_refusals():
         with pytest.raises(ValueError, match=message):
             model.set_params(**options).fit(X, Y)
         np.testing.assert_array_equal(model.decision_function(X), expected)
-    noisy = CMLLClassifier(label_noise=(0.1, 0.1))
+    noisy = CompactClassifier(label_noise=(0.1, 0.1))
     with pytest.raises(ValueError, match="y is a vector of classes; pass a 0/1 matrix"):
         noisy.fit(X, Y[:, 0])
     with pytest.raises(AttributeError, match="takes labels as they are"):
@@ -280,6 +282,6 @@ def test_the_estimated_noise_does_not_depend_on_the_order_of_rows_of_equal_score
 
 def test_propensities_need_three_rows_by_weight():
     X, Y, _ = problem()
-    model = CMLLClassifier(positive_unlabelled=True)
+    model = CompactClassifier(positive_unlabelled=True)
     with pytest.raises(ValueError, match=r"at least 3 rows, counted by their weights; got 0\.6"):
         model.fit(X, Y, sample_weight=np.full(60, 0.01))

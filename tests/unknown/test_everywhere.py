@@ -11,6 +11,7 @@ import scipy.sparse
 from sklearn.linear_model import Ridge
 
 from compactlearn import (
+    CMLL,
     AutoCompactClassifier,
     C2AEClassifier,
     CMLLClassifier,
@@ -60,7 +61,7 @@ def classifiers():
         for threshold in thresholds
     }
     for method, size in (("exact", None), ("nystroem", 20), ("fourier", 20)):
-        kernel = KernelMap(method=method, n_components=size, random_state=0)
+        kernel = KernelMap(algorithm=method, n_components=size, random_state=0)
         made[f"kernel, {method}"] = lambda k=kernel: CMLLClassifier(
             n_label_components=3, feature_map=k
         )
@@ -68,14 +69,14 @@ def classifiers():
         Original(), feature_map=KernelMap(), decoder="logistic"
     )
     for decoder in ("linear", "logistic"):
-        made[f"foreign regressor, {decoder}"] = lambda d=decoder: CMLLClassifier(
-            n_label_components=3, regressor=RidgeOfFeatures(), decoder=d, threshold="f1"
+        made[f"foreign regressor, {decoder}"] = lambda d=decoder: CompactClassifier(
+            CMLL(n_label_components=3), regressor=RidgeOfFeatures(), decoder=d, threshold="f1"
         )
     made["scaled"] = lambda: CMLLClassifier(n_label_components=3, scale=True)
     made["CompactClassifier"] = CompactClassifier
-    made["missing positives"] = lambda: CMLLClassifier(positive_unlabelled=True)
-    made["wrong labels"] = lambda: CMLLClassifier(label_noise=(0.05, 0.1), decoder="logistic")
-    made["wrong labels, rates estimated"] = lambda: CMLLClassifier(label_noise="auto")
+    made["missing positives"] = lambda: CompactClassifier(positive_unlabelled=True)
+    made["wrong labels"] = lambda: CompactClassifier(label_noise=(0.05, 0.1), decoder="logistic")
+    made["wrong labels, rates estimated"] = lambda: CompactClassifier(label_noise="auto")
     names = ("CCA", "CSSP", "LPP", "MIFS", "MLSI", "NPE", "OPLS", "PCA", "GroPLE", "Rembrandt")
     for name in (*names, "KernelLabelSpace"):
         made[name] = lambda n=name: CompactClassifier(seeded(getattr(related, n)()))

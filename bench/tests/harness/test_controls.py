@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from compactlearn import CMLLClassifier, CompactClassifier, Original
+from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Original
 from compactlearn.related import PCA
 from compactlearn_bench.methods.controls import (
     MDDMThenCodes,
@@ -115,7 +115,7 @@ def test_projection_of_mddm_and_codes_of_cmll_y(data):
     model = CompactClassifier(embedding, alpha=1.0).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X_new), expected, atol=1e-9)
     assert not hasattr(model.embedding_, "objective_")  # it is not a maximum of anything
-    joint = CMLLClassifier(d, m, beta=beta, offset="none").fit(X, Y)
+    joint = CompactClassifier(CMLL(d, m, beta=beta, offset="none")).fit(X, Y)
     assert not np.allclose(joint.decision_function(X_new), expected)
 
 

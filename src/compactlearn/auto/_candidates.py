@@ -261,7 +261,7 @@ def _kernel(problem: Problem, linear: Found) -> Tried:
     found = search_kernel(problem, exact=exact)
     kernel = KernelMap(gamma=found.params["gamma"], random_state=problem.seed)
     if not exact:
-        kernel.set_params(method="nystroem", n_components=LANDMARKS)
+        kernel.set_params(algorithm="nystroem", n_components=LANDMARKS)
     codes = component_count(
         linear.params["n_label_components"],
         problem.n_labels,

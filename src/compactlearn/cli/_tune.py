@@ -26,7 +26,7 @@ SEARCHES = ("default", "paper", "ratios")
 #: What a search does not vary, and `CMLLClassifier` would do in another way by itself.
 FIXED: Mapping[str, Mapping[str, Any]] = {
     "default": {"threshold": "f1"},
-    "paper": {"completion": "variance", "offset": "none"},
+    "paper": {"completion": "variance"},
     "ratios": {"completion": "variance"},
 }
 

@@ -74,7 +74,6 @@ from compactlearn.linalg._build import require_room_for_moments
 from compactlearn.linalg._learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._ridge import BIASES
 from compactlearn.scale._fit_local import ArrayBlocks, is_large_map, refuse_beside_blocks
 from compactlearn.scale._fits_blocks import FitsBlocks
 from compactlearn.scale._fitting import fits_in_blocks
@@ -136,10 +135,6 @@ class CompactClassifier(
         times the squared mean deviation of the D features, mapped and scaled (about the mean
         squared length of centred rows: some 1 for rows of unit length, 70 for enron's counts), and
         ``regressor_.alpha`` is the number.
-    bias : {"free", "none", "penalised", "target"}, default="free"
-        How the built-in ridge treats the intercept: not penalised; left out; a column of ones,
-        penalised like the others; or left out after the codes' mean has been taken off, which is
-        added back. The paper does not say; public programs differ.
     decoder : {"linear", "learned", "logistic"}, default="linear"
         "linear" is the embedding's own decoder and offset. The others are learnt from codes
         predicted for rows that the learner had not seen: "learned" is a ridge that pulls towards
@@ -222,7 +217,6 @@ default="auto"
         "scale": (Flag(),),
         "regressor": (Regressor(), Nothing()),
         "alpha": (Real(0), Choice("auto")),
-        "bias": (Choice(*BIASES),),
         "decoder": (Choice("linear", "learned", "logistic"),),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
         "positive_unlabelled": (Flag(),),
@@ -230,6 +224,8 @@ default="auto"
         "random_state": (Seed(),),
         "verbose": (Integer(0), Flag()),
     }
+
+    bias: str = "free"  # the intercept of the built-in ridge, see PaperClassifier
 
     _model: FittedModel
     _sums: RunningSums
@@ -243,7 +239,6 @@ default="auto"
         scale: bool = False,
         regressor: Any = None,
         alpha: float | str = 1.0,
-        bias: str = "free",
         decoder: str = "linear",
         threshold: Any = "auto",
         positive_unlabelled: bool = False,
@@ -258,7 +253,6 @@ default="auto"
         self.scale = scale
         self.regressor = regressor
         self.alpha = alpha
-        self.bias = bias
         self.decoder = decoder
         self.threshold = threshold
         self.positive_unlabelled = positive_unlabelled

@@ -104,7 +104,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         None keeps the rank, and more than the rank is cut to it. "nystroem": how many landmarks,
         at most N; None is ``min(N, 1000)``; their rank is the number of columns. "fourier": how
         many random features; None is 1000.
-    method : {"exact", "nystroem", "fourier"}, default="exact"
+    algorithm : {"exact", "nystroem", "fourier"}, default="exact"
         All training rows as landmarks; a random subset of them; or, for the rbf kernel only,
         cosines of random projections (scikit-learn's ``RBFSampler``), which need no landmarks.
     degree : int, default=3
@@ -164,7 +164,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         "kernel": (Choice(*NAMED), _Function()),
         "gamma": (Choice("distance"), Real(0, open_low=True), Nothing()),
         "n_components": (Integer(1), Nothing()),
-        "method": (Choice("exact", "nystroem", "fourier"),),
+        "algorithm": (Choice("exact", "nystroem", "fourier"),),
         "degree": (Integer(1),),
         "coef0": (Real(0),),
         "random_state": (Seed(),),
@@ -175,7 +175,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         kernel: str | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str | None = "distance",
         n_components: int | None = None,
-        method: str = "exact",
+        algorithm: str = "exact",
         degree: int = 3,
         coef0: float = 1.0,
         random_state: Any = None,
@@ -183,7 +183,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
-        self.method = method
+        self.algorithm = algorithm
         self.degree = degree
         self.coef0 = coef0
         self.random_state = random_state
@@ -212,7 +212,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             X = self._begin(X, sample_weight)
-            if self.method == "fourier":
+            if self.algorithm == "fourier":
                 self._draw_features(X)
             else:
                 self._take_landmarks(X, sample_weight)
@@ -234,10 +234,10 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             X = self._begin(X, sample_weight)
-            if self.method == "fourier":
+            if self.algorithm == "fourier":
                 raise ValueError(
-                    "fit_rows needs landmarks, which the methods 'exact' and 'nystroem' have, and "
-                    "was called with method='fourier'; call fit, or set another method."
+                    "fit_rows needs landmarks, which the algorithms 'exact' and 'nystroem' have, "
+                    "and was called with algorithm='fourier'; call fit, or set another one."
                 )
             self._take_landmarks(X, sample_weight)
         return self
@@ -245,10 +245,11 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _begin(self, X: Any, weights: Array | None) -> Any:
         """Check everything, forget an earlier fit, fix gamma; return the checked X."""
         check_parameters(self, self._constraints)
-        if self.method == "fourier" and self.kernel != "rbf":
+        if self.algorithm == "fourier" and self.kernel != "rbf":
             raise ValueError(
-                f"method='fourier' approximates the kernel 'rbf' only, and kernel={self.kernel!r} "
-                "was given; set kernel='rbf', or method='nystroem', which takes every kernel."
+                f"algorithm='fourier' approximates the kernel 'rbf' only, and kernel="
+                f"{self.kernel!r} was given; set kernel='rbf', or algorithm='nystroem', which "
+                "takes every kernel."
             )
         X = check_features(self, X, reset=True)
         for name in ("landmarks_", "_kernel", "_count", "_roots", "_coefficients", "_sampler"):
@@ -267,7 +268,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Keep landmarks, and with them the parameters as they are at this moment."""
         n = X.shape[0]
         self._roots = None
-        if self.method == "exact":
+        if self.algorithm == "exact":
             self._roots = None if weights is None else np.sqrt(weights)
             landmarks = double(X, copy=True)  # the caller's array may change
             self._count = n if self.n_components is None else min(n, int(self.n_components))
@@ -299,7 +300,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             raise ValueError(
                 f"The features of a kernel map need the eigenvectors of its kernel matrix, and "
                 f"more than half of them are computed up to {EIGEN_LIMIT} rows; {self._count} were "
-                f"asked for of {size} rows. Use method='nystroem' with n_components well below "
+                f"asked for of {size} rows. Use algorithm='nystroem' with n_components well below "
                 "the number of rows, or give a classifier the map without scale and regressor: it "
                 "then needs no features."
             )
@@ -357,7 +358,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         memory.require_memory(
             8 * shape[0] * shape[1],
             what=f"The kernel values of {shape[0]} rows against {shape[1]} landmarks",
-            remedy="Pass fewer rows at a time, or use method='nystroem' with fewer landmarks.",
+            remedy="Pass fewer rows at a time, or use algorithm='nystroem' with fewer landmarks.",
             free=free_bytes(X),
         )
         values = zeros_beside(shape, X)
@@ -368,8 +369,8 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self, "gamma_")
         if not hasattr(self, "landmarks_"):
             raise ValueError(
-                f"{asked} needs landmarks, which the methods 'exact' and 'nystroem' have, and "
-                "this map was fitted with method='fourier'; fit with another method."
+                f"{asked} needs landmarks, which the algorithms 'exact' and 'nystroem' have, and "
+                "this map was fitted with algorithm='fourier'; fit with another algorithm."
             )
 
     @property
@@ -510,7 +511,7 @@ def _gamma_of_distance(X: Any, weights: Array | None) -> float:
 
 
 def _require_room(landmarks: Any, numbers: int, what: str) -> None:
-    fewer = "Use method='nystroem' with n_components well below the number of rows"
+    fewer = "Use algorithm='nystroem' with n_components well below the number of rows"
     memory.require_memory(
         8 * numbers, what=what, remedy=f"{fewer}, or fewer rows.", free=free_bytes(landmarks)
     )

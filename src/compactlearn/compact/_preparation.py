@@ -307,7 +307,7 @@ class Preparation:
         kernel = self.feature_map
         if not isinstance(kernel, KernelMap) or self.scale:
             return False
-        if kernel.method != "exact" or kernel.n_components is not None:
+        if kernel.algorithm != "exact" or kernel.n_components is not None:
             return False
         if self.regressor is None:
             return True
@@ -344,6 +344,7 @@ def require_room_for_kernel(n_rows: int, demand: Demand, free: int | None = None
     memory.require_memory(
         8 * int(kernel_copies(n_rows, demand) * n_rows**2),
         what=f"Fitting an exact kernel of {n_rows} rows",
-        remedy="Use KernelMap(method='nystroem') with n_components well below that, or fewer rows.",
+        remedy="Use KernelMap(algorithm='nystroem') with n_components well below that, or fewer "
+        "rows.",
         free=free,
     )

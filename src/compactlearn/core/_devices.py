@@ -268,6 +268,6 @@ def full_in_words(X: Any) -> Iterator[None]:
         raise MemoryError(
             f"The memory of {place_of(X)} is full{room}: X alone, {n_rows} rows of {n_columns} "
             f"features in float64, takes {memory.human_bytes(8 * n_rows * n_columns)}; "
-            "use fewer rows, KernelMap(method='nystroem') where there is a kernel, or NumPy arrays "
-            "on the CPU."
+            "use fewer rows, KernelMap(algorithm='nystroem') where there is a kernel, or NumPy "
+            "arrays on the CPU."
         ) from error

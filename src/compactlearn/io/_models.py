@@ -258,7 +258,9 @@ def _checked(check: Callable[[Any], None]) -> Callable[[type], Codec]:
 
 
 CODECS: dict[str, Callable[[type], Codec]] = {
-    **dict.fromkeys(("CompactClassifier", "CMLLClassifier"), _checked(_check_compact)),
+    **dict.fromkeys(
+        ("CompactClassifier", "CMLLClassifier", "PaperClassifier"), _checked(_check_compact)
+    ),
     "KeptFeatures": _checked(_check_kept_features),
     "KeptWeights": _checked(_check_kept_weights),
     "ThresholdTuner": _checked(_check_tuner),

@@ -21,6 +21,7 @@ _TABLE: dict[str, dict[str, str]] = {
     "compactlearn.io._models": {
         "CMLLClassifier": "compactlearn.compact._cmll:CMLLClassifier",
         "CompactClassifier": "compactlearn.compact._classifier:CompactClassifier",
+        "PaperClassifier": "compactlearn.compact._paper:PaperClassifier",
         "ThresholdTuner": "compactlearn.compact._threshold_tuner:ThresholdTuner",
         "KeptFeatures": "compactlearn.compact._pruned:KeptFeatures",
         "KeptWeights": "compactlearn.compact._pruned:KeptWeights",

@@ -133,7 +133,7 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
 def _learns_by_kernels(model: CompactClassifier) -> bool:
     """Whether the learner is a kernel ridge, and the rows are known by an exact kernel."""
     mapping = model.feature_map
-    exact = isinstance(mapping, KernelMap) and mapping.method == "exact" and not model.scale
+    exact = isinstance(mapping, KernelMap) and mapping.algorithm == "exact" and not model.scale
     return exact and mapping.n_components is None and type(model.regressor) is KernelRegressor
 
 

@@ -15,9 +15,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.compact._label_output import LabelSpace
+from compactlearn.compact._paper import PaperClassifier
 from compactlearn.core._params import Choice, Constraint, Real, Seed
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._original import Original
@@ -147,7 +147,7 @@ class BooleanClassifier(WeightedClassifier):
     def _ridge(self, data: TrainingData, usage: Any) -> tuple[Array, Array]:
         if not self.n_components_:  # no row has a label
             return np.zeros((0, data.X.shape[1])), np.zeros(0)
-        model = CompactClassifier(Original(), alpha=self.alpha, bias=self.bias, threshold=0.5)
+        model = PaperClassifier(Original(), alpha=self.alpha, bias=self.bias, threshold=0.5)
         model.fit(data.X, usage, data.weights)
         return model.regressor_.coef_, model.regressor_.intercept_
 

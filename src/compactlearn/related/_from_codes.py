@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._inputs import TrainingData
+from compactlearn.compact._paper import PaperClassifier
 from compactlearn.embeddings._base import Embedding
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ def ridge_on_codes(
     embedding: Embedding, data: TrainingData, alpha: Any, bias: str
 ) -> tuple[Embedding, Array, Array]:
     """The fitted embedding, and coefficients (m, D) and intercepts (m,) of a ridge on its codes."""
-    model = CompactClassifier(embedding, alpha=alpha, bias=bias, threshold=0.5)
+    model = PaperClassifier(embedding, alpha=alpha, bias=bias, threshold=0.5)
     model.fit(data.X, data.targets.matrix, data.weights)
     return model.embedding_, model.regressor_.coef_, model.regressor_.intercept_
 

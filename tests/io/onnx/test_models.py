@@ -38,6 +38,7 @@ from compactlearn import (
 )
 from compactlearn.auto._blend import Blend, Member, Reading
 from compactlearn.auto._forest import LabelForest
+from compactlearn.compact import PaperClassifier
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.datasets import load
 from tests.io.onnx.running import BOUNDS, assert_same, run, single
@@ -63,7 +64,7 @@ LINEAR = {
     "DMLR": CompactClassifier(DMLR(2)),
     "Original": CompactClassifier(Original()),
     "scaled columns": CMLLClassifier(scale=True, threshold=[0.1, 0.2, 0.3, 0.4, 0.5]),
-    "no intercept": CMLLClassifier(bias="none"),
+    "no intercept": PaperClassifier(bias="none"),
     "POP": POPClassifier(),
     "scaled before": make_pipeline(StandardScaler(), CMLLClassifier(decoder="logistic")),
     "scales only": make_pipeline(StandardScaler(with_mean=False), CMLLClassifier()),
@@ -71,9 +72,9 @@ LINEAR = {
     "rows of sum 1": make_pipeline(Normalizer("l1"), CMLLClassifier()),
     "within 0 and 1": CMLLClassifier(feature_map=MinMaxScaler()),
     "two steps": CMLLClassifier(feature_map=make_pipeline(StandardScaler(), MinMaxScaler())),
-    "foreign ridge": CMLLClassifier(regressor=Ridge()),
-    "one target at a time": CMLLClassifier(None, 2, regressor=Lasso(1e-3), scale=True),
-    "one code": CMLLClassifier(2, 1, regressor=Ridge()),
+    "foreign ridge": CompactClassifier(regressor=Ridge()),
+    "one target at a time": CompactClassifier(CMLL(None, 2), regressor=Lasso(1e-3), scale=True),
+    "one code": CompactClassifier(CMLL(2, 1), regressor=Ridge()),
     "trees": CompactClassifier(PLST(2), regressor=ExtraTreesRegressor(5, random_state=0)),
 }
 KERNELS = {
@@ -81,9 +82,9 @@ KERNELS = {
     "poly": KernelMap("poly", degree=2),
     "linear": KernelMap("linear"),
     "cosine": KernelMap("cosine"),
-    "landmarks": KernelMap(method="nystroem", n_components=20, random_state=0),
-    "landmarks, cosine": KernelMap("cosine", method="nystroem", n_components=20, random_state=0),
-    "random features": KernelMap(method="fourier", n_components=30, random_state=0),
+    "landmarks": KernelMap(algorithm="nystroem", n_components=20, random_state=0),
+    "landmarks, cosine": KernelMap("cosine", algorithm="nystroem", n_components=20, random_state=0),
+    "random features": KernelMap(algorithm="fourier", n_components=30, random_state=0),
     "leading features": KernelMap(n_components=10),
 }
 

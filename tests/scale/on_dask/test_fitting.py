@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from compactlearn import CMLL, MDDM, CMLLClassifier, CompactClassifier, Original
+from compactlearn.compact import PaperClassifier
 from tests.makers import modest
 from tests.scale.on_dask.collections import (
     KINDS,
@@ -29,7 +30,7 @@ MODELS = {
         CMLL(n_label_components=3), scale=True, alpha="auto", threshold=0.4
     ),
     "ridge": CompactClassifier(Original(), threshold=0.5),
-    "mddm": CompactClassifier(MDDM(3), bias="none", threshold=0.5),
+    "mddm": PaperClassifier(MDDM(3), bias="none", threshold=0.5),
 }
 
 

@@ -91,7 +91,7 @@ def _by_name(name: str, settings: Settings, seed: int, **more: Any) -> CompactCl
         params["ridge"] = settings["hat_ridge"]
     if "kernel_method" in settings:
         params |= {"gamma": settings["gamma"], "n_components": settings["n_components"]}
-        params["method"] = settings["kernel_method"]
+        params["algorithm"] = settings["kernel_method"]
     return made(name, settings["protocol"], **params)
 
 

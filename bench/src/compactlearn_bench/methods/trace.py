@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from compactlearn import CMLLClassifier, CompactClassifier
+from compactlearn import CMLL, CompactClassifier
 from compactlearn.model_selection import balance_curve
 from compactlearn_bench.methods.entry import Task
 
@@ -20,7 +20,8 @@ def traced(
     estimator: CompactClassifier, grid: Sequence[Configuration], task: Task
 ) -> dict[str, list[float]]:
     """dep and rec of every configuration on the training rows, and both between their bounds."""
-    if not isinstance(estimator, CMLLClassifier) or estimator.feature_map is not None:
+    embedding = estimator.make_embedding()
+    if not isinstance(embedding, CMLL) or estimator.feature_map is not None:
         raise ValueError(
             "trace=True is for CMLL and CMLL_y on the features as they are, and was asked of "
             f"{estimator!r:.80}; leave it out there."
@@ -30,12 +31,12 @@ def traced(
         (one["n_label_components"], one.get("n_feature_components"), one["beta"]) for one in grid
     ]
     for m, d in dict.fromkeys((m, d) for m, d, _ in keys):
-        embedding = clone(estimator).set_params(n_label_components=m, n_feature_components=d)
+        sized = clone(embedding).set_params(n_label_components=m, n_feature_components=d)
         curve = balance_curve(
             task.X_train,
             task.Y_train,
             betas=sorted({beta for a, b, beta in keys if (a, b) == (m, d)}),
-            embedding=embedding.make_embedding(),
+            embedding=sized,
         )
         for row in zip(
             curve.betas,
