@@ -32,7 +32,7 @@ def test_every_public_name_is_declared_and_found_where_it_is_said_to_be():
 def test_the_package_lists_its_names_and_parts():
     listed = dir(compactlearn)
     assert set(compactlearn.__all__) <= set(listed)
-    assert {"datasets", "metrics", "model_selection", "records", "report", "bench"} <= set(listed)
+    assert {"datasets", "metrics", "model_selection"} <= set(listed)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error_with_a_hint():

@@ -56,11 +56,11 @@ REFUSED = {
     ),
     "a foreign learner": (
         lambda: CompactClassifier(regressor=KNeighborsRegressor()).fit(X, Y),
-        r"CMLLClassifier\.regressor is of the type sklearn\.neighbors\.\S+KNeighborsRegressor",
+        r"CompactClassifier\.regressor is of the type sklearn\.neighbors\.\S+KNeighborsRegressor",
     ),
     "a wrapped foreign learner": (
         lambda: CompactClassifier(regressor=GradientBoostingRegressor(n_estimators=1)).fit(X, Y),
-        r"CMLLClassifier\.regressor is of the type sklearn\.ensemble\.\S+GradientBoostingRegressor",
+        r"CompactClassifier\.regressor is of the type sklearn\.ensemble\.\S+GradientBoostingRegressor",
     ),
     "a class of the user": (lambda: Own().fit(X, Y), r"Own is of the type tests\.\S+\.Own"),
     "a function between": (

@@ -61,13 +61,13 @@ METHODS = {
         for completion in ("variance", "krylov", "random")
     },
     "CMLL decoder": (
-        CMLLClassifier(),
+        CompactClassifier(CMLL()),
         {
-            "n_feature_components": ["auto", None],
-            "n_label_components": [2, None],
-            "beta": [0.0, 0.3, "auto"],
-            "label_ridge": [0.0, 0.7],
-            "offset": ["mean", "none"],
+            "embedding__n_feature_components": ["auto", None],
+            "embedding__n_label_components": [2, None],
+            "embedding__beta": [0.0, 0.3, "auto"],
+            "embedding__label_ridge": [0.0, 0.7],
+            "embedding__offset": ["mean", "none"],
             "alpha": [1.0],
         },
     ),
@@ -287,7 +287,7 @@ def test_hard_data(problem, beta, m, completion, scale, offset):
         threshold=0.5,
     )
     sizes = ["auto", None] if completion == "none" else ["auto", 1.0, None]
-    grid = {"n_feature_components": sizes, "alpha": [0.3, 30.0]}
+    grid = {"embedding__n_feature_components": sizes, "alpha": [0.3, 30.0]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert_as_refitted(estimator, grid, X, Y, splits)

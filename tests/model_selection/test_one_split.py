@@ -29,9 +29,9 @@ CASES = {
     "CMLL": (
         CompactClassifier(CMLL(completion="variance", offset="none"), threshold=0.5),
         {
-            "beta": [0.1, 5.0],
-            "n_label_components": [0.5, 1.0],
-            "n_feature_components": [2, 0.6, None],
+            "embedding__beta": [0.1, 5.0],
+            "embedding__n_label_components": [0.5, 1.0],
+            "embedding__n_feature_components": [2, 0.6, None],
             "alpha": [0.1, 10.0],
         },
     ),
@@ -57,15 +57,19 @@ CASES = {
     "no intercept": (
         PaperClassifier(CMLL(completion="variance"), threshold=0.5, bias="none"),
         {
-            "n_label_components": [0.5, 1.0],
-            "n_feature_components": [2, 0.6, 1.0, None],
+            "embedding__n_label_components": [0.5, 1.0],
+            "embedding__n_feature_components": [2, 0.6, 1.0, None],
             "alpha": [1e-5, 10.0],
-            "label_ridge": [0.0, 0.5],
+            "embedding__label_ridge": [0.0, 0.5],
         },
     ),
     "no intercept, no offset": (
         PaperClassifier(CMLL(offset="none", solver="dual"), threshold=0.5, bias="none"),
-        {"n_feature_components": [2, None], "alpha": [0.1, 10.0], "label_ridge": [0.0, 0.5]},
+        {
+            "embedding__n_feature_components": [2, None],
+            "alpha": [0.1, 10.0],
+            "embedding__label_ridge": [0.0, 0.5],
+        },
     ),
     "no intercept, MDDM": (
         PaperClassifier(
@@ -81,11 +85,12 @@ CASES = {
     ),
     "no intercept, nystroem": (
         PaperClassifier(
+            CMLL(),
             threshold=0.5,
             feature_map=KernelMap(algorithm="nystroem", n_components=15, random_state=1),
             bias="none",
         ),
-        {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
+        {"embedding__n_label_components": [2, 4], "alpha": [0.1, 1.0]},
     ),
     "kernel ridge, MDDM": (
         CompactClassifier(
@@ -105,10 +110,10 @@ CASES = {
             bias="none",
         ),
         {
-            "beta": [0.1, 5.0],
-            "n_label_components": [2, 6],
-            "n_feature_components": [2, 9, None],
-            "label_ridge": [0.0, 0.5],
+            "embedding__beta": [0.1, 5.0],
+            "embedding__n_label_components": [2, 6],
+            "embedding__n_feature_components": [2, 9, None],
+            "embedding__label_ridge": [0.0, 0.5],
         },
     ),
     "kernel ridge of features": (

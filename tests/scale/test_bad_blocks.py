@@ -173,7 +173,7 @@ def test_many_columns_for_a_method_that_needs_moments(monkeypatch):
 def test_parts_of_others_need_rows(name):
     part = Ridge() if name == "regressor" else StandardScaler()
     with pytest.raises(ValueError, match=rf"{name}=.*\(\) was given; set {name}=None"):
-        CMLLClassifier(**{name: part}).fit_blocks(GOOD)
+        CompactClassifier(**{name: part}).fit_blocks(GOOD)
 
 
 @pytest.mark.parametrize("options", [{"decoder": "logistic"}, {"threshold": "f1"}])

@@ -358,7 +358,7 @@ def test_foreign_parts_are_refused(name):
     from compactlearn import KernelMap
 
     X, Y = make_data()
-    model = CMLLClassifier(**{name: Ridge() if name == "regressor" else KernelMap()})
+    model = CompactClassifier(**{name: Ridge() if name == "regressor" else KernelMap()})
     with pytest.raises(ValueError, match=rf"needs the built-in ridge .* {name}="):
         model.fit(array(X, *SIZES), Y)
 
