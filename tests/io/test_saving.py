@@ -60,7 +60,7 @@ REFUSED = {
     ),
     "a wrapped foreign learner": (
         lambda: CompactClassifier(regressor=GradientBoostingRegressor(n_estimators=1)).fit(X, Y),
-        r"CompactClassifier\.regressor is of the type sklearn\.ensemble\.\S+GradientBoostingRegressor",
+        r"Classifier\.regressor is of the type sklearn\.ensemble\.\S+GradientBoostingRegressor",
     ),
     "a class of the user": (lambda: Own().fit(X, Y), r"Own is of the type tests\.\S+\.Own"),
     "a function between": (

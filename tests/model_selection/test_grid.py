@@ -33,6 +33,7 @@ from compactlearn import (
     KernelMap,
     Original,
 )
+from compactlearn.compact import PaperClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import METRICS, average_precision, inverse_propensities, scorer
 from compactlearn.model_selection import CMLLClassifierCV, GridSearchMoments, RatioSearchCV
@@ -79,14 +80,14 @@ CASES = {
         {"n_feature_components": [2, 6, 0.5, None], "n_label_components": [3, 0.9, None, "auto"]},
     ),
     "CMLL balances": (
-        CMLLClassifier(),
+        CompactClassifier(CMLL()),
         {
-            "beta": [0.0, 0.5, "auto"],
-            "label_ridge": [0.0, 2.0],
-            "offset": ["mean", "none"],
-            "completion": ["none", "krylov", "random"],
-            "n_feature_components": [7],
-            "n_label_components": [3],
+            "embedding__beta": [0.0, 0.5, "auto"],
+            "embedding__label_ridge": [0.0, 2.0],
+            "embedding__offset": ["mean", "none"],
+            "embedding__completion": ["none", "krylov", "random"],
+            "embedding__n_feature_components": [7],
+            "embedding__n_label_components": [3],
             "random_state": [4],
         },
     ),
@@ -134,9 +135,9 @@ def test_several_methods_on_few_rows():
 
 SINGLY = {
     "foreign learner": (CompactClassifier(regressor=Ridge()), {"regressor__alpha": [0.1, 10.0]}),
-    "both kinds": (CMLLClassifier(), {"regressor": [None, Ridge(2.0)], "alpha": [1.0, 3.0]}),
+    "both kinds": (CompactClassifier(), {"regressor": [None, Ridge(2.0)], "alpha": [1.0, 3.0]}),
     "learnt decoder": (CMLLClassifier(), {"decoder": ["linear", "learned"], "alpha": [1.0]}),
-    "other intercepts": (CMLLClassifier(), {"bias": ["free", "none", "target"], "alpha": [1.0]}),
+    "other intercepts": (PaperClassifier(), {"bias": ["free", "none", "target"], "alpha": [1.0]}),
     "as printed": (
         CompactClassifier(CMLL(3, 3, solver="alternating", max_iter=5), random_state=0),
         {"alpha": [1.0, 3.0]},
@@ -171,7 +172,7 @@ def test_masked_columns_of_a_list_of_grids():
 
 
 def test_ranks_are_competition_ranks():
-    ours, _ = both(CMLLClassifier(), {"alpha": [1.0, 1.0, 100.0], "label_ridge": [0.0]})
+    ours, _ = both(CMLLClassifier(), {"alpha": [1.0, 1.0, 100.0]})
     mean, rank = (ours.cv_results_[name] for name in ("mean_test_score", "rank_test_score"))
     assert rank.tolist() == [1 + int(np.sum(mean > value)) for value in mean]
     assert rank[0] == rank[1]
@@ -221,12 +222,14 @@ def test_enron():
 
 
 @pytest.mark.parametrize(
-    "estimator", [CMLLClassifier(completion="krylov"), CompactClassifier(regressor=Ridge())]
+    "estimator",
+    [CompactClassifier(CMLL(completion="krylov")), CompactClassifier(CMLL(), regressor=Ridge())],
 )
 def test_weights_are_repetitions(estimator):
     """In the fits and in the scores of validation rows; rows of weight 0 are not there."""
     weights = np.random.default_rng(3).integers(0, 4, 36)
-    search = GridSearchMoments(estimator, {"n_label_components": [2, 4], "scale": [False, True]})
+    grid = {"embedding__n_label_components": [2, 4], "scale": [False, True]}
+    search = GridSearchMoments(estimator, grid)
     search.set_params(cv=SPLITS, refit=False).fit(X, Y, sample_weight=weights)
     for index, params in enumerate(search.cv_results_["params"]):
         for number, split in enumerate(SPLITS):
@@ -690,9 +693,9 @@ def test_pickle():
 
 def test_the_printed_algorithm_is_fitted_setting_by_setting():
     """A solution from a random start serves no other setting."""
-    options = {"beta": 10.0, "max_iter": 1, "random_state": 0, "threshold": 0.5}
-    model = CMLLClassifier(solver="alternating", **options)
-    grid = {"n_feature_components": [2, 5], "n_label_components": [3, 4]}
+    embedding = CMLL(solver="alternating", beta=10.0, max_iter=1)
+    model = CompactClassifier(embedding, random_state=0, threshold=0.5)
+    grid = {"embedding__n_feature_components": [2, 5], "embedding__n_label_components": [3, 4]}
     ours, theirs = both(model, grid)
     count = len(SPLITS)
     np.testing.assert_allclose(split_scores(ours), split_scores(theirs, count), atol=1e-10)

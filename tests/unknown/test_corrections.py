@@ -6,7 +6,7 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from compactlearn import CMLL, PLST, CMLLClassifier, CompactClassifier, Original, load_model
+from compactlearn import CMLL, PLST, CompactClassifier, Original, load_model
 from compactlearn.compact._noisy_labels import estimated_noise, rates_of
 from compactlearn.core._label_correction import Correction, check_rates
 from compactlearn.decoding._corrected_thresholds import tune_corrected
@@ -84,7 +84,7 @@ def test_no_noise_changes_nothing_but_rounding():
     X, Y, unknown = problem()
     given = with_nan(Y, unknown)
     for decoder in ("linear", "learned", "logistic"):
-        model = CMLLClassifier(n_label_components=3, decoder=decoder, threshold="f1")
+        model = CompactClassifier(CMLL(n_label_components=3), decoder=decoder, threshold="f1")
         expected = model.fit(X, given).decision_function(X)
         threshold = model.threshold_
         for own in (
@@ -206,7 +206,7 @@ def test_searches_fit_such_settings_one_by_one():
 def test_such_models_are_stored_and_loaded(tmp_path):
     X, Y, _ = problem()
     for options in ({"label_noise": (0.1, 0.2)}, {"positive_unlabelled": True}):
-        model = CMLLClassifier(n_label_components=3, **options).fit(X, Y)
+        model = CompactClassifier(CMLL(n_label_components=3), **options).fit(X, Y)
         model.save(tmp_path / "a.model")
         loaded = load_model(tmp_path / "a.model")
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
@@ -228,10 +228,10 @@ def test_refusals():
         ({"positive_unlabelled": True, "label_noise": "auto"}, "give one: missing positives"),
         (
             {"positive_unlabelled": 3},
-            "'positive_unlabelled' of CMLLClassifier must be True or False",
+            "'positive_unlabelled' of CompactClassifier must be True or False",
         ),
     ):
-        model = CMLLClassifier(n_label_components=3).fit(X, Y)
+        model = CompactClassifier(CMLL(n_label_components=3)).fit(X, Y)
         expected = model.decision_function(X)
         with pytest.raises(ValueError, match=message):
             model.set_params(**options).fit(X, Y)
