@@ -20,6 +20,9 @@ def test_the_version_stands_in_one_place():
     assert "version" in PROJECT["dynamic"]
     assert "version" not in PROJECT
     assert release_check.version() == compactlearn.__version__
+    bench = tomllib.loads((ROOT / "bench" / "pyproject.toml").read_text(encoding="utf-8"))
+    assert bench["project"]["version"] == compactlearn.__version__
+    assert f"compactlearn[cli]=={compactlearn.__version__}" in bench["project"]["dependencies"]
 
 
 def test_the_changelog_begins_with_this_version():
@@ -74,8 +77,10 @@ def test_sdist_and_wheel_hold_what_they_must_and_the_wheel_works(tmp_path):
     """`make release-check` also installs both into empty environments, from a registry."""
     pytest.importorskip("build")
     pytest.importorskip("hatchling")
-    sdist, wheel = release_check.build(tmp_path)
-    release_check.check_contents(sdist, wheel)
+    sdist, wheel, bench = release_check.build(tmp_path)
+    release_check.check_wheel(wheel)
+    release_check.check_wheel(bench, release_check.BENCH)
+    release_check.check_sdist(sdist)
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
     code = (
@@ -92,4 +97,4 @@ def test_what_is_missing_is_said(tmp_path):
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("compactlearn/__init__.py", "")
     with pytest.raises(SystemExit, match=r"exactly the files of src/compactlearn.*registry\.toml"):
-        release_check.check_contents(tmp_path / "none.tar.gz", wheel)
+        release_check.check_wheel(wheel)

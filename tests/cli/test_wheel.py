@@ -24,20 +24,29 @@ def command(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     built = subprocess.run(
-        [*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT)],
+        [*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT), str(ROOT / "bench")],
         capture_output=True,
         text=True,
         check=False,
     )
     if built.returncode and NO_NETWORK.search(built.stderr):
-        pytest.skip("the wheel is built by hatchling, which no package index could be asked for")
+        pytest.skip("wheels are built by hatchling, which no package index could be asked for")
     assert built.returncode == 0, built.stderr
-    (wheel,) = folder.glob("*.whl")
+    (wheel,), (bench,) = folder.glob("compactlearn-*.whl"), folder.glob("compactlearn_bench-*.whl")
     home = folder / "environment"
     venv.create(home, with_pip=False, symlinks=True)
     python = home / "bin" / "python"
     subprocess.run(
-        [*pip, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)],
+        [
+            *pip,
+            "--python",
+            str(python),
+            "install",
+            "--no-deps",
+            "--no-index",
+            str(wheel),
+            str(bench),
+        ],
         capture_output=True,
         check=True,
     )
@@ -80,3 +89,7 @@ def test_the_installed_command_goes_all_the_way(command, tmp_path):
     run("fit", "enron", "-o", "e.model", "--method", "cmll")
     told = json.loads(run("evaluate", "e.model", "enron", "--json"))
     assert told["metrics"]["micro_f1"] > 0.6
+    # The workshop is a wheel of its own, whose commands are found by their entry points.
+    records = ROOT / "bench" / "results" / "demo_tags.jsonl.xz"
+    assert run("report", str(records), "-o", "page.html") == "page.html\n"
+    assert "SPEC" in run("bench", "--help")

@@ -12,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 
 from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, KernelMap, Original
 from compactlearn.related import PCA
-from compactlearn_bench.methods.controls import RandomDirections
 from tests.makers import maker
 
 REGIMES = ["moments", "dual", "krylov"]
@@ -334,7 +333,7 @@ def test_a_learner_gets_one_feature_rather_than_none(variant, solver):
     np.testing.assert_allclose(foreign.decision_function(X), np.tile(Y.mean(axis=0), (36, 1)))
 
 
-@pytest.mark.parametrize("embedding", [MDDM(completion="variance"), PCA(), RandomDirections()])
+@pytest.mark.parametrize("embedding", [MDDM(completion="variance"), PCA()])
 def test_auto_is_as_many_directions_as_labels_where_more_could_be_had(embedding):
     """Filled up, drawn or principal ones there would be eight; of four features there are four."""
     X, Y = make_data(n_features=8, n_labels=6)

@@ -1,7 +1,6 @@
 """The writer of SVG, and the kinds of figures drawn with it."""
 
 import itertools
-import math
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from compactlearn.inspection.charts import Dot, Series, dot_rows, line_chart, rank_line, scatter
 from compactlearn.inspection.svg import COLOURS, Scale, element, label, marker, short, text_width
-from compactlearn_bench.report.drawing.heat_map import heat_map
 
 BAD = '<script>alert("&1")</script>'
 
@@ -65,7 +63,6 @@ def drawings():
     yield line_chart(BAD, [Series(BAD, points, 0, True), Series("B", points, 1)], BAD, BAD)
     yield line_chart("one", [Series("A", points[:1], 0)], "x", "y", log_x=True)
     yield line_chart("named", [Series("A", [(0.0, 1.0, None, "t")], 3)], "x", "y", names=[BAD])
-    yield heat_map(BAD, [0.1, 0.2], [0.5, 1.0], [[0.1, math.nan], [0.3, 0.2]], BAD, BAD)
     yield dot_rows(BAD, [(BAD, [Dot(1.0, BAD), Dot(5.0, "b", 2)]), ("none", [])], BAD)
     yield scatter(BAD, [Dot(0.1, BAD, 0, 0.2)], BAD, BAD, [(BAD, 0)])
     yield rank_line(BAD, [BAD, "B", "C"], [1.0, 2.2, 2.8], 1.1, [(1, 2)], "B")
@@ -91,24 +88,6 @@ def test_nothing_is_drawn_outside_the_picture(svg):
         for name, limit in (("x", wide), ("x1", wide), ("x2", wide), ("y", tall), ("y1", tall)):
             if node.get(name) is not None:
                 assert 0 <= float(node.get(name)) <= limit
-
-
-def test_the_best_tile_has_the_star():
-    svg = heat_map("t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b")
-    least = heat_map(
-        "t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b", greater_is_better=False
-    )
-
-    def framed(text):
-        (frame,) = [n for n in ET.fromstring(text).iter() if n.get("stroke-width") == "2.5"]
-        tiles = [n for n in ET.fromstring(text).iter() if n.get("class") == "pt"]
-        for tile in tiles:
-            if tile[0].get("x") == frame.get("x") and tile[0].get("y") == frame.get("y"):
-                return tile.find("{*}title").text
-        return None
-
-    assert framed(svg) == "a 0.2, b 0.5: 0.4000"
-    assert framed(least) == "a 0.1, b 0.5: 0.1000"
 
 
 def texts(svg):
@@ -196,28 +175,6 @@ def test_a_lonely_line_says_whose_it_is():
 def test_a_logarithmic_scale_has_ticks_enough_to_read_a_value_by(low, factor):
     scale = Scale.around([low, low * factor], 0, 300, log=True)
     assert len(scale.ticks(6)) >= 2
-
-
-def test_narrow_tiles_have_no_numbers_in_them():
-    many = [k / 30 for k in range(30)]
-    svg = heat_map("t", many, [0.1, 0.2], [many, many], "a", "b")
-    assert not any(text.startswith(".") for text in texts(svg))
-    few = heat_map("t", [0.1, 0.2], [0.1, 0.2], [[0.1, 0.2]] * 2, "a", "b")
-    assert texts(few).count(".100") == 2
-
-
-def test_tiles_stand_where_their_ratios_are_and_the_largest_is_the_lightest():
-    svg = heat_map("t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b")
-    tiles = {n.find("{*}title").text: n[0] for n in ET.fromstring(svg).iterfind(".//{*}g")}
-    low, high = tiles["a 0.1, b 0.5: 0.1000"], tiles["a 0.2, b 0.5: 0.4000"]
-    assert float(low.get("x")) < float(high.get("x"))
-    assert float(low.get("y")) == float(high.get("y")) > float(tiles["a 0.1, b 1: 0.3000"].get("y"))
-    light = {tip: luminance(tile.get("fill")) for tip, tile in tiles.items()}
-    assert [tip[-6:] for tip in sorted(light, key=light.get)] == ["0.1000", "0.2000", "0.3000",
-                                                                  "0.4000"]  # fmt: skip
-    for node in ET.fromstring(svg).iterfind(".//{*}g"):
-        ink, ground = luminance(node[1].get("fill")), luminance(node[0].get("fill"))
-        assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) >= 4.5
 
 
 def test_the_bars_of_a_line_reach_one_deviation_up_and_down():

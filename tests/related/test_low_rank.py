@@ -9,10 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 
-from compactlearn import load_model, method, to_onnx
+from compactlearn import CPLST, CompactClassifier, load_model, method, to_onnx
 from compactlearn.related import LEML, SLRM
 from compactlearn.related import _leml_steps as leml_steps
-from compactlearn_bench.methods.controls import reduced_rank
 from tests.io.onnx.running import BOUNDS, assert_same
 from tests.makers import labelled
 from tests.related.checks import sklearn_checks
@@ -79,7 +78,7 @@ def test_a_small_penalty_is_reduced_rank_regression(shape):
     X, Y = labelled(*shape, seed=3)
     new = labelled(*shape, seed=4)[0]
     model = LEML(2, alpha=1e-9, **CLOSE).fit(X, Y)
-    closed = reduced_rank(n_label_components=2, alpha=1e-12).fit(X, Y)
+    closed = CompactClassifier(CPLST(2, ridge="shared"), alpha=1e-12).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), closed.decision_function(X), atol=1e-4)
     if shape[0] > shape[1]:
         np.testing.assert_allclose(

@@ -11,7 +11,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from compactlearn.utils import host, require
+import psutil
+
+from compactlearn.utils import host
 
 try:
     import resource
@@ -103,7 +105,6 @@ def _resident(pid: int) -> int:
 
 def _resident_elsewhere(pid: int) -> int:
     """`resident_bytes` where there is no /proc."""
-    psutil = require("psutil", extra="bench", purpose="a memory budget on this system")
     total = 0
     with suppress(psutil.Error):
         process = psutil.Process(pid)

@@ -164,7 +164,9 @@ def test_png_of_every_figure():
 
 def test_without_the_package_png_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(ImportError, match=r"A figure in PNG needs .* 'compactlearn\[report\]'"):
+    with pytest.raises(
+        ImportError, match=r"A figure in PNG needs .* 'compactlearn-bench\[report\]'"
+    ):
         to_png([record(n_folds=1)])
 
 
