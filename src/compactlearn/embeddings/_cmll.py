@@ -23,16 +23,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Real, Seed, SquareMatrix
 from compactlearn.core._seeds import seeded
-from compactlearn.core._warn import warn_user
+from compactlearn.embeddings._ascent import (
+    Problem,
+    State,
+    alternate_as_printed,
+    climb_from_several,
+    closed_form,
+    dependence,
+    fixed_codes,
+)
 from compactlearn.embeddings._base import (
     Embedded,
     Embedding,
@@ -49,10 +55,8 @@ from compactlearn.embeddings._components import (
     default_label_size,
     left_noun,
 )
-from compactlearn.embeddings._label_graph import checked_label_graph, smoothing_of
-from compactlearn.linalg._arrays import beside
+from compactlearn.embeddings._graphs import checked_label_graph, smoothing_of
 from compactlearn.linalg._codes import Codes
-from compactlearn.linalg._dense import svd
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._routes import REGIMES
 from compactlearn.linalg._smoothing import Smoothing
@@ -290,9 +294,13 @@ default="auto"
         d, m = self.sizes(pair.n_left, pair.n_right, pair.given_left)
         problem = self._problem(pair, self._balance(pair))
         if m is None:
-            state = _fixed_codes(problem, d)
+            state = fixed_codes(problem, d)
         elif self.solver == "alternating" and d is not None:
-            state = self._alternate_as_printed(problem, d, m)
+            own = {
+                name: getattr(self, name)
+                for name in ("tol", "max_iter", "completion", "random_state")
+            }
+            state = alternate_as_printed(problem, d, m, **own)
         else:
             state = self._climb(problem, d, m)
         note_shortfall(self, m or 0, state.codes, pair)
@@ -324,7 +332,7 @@ default="auto"
         d, _ = self.sizes(pair.n_left, pair.n_right, pair.given_left, m)
         assert result.beta is not None
         problem = self._problem(pair, result.beta)
-        state, rank = self._closed(problem, result.codes.leading(m), d)
+        state, rank = closed_form(problem, result.codes.leading(m), d)
         if d is not None and d < rank:
             return None
         return self._embedded(problem, state, d, m)
@@ -368,7 +376,7 @@ default="auto"
             heads.append(Head(P, extra) if given else None)
         return heads
 
-    def _embedded(self, problem: Problem, state: _State, d: int | None, m: int | None) -> Embedded:
+    def _embedded(self, problem: Problem, state: State, d: int | None, m: int | None) -> Embedded:
         pair, beta = problem.pair, problem.beta
         P, codes = state.projection, state.codes
         if P is not None and d is not None:
@@ -378,7 +386,7 @@ default="auto"
             decoder = problem.smoothed(codes).T / (1.0 + self.label_ridge)
             if self.offset == "mean":
                 offset = pair.mean_right - (codes.total / pair.count) @ decoder
-        dependence = _dependence(pair, codes, P)
+        seen = dependence(pair, codes, P)
         recovery = problem.recovery(codes)
         return Embedded(
             codes=codes,
@@ -389,8 +397,8 @@ default="auto"
             eigenvalues=codes.values if state.algorithm == "closed" else None,
             share=codes.share if state.algorithm == "closed" and m is not None else None,
             beta=beta,
-            objective=beta * dependence + recovery,
-            dependence=dependence,
+            objective=beta * seen + recovery,
+            dependence=seen,
             recovery=recovery,
             path=np.asarray(state.path),
             n_iter=state.n_iter,
@@ -424,10 +432,10 @@ default="auto"
         seen = pair.left_energy if pair.has_variance else 0.0
         return automatic_balance(self.beta, pair.right_energy, seen)
 
-    def _climb(self, problem: Problem, d: int | None, m: int) -> _State:
+    def _climb(self, problem: Problem, d: int | None, m: int) -> State:
         """The closed form, and the accelerated alternation from it where d is too small."""
         codes = problem.leading_codes(m, seed=self._start(problem.pair))
-        state, rank = self._closed(problem, codes, d)
+        state, rank = closed_form(problem, codes, d)
         P = state.projection
         if d is None or P is None or d >= rank:
             return state
@@ -436,188 +444,10 @@ default="auto"
                 f"solver='closed' needs n_feature_components >= min(m, rank) = {rank}, and was "
                 f"given {d}; raise n_feature_components or use solver='auto', which alternates."
             )
-        return self._climb_from_several(problem, codes, P, m)
+        return climb_from_several(problem, codes, P, m, tol=self.tol, max_iter=self.max_iter)
 
     def _start(self, pair: Pair) -> int:
         """The seed of a search for codes; where its outcome depends on none, none is drawn."""
         if self.random_state is None or pair.enough >= 1.0:
             return 0
         return int(seeded(self.random_state).randint(2**31 - 1))
-
-    def _closed(self, problem: Problem, codes: Codes, d: int | None) -> tuple[_State, int]:
-        """The best P for the leading codes, and how many columns make both the optimum."""
-        P, rank = None, 0
-        if d is not None:
-            P, squares = problem.pair.leading_range(codes.left)
-            rank = squares.size if problem.beta > 0 else 0  # without a balance P takes no part
-            P = P[:, :d]
-        return _State(codes, P, [problem.objective(codes, P)], "closed"), rank
-
-    def _climb_from_several(self, problem: Problem, codes: Codes, P: Array, m: int) -> _State:
-        """Ascend a little way from three starts, then all the way from the best.
-
-        The problem has local maxima, if rarely: of 449 random problems the closed form's start
-        ended below the best of twenty random ones six times, the labels' own codes three times,
-        the better of the two never. A random start is the third opinion. (All three together:
-        never, on 1594 further problems.)
-        """
-        pair, d = problem.pair, P.shape[1]
-        # Without columns of P the problem is of the order of the labels, whatever the regime.
-        of_labels = replace(problem, beta=0.0)
-        labels_only = pair.leading_range(of_labels.leading_codes(m, P[:, :0]).left)[0][:, :d]
-        drawn = np.random.default_rng(0).standard_normal((pair.n_left, d))
-        random = pair.orthonormal(beside(drawn, P))
-        starts = [
-            (codes, P),
-            *((problem.leading_codes(m, Q), Q) for Q in (labels_only, random)),
-        ]
-        short = [
-            accelerated_ascent(
-                problem, _State(V, Q, [], "accelerated"), d, m, tol=1e-6, max_iter=15
-            )
-            for V, Q in starts
-        ]
-        best = max(short, key=lambda state: state.path[-1])
-        last = accelerated_ascent(
-            problem, best, d, m, tol=self.tol * 1e-6, max_iter=10 * self.max_iter
-        )
-        if not last.settled:
-            warn_user(
-                f"CMLL stopped after {last.n_iter} rounds of the accelerated alternation with the "
-                f"objective still rising by more than {self.tol * 1e-6:g} (relative); raise "
-                "max_iter or tol.",
-                ConvergenceWarning,
-            )
-        return last
-
-    def _alternate_as_printed(self, problem: Problem, d: int, m: int) -> _State:
-        """Algorithm 1: random P, then V and P in turn until the objective settles."""
-        pair, rng = problem.pair, seeded(self.random_state)
-        P = pair.orthonormal(beside(rng.standard_normal((pair.n_left, d)), pair.mean_left))
-        path: list[float] = []
-        for n_iter in range(1, self.max_iter + 1):
-            codes = problem.leading_codes(m, P)
-            path.append(problem.objective(codes, P))
-            P = pair.leading_range(codes.left)[0][:, :d]
-            if self.completion != "none" and P.shape[1] < d:
-                P = np.hstack([P, complete(pair, P, d - P.shape[1], self.completion, rng)])
-            path.append(problem.objective(codes, P))
-            settled = n_iter > 1 and abs(path[-1] - path[-3]) <= self.tol * abs(path[-1])
-            if settled or n_iter == self.max_iter:
-                break
-        if not settled:
-            warn_user(
-                f"CMLL(solver='alternating') stopped after max_iter={self.max_iter} rounds with "
-                f"the objective still changing by more than tol={self.tol:g} (relative); raise "
-                "max_iter, or use solver='auto', which needs no random start.",
-                ConvergenceWarning,
-            )
-        return _State(codes, P, path, "alternating", n_iter)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is maximised over codes and projections of a pair."""
-
-    pair: Pair
-    beta: float
-    smoothing: Smoothing | None = None  # of the decoder, by a graph of the labels
-
-    def leading_codes(self, m: int, P: Array | None = None, seed: int = 0) -> Codes:
-        """Return the best V for a projection."""
-        return self.pair.leading_codes(m, self.beta, P, seed, self.smoothing)
-
-    def lift(self, m: int) -> float:
-        """Return what makes the objective of m codes at least 0, as gains are relative to it."""
-        return 0.0
-
-    def smoothed(self, codes: Codes) -> Array:
-        """``S Y'V``, the decoder's transpose but for its ridge."""
-        assert codes.right is not None
-        return codes.right if self.smoothing is None else self.smoothing.smooth(codes.right)
-
-    def recovery(self, codes: Codes) -> float:
-        """``||Y'V||^2``, also where V is Y; or ``tr V'YSY'V``."""
-        if codes.right is None:
-            return self.pair.right_gram_energy
-        if self.smoothing is None:
-            return float(np.sum(codes.right**2))
-        return float(np.sum(codes.right * self.smoothed(codes)))
-
-    def objective(self, codes: Codes, P: Array | None) -> float:
-        """Return ``beta ||P'Xc'V||^2`` and the recovery together."""
-        return self.beta * _dependence(self.pair, codes, P) + self.recovery(codes)
-
-
-@dataclass(frozen=True)
-class _State:
-    """Where an ascent stands."""
-
-    codes: Codes
-    projection: Array | None
-    path: list[float]
-    algorithm: str
-    n_iter: int = 1
-    settled: bool = True
-
-
-def accelerated_ascent(
-    problem: Problem, start: _State, d: int, m: int, *, tol: float, max_iter: int
-) -> _State:
-    """Alternate V- and P-steps for d < m, with extrapolation guarded by the objective.
-
-    A V-step is an eigenproblem of order d + M at most, so no N x N matrix appears. Plain
-    alternation converges linearly and slowly; here each P-step is followed by a step further
-    along the same direction (momentum on the Stiefel manifold, after a Procrustes alignment).
-    When the extrapolated point ends lower than the last one it is dropped and the plain step is
-    taken, so the objective never decreases. A small gain ends the ascent only if it was a plain
-    step's: a step with momentum may be short by chance.
-    """
-    pair, codes, P = problem.pair, start.codes, start.projection
-    assert P is not None
-    value = problem.objective(codes, P)
-    path = list(start.path) or [value]
-    ahead, momentum = P, 1.0
-    n_iter = 0
-    for n_iter in range(1, max_iter + 1):
-        trial = problem.leading_codes(m, ahead)
-        best_P = pair.leading_range(trial.left)[0][:, :d]
-        reached = problem.objective(trial, best_P)
-        plain = ahead is P
-        if reached < value and not plain:
-            ahead, momentum = P, 1.0  # overshot: take the plain step instead
-            continue
-        gain, value, codes = reached - value, reached, trial
-        path.append(value)
-        if best_P.shape != P.shape:
-            P, ahead, momentum = best_P, best_P, 1.0  # the start had too few directions
-            continue
-        U, _, Wt = svd(pair.inner(best_P, P))
-        aligned = best_P @ (U @ Wt)
-        small = gain <= tol * (value + problem.lift(m))
-        if small and plain:
-            return _State(codes, best_P, path, start.algorithm, start.n_iter + n_iter - 1)
-        next_momentum = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        push = 0.0 if small else (momentum - 1) / next_momentum
-        further = aligned + push * (aligned - P)
-        P, momentum = aligned, 1.0 if small else next_momentum
-        ahead = pair.orthonormal(further) if push else P
-    P = pair.leading_range(codes.left)[0][:, :d]
-    return _State(codes, P, path, start.algorithm, start.n_iter + n_iter - 1, settled=False)
-
-
-def _fixed_codes(problem: Problem, d: int | None) -> _State:
-    pair = problem.pair
-    codes = pair.right_codes(dense=d is None)
-    P = None if d is None else pair.cross_range(d)[0]
-    reached = problem.beta * _dependence(pair, codes, P) + problem.recovery(codes)
-    return _State(codes, P, [reached], "closed")
-
-
-def _dependence(pair: Pair, codes: Codes, P: Array | None) -> float:
-    """``||P'Xc'V||^2``, or ``||Xc'V||^2`` where features are kept."""
-    if P is not None:
-        return float(np.sum(pair.inner(P, codes.left) ** 2))
-    if codes.right is None:
-        return pair.cross_energy
-    return float(np.trace(pair.inner(codes.left, codes.left)))

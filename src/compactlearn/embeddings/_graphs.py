@@ -1,4 +1,4 @@
-"""Graphs that users give, of labels or of rows: checked."""
+"""Graphs that users give, of labels or of rows: checked, and made into a smoothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+
+from compactlearn.linalg._smoothing import Smoothing
 
 # Entries and their mirror images may differ by rounding, relative to the largest.
 _SYMMETRIC = 1e-12
@@ -34,3 +36,17 @@ def checked_graph(graph: Any, name: str, count: int, nodes: str, remedy: str) ->
             f"from its transpose by up to {apart.max():g}; pass graph + graph.T."
         )
     return found
+
+
+def smoothing_of(graph: Any, weight: float, n_labels: int) -> Smoothing | None:
+    """The smoothing of a decoder by a graph of its labels; None where nothing is smoothed."""
+    if graph is None:
+        return None
+    checked = checked_label_graph(graph, n_labels)
+    return Smoothing(checked, float(weight)) if weight > 0 and checked.nnz else None
+
+
+def checked_label_graph(graph: Any, n_labels: int) -> Any:
+    """A graph of so many labels as a CSR matrix of weights, or a refusal."""
+    remedy = f"pass a sparse matrix of shape ({n_labels}, {n_labels})"
+    return checked_graph(graph, "label_graph", n_labels, "labels", remedy)

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from compactlearn.core._devices import DeviceArray
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Real, SquareMatrix
+from compactlearn.embeddings._ascent import Problem
 from compactlearn.embeddings._base import Embedded, Plan, Traits
-from compactlearn.embeddings._cmll import CMLL, Problem
+from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._graphs import checked_graph
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._eigen import krylov_pays, leading_eigenpairs, multiplied_out
