@@ -20,7 +20,7 @@ from compactlearn.auto._forest import LabelForest
 from compactlearn.auto._preprocessing import AS_THEY_ARE, WAYS
 from compactlearn.auto._problem import Problem
 from compactlearn.auto._trials import Tried, try_by_folds, try_compact, try_forest
-from compactlearn.core._validation import check_targets
+from compactlearn.core._targets import check_targets
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, calibration_error, scorer
 

@@ -8,7 +8,7 @@ from compactlearn.auto import _searches as searches
 from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_ROWS, UNIT_VARIANCE
 from compactlearn.auto._problem import Problem
 from compactlearn.auto._searches import best_way, search_kernel
-from compactlearn.core._validation import check_targets
+from compactlearn.core._targets import check_targets
 from compactlearn.metrics._scoring import Scorer, scorer
 
 

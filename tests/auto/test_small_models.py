@@ -19,7 +19,7 @@ from compactlearn.auto._searches import Found
 from compactlearn.auto._small_candidates import _small_ideas, small_ideas
 from compactlearn.auto._trials import model_numbers
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
-from compactlearn.core._validation import check_targets
+from compactlearn.core._targets import check_targets
 from compactlearn.datasets import load, make_compact
 from compactlearn.decoding._linear import linear_numbers
 from compactlearn.metrics import average_precision, scorer

@@ -18,7 +18,7 @@ from compactlearn.auto._small_candidates import small_ideas
 from compactlearn.auto._trials import Tried, try_shortlist
 from compactlearn.core._deadline import TimeUp, checkpoint, limited, watched
 from compactlearn.core._progress import Steps, track
-from compactlearn.core._validation import check_targets
+from compactlearn.core._targets import check_targets
 from compactlearn.decoding._thresholds import tune
 from compactlearn.linalg._many_logistic import Problems, solve_many
 from compactlearn.metrics import scorer

@@ -12,7 +12,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from compactlearn import CMLLClassifier, CMLLClassifierCV, POPClassifier
 from compactlearn.core._joined import SEPARATORS
-from compactlearn.core._validation import check_targets
+from compactlearn.core._targets import check_targets
 
 WORDS = [f"{letter}word" for letter in string.ascii_lowercase]
 AROUND = ["{}", "{} ", " {}", " {} "]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from compactlearn.core._labels_by_name import names_in_order, read_labels_by_name
-from compactlearn.core._validation import Targets, check_partial_targets, check_targets
+from compactlearn.core._targets import Targets, check_targets
+from compactlearn.core._unknown_labels import check_partial_targets
 
 WORDS = st.text(alphabet="abcdé ;,|-0", min_size=1, max_size=4).filter(str.strip)
 ROWS = st.lists(st.lists(WORDS, max_size=5), min_size=1, max_size=12)

@@ -226,7 +226,7 @@ def test_labels_that_are_none_come_as_they_are(place):
 
 def test_numpy_is_left_alone():
     for array in (A, [1.0], scipy.sparse.eye_array(2), None):
-        assert devices.held(array) is array
-        assert devices.bare(array) is array
+        assert devices.wrap(array) is array
+        assert devices.unwrap(array) is array
         assert host(array) is array
         assert devices.library_of(array) is None

@@ -32,7 +32,12 @@ from compactlearn import (
 from compactlearn.compact import _preparation as preparation
 from compactlearn.core import _device_array as device_array
 from compactlearn.core import _devices as devices
-from compactlearn.core._devices import DeviceArray, bare, host, library_of
+from compactlearn.core._devices import (
+    DeviceArray,
+    host,
+    library_of,
+    unwrap,
+)
 from compactlearn.core._optional import NotInstalled
 from compactlearn.linalg import _build as build
 from tests.devices.places import difference
@@ -59,7 +64,7 @@ def both(request, place):
 
 def arrays_in(thing, seen=()):
     """Every array of another library that a model is made of."""
-    if library_of(bare(thing)) is not None:
+    if library_of(unwrap(thing)) is not None:
         yield thing
         return
     parts = thing if isinstance(thing, list | tuple) else getattr(thing, "__dict__", thing)
@@ -277,7 +282,7 @@ def test_the_memory_that_counts_is_the_devices(monkeypatch):
     seen = []
 
     def little(array):
-        seen.append(bare(array))
+        seen.append(unwrap(array))
         return 1000
 
     for module in (build, preparation):

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold
 from compactlearn import AutoCompactClassifier, CMLLClassifier, CMLLClassifierCV
 from compactlearn.auto._trials import try_forest
 from compactlearn.compact import PaperClassifier
-from compactlearn.core._validation import check_targets
+from compactlearn.core._targets import check_targets
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.model_selection import _cmll_cv as cmll_cv

@@ -13,7 +13,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from compactlearn.core._validation import Targets
+from compactlearn.core._targets import Targets
 from compactlearn.crossfit._folds import Split
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.metrics._judges import Judge

@@ -32,7 +32,7 @@ from compactlearn.cli._targets import (
     say,
     says_json,
 )
-from compactlearn.core._validation import take_rows
+from compactlearn.core._targets import take_rows
 from compactlearn.inspection._explain import explain as reasons_of
 
 __all__ = ["explain"]

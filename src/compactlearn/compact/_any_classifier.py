@@ -21,7 +21,8 @@ from compactlearn.core._chunked import is_dask
 from compactlearn.core._devices import host
 from compactlearn.core._left_out import drop_left_out
 from compactlearn.core._params import Integer
-from compactlearn.core._validation import check_partial_targets, n_rows_of
+from compactlearn.core._unknown_labels import check_partial_targets
+from compactlearn.core._validation import n_rows_of
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import as_stored, top_labels
 from compactlearn.metrics import _evaluation as evaluation

@@ -36,15 +36,15 @@ from compactlearn.compact._running_sums import (
 )
 from compactlearn.core._available import available_if
 from compactlearn.core._chunked import is_dask
-from compactlearn.core._device_models import OnDevices
 from compactlearn.core._devices import (
     DeviceArray,
-    answered,
-    bare,
+    OnDevices,
     full_in_words,
-    held,
     library_of,
     place_of,
+    unwrap,
+    unwrap_like,
+    wrap,
 )
 from compactlearn.core._params import (
     Choice,
@@ -548,7 +548,7 @@ default="auto"
         X = self._prepare(X)
         found = self._model.projected(X)
         on_device = isinstance(X, DeviceArray)
-        return answered(found, X) if on_device else found.astype(np.float64, copy=False)
+        return unwrap_like(found, X) if on_device else found.astype(np.float64, copy=False)
 
     @lazy_on_dask
     def predict_codes(self, X: Any) -> Array:
@@ -560,7 +560,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return answered(self._model.codes(X), X)
+        return unwrap_like(self._model.codes(X), X)
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> Array:
@@ -573,7 +573,7 @@ default="auto"
         """
         X = self._prepare(X)
         scores = self._model.scores(X)
-        return answered(scores[:, 0] if self._labels.kind == "binary" else scores, X)
+        return unwrap_like(scores[:, 0] if self._labels.kind == "binary" else scores, X)
 
     @available_if(_gives_probabilities)
     @lazy_on_dask
@@ -586,7 +586,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return answered(self._model.probabilities(X), X)
+        return unwrap_like(self._model.probabilities(X), X)
 
     @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
@@ -598,7 +598,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return answered(self._model.predicted(X, held(self.threshold_)), X)
+        return unwrap_like(self._model.predicted(X, wrap(self.threshold_)), X)
 
     def _inside(self) -> CompactInside:
         check_is_fitted(self, "embedding_")
@@ -613,12 +613,12 @@ default="auto"
     @property
     def coef_(self) -> Array:
         """(n_features, n_labels) coefficients of the scores, multiplied out on request."""
-        return bare(_linear(self).coefficients)
+        return unwrap(_linear(self).coefficients)
 
     @property
     def intercept_(self) -> Array:
         """(n_labels,) intercepts of the scores."""
-        return bare(_linear(self).intercept)
+        return unwrap(_linear(self).intercept)
 
     @property
     def _n_features_out(self) -> int:
@@ -684,14 +684,14 @@ def install(
     assert decided.threshold is not None
     threshold = decided.threshold
     if library_of(embedding.offset_) is not None:
-        like = held(embedding.offset_)
+        like = wrap(embedding.offset_)
         embedding.place_ = place_of(like)
         if decoding is not None:
             moved = (decoding.coefficients, decoding.intercept)
-            W, w = (bare(like.beside(array)) for array in moved)
+            W, w = (unwrap(like.beside(array)) for array in moved)
             decoding = replace(decoding, coefficients=W, intercept=w)
         if isinstance(threshold, np.ndarray):
-            threshold = bare(like.beside(threshold))
+            threshold = unwrap(like.beside(threshold))
     model = FittedModel(
         row_map,
         embedding.n_features_in_,
@@ -706,7 +706,7 @@ def install(
     describe(classifier, labels)
     optional = {
         "feature_map_": row_map.feature_map,
-        "scale_": bare(row_map.scale),
+        "scale_": unwrap(row_map.scale),
         "decoding_": decoding,
         "n_passes_": training.n_passes,
         "label_noise_": rates_of(training.correction),

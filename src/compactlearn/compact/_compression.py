@@ -19,8 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import evaluate
-from compactlearn.core._device_models import on_host
-from compactlearn.core._devices import host
+from compactlearn.core._devices import host, on_host
 from compactlearn.core._weight import bytes_in
 from compactlearn.metrics._scoring import Scorer, scorer
 from compactlearn.metrics._table import get_metric

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._model_size import mapped_numbers
 from compactlearn.compact._preparation import RowMap
-from compactlearn.core._devices import held
+from compactlearn.core._devices import wrap
 from compactlearn.core._weight import numbers_in
 from compactlearn.decoding._linear import LinearScorer, linear_numbers
 from compactlearn.linalg._learner import CodeRidge, predict_foreign
@@ -66,23 +66,23 @@ class FittedModel:
         """The scores as a chain of products with mapped rows; None for a foreign regressor."""
         if not isinstance(self.regressor, CodeRidge):
             return None
-        intercept = held(self.regressor.intercept_)
+        intercept = wrap(self.regressor.intercept_)
         decoded = (
-            intercept if scipy.sparse.issparse(self.decoder) else intercept @ held(self.decoder)
+            intercept if scipy.sparse.issparse(self.decoder) else intercept @ wrap(self.decoder)
         )
-        offset = held(self.offset) + decoded
+        offset = wrap(self.offset) + decoded
         return LinearScorer(self.steps, offset - self.boundary, self.row_map.scale)
 
     @property
     def steps(self) -> tuple[Array, ...]:
         """The matrices of that chain; where labels are their own codes there is no decoder."""
         decoder = None if scipy.sparse.issparse(self.decoder) else self.decoder
-        steps = (held(self.projection), held(self.regressor.coef_).T, held(decoder))
+        steps = (wrap(self.projection), wrap(self.regressor.coef_).T, wrap(decoder))
         return tuple(step for step in steps if step is not None)
 
     @property
     def _decoding(self) -> LinearScorer:
-        return LinearScorer((held(self.decoder),), held(self.offset) - self.boundary)
+        return LinearScorer((wrap(self.decoder),), wrap(self.offset) - self.boundary)
 
     def _over_blocks(self, X: Any, function: Callable[[Any], Any]) -> Any:
         """``function`` of the mapped rows, put together again."""
@@ -92,7 +92,7 @@ class FittedModel:
 
     def _projected(self, mapped: Any) -> Any:
         scaled = self.row_map.scaled(mapped)
-        return scaled if self.projection is None else scaled @ held(self.projection)
+        return scaled if self.projection is None else scaled @ wrap(self.projection)
 
     def _codes(self, mapped: Any) -> Array:
         U = self._projected(mapped)

@@ -15,15 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._kernels import NAMED, Kernel, alike, centre, double, mean_distance, tiles
 from compactlearn.core import _memory as memory
-from compactlearn.core._device_models import OnDevices
 from compactlearn.core._devices import (
     DeviceArray,
-    answered,
-    bare,
+    OnDevices,
     free_bytes,
     full_in_words,
-    held,
     host,
+    unwrap,
+    unwrap_like,
+    wrap,
 )
 from compactlearn.core._params import (
     Choice,
@@ -216,7 +216,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 self._draw_features(X)
             else:
                 self._take_landmarks(X, sample_weight)
-                self._coefficients = bare(owned(self._factor()))
+                self._coefficients = unwrap(owned(self._factor()))
         return self
 
     def fit_rows(self, X: Any, sample_weight: Array | None = None) -> Self:
@@ -278,8 +278,8 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             chosen = seeded(self.random_state).permutation(n)[:count]
             landmarks = double(X[chosen])
             self._count = chosen.size
-        self.landmarks_ = bare(landmarks)
-        origin = bare(centre(landmarks)) if self.kernel == "rbf" else None
+        self.landmarks_ = unwrap(landmarks)
+        origin = unwrap(centre(landmarks)) if self.kernel == "rbf" else None
         self._kernel = Kernel(self.kernel, self.gamma_, int(self.degree), float(self.coef0), origin)
 
     def _draw_features(self, X: Any) -> None:
@@ -326,14 +326,14 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         Exactly symmetric, and a fresh array at each call: the caller may overwrite it. A kernel
         function is checked here.
         """
-        return bare(self.checked_gram())
+        return unwrap(self.checked_gram())
 
     def checked_gram(self) -> Any:
         """:meth:`gram`, on a device in the form that numerics take."""
         self._check_landmarks("gram")
         size = self.landmarks_.shape[0]
         _require_room(self.landmarks_, size * size, f"The kernel matrix of {size} rows")
-        return self._kernel.gram(held(self.landmarks_))
+        return self._kernel.gram(wrap(self.landmarks_))
 
     def rows(self, X: Any) -> Array:
         """Return the kernel values of rows against the landmarks, (n_samples, n_landmarks).
@@ -343,7 +343,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         X : array-like or sparse matrix of shape (n_samples, n_features)
         """
         X = check_features(self, X, reset=False)
-        return answered(self.checked_rows(X), X)
+        return unwrap_like(self.checked_rows(X), X)
 
     def checked_rows(self, X: Any) -> Any:
         """:meth:`rows` of rows that were checked before.
@@ -362,7 +362,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             free=free_bytes(X),
         )
         values = zeros_beside(shape, X)
-        self._kernel.fill(values, X, held(self.landmarks_))
+        self._kernel.fill(values, X, wrap(self.landmarks_))
         return values
 
     def _check_landmarks(self, asked: str) -> None:
@@ -390,7 +390,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """
         check_is_fitted(self, "gamma_")
         X = check_features(self, X, reset=False)
-        return answered(self.checked_transform(X), X)
+        return unwrap_like(self.checked_transform(X), X)
 
     def checked_transform(self, X: Any) -> Any:
         """:meth:`transform` of rows that were checked before.
@@ -403,7 +403,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if hasattr(self, "_sampler"):
             return _cosines(self._sampler, X)
         if isinstance(X, DeviceArray):
-            return self.checked_rows(X) @ held(self._factored())
+            return self.checked_rows(X) @ wrap(self._factored())
         coefficients = self._factored()
         n_landmarks = coefficients.shape[0]
         step = min(X.shape[0], max(1, BLOCK_BYTES // (8 * n_landmarks)))
@@ -461,7 +461,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _factored(self) -> Array:
         """The factor, computed now where only ``fit_rows`` was called."""
         if not hasattr(self, "_coefficients"):
-            self._coefficients = bare(owned(self._factor()))
+            self._coefficients = unwrap(owned(self._factor()))
         return self._coefficients
 
     @property

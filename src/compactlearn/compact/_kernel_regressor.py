@@ -10,7 +10,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from compactlearn.compact._kernel_map import KernelMap
-from compactlearn.core._devices import DeviceArray, bare, held
+from compactlearn.core._devices import (
+    DeviceArray,
+    unwrap,
+    wrap,
+)
 from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Choice, Constraint, Real, check_parameters
 from compactlearn.core._validation import check_weights
@@ -98,7 +102,7 @@ class KernelRegressor(Storable, RegressorMixin, BaseEstimator):
         coefficients = solve_ridge(kernel, targets, float(self.alpha))
         coefficients = coefficients if roots is None else roots * coefficients
         self.kernel_map_ = mapping
-        self.dual_coef_ = bare(coefficients[:, 0] if y.ndim == 1 else coefficients)
+        self.dual_coef_ = unwrap(coefficients[:, 0] if y.ndim == 1 else coefficients)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -111,7 +115,7 @@ class KernelRegressor(Storable, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if not isinstance(X, DeviceArray):
             X = validate_data(self, X, reset=False, dtype=np.float64)
-        return self.kernel_map_.checked_rows(X) @ held(self.dual_coef_)
+        return self.kernel_map_.checked_rows(X) @ wrap(self.dual_coef_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -19,7 +19,12 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from compactlearn.compact._device_kernels import ON_DEVICE, device_distances
-from compactlearn.core._devices import DeviceArray, bare, held, library_of
+from compactlearn.core._devices import (
+    DeviceArray,
+    library_of,
+    unwrap,
+    wrap,
+)
 from compactlearn.linalg._arrays import beside, zeros_beside
 from compactlearn.linalg._eigen import eigenvalue_range
 
@@ -64,7 +69,7 @@ class Kernel:
             return self._checked_call(A, B)
         same = A is B  # scikit-learn then makes the distances to itself exactly zero
         if self.origin is not None:
-            origin = held(self.origin)
+            origin = wrap(self.origin)
             A = A - origin
             B = A if same else B - origin
         constants = {
@@ -83,7 +88,7 @@ class Kernel:
 
     def _checked_call(self, A: Any, B: Any) -> Array:
         assert callable(self.function)
-        values = self.function(bare(A), bare(B))
+        values = self.function(unwrap(A), unwrap(B))
         if isinstance(A, DeviceArray):
             values = self._from_device(values)
         else:

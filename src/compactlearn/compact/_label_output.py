@@ -22,9 +22,13 @@ from compactlearn.compact._any_classifier import (
 )
 from compactlearn.compact._compression import Compressible, forget_compression
 from compactlearn.compact._model_size import Weighed
-from compactlearn.core._devices import DeviceArray, answered, host
+from compactlearn.core._devices import (
+    DeviceArray,
+    host,
+    unwrap_like,
+)
 from compactlearn.core._model_methods import Exportable, Storable
-from compactlearn.core._validation import Targets
+from compactlearn.core._targets import Targets
 from compactlearn.core._warn import warn_user
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import top_labels
@@ -193,7 +197,7 @@ class RanksLabels(Evaluated, Explained, Compressible, Storable, Exportable, Weig
         X = self._prepare(X)
         indices, best = self._topk(X, k)
         if isinstance(X, DeviceArray) and not sparse and not names:
-            return answered((indices, best), X)
+            return unwrap_like((indices, best), X)
         return told_topk(self, (host(indices), host(best)), sparse=sparse, names=names)
 
     def _topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:

@@ -10,7 +10,7 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._kernel_map import KernelMap
-from compactlearn.core._device_models import on_host
+from compactlearn.core._devices import on_host
 from compactlearn.core._weight import bytes_in, numbers_in
 
 

@@ -34,12 +34,11 @@ from compactlearn.core._params import (
 )
 from compactlearn.core._progress import track
 from compactlearn.core._seeds import seeded
+from compactlearn.core._targets import Targets, take_rows
 from compactlearn.core._unknown_labels import check_labels, rows_that_count, with_absent
 from compactlearn.core._validation import (
-    Targets,
     check_weights,
     n_rows_of,
-    take_rows,
     unchanged_on_error,
     with_rows_to_take,
 )

@@ -1,4 +1,4 @@
-"""The one door for arrays of other libraries than NumPy: which they are, in, and out again.
+"""The entry point for arrays of other libraries than NumPy: which they are, in, and out again.
 
 scikit-learn's convention is kept: arrays of other libraries are worked on as such while
 ``sklearn.config_context(array_api_dispatch=True)`` holds, and X decides where: labels and weights
@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
 from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core import _device_functions as device_functions
 from compactlearn.core import _memory as memory
 from compactlearn.core._device_array import DeviceArray
 from compactlearn.core._optional import require
 
-__all__ = ["DeviceArray", "bare", "held", "host", "is_array", "library_of"]
+__all__ = ["DeviceArray", "host", "is_array", "library_of", "unwrap", "wrap"]
 
 assert device_functions is not None  # imported for the table that it fills
 
@@ -58,7 +60,7 @@ def place_of(array: Any) -> str:
     >>> place_of(np.zeros(3))
     'NumPy on the CPU'
     """
-    raw = bare(array)
+    raw = unwrap(array)
     library = library_of(raw)
     return "NumPy on the CPU" if library is None else f"{LIBRARIES[library]} on {raw.device}"
 
@@ -66,12 +68,12 @@ def place_of(array: Any) -> str:
 # ---- in ---------------------------------------------------------------------------------------
 
 
-def held(array: Any) -> Any:
+def wrap(array: Any) -> Any:
     """An array of another library as one that NumPy's functions accept; all else as it is."""
     return DeviceArray(array) if library_of(array) is not None else array
 
 
-def taken(array: Any, name: str) -> DeviceArray:
+def wrap_rows(array: Any, name: str) -> DeviceArray:
     """Rows or labels of another library, as float64 on their device, or a refusal in words.
 
     What requires a gradient is detached: a fit is no step of a network.
@@ -113,7 +115,7 @@ def _with_numbers(array: Any, name: str) -> DeviceArray:
     return DeviceArray(array.detach() if getattr(array, "requires_grad", False) else array)
 
 
-def sent(rows: Any, device: str) -> DeviceArray:
+def to_device(rows: Any, device: str) -> DeviceArray:
     """Rows of the host as a dense PyTorch tensor of float64 on a device.
 
     Parameters
@@ -136,7 +138,7 @@ def sent(rows: Any, device: str) -> DeviceArray:
             "or leave the device out."
         )
     dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
-    return taken(torch.asarray(np.ascontiguousarray(dense), device=place), "X")
+    return wrap_rows(torch.asarray(np.ascontiguousarray(dense), device=place), "X")
 
 
 def refuse_without_switch(array: Any, name: str) -> None:
@@ -191,7 +193,7 @@ def dense_beside(Y: Any, left: DeviceArray) -> DeviceArray:
 def decodable(codes: Any) -> Any:
     """Codes as float64, on their device where they are on one and may stay."""
     if library_of(codes) is not None and dispatches():
-        return taken(codes, "codes")
+        return wrap_rows(codes, "codes")
     refuse_without_switch(codes, "codes")
     return np.asarray(codes, dtype=np.float64)
 
@@ -199,7 +201,7 @@ def decodable(codes: Any) -> Any:
 # ---- out --------------------------------------------------------------------------------------
 
 
-def bare(array: Any) -> Any:
+def unwrap(array: Any) -> Any:
     """The library's own array; all else as it is."""
     return array.raw if isinstance(array, DeviceArray) else array
 
@@ -210,7 +212,7 @@ def host(array: Any) -> Any:
     >>> host(np.zeros(2))
     array([0., 0.])
     """
-    raw = bare(array)
+    raw = unwrap(array)
     library = library_of(raw)
     if library is None:
         return array
@@ -221,12 +223,12 @@ def host(array: Any) -> Any:
     return np.from_dlpack(raw, device="cpu", copy=True)
 
 
-def answered(found: Any, X: Any) -> Any:
+def unwrap_like(found: Any, X: Any) -> Any:
     """What was made of rows, as an array of the rows' library."""
     if not isinstance(X, DeviceArray):
         return found
     if isinstance(found, tuple):
-        return tuple(answered(part, X) for part in found)
+        return tuple(unwrap_like(part, X) for part in found)
     if isinstance(found, np.ndarray) and found.dtype.kind in "biuf":
         found = X.beside(found)
     if not isinstance(found, DeviceArray):
@@ -234,12 +236,59 @@ def answered(found: Any, X: Any) -> Any:
     return found.raw
 
 
+def on_host(model: Any) -> Any:
+    """A fitted model for NumPy arrays: a copy of one on a device, and any other as it is.
+
+    What leaves the device anyway begins here: files, ONNX graphs, explanations, smaller numbers.
+    """
+    steps = [step for _, step in getattr(model, "steps", ())]
+    on_device = any(hasattr(part, "place_") for part in (model, *steps))
+    return _copied(model, {}) if on_device else model
+
+
+def _copied(value: Any, arrays: dict[int, Any]) -> Any:
+    """The value with every array in it on the host. What two parts share they share again: those
+    that came by now are in ``arrays``, by their identity."""
+    raw = unwrap(value)
+    if library_of(raw) is not None:
+        if id(raw) not in arrays:
+            arrays[id(raw)] = host(raw)
+        return arrays[id(raw)]
+    if isinstance(value, dict):
+        return {key: _copied(part, arrays) for key, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_copied(part, arrays) for part in value)
+    ours = type(value).__module__.partition(".")[0] == "compactlearn"
+    if not (ours or isinstance(value, BaseEstimator)) or not hasattr(value, "__dict__"):
+        return value
+    other = object.__new__(type(value))
+    parts = {name: part for name, part in vars(value).items() if name != "place_"}
+    vars(other).update(_copied(parts, arrays))  # not by setattr, which frozen ones refuse
+    return other
+
+
+class OnDevices:
+    """Gives an estimator the way back from a device."""
+
+    place_: str  # library and device of the rows of fit, where these were on one
+
+    def to_numpy(self) -> Self:
+        """Return the fitted model for NumPy arrays; one that is such already returns itself.
+
+        A model that was fitted to arrays on a device predicts there and nowhere else. Its copy has
+        the same numbers on the host. Files, ONNX graphs, explanations and compressed models are
+        made of such a copy without being asked.
+        """
+        check_is_fitted(self)
+        return on_host(self)
+
+
 # ---- memory -----------------------------------------------------------------------------------
 
 
 def free_bytes(array: Any) -> int | None:
     """Memory that is free where an array is; None where that is not known."""
-    raw = bare(array)
+    raw = unwrap(array)
     library = library_of(raw)
     if library == "cupy":
         pool = DeviceArray(raw).xp.get_default_memory_pool()
@@ -260,7 +309,7 @@ def full_in_words(X: Any) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if type(error).__name__ != "OutOfMemoryError" or library_of(bare(X)) is None:
+        if type(error).__name__ != "OutOfMemoryError" or library_of(unwrap(X)) is None:
             raise
         n_rows, n_columns = X.shape
         free = free_bytes(X)

@@ -1,8 +1,8 @@
-"""The one door to parts of this package that are loaded only when somebody asks for them.
+"""The entry point for parts of this package that are loaded only when somebody asks for them.
 
 ``import compactlearn`` and ``compactlearn --help`` would otherwise wait for scikit-learn and
-everything that rests on it. What is loaded through this door is named in tables (the public names
-in ``compactlearn/__init__.py``, the commands in ``cli/app.py``), never inside a function.
+everything that rests on it. What is loaded here is named in tables (the public names
+in ``compactlearn/__init__.py``, the commands in ``cli/_app.py``), never inside a function.
 """
 
 import importlib
@@ -43,10 +43,10 @@ def names_on_demand(
 
     Examples
     --------
-    >>> find, names = names_on_demand("compactlearn.core", {"lazy": ["load"]}, ["plain"])
-    >>> find("load") is load, find("plain").__name__
+    >>> find, names = names_on_demand("compactlearn.core", {"_lazy": ["load"]}, ["_plain"])
+    >>> find("load") is load, find("_plain").__name__
     (True, 'compactlearn.core._plain')
-    >>> {"load", "plain"} <= set(names())
+    >>> {"load", "_plain"} <= set(names())
     True
     >>> find("lod")
     Traceback (most recent call last):

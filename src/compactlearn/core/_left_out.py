@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core._labels_by_name import read_labels_by_name
 from compactlearn.core._params import Integer, nearest
-from compactlearn.core._validation import Targets
+from compactlearn.core._targets import Targets
 
 __all__ = ["drop_left_out", "leave_out", "refuse_leaving_out"]
 
@@ -35,7 +35,7 @@ def leave_out(
 
     Examples
     --------
-    >>> from compactlearn.core._validation import check_targets
+    >>> from compactlearn.core._targets import check_targets
     >>> tags = check_targets([["jazz", "blues"], ["jazz"], ["jazz", "live"]], 3)
     >>> kept, excluded = leave_out(tags, None, 1, ["live"])
     >>> kept.names, kept.matrix.shape, excluded

@@ -16,7 +16,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import DeviceArray, compressed, held, host, library_of
+from compactlearn.core._devices import (
+    DeviceArray,
+    compressed,
+    host,
+    library_of,
+    wrap,
+)
 from compactlearn.core._validation import n_rows_of
 from compactlearn.linalg._row_sums import row_blocks
 
@@ -129,7 +135,7 @@ def _row_keys(X: Any) -> NDArray[Any]:
     if scipy.sparse.issparse(X) or isinstance(X, DeviceArray):
         return row_hashes(X)
     if library_of(X) is not None:
-        return row_hashes(held(X))
+        return row_hashes(wrap(X))
     if hasattr(X, "columns") or (isinstance(X, list | tuple) and not isinstance(X[0], str)):
         X = np.asarray(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":

@@ -43,23 +43,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core._device_models import OnDevices
 from compactlearn.core._devices import (
     DeviceArray,
-    answered,
-    bare,
+    OnDevices,
     decodable,
     full_in_words,
-    held,
     is_array,
+    unwrap,
+    unwrap_like,
+    wrap,
 )
 from compactlearn.core._params import Constraint, check_parameters
+from compactlearn.core._targets import check_targets
 from compactlearn.core._threads import blas_threads
-from compactlearn.core._validation import (
-    check_features,
-    check_targets,
-    unchanged_on_error,
-)
+from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import owned
 from compactlearn.linalg._arrays import beside, right_beside, working_form
@@ -322,14 +319,14 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """
         self._classes, self._names = None if classes is None else (classes,), names
         n_labels = result.offset.size
-        self.projection_ = None if result.projection is None else bare(owned(result.projection))
+        self.projection_ = None if result.projection is None else unwrap(owned(result.projection))
         self.decoder_ = (
             scipy.sparse.eye_array(n_labels, format="csr")
             if result.decoder is None
-            else bare(owned(result.decoder))
+            else unwrap(owned(result.decoder))
         )
-        self.offset_ = bare(owned(beside(result.offset, result.codes.total)))
-        self.codes_ = bare(codes)
+        self.offset_ = unwrap(owned(beside(result.offset, result.codes.total)))
+        self.codes_ = unwrap(codes)
         self.n_feature_components_ = (
             result.codes.left.shape[0] if result.projection is None else result.projection.shape[1]
         )
@@ -347,10 +344,10 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         for name, value in found.items():
             self.__dict__.pop(name, None)
             if value is not None:
-                setattr(self, name, bare(owned(value)) if is_array(value) else value)
+                setattr(self, name, unwrap(owned(value)) if is_array(value) else value)
         if result.objective is not None:
             path = result.path if result.path.size else np.array([result.objective])
-            self.objective_path_ = bare(beside(path, result.codes.total))
+            self.objective_path_ = unwrap(beside(path, result.codes.total))
             self.n_iter_ = result.n_iter
 
     def transform(self, X: Any) -> Any:
@@ -363,9 +360,9 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """
         check_is_fitted(self, "n_label_components_")
         X = check_features(self, X, reset=False)
-        found = X if self.projection_ is None else X @ held(self.projection_)
+        found = X if self.projection_ is None else X @ wrap(self.projection_)
         on_device = isinstance(X, DeviceArray)
-        return answered(found, X) if on_device else found.astype(np.float64, copy=False)
+        return unwrap_like(found, X) if on_device else found.astype(np.float64, copy=False)
 
     def decode(self, codes: Any) -> Array:
         """Return the label scores of codes: ``codes @ decoder_ + offset_``.
@@ -384,8 +381,8 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 f"component, and was given shape {codes.shape}; pass what predict_codes returns."
             )
         if isinstance(codes, DeviceArray):
-            decoded = codes if scipy.sparse.issparse(self.decoder_) else codes @ held(self.decoder_)
-            return answered(decoded + held(self.offset_), codes)
+            decoded = codes if scipy.sparse.issparse(self.decoder_) else codes @ wrap(self.decoder_)
+            return unwrap_like(decoded + wrap(self.offset_), codes)
         product: Any = codes @ self.decoder_
         return (product.toarray() if scipy.sparse.issparse(product) else product) + self.offset_
 

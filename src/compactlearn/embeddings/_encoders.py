@@ -12,9 +12,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core._devices import bare, held, host
+from compactlearn.core._devices import (
+    host,
+    unwrap,
+    wrap,
+)
 from compactlearn.core._params import Choice
-from compactlearn.core._validation import check_targets, n_rows_of
+from compactlearn.core._targets import check_targets
+from compactlearn.core._validation import n_rows_of
 from compactlearn.embeddings._base import Embedded, Embedding, Plan, Traits, note_shortfall
 from compactlearn.embeddings._components import label_count
 from compactlearn.linalg._arrays import beside
@@ -55,7 +60,7 @@ class EncodesLabels(Embedding):
         check_is_fitted(self, "n_label_components_")
         labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
         # Labels are encoded on the host, and their codes are where the fitted arrays are.
-        return bare(beside(self._encoded(labels), held(self.decoder_)))
+        return unwrap(beside(self._encoded(labels), wrap(self.decoder_)))
 
     @abstractmethod
     def _encoded(self, labels: Any) -> Array:
@@ -128,7 +133,7 @@ class Encoder(EncodesLabels):
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
         # Of the encoder: centred labels have codes about 0.
-        self._constant = bare(result.codes.constant)
+        self._constant = unwrap(result.codes.constant)
 
     def _encoded(self, labels: Any) -> Array:
         return with_constant(labels @ host(self.decoder_).T, self._constant)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.pipeline import Pipeline
 
-from compactlearn.core._device_models import on_host
-from compactlearn.core._devices import host
+from compactlearn.core._devices import host, on_host
 from compactlearn.core._params import Integer
-from compactlearn.core._validation import n_rows_of, take_rows, with_rows_to_take
+from compactlearn.core._targets import take_rows
+from compactlearn.core._validation import n_rows_of, with_rows_to_take
 from compactlearn.inspection._decomposition import Inside, LinearInside, NotExplained, Places
 from compactlearn.inspection._explanation import Explanation, Reasons
 from compactlearn.inspection._foreign import linear_part, says_so

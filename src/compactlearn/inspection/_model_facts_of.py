@@ -17,7 +17,8 @@ from compactlearn.compact._any_classifier import evaluate, scores_to_rank
 from compactlearn.core._atomic import atomic
 from compactlearn.core._params import Integer
 from compactlearn.core._plain import python_value
-from compactlearn.core._validation import n_rows_of, take_rows, with_rows_to_take
+from compactlearn.core._targets import take_rows
+from compactlearn.core._validation import n_rows_of, with_rows_to_take
 from compactlearn.inspection._decomposition import NotExplained
 from compactlearn.inspection._explain import explain, labels_in_space, mean_terms, seen_at_the_end
 from compactlearn.inspection._label_names import LabelNames

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from compactlearn.compact._any_classifier import names_of
-from compactlearn.core._validation import check_targets
+from compactlearn.core._targets import check_targets
 from compactlearn.datasets._blocks import BlockFiles
 from compactlearn.datasets._dataset import Dataset
 from compactlearn.datasets._formats.for_model import ModelColumns, TextColumns

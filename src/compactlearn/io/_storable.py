@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.core._device_models import on_host
+from compactlearn.core._devices import on_host
 from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.core._warn import warn_user
 from compactlearn.io import _model_file as model_file

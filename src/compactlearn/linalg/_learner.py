@@ -22,7 +22,12 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from compactlearn.core._devices import DeviceArray, bare, held, is_array
+from compactlearn.core._devices import (
+    DeviceArray,
+    is_array,
+    unwrap,
+    wrap,
+)
 from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import owned
 from compactlearn.linalg._codes import Codes
@@ -53,11 +58,11 @@ class CodeRidge:
                 "small; raise alpha, project the features, or scale them.",
                 ConvergenceWarning,
             )
-        return cls(bare(owned(learned.coefficients).T), bare(owned(learned.intercept)), alpha)
+        return cls(unwrap(owned(learned.coefficients).T), unwrap(owned(learned.intercept)), alpha)
 
     def predict(self, U: Any) -> Array:
         """Codes of rows of projected features."""
-        return U @ held(self.coef_).T + held(self.intercept_)
+        return U @ wrap(self.coef_).T + wrap(self.intercept_)
 
 
 @dataclass(frozen=True)
@@ -179,7 +184,7 @@ def predict_foreign(model: Any, U: Any, n_codes: int, back: float | Array) -> Ar
     if not isinstance(answers, DeviceArray):
         answers = np.asarray(answers, dtype=np.float64)
     answers = answers.reshape((-1, n_codes))
-    back = held(back)
+    back = wrap(back)
     return answers @ back if is_array(back) else answers * back
 
 

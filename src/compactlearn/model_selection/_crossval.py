@@ -19,8 +19,8 @@ from sklearn.base import clone
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.core._deadline import checkpoint
 from compactlearn.core._progress import track
+from compactlearn.core._targets import Targets, take_rows
 from compactlearn.core._threads import blas_threads
-from compactlearn.core._validation import Targets, take_rows
 from compactlearn.core._warn import quiet
 from compactlearn.crossfit._folds import Split
 from compactlearn.metrics._judges import TOGETHER, Judge

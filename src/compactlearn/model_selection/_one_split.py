@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.core._devices import host, sent
-from compactlearn.core._validation import check_features, check_targets
+from compactlearn.core._devices import host, to_device
+from compactlearn.core._targets import check_targets
+from compactlearn.core._validation import check_features
 from compactlearn.model_selection._candidates import Group, Single, sort_candidates
 from compactlearn.model_selection._crossval import largest_of
 from compactlearn.model_selection._engine import scores_of
@@ -115,7 +116,7 @@ def _scores(
         together.setdefault(group.holding, []).append(group)
     held, seen = train, rows
     if device is not None and groups:
-        held, seen = replace(train, X=sent(train.X, device)), sent(rows, device)
+        held, seen = replace(train, X=to_device(train.X, device)), to_device(rows, device)
     for members in together.values():
         largest = largest_of(members, train.Y.shape[1])
         fold = hold_split(members[0].model, largest, held, seen, len(members))

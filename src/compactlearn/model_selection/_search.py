@@ -31,9 +31,9 @@ from compactlearn.core._params import (
     nearest,
 )
 from compactlearn.core._seeds import seeded
+from compactlearn.core._targets import Targets
 from compactlearn.core._unknown_labels import check_labels, refuse_on_dask, rows_that_count
 from compactlearn.core._validation import (
-    Targets,
     check_features,
     check_weights,
     unchanged_on_error,

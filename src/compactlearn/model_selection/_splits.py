@@ -25,7 +25,8 @@ from compactlearn.core._params import (
     check_parameters,
 )
 from compactlearn.core._seeds import seeded
-from compactlearn.core._validation import check_targets, n_rows_of
+from compactlearn.core._targets import check_targets
+from compactlearn.core._validation import n_rows_of
 from compactlearn.model_selection._label_counts import Integers, Units, make_units
 from compactlearn.model_selection._rarest_first import Folds, deal, fill_empty
 from compactlearn.model_selection._swaps import improve

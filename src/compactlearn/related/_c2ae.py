@@ -32,11 +32,10 @@ from compactlearn.core._params import (
     check_parameters,
 )
 from compactlearn.core._seeds import seeded
-from compactlearn.core._unknown_labels import read_unknown
+from compactlearn.core._targets import check_targets
+from compactlearn.core._unknown_labels import check_partial_targets, read_unknown
 from compactlearn.core._validation import (
     check_features,
-    check_partial_targets,
-    check_targets,
     n_rows_of,
     unchanged_on_error,
 )

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import bare, host
+from compactlearn.core._devices import host, unwrap
 from compactlearn.core._params import Choice, Constraint, Integer, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
@@ -166,9 +166,9 @@ solver_, n_features_in_, feature_names_in_
         names: list[str] | None = None,
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
-        self.selected_ = bare(beside(_places(result), result.codes.total))
+        self.selected_ = unwrap(beside(_places(result), result.codes.total))
         self._scale = 2.0 if self.coding == "signed" else 1.0
-        self._constant = bare(result.codes.constant)
+        self._constant = unwrap(result.codes.constant)
 
     def _encoded(self, labels: Any) -> Array:
         return with_constant(

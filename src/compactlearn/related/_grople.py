@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import bare, host
+from compactlearn.core._devices import host, unwrap
 from compactlearn.core._params import Choice, Constraint, Integer, Real
 from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
 from compactlearn.embeddings._components import COUNTS, label_count
@@ -170,8 +170,8 @@ solver_, n_features_in_, feature_names_in_
         names: list[str] | None = None,
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
-        self._encoder = bare(result.codes.right_weights)
-        self._constant = bare(result.codes.constant)
+        self._encoder = unwrap(result.codes.right_weights)
+        self._constant = unwrap(result.codes.constant)
 
     def _encoded(self, labels: Any) -> Array:
         return with_constant(labels @ host(self._encoder), self._constant)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import bare, host
+from compactlearn.core._devices import host, unwrap
 from compactlearn.core._params import Choice, Constraint, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.core._weight import owned
@@ -94,7 +94,7 @@ solver_, n_features_in_, feature_names_in_
         super().adopt(result, codes, classes=classes, names=names)
         weights = result.codes.right_weights
         assert weights is not None
-        self.measurements_ = bare(owned(weights.T))
+        self.measurements_ = unwrap(owned(weights.T))
 
     def _encoded(self, labels: Any) -> Array:
         return labels @ host(self.measurements_).T

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from compactlearn.core._compress import with_cells_once
-from compactlearn.core._validation import Targets, check_targets
+from compactlearn.core._targets import Targets, check_targets
 from compactlearn.linalg._row_source import Block
 
 Array = NDArray[np.float64]

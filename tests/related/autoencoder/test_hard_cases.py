@@ -17,7 +17,7 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn import C2AEClassifier, method
-from compactlearn.core._validation import check_partial_targets
+from compactlearn.core._unknown_labels import check_partial_targets
 from compactlearn.metrics import average_precision, macro_f1, micro_f1
 from compactlearn.related import _c2ae as c2ae
 from compactlearn.related._networks import _checkpoint as checkpoints

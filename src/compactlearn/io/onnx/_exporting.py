@@ -13,8 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from compactlearn.compact._threshold_tuner import ThresholdTuner
 from compactlearn.core._atomic import atomic
-from compactlearn.core._device_models import on_host
-from compactlearn.core._devices import host
+from compactlearn.core._devices import host, on_host
 from compactlearn.io.onnx._checking import require_same
 from compactlearn.io.onnx._graph import Graph
 from compactlearn.io.onnx._outputs import ROWS, write_outputs
