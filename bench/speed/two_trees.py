@@ -9,17 +9,29 @@ least time of this tree within 5 % of the other's.
 """
 
 import argparse
+import importlib
+import importlib.util
 import os
+import resource
 import statistics
 import subprocess
 import sys
-import time
+import tempfile
 import warnings
 from pathlib import Path
 
 from sklearn.base import clone
 
-from compactlearn import CPLST, CMLLClassifier, CompactClassifier, FaIE, fit_path, method
+from compactlearn import (
+    CPLST,
+    AutoCompactClassifier,
+    CMLLClassifier,
+    CompactClassifier,
+    FaIE,
+    ShortlistClassifier,
+    fit_path,
+    method,
+)
 from compactlearn.datasets import load
 from compactlearn.model_selection import GridSearchMoments
 
@@ -36,7 +48,21 @@ GRID = {
 }
 
 
-def jobs(data):
+def cells(name):
+    """Run a small specification through the harness of the tree, whatever its package is called."""
+    one_package = importlib.util.find_spec("compactlearn.bench") is not None
+    home = "compactlearn" if one_package else "compactlearn_bench"
+    bench = importlib.import_module("compactlearn.bench" if one_package else home)
+    store = importlib.import_module(f"{home}.records").Store
+    methods = [{"name": "CMLL", "alphas": [1.0, 10.0]}, "ORI", {"name": "PLST", "alphas": [1.0]}]
+    spec = bench.parse_spec(
+        {"name": "two-trees", "folds": 3, "datasets": [name], "methods": methods}
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        return bench.run(spec, store(folder), workers=1)
+
+
+def jobs(data, name):
     """What is done with a data set, by name."""
     sparse, Y = data.X, data.Y
     dense = sparse.toarray() if hasattr(sparse, "toarray") else sparse
@@ -45,6 +71,9 @@ def jobs(data):
         CMLLClassifier(completion=completion, threshold=0.5) for completion in ("none", "variance")
     )
     fitted = clone(plain).fit(dense, Y)
+
+    shortlist = ShortlistClassifier(random_state=0).fit(sparse, Y)
+    auto = AutoCompactClassifier(random_state=0).fit(sparse, Y)
 
     def path():
         return list(fit_path(plain, sparse, Y, alphas=[1, 10], n_label_components=[2, 4, 6]))
@@ -59,6 +88,11 @@ def jobs(data):
         "k-CMLL": lambda: method("k-CMLL").fit(some, Y_some),
         "learnt decoder": lambda: CMLLClassifier(decoder="learned").fit(some, Y_some),
         "path": path,
+        "shortlist": lambda: ShortlistClassifier(random_state=0).fit(sparse, Y),
+        "shortlist, predict": lambda: shortlist.predict(sparse),
+        "automatic search": lambda: AutoCompactClassifier(random_state=0).fit(sparse, Y),
+        "automatic search, predict": lambda: auto.predict(sparse),
+        "harness": lambda: cells(name),
         "grid": lambda: GridSearchMoments(completed, GRID, refit=False).fit(some, Y_some),
     }
 
@@ -69,20 +103,34 @@ def serve(data_home, sets):
     work = {
         f"{what}: {name}": job
         for name in sets
-        for what, job in jobs(load(name, data_home=data_home)).items()
+        for what, job in jobs(load(name, data_home=data_home), name).items()
     }
     for job in work.values():
         job()
     print("\t".join(work), flush=True)
     for line in sys.stdin:
-        start = time.process_time()
+        start = seconds()
         work[line.strip()]()
-        print(time.process_time() - start, flush=True)
+        print(seconds() - start, flush=True)
+
+
+def seconds():
+    """Return the processor time of this process and of those that it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def started(tree, arguments):
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    environment = os.environ | threads | {"PYTHONPATH": str(Path(tree).resolve() / "src")}
+    environment = (
+        os.environ
+        | threads
+        | {
+            "PYTHONPATH": os.pathsep.join(
+                str(Path(tree).resolve() / at) for at in ("src", "bench/src")
+            )
+        }
+    )
     command = [sys.executable, "-P", __file__, "--serve", *arguments]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
