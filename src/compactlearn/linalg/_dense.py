@@ -330,13 +330,21 @@ def largest_pairs(matrix: Array, count: int, *, overwrite: bool = False) -> tupl
         values, vectors = np.linalg.eigh(matrix)
         return values[n - count :], vectors[:, n - count :]
     _refuse_unproven(n)
-    return scipy.linalg.eigh(
+    diagonal = matrix.diagonal().copy()
+    values, vectors = scipy.linalg.eigh(
         matrix,
         driver="evx",
         subset_by_index=(n - count, n - 1),
         overwrite_a=overwrite,
         check_finite=False,
     )
+    if len(values) < count:
+        # Bisection misses eigenvalues of high multiplicity on some processors (seen with 40 equal
+        # ones: none was found, and no error reported). The upper triangle is never overwritten.
+        upper = np.triu(matrix, 1)
+        values, vectors = all_pairs(upper + upper.T + np.diag(diagonal), overwrite=True)
+        values, vectors = values[n - count :], vectors[:, n - count :]
+    return values, vectors
 
 
 def eigenvalues(matrix: Array) -> Any:
