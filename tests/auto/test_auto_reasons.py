@@ -95,7 +95,7 @@ def test_few_features_and_few_weights_speak_of_the_same_features():
     weights = np.zeros((7, 5))
     weights[few[-1].features_] = few[-1].classifier_.coef_
     for chosen in (members[:1], members[1:], members):
-        auto._blend = Blend(tuple(chosen), 0.1)
+        auto.blend_ = Blend(tuple(chosen), 0.1)
         scores = auto.decision_function(X)
         for one in explain(auto, X[:5], range(5), k=None):
             assert one.score == scores[one.row, int(one.label)]

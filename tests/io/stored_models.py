@@ -200,10 +200,10 @@ def _pruned():
 
 def _with(auto, models):
     """The same with these in its blend, whatever it has chosen."""
-    members = list(auto._blend.members)
+    members = list(auto.blend_.members)
     members += [Member("other", model, Reading(0.5, -0.1), 0.3) for model in models]
     changed = copy.deepcopy(auto)
-    changed._blend = Blend(tuple(members), 0.2)
+    changed.blend_ = Blend(tuple(members), 0.2)
     changed.best_estimator_ = [member.model for member in members]
     return changed
 

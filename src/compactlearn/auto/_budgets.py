@@ -1,35 +1,40 @@
-"""A wish for a size, in numbers: how large a model may be."""
+"""Size budget and time budget of a search."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from typing import Any
 
 from compactlearn.compact._compression import compressed_parts
+from compactlearn.core._deadline import Clock
 from compactlearn.core._params import Integer, Real
 from compactlearn.core._weight import bytes_in
 from compactlearn.decoding._linear import linear_numbers
 from compactlearn.shortlist._classifier import ShortlistClassifier
 
+# Without a time budget, models that would make the search take longer than this are skipped.
+USUAL_SECONDS = 300.0
+FASTEST = 0.3  # smallest pace that is believed: the times of short models vary
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _BYTES = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)\s*([KMG]i?B|B)\s*", re.IGNORECASE)
-_BYTES_OF_A_NUMBER = 4  # models of so many bytes are stored in single precision
+_BYTES_OF_A_NUMBER = 4  # a budget in bytes means single precision
 
 
 @dataclass(frozen=True)
-class SizeWish:
-    """How many numbers a model may have, and the type to store it in where bytes were asked for."""
+class SizeBudget:
+    """The largest number of parameters, and the type to store them in for a budget in bytes."""
 
     numbers: int
     dtype: str | None = None
     n_bytes: int | None = None
 
     @classmethod
-    def of(cls, asked: Any, n_features: int, n_labels: int) -> SizeWish:
-        """Read what was asked for: numbers, bytes with a unit, or a share of D x M.
+    def of(cls, asked: Any, n_features: int, n_labels: int) -> SizeBudget:
+        """Read a number of parameters, bytes with a unit, or a share of D x M.
 
-        >>> SizeWish.of(0.1, 1000, 50).numbers, SizeWish.of("2 MB", 1000, 50).numbers
+        >>> SizeBudget.of(0.1, 1000, 50).numbers, SizeBudget.of("2 MB", 1000, 50).numbers
         (5000, 500000)
         """
         if Integer(1, 10**18).accepts(asked):
@@ -66,8 +71,48 @@ class SizeWish:
         return self.n_bytes is not None and bytes_in(compressed_parts(thing, dtype)) <= self.n_bytes
 
 
+@dataclass
+class TimeBudget:
+    """The seconds of a search, and the pace of this machine.
+
+    >>> budget = TimeBudget(10.0, clock=lambda: 0.0)
+    >>> budget.note(estimate=1.0, seconds=3.0)
+    >>> budget.needed(2.0), budget.fits(2.0), budget.fits(4.0)
+    (6.0, True, False)
+    """
+
+    given: float | None = None  # by the user
+    clock: Clock = time.perf_counter
+    pace: float = 1.0  # seconds for each estimated second
+    start: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = self.clock()
+
+    @property
+    def left(self) -> float:
+        total = USUAL_SECONDS if self.given is None else self.given
+        return total - (self.clock() - self.start)
+
+    @property
+    def overrun(self) -> bool:
+        """Return whether a given budget was exceeded by more than a fifth and a second."""
+        return self.given is not None and self.left < -(0.2 * self.given + 1.0)
+
+    def note(self, estimate: float, seconds: float) -> None:
+        """Learn the pace of this machine from a model that was fitted."""
+        self.pace = max(FASTEST, seconds / max(estimate, 1e-9))
+
+    def needed(self, estimate: float) -> float:
+        """Return the seconds that an estimate means on this machine."""
+        return estimate if self.given is None else self.pace * estimate
+
+    def fits(self, estimate: float) -> bool:
+        return self.needed(estimate) <= self.left
+
+
 def most_codes(budget: int, n_features: int, n_labels: int) -> int:
-    """How many codes a linear model may have whose learner sees all features; 0: not even one.
+    """Return how many codes a linear model of all features may have; 0: not even one.
 
     >>> most_codes(5000, 1000, 50), most_codes(1000, 1000, 50)
     (4, 0)
@@ -77,5 +122,5 @@ def most_codes(budget: int, n_features: int, n_labels: int) -> int:
 
 
 def smallest(n_labels: int) -> int:
-    """The numbers of the smallest model: which feature it sees, a weight and a constant a label."""
+    """Return the size of the smallest model: a feature's index, a weight and a constant a label."""
     return 1 + linear_numbers(1, n_labels, None, None)

@@ -1,4 +1,4 @@
-"""The model that is selected of those that were tried, or a blend of them."""
+"""Selection of the best trial, or of a blend of the best."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.auto._blend import Blend, join
-from compactlearn.auto._problem import Judged, Problem, Rows
-from compactlearn.auto._trials import Tried
+from compactlearn.auto._problem import FoldScores, Problem, Rows
+from compactlearn.auto._trials import TrialResult
 
 Array = NDArray[np.float64]
 
@@ -21,11 +21,8 @@ SMALLEST_SHARE = 0.05  # of all weights: a member of less is left out
 
 
 @dataclass(frozen=True)
-class Choice(Judged):
-    """A blend of one member or several, and what it is worth on rows that were new to it.
-
-    Its figures are by weights that were learnt from the other folds.
-    """
+class Choice(FoldScores):
+    """A blend of one member or several; a fold is scored by weights learnt from the others."""
 
     name: str
     blend: Blend
@@ -34,29 +31,29 @@ class Choice(Judged):
     numbers: int
 
 
-def single(tried: Tried) -> Choice:
-    """One model as it is."""
+def single(result: TrialResult) -> Choice:
+    """Return one model as it is."""
     return Choice(
-        tried.figures,
-        tried.name,
-        Blend((tried.member,)),
-        tried.rows,
-        tried.log_odds,
-        tried.numbers,
+        result.by_fold,
+        result.name,
+        Blend((result.member,)),
+        result.rows,
+        result.log_odds,
+        result.numbers,
     )
 
 
 def best_choice(
     problem: Problem,
-    tried: Sequence[Tried],
+    tried: Sequence[TrialResult],
     most_numbers: float = np.inf,
-    stopgaps: Sequence[Tried] = (),
+    stopgaps: Sequence[TrialResult] = (),
 ) -> Choice:
-    """The best model, or a blend of the best where it is better on rows that are new to it.
+    """Return the best model, or a blend of the best where it is better on held-out rows.
 
-    The weights of a blend are learnt without the fold that judges them. Both kinds are looked at:
-    weights of largest likelihood, and the plain mean of the two or three best, which has nothing to
-    learn. ``stopgaps`` are selected by themselves or not at all.
+    The weights of a blend are learnt without the fold that scores it. Two kinds are compared:
+    weights of largest likelihood, and the plain mean of the two or three best. ``stopgaps`` are
+    selected by themselves or not at all.
     """
     if not tried:
         return single(max(stopgaps, key=lambda one: one.score))
@@ -72,7 +69,7 @@ def best_choice(
     return max(choices, key=lambda one: one.score)  # of equals the first: the simplest
 
 
-def _blended(problem: Problem, members: Sequence[Tried], *, equal: bool) -> Choice:
+def _blended(problem: Problem, members: Sequence[TrialResult], *, equal: bool) -> Choice:
     rows = _shared_rows(members)
     parts = [one.log_odds[np.searchsorted(one.rows, rows)] for one in members]
     weights, added = _weights(problem, rows, parts, equal)
@@ -81,14 +78,14 @@ def _blended(problem: Problem, members: Sequence[Tried], *, equal: bool) -> Choi
         return _blended(problem, [members[k] for k in kept], equal=False)
     if len(members) == 1:
         return single(members[0])
-    figures = np.full(len(problem.splits), np.nan)
+    by_fold = np.full(len(problem.splits), np.nan)
     for k in range(len(problem.splits)):
         inside = problem.fold[rows] == k
         if not inside.any():
             continue
         others = ~inside if not inside.all() else inside
         own, more = _weights(problem, rows[others], [part[others] for part in parts], equal)
-        figures[k] = problem.figure(rows, _sum(parts, own, more), k)
+        by_fold[k] = problem.score_fold(rows, _sum(parts, own, more), k)
     blend = Blend(
         tuple(
             replace(one.member, weight=float(weight))
@@ -98,11 +95,11 @@ def _blended(problem: Problem, members: Sequence[Tried], *, equal: bool) -> Choi
     )
     name = "blend of " + "; ".join(one.name for one in members)
     numbers = sum(one.numbers for one in members)
-    return Choice(figures, name, blend, rows, _sum(parts, weights, added), numbers)
+    return Choice(by_fold, name, blend, rows, _sum(parts, weights, added), numbers)
 
 
-def _shared_rows(members: Sequence[Tried]) -> Rows:
-    """Those that all of them have honest scores of."""
+def _shared_rows(members: Sequence[TrialResult]) -> Rows:
+    """Return the rows of which all have out-of-fold scores."""
     return reduce(np.intersect1d, [one.rows for one in members])
 
 

@@ -9,20 +9,25 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.auto._blend import Blend
-from compactlearn.auto._budgets import SizeWish
-from compactlearn.auto._candidates import ideas
-from compactlearn.auto._choice import Choice as Chosen
+from compactlearn.auto._budgets import SizeBudget, TimeBudget
 from compactlearn.auto._choice import best_choice
-from compactlearn.auto._frontier import checked_references, draw_frontier, frontier
+from compactlearn.auto._folds import given_folds, row_folds
+from compactlearn.auto._leaderboard import (
+    checked_references,
+    draw_frontier,
+    frontier,
+    leaderboard,
+    reasons,
+    trial_row,
+)
 from compactlearn.auto._problem import Problem, Rows
-from compactlearn.auto._schedule import Search, TimeBudget, run_ideas
-from compactlearn.auto._searches import best_way
-from compactlearn.auto._small_candidates import small_ideas
-from compactlearn.auto._trials import Tried, try_by_folds, try_one_vs_rest
+from compactlearn.auto._schedule import run_candidates
+from compactlearn.auto._trials import try_by_folds
+from compactlearn.auto.candidates import candidates, small_candidates
+from compactlearn.auto.candidates._ridge import try_one_vs_rest
 from compactlearn.compact._compression import (
     HUGE,
     TYPES,
@@ -30,7 +35,7 @@ from compactlearn.compact._compression import (
     forget_compression,
     lightened,
 )
-from compactlearn.compact._empty_rows import HasBaseScores, base_scores, with_base_scores
+from compactlearn.compact._empty_rows import base_scores, with_base_scores
 from compactlearn.compact._inputs import taken, without_zero_weights
 from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
 from compactlearn.core._left_out import leave_out
@@ -58,7 +63,7 @@ from compactlearn.core._validation import (
 )
 from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import bytes_in
-from compactlearn.crossfit._together import check_groups, held_out_together, row_hashes
+from compactlearn.crossfit._together import check_groups
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.inspection._blend import BlendInside
 from compactlearn.metrics._checks import row_blocks
@@ -66,11 +71,10 @@ from compactlearn.metrics._scoring import Scorer, scorer
 
 Array = NDArray[np.float64]
 
-
 CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
 
 
-class AutoCompactClassifier(HasBaseScores, DenseScores):
+class AutoCompactClassifier(DenseScores):
     """The best model of this package for the data at hand, found without any argument.
 
     One kind of model after the other is fitted, the most promising for a second first:
@@ -87,8 +91,8 @@ class AutoCompactClassifier(HasBaseScores, DenseScores):
        follows there if it takes at most twice as long. Of more than 2,000 labels, and 2,000 sparse
        rows or more, it is the only one.
 
-    Each is judged on scores of training rows by models that had not met their labels, and at
-    last the best few are blended where that is better still. The result always has probabilities
+    Each is judged by out-of-fold scores of the training rows, and at last the best few are blended
+    where that is better still. The result always has probabilities
     and a tuned threshold.
 
     Parameters
@@ -103,11 +107,11 @@ class AutoCompactClassifier(HasBaseScores, DenseScores):
         where it alone takes longer. None skips models that would make the search take longer than
         about five minutes, or three times one shortlist where the shortlist comes first.
     size_budget : int, float in (0, 1], str or None, default=None
-        How large the model may be: so many numbers, a share of features times labels, which a
+        Largest size of the model: a number of parameters, a share of features times labels, which a
         plain linear model has, or bytes with a unit, such as "2 MB" (the model is then stored in
         single precision). Within it, linear models with as many codes as it allows, with more
-        codes of fewer features, and with few weights are tried. The place of a feature or a weight
-        that is kept counts as a number, as the weight itself does.
+        codes of fewer features, and with few weights are tried. The index of a feature or a weight
+        that is kept counts as a parameter, as the weight itself does.
     cv : int, splitter or iterable of splits, default=5
         Folds of the rows: their number, at least 2, or splits whose validation rows are all rows
         once. A number keeps equal rows (or the ``groups`` of ``fit``) in one fold; every model is
@@ -138,13 +142,13 @@ default="f1"
     ----------
     best_estimator_ : the model, or where several are blended, a list of them
     best_score_ : float
-        Mean over the folds, by models and weights that had not met them. It is the best of
-        several figures on the same rows, and so a little larger than on new rows.
+        Mean over the folds of out-of-fold scores. It is the best of several results on the same
+        rows, and so a little larger than on new rows.
     leaderboard_ : list of dict
         What was tried, best first: name, score, its deviation over the folds, seconds, numbers
         and bytes of the model. ``pandas.DataFrame(model.leaderboard_)`` shows it as a table.
     frontier_ : list of dict
-        The rows of ``leaderboard_`` that none with fewer or as many numbers beats, smallest first:
+        The rows of ``leaderboard_`` that none of the same size or smaller beats, smallest first:
         what accuracy costs in size. :meth:`plot_frontier` draws them.
     references_ : list of dict
         The same of plain ridge, for comparison: it is tried last, where that takes a few seconds
@@ -152,6 +156,7 @@ default="f1"
         :meth:`plot_frontier` marks them.
     weights_ : dict
         The weight of each blended model.
+    blend_ : the weighted sum of log-odds that the scores are; often of one model
     skipped_ : list of dict
         Models that were not tried, or stopped before their end: name, estimated seconds, reason.
     why_ : str
@@ -232,8 +237,6 @@ feature_names_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    # ---- fitting ------------------------------------------------------------------------------
-
     def fit(
         self,
         X: Any,
@@ -265,7 +268,7 @@ feature_names_in_
         """
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
-            budget = TimeBudget(None if self.time_budget is None else float(self.time_budget))
+            time_budget = TimeBudget(None if self.time_budget is None else float(self.time_budget))
             X = check_features(self, X, reset=True)
             owner = f"{type(self).__name__}.fit"
             targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
@@ -284,38 +287,64 @@ feature_names_in_
             X, targets, weights = taken(X, targets, weights, counted)
             targets = with_absent(targets)
             problem = self._problem(X, targets, weights, counted, groups)
-            wish = None
+            size, source = None, candidates(problem)
             if self.size_budget is not None:
-                wish = SizeWish.of(self.size_budget, problem.n_features, problem.n_labels)
-            search = self._search(problem, wish, budget)
-            most = np.inf if wish is None else wish.numbers
+                size = SizeBudget.of(self.size_budget, problem.n_features, problem.n_labels)
+                source = small_candidates(problem, size.numbers, size.n_bytes)
+            with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
+                search = run_candidates(
+                    source,
+                    time_budget,
+                    accepts=lambda one: size is None or size.accepts(one.model, one.numbers),
+                    say=steps.say,
+                    done=steps.done,
+                )
+            if search.interrupted:
+                warn_user(
+                    f"The search was interrupted: {len(search.every)} models were tried, and the "
+                    "best of them is selected."
+                )
+            most = np.inf if size is None else size.numbers
+            if not search.every:
+                raise ValueError(
+                    f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
+                    f"{most:,} numbers; allow more."
+                )
             chosen = best_choice(problem, search.tried, most, search.stopgaps)
+            metric = self.scoring.name if isinstance(self.scoring, Scorer) else str(self.scoring)
             if not np.isfinite(chosen.score):
                 warn_user(
-                    f"{_name_of(self.scoring)} is not defined on any fold of these rows, so that "
-                    "the first model is selected; use another metric for scoring."
+                    f"{metric} is not defined on any fold of these rows, so that the first model "
+                    "is selected; use another metric for scoring."
                 )
             if isinstance(self.threshold, str) and labels.kind == "multilabel":
                 threshold = problem.tuned(chosen.rows, chosen.log_odds)
             dtype = self.dtype
-            if wish is not None and wish.dtype is not None and dtype == "auto":
-                dtype = wish.type_for(chosen.blend)
-            chosen = replace(chosen, blend=self._stored(chosen.blend, X, dtype))
+            if size is not None and size.dtype is not None and dtype == "auto":
+                dtype = size.type_for(chosen.blend)
+            chosen = replace(chosen, blend=_stored(chosen.blend, X, dtype))
             forget_compression(self)
-            self._keep(search, chosen, labels.placed(threshold))
-            self._base_scores = base_scores(X, targets.matrix, weights, targets.unknown)
+            members = chosen.blend.members
+            models = [member.model for member in members]
+            self.blend_ = chosen.blend
+            self.best_estimator_ = models[0] if len(models) == 1 else models
+            self.weights_ = {member.name: member.weight for member in members}
+            self.best_score_, self._numbers = chosen.score, chosen.numbers
+            self.threshold_, self._boundary = labels.placed(threshold)
+            self.base_scores_ = base_scores(X, targets.matrix, weights, targets.unknown)
+            self.leaderboard_ = leaderboard(search, chosen)
+            self.frontier_ = frontier(self.leaderboard_)
+            self.references_ = [trial_row(one) for one in search.references]
+            self.skipped_ = [vars(one).copy() for one in search.skipped]
+            self.why_ = reasons(chosen, search, metric)
+            self.interrupted_ = search.interrupted
             self._judged_on = problem.fingerprint()
-            self.references_ = [_line_of(one) for one in search.references]
         return self
 
     def _problem(
-        self,
-        X: Any,
-        targets: Targets,
-        weights: Array | None,
-        counted: Rows | None,
-        groups: Any = None,
+        self, X: Any, targets: Targets, weights: Array | None, counted: Rows | None, groups: Any
     ) -> Problem:
+        """Return the rows that count with their folds and how they are judged."""
         n_rows = X.shape[0]
         if groups is not None and counted is not None:
             groups = np.asarray(groups)[counted]
@@ -324,88 +353,32 @@ feature_names_in_
                 f"AutoCompactClassifier judges models by folds of the rows and needs 4 rows at "
                 f"least, and X has {n_rows} sample(s); pass more rows."
             )
-        scoring = self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring)
         rng = seeded(0 if self.random_state is None else self.random_state)
         given = not Integer().accepts(self.cv)
-        if not given:
-            if self.cv < 2:
-                raise ValueError(f"cv must be at least 2 folds, and is {self.cv}; pass 2 or more.")
-            fold = _folds(X, targets, min(int(self.cv), n_rows // 2), rng, groups)
+        if given:
+            fold = given_folds(self.cv, X, targets, counted, groups)
+        elif self.cv < 2:
+            raise ValueError(f"cv must be at least 2 folds, and is {self.cv}; pass 2 or more.")
         else:
-            fold = _given_folds(self.cv, X, targets, counted, groups)
-        seed = int(rng.randint(2**31 - 1))
-        strategy = self.threshold if isinstance(self.threshold, str) else "f1"
+            fold = row_folds(X, targets, min(int(self.cv), n_rows // 2), rng, groups)
         return Problem(
             X,
             targets.matrix,
             weights,
             targets,
             fold,
-            scoring,
-            strategy,
-            seed,
+            self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring),
+            self.threshold if isinstance(self.threshold, str) else "f1",
+            int(rng.randint(2**31 - 1)),
             self.n_jobs,
             folds_given=given or groups is not None,
         )
 
-    def _search(self, problem: Problem, wish: SizeWish | None, budget: TimeBudget) -> Search:
-        """Try what time and size allow."""
-        most = np.inf if wish is None else wish.numbers
-        source = (
-            ideas(problem) if wish is None else small_ideas(problem, wish.numbers, wish.n_bytes)
-        )
-        with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
-            search = run_ideas(
-                source,
-                budget,
-                accepts=lambda one: wish is None or wish.accepts(one.model, one.numbers),
-                say=steps.say,
-                done=steps.done,
-            )
-        self.interrupted_ = search.interrupted
-        if search.interrupted:
-            warn_user(
-                f"The search was interrupted: {len(search.every)} models were tried, and the best "
-                "of them is selected."
-            )
-        if not search.every:
-            raise ValueError(
-                f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
-                f"{most:,} numbers; allow more."
-            )
-        return search
-
-    def _stored(self, blend: Blend, X: Any, dtype: str) -> Blend:
-        """Return the model in the type that it is stored in; say where it is still large."""
-        if dtype == "auto":
-            some = X[:: -(-X.shape[0] // CHECKED_ROWS)]
-            blend = lightened(blend, lambda part: expit(part.log_odds(some)))
-        else:
-            blend = compressed_parts(blend, dtype)
-        size = bytes_in(blend)
-        if size > HUGE:
-            warn_user(
-                f"The model takes {size / 1e6:,.0f} MB. Pass dtype='float16' for a smaller one, or "
-                "a size_budget such as '50 MB'."
-            )
-        return blend
-
-    def _keep(self, search: Search, chosen: Chosen, placed: tuple[float | Array, float]) -> None:
-        self._blend = chosen.blend
-        self.threshold_, self._boundary = placed
-        members = chosen.blend.members
-        models = [member.model for member in members]
-        self.best_estimator_ = models[0] if len(models) == 1 else models
-        self.weights_ = {member.name: member.weight for member in members}
-        self.best_score_ = chosen.score
-        self._numbers = chosen.numbers
-        rows = [_line_of(one) for one in search.every]
-        if len(members) > 1:
-            seconds = sum(one.seconds for one in search.every)
-            rows.append(_line(chosen.name, chosen, seconds, bytes_in(chosen.blend)))
-        self.leaderboard_ = sorted(rows, key=lambda row: -row["score"])
-        self.skipped_ = [vars(one).copy() for one in search.skipped]
-        self.why_ = _why(chosen, search, _name_of(self.scoring))
+    @property
+    def numbers_(self) -> int:
+        """Number of parameters of the model."""
+        check_is_fitted(self, "best_estimator_")
+        return self._numbers
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -415,21 +388,11 @@ feature_names_in_
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks((X.shape[0], self.n_labels_)):
-            scores = with_base_scores(self._blend.log_odds(X[rows]), X[rows], self._base_scores)
+            scores = with_base_scores(self.blend_.log_odds(X[rows]), X[rows], self.base_scores_)
             yield rows, scores - self._boundary
 
     def _shown(self, scores: Array) -> Array:
         return expit(scores)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return log-odds of shape (n_samples, n_labels); (n_samples,) for two classes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        return super().decision_function(X)
 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
@@ -449,34 +412,23 @@ feature_names_in_
 
     def _inside(self) -> BlendInside:
         check_is_fitted(self, "best_estimator_")
-        return BlendInside(self, self._blend, self._boundary, self._base_scores)
-
-    @property
-    def blend_(self) -> Blend:
-        """The weighted sum of log-odds that the scores are; often of one model."""
-        check_is_fitted(self, "best_estimator_")
-        return self._blend
-
-    @property
-    def frontier_(self) -> list[dict[str, Any]]:
-        """The rows of ``leaderboard_`` that no smaller or equally large one beats."""
-        check_is_fitted(self, "best_estimator_")
-        return frontier(self.leaderboard_)
+        return BlendInside(self, self.blend_, self._boundary, self.base_scores_)
 
     def plot_frontier(self, references: Any = None) -> Any:
-        """A plotly figure of score against size: all that was tried, and the frontier as a line.
+        """Return a plotly figure of score against size: all trials, and the frontier as a line.
 
         Parameters
         ----------
         references : dict or None, default=None
-            Models to be marked beside those of ``references_``, by name: how many numbers each
-            keeps, and its score, such as ``{"mine": (53106, 0.70)}``. To be fair the score is one
-            of cross-validation on the same rows, as ``best_score_`` is.
+            Further models to mark, by name: number of parameters and score, such as
+            ``{"mine": (53106, 0.70)}``. To be fair the score is one of cross-validation on the same
+            rows, as ``best_score_`` is.
         """
         check_is_fitted(self, "best_estimator_")
         own = {row["name"]: (row["numbers"], row["score"]) for row in self.references_}
         beside = own | checked_references(references)
-        return draw_frontier(self.leaderboard_, beside, _name_of(self.scoring))
+        metric = self.scoring.name if isinstance(self.scoring, Scorer) else str(self.scoring)
+        return draw_frontier(self.leaderboard_, beside, metric)
 
     def add_reference(
         self,
@@ -499,7 +451,7 @@ feature_names_in_
         X, y, sample_weight, groups, sep : as in ``fit``, the same rows in the same order
         estimator : classifier or None, default=None
             With ``predict_proba`` or ``decision_function``. None is one-vs-rest logistic
-            regression, with the preparation that suits ridge and the best of three penalties.
+            regression, with the preprocessing that suits ridge and the best of three penalties.
         name : str or None, default=None
             What it is called; None takes the name of its class.
         """
@@ -526,110 +478,24 @@ feature_names_in_
                     "that is a number or None, so that its folds can be made again)."
                 )
             if estimator is None:
-                judged = try_one_vs_rest(problem, name or "one-vs-rest", best_way(problem))
+                judged = try_one_vs_rest(problem, name or "one-vs-rest")
             else:
                 judged = try_by_folds(problem, name or type(estimator).__name__, estimator)
-            self.references_ = [*self.references_, _line_of(judged)]
+            self.references_ = [*self.references_, trial_row(judged)]
         return self
 
-    @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict."""
-        check_is_fitted(self, "best_estimator_")
-        return self._numbers
 
-
-def _folds(
-    X: Any, targets: Targets, count: int, rng: np.random.RandomState, groups: Any = None
-) -> Rows:
-    """The fold of each row; groups, or else equal rows, are in one, and those of a class in all."""
-    n_rows = X.shape[0]
-    if groups is None:
-        member = np.unique(row_hashes(X), return_inverse=True)[1]
+def _stored(blend: Blend, X: Any, dtype: str) -> Blend:
+    """Return the model in the type that it is stored in; warn where it is still large."""
+    if dtype == "auto":
+        some = X[:: -(-X.shape[0] // CHECKED_ROWS)]
+        blend = lightened(blend, lambda part: expit(part.log_odds(some)))
     else:
-        member = held_out_together(X, groups)
-    distinct = int(member.max()) + 1
-    if targets.kind != "multilabel" and distinct == n_rows:
-        classes = (
-            targets.matrix.argmax(axis=1) if targets.n_labels > 1 else targets.matrix.toarray()
+        blend = compressed_parts(blend, dtype)
+    size = bytes_in(blend)
+    if size > HUGE:
+        warn_user(
+            f"The model takes {size / 1e6:,.0f} MB. Pass dtype='float16' for a smaller one, or "
+            "a size_budget such as '50 MB'."
         )
-        fold = np.zeros(n_rows, dtype=np.intp)
-        smallest = int(np.unique(np.ravel(classes), return_counts=True)[1].min())
-        if smallest >= count:
-            divided = StratifiedKFold(count, shuffle=True, random_state=rng)
-            for k, (_, test) in enumerate(divided.split(np.zeros(n_rows), np.ravel(classes))):
-                fold[test] = k
-            return fold
-    count = max(1, min(count, distinct))
-    return rng.permutation(np.arange(distinct) % count)[member]
-
-
-def _given_folds(
-    cv: Any, X: Any, targets: Targets, counted: Rows | None, groups: Any = None
-) -> Rows:
-    """The fold of each row that counts, by splits that are given for all rows."""
-    n_rows = X.shape[0]
-    if isinstance(cv, str) or not (hasattr(cv, "split") or np.iterable(cv)):
-        raise ValueError(
-            f"cv must be a number of folds, a splitter or pairs of row numbers, and is {cv!r:.80}; "
-            "pass one of these."
-        )
-    labels = targets.matrix.toarray() if targets.kind == "multilabel" else None
-    if labels is None:
-        labels = targets.matrix.toarray()
-        labels = labels[:, 0] if labels.shape[1] == 1 else labels.argmax(axis=1)
-    tests = [np.asarray(test) for _, test in check_cv(cv).split(X, labels, groups)]
-    tests = [np.flatnonzero(test) if test.dtype == bool else test for test in tests]
-    total = n_rows if counted is None or hasattr(cv, "split") else int(max(counted.max() + 1, 0))
-    total = max([total, *(int(test.max(initial=-1)) + 1 for test in tests)])
-    fold, met = np.zeros(total, dtype=np.intp), np.zeros(total, dtype=np.intp)
-    for k, test in enumerate(tests):
-        fold[test] = k
-        met[test] += 1
-    if counted is not None and not hasattr(cv, "split"):
-        fold, met = fold[counted], met[counted]
-    if len(tests) < 2 or fold.size != n_rows or (met != 1).any():
-        raise ValueError(
-            f"The validation rows of cv must be all {n_rows} rows once, in two folds or more, "
-            "since every row is scored by a model that has not met it; pass a K-fold."
-        )
-    return np.unique(fold, return_inverse=True)[1]
-
-
-def _line_of(one: Tried) -> dict[str, Any]:
-    return _line(one.name, one, one.seconds, bytes_in(one.model))
-
-
-def _line(name: str, one: Any, seconds: float, size: int) -> dict[str, Any]:
-    return {
-        "name": name,
-        "score": one.score,
-        "deviation": one.deviation,
-        "seconds": seconds,
-        "numbers": one.numbers,
-        "bytes": size,
-    }
-
-
-def _name_of(scoring: Any) -> str:
-    return scoring.name if isinstance(scoring, Scorer) else str(scoring)
-
-
-def _why(chosen: Chosen, search: Search, metric: str) -> str:
-    """Say which model was selected, what the others reached, and what was skipped."""
-    told = metric.replace("_", " ")
-    article = "an" if told[:1] in "aeiou" else "a"
-    text = f"Selected: {chosen.name}, with {article} {told} of {chosen.score:.3f} on held-out rows."
-    single = len(chosen.blend.members) == 1
-    others = [one for one in search.every if not (single and one.name == chosen.name)]
-    if others:
-        next_best = max(others, key=lambda one: one.score)
-        which = "The next best" if single else "The best single model"
-        count = len(search.every)
-        text += f" {which} of {count} tried, {next_best.name}, has {next_best.score:.3f}."
-    else:
-        text += " Nothing else was tried."
-    if search.skipped:
-        listed = "; ".join(f"{one.name} ({one.reason})" for one in search.skipped)
-        text += f" Skipped: {listed}."
-    return text
+    return blend

@@ -1,4 +1,4 @@
-"""Ways of preparing rows before anything is learnt from them."""
+"""Preprocessing of features that is tried: none, unit rows, standardised columns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 
 
 @dataclass(frozen=True)
-class Way:
+class Preprocessing:
     """A transformer of rows that knows no labels; None leaves rows as they are."""
 
     name: str
     make: Callable[[], Any] | None = None
 
     def fit(self, X: Any, weights: Any) -> Prepared:
-        """Learn from all rows; labels take no part, so that rows stay new to what is learnt."""
+        """Fit to all rows; labels take no part, so that held-out rows stay held out."""
         if self.make is None:
             return Prepared(self, None, X)
         transformer = self.make()
@@ -34,7 +34,7 @@ class Way:
 class Prepared:
     """Rows after a transformer."""
 
-    way: Way
+    preprocessing: Preprocessing
     transformer: Any
     X: Any
 
@@ -44,11 +44,11 @@ class Prepared:
         return getattr(self.transformer, "scale_", None)
 
     def rows(self, X: Any) -> Any:
-        """Other rows after the same transformer."""
+        """Return other rows after the same transformer."""
         return X if self.transformer is None else _transformed(self.transformer, X)
 
     def model(self, classifier: Any) -> Any:
-        """A classifier that was fitted to these rows, for rows as they come."""
+        """Return a classifier of rows as they come, from one that was fitted to these rows."""
         if self.transformer is None:
             return classifier
         return make_pipeline(self.transformer, classifier)
@@ -63,7 +63,7 @@ def _unit_variance() -> StandardScaler:
     return StandardScaler(with_mean=False)  # the learner has an intercept; sparse stays sparse
 
 
-AS_THEY_ARE = Way("features as they are")
-UNIT_ROWS = Way("rows of unit length", Normalizer)
-UNIT_VARIANCE = Way("columns of unit variance", _unit_variance)
-WAYS = (AS_THEY_ARE, UNIT_ROWS, UNIT_VARIANCE)
+AS_THEY_ARE = Preprocessing("features as they are")
+UNIT_ROWS = Preprocessing("rows of unit length", Normalizer)
+UNIT_VARIANCE = Preprocessing("columns of unit variance", _unit_variance)
+PREPROCESSINGS = (AS_THEY_ARE, UNIT_ROWS, UNIT_VARIANCE)

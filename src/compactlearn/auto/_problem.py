@@ -1,4 +1,4 @@
-"""The data of a search for the best model, and how scores of their rows are judged."""
+"""The data of an automatic search, and the evaluation of scores of their rows."""
 
 from __future__ import annotations
 
@@ -30,26 +30,52 @@ JUDGED_SCORES = 12_000_000
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What a model or a blend is worth: a figure for each fold, NaN where none of it is judged."""
+class FoldScores:
+    """The score of a model or a blend on each fold, NaN where no row of it was scored."""
 
-    figures: Array
+    by_fold: Array
 
     @property
     def score(self) -> float:
         """The mean; minus infinity where the metric is not defined on any fold."""
-        known = self.figures[~np.isnan(self.figures)]
+        known = self.by_fold[~np.isnan(self.by_fold)]
         return float(known.mean()) if known.size else -np.inf
 
     @property
     def deviation(self) -> float:
-        known = self.figures[~np.isnan(self.figures)]
+        known = self.by_fold[~np.isnan(self.by_fold)]
         return float(known.std()) if known.size else np.nan
 
 
 @dataclass(frozen=True)
+class FoldJudge:
+    """A metric of scores of the same held-out rows, whose truth is read once."""
+
+    scoring: Scorer
+    truth: Any  # two classes have a column each
+    weights: Array | None
+    kind: str
+
+    def __call__(self, scores: Array, labels: NDArray[np.bool_] | None = None) -> float:
+        """Return the metric of scores, or of labels where it needs those; more is better."""
+        ranked = np.hstack([-scores, scores]) if self.kind == "binary" else scores
+        if self.scoring.needs == "probabilities":
+            metric = get_metric(self.scoring.name)
+            value = metric.function(self.truth, expit(ranked), **self.scoring.options)
+            return float(value if metric.greater_is_better else -value)
+        if self.scoring.needs == "labels" and labels is None:
+            labels = np.arange(ranked.shape[1]) == ranked.argmax(axis=1)[:, None]
+        given = None if labels is None else labels[None]
+        return float(self._judge(ranked[None], given)[0])
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self.scoring.name, self.truth, self.scoring.options, self.weights)
+
+
+@dataclass(frozen=True)
 class Problem:
-    """Checked data, divided into folds once for everything that is tried."""
+    """Checked data, divided into folds; the truth of each fold is read once."""
 
     X: Any
     Y: Any  # csr_array (N, M)
@@ -76,11 +102,11 @@ class Problem:
 
     @property
     def unknown(self) -> Any:
-        """A one for each label that is not known, or None."""
+        """A one for each unknown label, or None."""
         return self.targets.unknown
 
     def unknown_of(self, rows: Rows) -> Any:
-        """The same for some of the rows."""
+        """Return the same for some of the rows."""
         return None if self.unknown is None else self.unknown[rows]
 
     @cached_property
@@ -98,7 +124,7 @@ class Problem:
         ]
 
     def fingerprint(self) -> str:
-        """Of folds, labels and weights: two problems that judge alike have the same."""
+        """Return a digest of folds, labels and weights."""
         digest = hashlib.sha256()
         for part in (self.fold, self.Y.indptr, self.Y.indices):
             digest.update(np.asarray(part, dtype=np.int64).tobytes())
@@ -110,92 +136,91 @@ class Problem:
         return digest.hexdigest()
 
     def some(self, n_rows: int) -> Problem:
-        """The same problem on some of its rows, drawn at random; on all, where there are few."""
+        """Return the same problem on some of its rows, drawn at random; on all, if they are few."""
         if n_rows >= self.n_rows:
             return self
-        rng = np.random.default_rng(self.seed)
-        rows = np.sort(rng.choice(self.n_rows, n_rows, replace=False))
-        return replace(
-            self,
-            X=self.X[rows],
-            Y=self.Y[rows],
-            weights=None if self.weights is None else self.weights[rows],
-            targets=self.targets.take(rows),
-            fold=np.unique(self.fold[rows], return_inverse=True)[1],
-        )
+        if n_rows not in self._parts:
+            rng = np.random.default_rng(self.seed)
+            rows = np.sort(rng.choice(self.n_rows, n_rows, replace=False))
+            self._parts[n_rows] = replace(
+                self,
+                X=self.X[rows],
+                Y=self.Y[rows],
+                weights=None if self.weights is None else self.weights[rows],
+                targets=self.targets.take(rows),
+                fold=np.unique(self.fold[rows], return_inverse=True)[1],
+            )
+        return self._parts[n_rows]
 
+    @cached_property
     def by_rankings(self) -> Problem:
-        """The same judged by rankings, which settings of a learner are chosen by."""
+        """The same problem with a metric of rankings, by which settings of a learner are chosen."""
         if self.scoring.needs == "scores":
             return self
         return replace(self, scoring=Scorer("average_precision", {}))
 
     def searched(self, X: Any, splits: Sequence[Split], units: Array | None = None) -> SearchData:
-        """The same labels with features that were prepared, for a search by the engine.
+        """Return the labels with preprocessed features, for a grid search.
 
         ``units`` are what columns of X were divided by.
         """
-        scoring = self.by_rankings().scoring
+        scoring = self.by_rankings.scoring
         targets = replace(self.targets, kind="multilabel", classes=np.arange(self.n_labels))
         labels = self.Y if self.unknown is None else targets
         data = Data(X, self.Y, self.weights, self.unknown, units)
         return SearchData(X, labels, data, targets, splits, scoring)
 
-    def judged(self, rows: Rows) -> Rows:
-        """Of rows that have honest scores those that are kept, so that all fit in the memory."""
+    def kept_rows(self, rows: Rows) -> Rows:
+        """Return those of the rows with out-of-fold scores whose scores fit in the memory."""
         most = max(200, JUDGED_SCORES // self.n_labels)
         if rows.size <= most:
             return rows
         chosen = np.random.default_rng(self.seed).permutation(self.n_rows)[: self.n_rows]
         return np.sort(rows[np.argsort(chosen[rows], kind="stable")[:most]])
 
-    # ---- judging --------------------------------------------------------------------------------
+    # ---- evaluation -----------------------------------------------------------------------------
 
-    def figures(self, rows: Rows, scores: NDArray[Any]) -> Array:
-        """What scores of these rows are worth, fold by fold; more is better."""
-        found = [self.figure(rows, scores, k) for k in range(len(self.splits))]
-        return np.array(found, dtype=np.float64)
+    def score_folds(self, rows: Rows, scores: NDArray[Any]) -> FoldScores:
+        """Return the metric of scores of these rows, fold by fold; more is better."""
+        found = [self.score_fold(rows, scores, k) for k in range(len(self.splits))]
+        return FoldScores(np.array(found, dtype=np.float64))
 
-    def figure(self, rows: Rows, scores: NDArray[Any], k: int) -> float:
-        """The same on one fold; NaN where none of its rows are there.
+    def score_fold(self, rows: Rows, scores: NDArray[Any], k: int) -> float:
+        """Return the metric on one fold; NaN where none of its rows are there.
 
-        A metric of labels is judged by thresholds that were tuned on the other folds.
+        For a metric of labels the thresholds are tuned on the other folds.
         """
         inside = self.fold[rows] == k
         if not inside.any():
             return np.nan
-        Y = self.targets.take(rows[inside]).truth
-        weights = None if self.weights is None else self.weights[rows[inside]]
+        judge = self._judge(rows[inside])
         own = np.asarray(scores[inside], dtype=np.float64)
-        if self.scoring.needs == "probabilities":
-            metric = get_metric(self.scoring.name)
-            value = metric.function(
-                self.ranked_truth(Y), expit(self.ranked(own)), **self.scoring.options
-            )
-            return float(value if metric.greater_is_better else -value)
-        judge = Judge(self.scoring.name, self.ranked_truth(Y), self.scoring.options, weights)
-        if self.scoring.needs == "scores":
-            return float(judge(self.ranked(own)[None])[0])
-        if self.targets.kind != "multilabel":
-            ranked = self.ranked(own)
-            best = np.arange(ranked.shape[1]) == ranked.argmax(axis=1)[:, None]
-            return float(judge(ranked[None], best[None])[0])
+        if self.targets.kind != "multilabel" or self.scoring.needs != "labels":
+            return judge(own)
         others = ~inside if not inside.all() else inside
-        threshold = self.tuned(rows[others], scores[others])
-        return float(judge(own[None], (own > threshold)[None])[0])
+        return judge(own, own > self.tuned(rows[others], scores[others]))
 
-    def ranked(self, scores: Array) -> Array:
-        """A column for each class: two classes have one score between them."""
-        return np.hstack([-scores, scores]) if self.targets.kind == "binary" else scores
+    def _judge(self, rows: Rows) -> FoldJudge:
+        """Return what evaluates scores of these rows; it is made once."""
+        key = rows.tobytes()
+        if key not in self._judges:
+            truth = self.targets.take(rows).truth
+            if self.targets.kind == "binary":
+                truth = scipy.sparse.csr_array(np.hstack([1.0 - truth.toarray(), truth.toarray()]))
+            weights = None if self.weights is None else self.weights[rows]
+            self._judges[key] = FoldJudge(self.scoring, truth, weights, self.targets.kind)
+        return self._judges[key]
 
-    def ranked_truth(self, Y: Any) -> Any:
-        """The labels as :meth:`ranked` scores are judged by."""
-        if self.targets.kind != "binary":
-            return Y
-        return scipy.sparse.csr_array(np.hstack([1.0 - Y.toarray(), Y.toarray()]))
+    @cached_property
+    def _judges(self) -> dict[bytes, FoldJudge]:
+        return {}
+
+    @cached_property
+    def _parts(self) -> dict[int, Problem]:
+        return {}
 
     def tuned(self, rows: Rows, scores: NDArray[Any]) -> float | Array:
-        """The threshold that was asked for, in the units of these scores, which are log-odds."""
+        """Return the threshold by the given strategy, in the units of these scores (log-odds)."""
         if not self.Y[rows].nnz:
             return 0.0  # nothing shows where it might lie
         weights = None if self.weights is None else self.weights[rows]

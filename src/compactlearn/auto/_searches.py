@@ -1,7 +1,7 @@
 """Settings of linear and of kernel models, found by decompositions that many settings share.
 
-All look at rankings by the linear decoder: a penalty and a size that suit it suit the logistic
-one, at a small part of the cost.
+All are selected by rankings of the linear decoder: a penalty and a size that suit it suit the
+logistic one, at a small part of the cost.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from sklearn.model_selection import ParameterGrid
 
-from compactlearn.auto._preprocessing import WAYS, Prepared, Way
-from compactlearn.auto._problem import Judged, Problem
+from compactlearn.auto._preprocessing import PREPROCESSINGS, Prepared, Preprocessing
+from compactlearn.auto._problem import Problem
 from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._kernels import centre
@@ -37,7 +37,7 @@ MULTIPLES = tuple(np.logspace(-3, 2, 11).tolist())
 SIZES = (0.1, 0.25, 0.5, 1.0)
 FEW_LABELS = 100  # are all kept: the logistic decoder has no use for fewer codes of so few
 SEARCH_ROWS = 4_000  # settle a penalty and a size, however many rows there are
-LOOK_ROWS = (500, 1_500)  # tell widths and preparations apart: a quarter of all, within these
+PART_ROWS = (500, 1_500)  # for widths and preprocessings: a quarter of all, within these
 WIDTH_STEP = 3.0  # from one width to the next, in units of gamma="distance"
 MOST_WIDTHS = 5
 RANK_SLACK = 1e-10  # beside 1, the diagonal of an RBF kernel: nothing to speak of, and definite
@@ -45,18 +45,18 @@ KERNEL_PENALTIES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 
 @dataclass(frozen=True)
-class Found:
-    """The best settings of a search, and what they reached."""
+class SearchResult:
+    """The best settings of a search, and their score."""
 
-    way: Way
+    preprocessing: Preprocessing
     score: float
     params: dict[str, Any]
 
 
-def search_linear(problem: Problem, way: Way) -> Found:
-    """Penalty and number of codes, with twice as many features as codes."""
+def search_linear(problem: Problem, preprocessing: Preprocessing) -> SearchResult:
+    """Select penalty and number of codes, with twice as many features as codes."""
     part = problem.some(SEARCH_ROWS)
-    rows = way.fit(part.X, part.weights)
+    rows = preprocessing.fit(part.X, part.weights)
     unit = penalty_of_rows(rows.X, part.weights)
     grid = {
         "n_label_components": label_sizes(part.n_labels),
@@ -65,16 +65,19 @@ def search_linear(problem: Problem, way: Way) -> Found:
     return _best(part, rows, CMLLClassifier(completion="krylov", threshold=0.5), grid)
 
 
-def search_kernel(problem: Problem, *, exact: bool = True) -> Found:
-    """Preparation, width and penalty of an RBF kernel, by held-out predictions of some rows.
+def search_kernel(problem: Problem, *, exact: bool = True) -> SearchResult:
+    """Select preprocessing, width and penalty of an RBF kernel, by held-out rows.
 
-    Unless the kernel will be ``exact``, landmarks stand for it here as well: narrow kernels, of
+    Unless the kernel will be ``exact``, landmarks approximate it here as well: narrow kernels, of
     which few rows are near a landmark, lose by that.
     """
-    part = _looked_at(problem)
+    part = _search_part(problem)
     truth = _targets(part)
-    looks = [_KernelLook(part, truth, way.fit(part.X, part.weights), exact) for way in WAYS]
-    best, look = max(((look.at(1.0), look) for look in looks), key=lambda one: one[0].score)
+    searches = [
+        _KernelSearch(part, truth, preprocessing.fit(part.X, part.weights), exact)
+        for preprocessing in PREPROCESSINGS
+    ]
+    best, search = max(((one.at(1.0), one) for one in searches), key=lambda found: found[0].score)
     tried, width = {0}, 0  # powers of the step from one width to the next
     while len(tried) <= MOST_WIDTHS:
         # A width is followed as long as its neighbours are not all tried.
@@ -83,32 +86,32 @@ def search_kernel(problem: Problem, *, exact: bool = True) -> Found:
             break
         for step in beyond:
             tried.add(step)
-            found = look.at(WIDTH_STEP**step)
+            found = search.at(WIDTH_STEP**step)
             if found.score > best.score:
                 best, width = found, step
     return best
 
 
-def best_way(problem: Problem) -> Way:
-    """The preparation that suits plain ridge best, by held-out predictions of some rows."""
-    part = _looked_at(problem)
+def best_preprocessing(problem: Problem) -> Preprocessing:
+    """Select the preprocessing that suits plain ridge best, by held-out rows."""
+    part = _search_part(problem)
     truth = _targets(part)
 
-    def reached(way: Way) -> float:
-        rows = way.fit(part.X, part.weights)
+    def reached(preprocessing: Preprocessing) -> float:
+        rows = preprocessing.fit(part.X, part.weights)
         unit = penalty_of_rows(rows.X, part.weights)
         penalties = [unit * multiple for multiple in MULTIPLES]
         new = _as_new(part, rows)
         held_out = None if new is None else linear_kernel(new, rows.X)
         return _best_penalty(part, truth, linear_kernel(rows.X), penalties, held_out)[0]
 
-    return max(WAYS, key=reached)
+    return max(PREPROCESSINGS, key=reached)
 
 
-def _looked_at(problem: Problem) -> Problem:
-    """Enough rows to tell ways and widths apart; what judges them are rankings."""
-    fewest, most = LOOK_ROWS
-    return problem.some(min(most, max(fewest, problem.n_rows // 4))).by_rankings()
+def _search_part(problem: Problem) -> Problem:
+    """Return enough rows to compare preprocessings and widths, by rankings."""
+    fewest, most = PART_ROWS
+    return problem.some(min(most, max(fewest, problem.n_rows // 4))).by_rankings
 
 
 def _as_new(part: Problem, rows: Prepared) -> Any:
@@ -119,7 +122,7 @@ def _as_new(part: Problem, rows: Prepared) -> Any:
 
 
 def _targets(part: Problem) -> Array:
-    """Labels for a look; those that are not known are as frequent as among the known ones."""
+    """Return dense labels; an unknown one is the mean of the known ones."""
     Y = part.Y.toarray().astype(np.float64)
     if part.unknown is None:
         return Y
@@ -128,7 +131,7 @@ def _targets(part: Problem) -> Array:
 
 
 @dataclass(frozen=True)
-class _KernelLook:
+class _KernelSearch:
     """RBF kernels of some rows, whose distances are found once for all widths."""
 
     part: Problem
@@ -160,8 +163,8 @@ class _KernelLook:
         assert gamma is not None
         return float(gamma)
 
-    def at(self, width: float) -> Found:
-        """The best penalty of a kernel of so many units."""
+    def at(self, width: float) -> SearchResult:
+        """Return the best penalty of a kernel of so many units."""
         gamma = width * self.unit
         K = np.exp(-gamma * self.distances)
         new = None if self.new_distances is None else np.exp(-gamma * self.new_distances)
@@ -171,7 +174,7 @@ class _KernelLook:
             if new is not None:
                 new = _by_landmarks(full, np.random.default_rng(seed), new)
         score, alpha = _best_penalty(self.part, self.truth, K, KERNEL_PENALTIES, new)
-        return Found(self.rows.way, score, {"gamma": gamma, "alpha": alpha})
+        return SearchResult(self.rows.preprocessing, score, {"gamma": gamma, "alpha": alpha})
 
 
 def _by_landmarks(K: Array, rng: np.random.Generator, new: Array | None = None) -> Array:
@@ -190,17 +193,17 @@ def _best_penalty(
     penalties: Sequence[float],
     held_out: Array | None = None,
 ) -> tuple[float, float]:
-    """What the best penalty reaches, and which it is."""
+    """Return the score of the best penalty, and the penalty."""
     checkpoint()
     everything = np.arange(part.n_rows)
     predicted = held_out_predictions(K, truth, part.fold, penalties, part.weights, held_out)
-    reached = [Judged(part.figures(everything, scores)).score for scores in predicted]
+    reached = [part.score_folds(everything, scores).score for scores in predicted]
     best = int(np.argmax(reached))
     return reached[best], penalties[best]
 
 
 def label_sizes(n_labels: int) -> list[Any]:
-    """Numbers of codes worth trying."""
+    """Return the numbers of codes to try."""
     if n_labels <= FEW_LABELS:
         return [1.0]
     if n_labels > LARGEST_AUTO:
@@ -208,7 +211,9 @@ def label_sizes(n_labels: int) -> list[Any]:
     return list(SIZES)
 
 
-def _best(problem: Problem, rows: Prepared, template: Any, grid: dict[str, list[Any]]) -> Found:
+def _best(
+    problem: Problem, rows: Prepared, template: Any, grid: dict[str, list[Any]]
+) -> SearchResult:
     splits = problem.splits[: 5 if problem.n_rows <= 1000 else 3 if problem.n_rows <= 2500 else 2]
     candidates = [dict(params) for params in ParameterGrid(grid)]
     outcome = cross_validate_grid(
@@ -221,4 +226,4 @@ def _best(problem: Problem, rows: Prepared, template: Any, grid: dict[str, list[
     if outcome.interrupted:
         raise KeyboardInterrupt
     best = int(np.argmax(outcome.merits))
-    return Found(rows.way, float(outcome.merits[best]), candidates[best])
+    return SearchResult(rows.preprocessing, float(outcome.merits[best]), candidates[best])

@@ -7,13 +7,12 @@ of zeros is a row like any other.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import logit
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core._devices import host
 from compactlearn.core._unknown_labels import expected_counts
@@ -22,24 +21,11 @@ from compactlearn.inspection._terms import Parts
 Array = NDArray[np.float64]
 
 __all__ = [
-    "HasBaseScores",
     "base_scores",
     "parts_with_base",
     "rows_of_zeros",
     "with_base_scores",
 ]
-
-
-class HasBaseScores:
-    """A classifier that gives rows without features the frequencies of the labels."""
-
-    _base_scores: Array | None
-
-    @property
-    def base_scores_(self) -> Array | None:
-        """Log-odds of the labels' frequencies, which sparse rows without a feature get; or None."""
-        check_is_fitted(cast(Any, self), "_base_scores")
-        return self._base_scores
 
 
 def rows_of_zeros(X: Any) -> NDArray[np.bool_]:

@@ -29,8 +29,8 @@ def _check_search(search: Search) -> None:
 def _check_auto(classifier: AutoCompactClassifier) -> None:
     if not hasattr(classifier, "best_estimator_"):
         return  # one that is not fitted
-    n_labels, blend = check_labels(classifier), vars(classifier)["_blend"]
-    base = vars(classifier)["_base_scores"]
+    n_labels, blend = check_labels(classifier), vars(classifier)["blend_"]
+    base = vars(classifier)["base_scores_"]
     if base is not None:
         numbers(base, (n_labels,), "the scores of a row of zeros")
     require(isinstance(blend, Blend) and is_number(blend.intercept), "the blend is missing")

@@ -199,7 +199,7 @@ def test_a_blend_is_the_sum_of_what_its_members_say(data, best_splits, dtype):
     (first,) = model.blend_.members
     steep = Reading(50.0, 1.0)  # so that some log-odds are beyond the largest
     members = (first, Member("trees", forest, steep, 0.3), Member("again", first.model, steep, 0.2))
-    model._blend = Blend(members, -0.4)
+    model.blend_ = Blend(members, -0.4)
     assert (np.abs(members[2].log_odds(X)) == 30.0).any()
     assert_same(model, to_onnx(model, topk=2, dtype=dtype), X, BOUNDS["float32"], topk=2)
 
@@ -223,7 +223,7 @@ def test_few_features_and_few_weights(data, name, dtype):
     (first,) = auto.blend_.members
     alone, beside = Member("few", few, Reading(4.0, -2.0)), Member("few", few, Reading(), 0.3)
     for members in ((alone,), (first, beside)):
-        auto._blend = Blend(members, 0.1)
+        auto.blend_ = Blend(members, 0.1)
         graph = to_onnx(auto, topk=2, dtype=dtype)
         assert_same(auto, graph, X, BOUNDS[dtype], topk=2)
         assert all(0 not in constant.dims for constant in graph.graph.initializer)
@@ -234,7 +234,7 @@ def test_a_graph_has_no_numbers_of_features_without_weights():
     X, Y = data.X[:100], data.Y[:100]
     auto = AutoCompactClassifier(size_budget=0.008, random_state=0).fit(X, Y)
     few = KeptWeights(100).fit(scipy.sparse.csr_array(X), scipy.sparse.csr_array(Y))
-    auto._blend = Blend((Member("few", few, Reading(4.0, -2.0)),))
+    auto.blend_ = Blend((Member("few", few, Reading(4.0, -2.0)),))
     used = np.unique(few.weights_.indices).size
     assert used <= 100
     assert len(to_onnx(auto).SerializeToString()) < 4 * used * Y.shape[1] + 8 * used + 3000

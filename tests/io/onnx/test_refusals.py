@@ -45,7 +45,7 @@ def test_a_shortlist_names_its_sparse_part_and_the_way_out(data):
     retriever = model.retriever_
     assert_same(retriever, to_onnx(retriever), np.abs(X), BOUNDS["float32"])
     auto = AutoCompactClassifier(time_budget=0.01, cv=2, random_state=0).fit(X, Y)
-    auto._blend = type(auto._blend)((type(auto._blend.members[0])("short", model, lambda s: s),))
+    auto.blend_ = type(auto.blend_)((type(auto.blend_.members[0])("short", model, lambda s: s),))
     with pytest.raises(ValueError, match="cannot write ShortlistClassifier"):
         to_onnx(auto)
 

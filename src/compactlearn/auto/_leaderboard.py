@@ -1,18 +1,70 @@
-"""What accuracy costs in size: the models that no smaller one beats, and a figure of them."""
+"""What was tried: a row for each model, the frontier of size and score, and reasons in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from compactlearn.auto._choice import Choice
+from compactlearn.auto._schedule import Search
+from compactlearn.auto._trials import TrialResult
 from compactlearn.core._optional import require
 from compactlearn.core._params import Real
+from compactlearn.core._weight import bytes_in
 
 Row = dict[str, Any]
 
 
+def row_of(name: str, result: Any, seconds: float, model: Any) -> Row:
+    """Return a row of the leaderboard."""
+    return {
+        "name": name,
+        "score": result.score,
+        "deviation": result.deviation,
+        "seconds": seconds,
+        "numbers": result.numbers,
+        "bytes": bytes_in(model),
+    }
+
+
+def trial_row(one: TrialResult) -> Row:
+    """Return the row of a single model."""
+    return row_of(one.name, one, one.seconds, one.model)
+
+
+def leaderboard(search: Search, chosen: Choice) -> list[Row]:
+    """Return a row for each trial, and one for the blend that was selected; best first."""
+    rows = [trial_row(one) for one in search.every]
+    if len(chosen.blend.members) > 1:
+        seconds = sum(one.seconds for one in search.every)
+        rows.append(row_of(chosen.name, chosen, seconds, chosen.blend))
+    return sorted(rows, key=lambda row: -row["score"])
+
+
+def reasons(chosen: Choice, search: Search, metric: str) -> str:
+    """Return which model was selected, the score of the others, and what was skipped."""
+    shown = metric.replace("_", " ")
+    article = "an" if shown[:1] in "aeiou" else "a"
+    text = (
+        f"Selected: {chosen.name}, with {article} {shown} of {chosen.score:.3f} on held-out rows."
+    )
+    single = len(chosen.blend.members) == 1
+    others = [one for one in search.every if not (single and one.name == chosen.name)]
+    if others:
+        next_best = max(others, key=lambda one: one.score)
+        which = "The next best" if single else "The best single model"
+        count = len(search.every)
+        text += f" {which} of {count} tried, {next_best.name}, has {next_best.score:.3f}."
+    else:
+        text += " Nothing else was tried."
+    if search.skipped:
+        listed = "; ".join(f"{one.name} ({one.reason})" for one in search.skipped)
+        text += f" Skipped: {listed}."
+    return text
+
+
 def frontier(rows: Sequence[Row]) -> list[Row]:
-    """The rows that none with fewer or as many numbers beats, smallest first.
+    """Return the rows that none with fewer or as many numbers beats, smallest first.
 
     Scores rise along them; of several equal ones the smallest is there, and only once.
 
@@ -28,7 +80,7 @@ def frontier(rows: Sequence[Row]) -> list[Row]:
 
 
 def checked_references(references: Any) -> dict[str, tuple[float, float]]:
-    """Names with numbers and score, as a figure needs them."""
+    """Return names with numbers and score, as a figure needs them."""
     if references is None:
         return {}
     if not isinstance(references, Mapping):
@@ -50,7 +102,7 @@ def _refused(given: Any) -> ValueError:
 def draw_frontier(
     rows: Sequence[Row], references: Mapping[str, tuple[float, float]], scoring: str
 ) -> Any:
-    """A plotly figure of scores against numbers: all rows, the frontier, and what is beside."""
+    """Return a plotly figure of scores against sizes: all rows, the frontier, and references."""
     go = require("plotly.graph_objects", extra="plot", purpose="the plot of a frontier")
     best = frontier(rows)
     figure = go.Figure()

@@ -1,8 +1,8 @@
-"""What is tried where few numbers may be kept, in which order, and about how long it takes.
+"""Linear models within a size budget, in the order in which they are tried.
 
 A linear model of D features and M labels is made small in three ways: by few codes, r (D + M) + M
-numbers; by few features, of which there are then more codes, r (d + M) + M + d; or by few weights,
-each of which is two numbers, itself and its place.
+parameters; by few features, of which there are then more codes, r (d + M) + M + d; or by few
+weights, each of which is two numbers, itself and its place.
 """
 
 from __future__ import annotations
@@ -12,27 +12,21 @@ from dataclasses import replace
 from typing import Any
 
 from compactlearn.auto._budgets import most_codes, smallest
-from compactlearn.auto._candidates import (
-    COMPACT_CODES,
+from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_VARIANCE, Preprocessing
+from compactlearn.auto._problem import Problem
+from compactlearn.auto._searches import SearchResult
+from compactlearn.auto._trials import TrialResult, folds_that_judge, try_by_folds, try_compact
+from compactlearn.auto.candidates import _quick, _ridge, _shortlist
+from compactlearn.auto.candidates._base import (
     KEPT_FEATURES,
+    Candidate,
     Findings,
-    Idea,
     at_size,
     codes_seconds,
     few_codes,
-    ideas,
     linear_seconds,
     named,
-    quick_idea,
-    references,
-    searched,
-    shortlist_idea,
-    smallest_shortlist,
 )
-from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_VARIANCE, Way
-from compactlearn.auto._problem import Problem
-from compactlearn.auto._searches import Found
-from compactlearn.auto._trials import Tried, folds_that_judge, try_by_folds, try_compact
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._pruned import (
     KeptFeatures,
@@ -47,74 +41,68 @@ from compactlearn.embeddings._cplst import CPLST
 FEATURE_SHARES = (0.2, 0.4)  # that may be enough
 # The penalty of kept weights, of that of all: they have to bring about as much as all did.
 REFIT_SHARE = 1 / 3
-# Weights of the ridge that says which are kept: more would take longer than they are worth.
+# Weights of the ridge that selects which are kept: more would take longer than they are worth.
 MOST_PRUNED = 20_000_000
 
 
-def small_ideas(
-    problem: Problem, most_numbers: int, most_bytes: int | None = None
-) -> Iterator[Idea]:
-    """Models of at most so many numbers, in order of promise for a second.
+def whole_model_fits(problem: Problem, most_numbers: int) -> bool:
+    """Return whether a linear model of all features and labels is within the budget."""
+    return linear_numbers(problem.n_features, problem.n_labels, None, None) <= most_numbers
 
-    Where all numbers of a linear model are allowed, everything is tried, and what is too large left
-    out.
-    """
+
+def candidates(
+    problem: Problem, findings: Findings, most_numbers: int, most_bytes: int | None = None
+) -> Iterator[Candidate]:
+    """Yield models of at most so many parameters, most promising for a second first."""
     D, M = problem.n_features, problem.n_labels
-    if linear_numbers(D, M, None, None) <= most_numbers:
-        yield from ideas(problem)
-        return
     if most_numbers < smallest(M):
         raise ValueError(
             f"size_budget allows {most_numbers:,} numbers, and the smallest model of {M:,} labels, "
             f"of a single feature, has {smallest(M):,}; allow as many at least."
         )
     if at_size(problem) and most_codes(most_numbers, D, M):
-        yield from _small_at_size(problem, most_numbers, most_bytes)
+        yield from _at_size(problem, findings, most_numbers, most_bytes)
         return
-    findings = Findings([])
-    first, *others = _small_ideas(problem, most_numbers, findings)
-    yield _searching(problem, findings, first)
+    first, *others = _linear_models(problem, findings, most_numbers)
+    yield _with_search(problem, first)
     yield from others
-    yield from references(problem, findings)
+    yield from _ridge.candidates(problem, findings)
 
 
-def _searching(problem: Problem, findings: Findings, first: Idea) -> Idea:
-    """Return an idea with a search for the settings before it."""
-
-    def run() -> Tried:
-        findings.linear = searched(problem)
-        return first.run()
-
-    return replace(first, seconds=first.seconds + linear_seconds(problem), run=run)
+def _with_search(problem: Problem, first: Candidate) -> Candidate:
+    """Return a candidate with the seconds of the search for its settings."""
+    return replace(first, seconds=first.seconds + linear_seconds(problem))
 
 
-def _small_at_size(problem: Problem, most_numbers: int, most_bytes: int | None) -> Iterator[Idea]:
+def _at_size(
+    problem: Problem, findings: Findings, most_numbers: int, most_bytes: int | None
+) -> Iterator[Candidate]:
     """Yield a shortlist if it is small enough, or else codes with the linear decoder."""
     most = most_codes(most_numbers, problem.n_features, problem.n_labels)
-    shortlist = shortlist_idea(problem)
-    numbers, n_bytes = smallest_shortlist(problem)
+    shortlist = _shortlist.shortlist_at_size(problem, findings)
+    numbers, n_bytes = _shortlist.smallest_shortlist(problem)
     fits = numbers <= most_numbers if most_bytes is None else n_bytes <= most_bytes
-    codes = min(most, COMPACT_CODES)
+    codes = min(most, _quick.MORE_CODES)
     seconds = 2.0 * codes_seconds(problem, codes, problem.n_rows)
-    yield quick_idea(problem, shortlist.seconds if fits else seconds, most, usual=fits)
+    stands_for = shortlist.seconds if fits else seconds
+    yield _quick.quick_candidate(problem, stands_for, most, usual=fits)
     if fits:
         yield shortlist
     else:
         told = _counted(codes, "code")
-        yield Idea(
+        yield Candidate(
             told,
             seconds,
             lambda: try_by_folds(problem, f"CMLL, {told}", few_codes(problem, codes), most_folds=1),
         )
-    findings = Findings([])
-    idea = _searching(problem, findings, _few_codes(problem, findings, CMLL, most))
-    yield replace(idea, worth=2.0 * shortlist.seconds)
+    last = _with_search(problem, _few_codes(problem, findings, CMLL, most))
+    yield replace(last, worth=2.0 * shortlist.seconds)
 
 
-def _small_ideas(problem: Problem, most_numbers: int, findings: Findings) -> Iterator[Idea]:
+def _linear_models(problem: Problem, findings: Findings, most_numbers: int) -> Iterator[Candidate]:
     D, M = problem.n_features, problem.n_labels
     most = most_codes(most_numbers, D, M)
-    # A hat matrix of all features is dear where these are many; CMLL needs products only.
+    # A hat matrix of all features is expensive where these are many; CMLL needs products only.
     kinds = (CMLL,) if min(D, problem.n_rows) > KEPT_FEATURES else (CMLL, CPLST)
     if most:
         for kind in kinds:
@@ -136,62 +124,62 @@ def _small_ideas(problem: Problem, most_numbers: int, findings: Findings) -> Ite
             yield _few_codes(problem, findings, kinds[-1], most // part)
 
 
-def _few_codes(problem: Problem, findings: Findings, kind: Any, count: int) -> Idea:
-    def run() -> Tried:
-        found = findings.best(problem)
+def _few_codes(problem: Problem, findings: Findings, kind: Any, count: int) -> Candidate:
+    def run() -> TrialResult:
+        found = findings.linear
         embedding = CMLL(count, count) if kind is CMLL else CPLST(count)
         model = CompactClassifier(
             embedding, alpha=found.params["alpha"], decoder="logistic", threshold="f1"
         )
         name = named(f"{kind.__name__}, {_counted(count, 'code')}", found)
-        return try_compact(problem, name, found.way, model)
+        return try_compact(problem, name, found.preprocessing, model)
 
-    return Idea(f"{_counted(count, 'code')} by {kind.__name__}", linear_seconds(problem), run)
+    return Candidate(f"{_counted(count, 'code')} by {kind.__name__}", linear_seconds(problem), run)
 
 
-def _few_features(problem: Problem, findings: Findings, count: int, codes: int) -> Idea:
-    """The features that matter most; the choice is made anew without each fold."""
+def _few_features(problem: Problem, findings: Findings, count: int, codes: int) -> Candidate:
+    """Return a model of the features that matter most; they are chosen anew without each fold."""
     told = f"{_counted(codes, 'code')} of {_counted(count, 'feature')}"
 
-    def run() -> Tried:
-        found = findings.best(problem)
-        way, scale = _scaled(found)
+    def run() -> TrialResult:
+        found = findings.linear
+        preprocessing, scale = _scaled(found)
         alpha = found.params["alpha"]
-        dear = min(count, problem.n_rows) > KEPT_FEATURES
+        expensive = min(count, problem.n_rows) > KEPT_FEATURES
         inner = CompactClassifier(
-            CMLL(codes, codes) if dear else CPLST(codes),
+            CMLL(codes, codes) if expensive else CPLST(codes),
             scale=scale,
             alpha=alpha,
             decoder="logistic",
             threshold=0.5,
         )
         model = KeptFeatures(inner, count, alpha=alpha, scale=scale)
-        return try_by_folds(problem, named(told, found), model, way=way)
+        return try_by_folds(problem, named(told, found), model, preprocessing=preprocessing)
 
-    return Idea(told, _fits(problem) * linear_seconds(problem), run)
+    return Candidate(told, _fits(problem) * linear_seconds(problem), run)
 
 
-def _few_weights(problem: Problem, findings: Findings, count: int) -> Idea:
-    """The weights that matter most; the choice is made anew without each fold."""
+def _few_weights(problem: Problem, findings: Findings, count: int) -> Candidate:
+    """Return a model of the weights that matter most; they are chosen anew without each fold."""
     told = _counted(count, "weight")
 
-    def run() -> Tried:
-        found = findings.best(problem)
-        way, scale = _scaled(found)
+    def run() -> TrialResult:
+        found = findings.linear
+        preprocessing, scale = _scaled(found)
         alpha = found.params["alpha"]
         model = KeptWeights(count, alpha=alpha, refit_alpha=REFIT_SHARE * alpha, scale=scale)
-        return try_by_folds(problem, named(told, found), model, way=way)
+        return try_by_folds(problem, named(told, found), model, preprocessing=preprocessing)
 
     each = count / problem.n_labels
     stored = problem.density * problem.n_rows * each
     seconds = problem.n_labels * (1e-4 + 5e-9 * stored * each + 1e-10 * each**3)
-    return Idea(told, _fits(problem) * (seconds + 0.5 * linear_seconds(problem)), run)
+    return Candidate(told, _fits(problem) * (seconds + 0.5 * linear_seconds(problem)), run)
 
 
-def _scaled(found: Found) -> tuple[Way, bool]:
-    """How rows are prepared, and whether the model scales columns: it keeps only what it needs."""
-    unit = found.way is UNIT_VARIANCE
-    return (AS_THEY_ARE if unit else found.way), unit
+def _scaled(found: SearchResult) -> tuple[Preprocessing, bool]:
+    """Return the preprocessing, and whether the model scales columns: it keeps what it needs."""
+    unit = found.preprocessing is UNIT_VARIANCE
+    return (AS_THEY_ARE if unit else found.preprocessing), unit
 
 
 def _fits(problem: Problem) -> int:
