@@ -27,7 +27,7 @@ import common
 
 from compactlearn import CPLST, CMLLClassifier, CompactClassifier, Original
 from compactlearn.auto._budgets import most_codes
-from compactlearn.auto._preprocessing import WAYS, Way
+from compactlearn.auto._preprocessing import PREPROCESSINGS, Preprocessing
 from compactlearn.compact._pruned import (
     KeptFeatures,
     KeptWeights,
@@ -59,7 +59,7 @@ def other_rows(name: str, n_rows: int) -> Array:
     return np.sort(np.random.default_rng(0).permutation(rest)[:ROWS])
 
 
-def folds(X: Any, Y: Any, way: Way) -> Iterator[tuple[Any, Any, Any, Any]]:
+def folds(X: Any, Y: Any, way: Preprocessing) -> Iterator[tuple[Any, Any, Any, Any]]:
     """Three, each prepared by its training rows."""
     for train, test in KFold(3, shuffle=True, random_state=0).split(np.empty((X.shape[0], 1))):
         prepared = way.fit(X[train], None)
@@ -160,7 +160,7 @@ def measure(name: str, data_home: Path | None) -> dict[str, Any]:
     rows = other_rows(name, X.shape[0])
     X, Y = scipy.sparse.csr_array(X[rows]), scipy.sparse.csr_array(Y[rows])
     settings = {}
-    for way in WAYS:
+    for way in PREPROCESSINGS:
         for multiple in MULTIPLES:
             found = [
                 average_precision(

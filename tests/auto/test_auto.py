@@ -12,17 +12,18 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from compactlearn import AutoCompactClassifier, CMLLClassifier
-from compactlearn.auto import _candidates as portfolio
-from compactlearn.auto._blend import Member, Reading, join, read_scores
-from compactlearn.auto._candidates import ideas
+from compactlearn.auto import _searches
+from compactlearn.auto import candidates as portfolio
+from compactlearn.auto._blend import Reading, join, read_scores
 from compactlearn.auto._choice import best_choice
 from compactlearn.auto._forest import LabelForest
-from compactlearn.auto._preprocessing import AS_THEY_ARE, WAYS
-from compactlearn.auto._problem import Problem
-from compactlearn.auto._trials import Tried, try_by_folds, try_compact, try_forest
-from compactlearn.core._targets import check_targets
+from compactlearn.auto._preprocessing import PREPROCESSINGS
+from compactlearn.auto._trials import TrialResult, try_by_folds, try_compact
+from compactlearn.auto.candidates import Candidate, candidates
+from compactlearn.auto.candidates._trees import try_forest
 from compactlearn.datasets import load
-from compactlearn.metrics import average_precision, calibration_error, scorer
+from compactlearn.metrics import _judges, average_precision, calibration_error
+from tests.auto.problems import problem_of
 
 SMALL = {"time_budget": 0.01, "random_state": 0}  # the first model only
 
@@ -39,12 +40,6 @@ def fitted(emotions):
     return AutoCompactClassifier(random_state=0).fit(X, Y)
 
 
-def problem_of(X, Y, *, weights=None, scoring="average_precision", n_folds=5, seed=0):
-    targets = check_targets(Y, X.shape[0])
-    fold = np.random.default_rng(seed).permutation(np.arange(X.shape[0]) % n_folds)
-    return Problem(X, targets.matrix, weights, targets, fold, scorer(scoring), "f1", seed)
-
-
 # ---- the estimator -------------------------------------------------------------------------------
 
 
@@ -57,6 +52,27 @@ def test_better_than_the_default_and_calibrated(emotions, fitted):
     assert ((p >= 0) & (p <= 1)).all()
     assert np.abs(p.mean(axis=0) - Y_new.mean(axis=0)).max() < 0.12
     assert calibration_error(Y_new, p) < 0.06  # of 202 rows: their own noise is .03
+
+
+@pytest.mark.parametrize("name", ["emotions", "enron"])
+def test_the_truth_of_a_fold_is_read_once(monkeypatch, name):
+    """Once for all rows, once for the part that settings are searched on, and by grid searches."""
+    read, grids, fits = [], [], _judges.read_truth
+    searched = _searches.cross_validate_grid
+
+    def reading(Y):
+        read.append(Y.shape[0])
+        return fits(Y)
+
+    def searching(*given, **more):
+        grids.append(0)
+        return searched(*given, **more)
+
+    monkeypatch.setattr(_judges, "read_truth", reading)
+    monkeypatch.setattr(_searches, "cross_validate_grid", searching)
+    data = load(name)
+    AutoCompactClassifier(cv=4, random_state=0).fit(data.X[:520], data.Y[:520])
+    assert 0 < len(read) <= 4 * (2 + len(grids))
 
 
 def test_what_it_tells(fitted):
@@ -149,55 +165,48 @@ def test_splits_may_be_given(emotions):
         AutoCompactClassifier(cv=splits[:1], **SMALL).fit(X, Y)
 
 
-def test_interrupted_it_keeps_the_best_so_far(emotions, monkeypatch):
+def first_and(error):
+    """Return a source of the first candidate, and one that raises an error."""
+
+    def fail():
+        raise error
+
+    def source(problem):
+        yield next(portfolio.candidates(problem))
+        yield Candidate("the large one", 0.0, fail)
+
+    return source
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (KeyboardInterrupt(), "was interrupted: 1 model"),
+        (MemoryError("It needs 9 TiB."), "the large one was left out: It needs 9 TiB"),
+    ],
+)
+def test_what_is_interrupted_or_fails_is_left_out_and_said(emotions, monkeypatch, error, words):
     X, Y, X_new, _ = emotions
-
-    def stopped(problem):
-        whole = iter(portfolio.ideas(problem))
-        yield next(whole)
-        yield portfolio.Idea("never", 0.0, interrupt)
-
-    def interrupt():
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("compactlearn.auto._classifier.ideas", stopped)
-    with pytest.warns(UserWarning, match="was interrupted: 1 model"):
+    monkeypatch.setattr("compactlearn.auto._classifier.candidates", first_and(error))
+    with pytest.warns(UserWarning, match=words):
         model = AutoCompactClassifier(random_state=0).fit(X, Y)
-    assert model.interrupted_
+    assert model.interrupted_ == isinstance(error, KeyboardInterrupt)
+    assert len(model.leaderboard_) == 1
     assert model.predict(X_new).shape == (202, 6)
 
 
 def test_interrupted_before_anything_was_found_it_stays_unfitted(emotions, monkeypatch):
     X, Y, _, _ = emotions
 
-    def interrupt():
-        raise KeyboardInterrupt
+    def source(problem):
+        *_, last = first_and(KeyboardInterrupt())(problem)
+        yield last
 
-    monkeypatch.setattr(
-        "compactlearn.auto._classifier.ideas",
-        lambda problem: iter([portfolio.Idea("never", 0.0, interrupt)]),
-    )
+    monkeypatch.setattr("compactlearn.auto._classifier.candidates", source)
     model = AutoCompactClassifier()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert not hasattr(model, "best_estimator_")
-
-
-def test_what_fails_is_left_out_and_said(emotions, monkeypatch):
-    X, Y, _, _ = emotions
-
-    def broken(problem):
-        whole = iter(portfolio.ideas(problem))
-        yield next(whole)
-        yield portfolio.Idea("the large one", 0.0, fail)
-
-    def fail():
-        raise MemoryError("It needs 9 TiB.")
-
-    monkeypatch.setattr("compactlearn.auto._classifier.ideas", broken)
-    with pytest.warns(UserWarning, match="the large one was left out: It needs 9 TiB"):
-        model = AutoCompactClassifier(random_state=0).fit(X, Y)
-    assert len(model.leaderboard_) == 1
 
 
 def test_a_metric_that_is_not_defined_is_said(emotions):
@@ -205,12 +214,6 @@ def test_a_metric_that_is_not_defined_is_said(emotions):
     with pytest.warns(UserWarning, match="is not defined on any fold"):
         model = AutoCompactClassifier(**SMALL).fit(X[:60], np.zeros((60, 3), dtype=int))
     assert model.predict(X[:5]).sum() == 0
-
-
-def test_time_is_kept(emotions):
-    X, Y, _, _ = emotions
-    model = AutoCompactClassifier(time_budget=0.01).fit(X, Y)
-    assert len(model.leaderboard_) == 1  # one fit is always made
 
 
 @pytest.mark.parametrize(
@@ -228,7 +231,7 @@ def test_time_is_kept(emotions):
         ({"threshold": 2.0}, "between 0 and 1"),
     ],
 )
-def test_bad_wishes_get_a_sentence(emotions, parameters, words):
+def test_bad_parameters_get_a_sentence(emotions, parameters, words):
     X, Y, _, _ = emotions
     with pytest.raises((ValueError, KeyError), match=words):
         AutoCompactClassifier(**parameters).fit(X, Y)
@@ -250,8 +253,8 @@ def test_a_blend_is_stored_in_smaller_numbers(emotions, fitted):
 # ---- honest scores -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
-def test_labels_of_a_fold_have_no_part_in_its_scores(way):
+@pytest.mark.parametrize("preprocessing", PREPROCESSINGS, ids=lambda one: one.name)
+def test_labels_of_a_fold_have_no_part_in_its_scores(preprocessing):
     """Other labels in a fold leave its scores as they are, reading aside."""
     rng = np.random.default_rng(1)
     X = rng.standard_normal((120, 9)) + 1.0
@@ -262,8 +265,8 @@ def test_labels_of_a_fold_have_no_part_in_its_scores(way):
     changed[inside] = 1.0 - changed[inside]
     other = problem_of(X, changed)
     model = CMLLClassifier(None, 1.0, alpha=2.0, threshold="f1")
-    one = try_compact(problem, "one", way, clone(model))
-    two = try_compact(other, "two", way, clone(model))
+    one = try_compact(problem, "one", preprocessing, clone(model))
+    two = try_compact(other, "two", preprocessing, clone(model))
 
     def raw(tried):
         return (tried.log_odds[inside] - tried.reading.intercept) / tried.reading.slope
@@ -316,7 +319,7 @@ def test_any_classifier_by_folds():
         scores = model.decision_function(problem.X[test])
         own = (tried.log_odds[test] - tried.reading.intercept) / tried.reading.slope
         np.testing.assert_allclose(own, scores, atol=1e-4)
-        assert tried.figures[k] == pytest.approx(average_precision(problem.Y[test], scores))
+        assert tried.by_fold[k] == pytest.approx(average_precision(problem.Y[test], scores))
 
 
 def test_folds_that_judged_others_judge_first(monkeypatch):
@@ -329,20 +332,22 @@ def test_folds_that_judged_others_judge_first(monkeypatch):
 
 
 def test_the_shortlist_is_judged_where_the_linear_model_was(monkeypatch):
-    module, asked = "compactlearn.auto._candidates", {}
+    module, asked = "compactlearn.auto.candidates", {}
     data = load("enron")
     problem = problem_of(sp.csr_array(data.X[:300]), data.Y[:300])
 
-    def in_fold_three(problem, name, way, model):
+    def in_fold_three(problem, name, preprocessing, model):
         rows = np.flatnonzero(problem.fold == 3)
         return replace(tried_of(problem, name, np.zeros((300, 53))), rows=rows)
 
-    monkeypatch.setattr(f"{module}.SHORTLIST_ROWS", 1)
-    monkeypatch.setattr(f"{module}.try_compact", in_fold_three)
-    monkeypatch.setattr(f"{module}.try_by_folds", lambda *given, **more: asked.update(more))
-    for idea in ideas(problem):
-        if idea.name in ("compact model, logistic decoder", "shortlist"):
-            idea.run()
+    monkeypatch.setattr(f"{module}._base.SHORTLIST_ROWS", 1)
+    monkeypatch.setattr(f"{module}._linear.try_compact", in_fold_three)
+    monkeypatch.setattr(
+        f"{module}._shortlist.try_by_folds", lambda *given, **more: asked.update(more)
+    )
+    for candidate in candidates(problem):
+        if candidate.name in ("compact model, logistic decoder", "shortlist"):
+            candidate.run()
     assert asked["first"] == [3]
 
 
@@ -362,7 +367,7 @@ def literal(columns, Y, weights):
     return minimize(loss, start, bounds=bounds, tol=1e-14, options={"maxiter": 2000})
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 3))
 def test_weights_are_of_largest_likelihood(seed, count):
     rng = np.random.default_rng(seed)
@@ -402,8 +407,8 @@ def test_scores_that_point_the_wrong_way_say_nothing():
 def tried_of(problem, name, scores):
     scores = scores.astype(np.float32)
     rows = np.arange(problem.n_rows)
-    figures = problem.figures(rows, scores)
-    return Tried(figures, name, None, rows, scores, Reading(), 1.0, 10)
+    by_fold = problem.score_folds(rows, scores).by_fold
+    return TrialResult(by_fold, name, None, rows, scores, Reading(), 1.0, 10)
 
 
 def test_two_that_know_different_things_are_blended():
@@ -455,11 +460,9 @@ def test_the_rows_that_judge_are_bounded(monkeypatch):
     monkeypatch.setattr("compactlearn.auto._problem.JUDGED_SCORES", 1)
     rng = np.random.default_rng(0)
     problem = problem_of(rng.standard_normal((500, 2)), (rng.random((500, 3)) < 0.5).astype(float))
-    rows = problem.judged(np.arange(100, 500))
+    rows = problem.kept_rows(np.arange(100, 500))
     assert rows.size == 200
     assert (np.diff(rows) > 0).all()
     assert rows.min() >= 100
     forest = try_forest(problem, 10)
     assert forest.log_odds.shape == (200, 3)
-    assert AS_THEY_ARE.fit(problem.X, None).model("itself") == "itself"
-    assert isinstance(forest.member, Member)

@@ -6,17 +6,8 @@ import scipy.sparse
 
 from compactlearn.auto import _searches as searches
 from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_ROWS, UNIT_VARIANCE
-from compactlearn.auto._problem import Problem
-from compactlearn.auto._searches import best_way, search_kernel
-from compactlearn.core._targets import check_targets
-from compactlearn.metrics._scoring import Scorer, scorer
-
-
-def problem_of(X, Y, scoring="average_precision", weights=None, n_folds=5):
-    targets = check_targets(Y, X.shape[0], owner="test")
-    fold = np.random.default_rng(0).permutation(np.arange(X.shape[0]) % n_folds)
-    made = scoring if isinstance(scoring, Scorer) else scorer(scoring)
-    return Problem(X, targets.matrix, weights, targets, fold, made, "f1", 0)
+from compactlearn.auto._searches import best_preprocessing, search_kernel
+from tests.auto.problems import problem_of
 
 
 def waves(n, length, seed=0):
@@ -34,36 +25,25 @@ def test_a_kernel_is_as_narrow_as_the_labels_ask():
     assert narrow.score > 0.9
 
 
-def test_widths_end(monkeypatch):
+@pytest.mark.parametrize(("sign", "most"), [(-1.0, 3 + 2), (1.0, 3 + searches.MOST_WIDTHS + 1)])
+def test_widths_end(monkeypatch, sign, most):
+    """The first width in every preprocessing, and those beside it as long as they are better."""
     asked = []
-    monkeypatch.setattr(
-        searches,
-        "_best_penalty",
-        lambda part, truth, K, *others: (
-            asked.append(K[0, 1]) or float(-len(asked)),
-            1.0,
-        ),
-    )
+
+    def penalty(part, truth, K, *others):
+        asked.append(K[0, 1])
+        return sign * len(asked), 1.0
+
+    monkeypatch.setattr(searches, "_best_penalty", penalty)
     search_kernel(problem_of(*waves(60, 0.5)))
-    assert len(asked) == 3 + 2  # the first width in every preparation, and those beside it
-    asked.clear()
-    monkeypatch.setattr(
-        searches,
-        "_best_penalty",
-        lambda part, truth, K, *others: (
-            asked.append(K[0, 1]) or float(len(asked)),
-            1.0,
-        ),
-    )
-    search_kernel(problem_of(*waves(60, 0.5)))
-    assert len(asked) <= 3 + searches.MOST_WIDTHS + 1
+    assert 3 < len(asked) <= most
 
 
 def test_columns_in_odd_units_are_scaled():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 6))
     Y = (X[:, :4] + 0.3 * rng.normal(size=(200, 4)) > 0).astype(float)
-    assert best_way(problem_of(X * np.array([1, 1, 1, 1, 1e4, 1e4]), Y)) is UNIT_VARIANCE
+    assert best_preprocessing(problem_of(X * np.array([1, 1, 1, 1, 1e4, 1e4]), Y)) is UNIT_VARIANCE
 
 
 def test_counts_of_long_and_short_rows_are_made_unit_rows():
@@ -77,23 +57,22 @@ def test_counts_of_long_and_short_rows_are_made_unit_rows():
         words[row] = rng.multinomial(length, chances / chances.sum())
     X = scipy.sparse.csr_array(words)
     Y = (topics[:, None] == np.arange(4)).astype(float)
-    assert best_way(problem_of(X, Y)) is UNIT_ROWS
+    assert best_preprocessing(problem_of(X, Y)) is UNIT_ROWS
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_sparse_rows_are_looked_at_as_dense_ones(sparse):
+def test_sparse_rows_are_searched_as_dense_ones():
     X, Y = waves(80, 0.5)
     X = np.hstack([X, X**2, np.zeros_like(X)])
     dense = search_kernel(problem_of(X, Y))
     other = search_kernel(problem_of(scipy.sparse.csr_array(X), Y))
-    assert other.way is dense.way
+    assert other.preprocessing is dense.preprocessing
     assert other.params == pytest.approx(dense.params)
     assert other.score == pytest.approx(dense.score)
 
 
 def test_labels_that_are_wanted_as_such_are_still_searched_by_rankings():
     X, Y = waves(100, 0.5)
-    by_labels = search_kernel(problem_of(X, Y, "micro_f1"))
+    by_labels = search_kernel(problem_of(X, Y, scoring="micro_f1"))
     by_rankings = search_kernel(problem_of(X, Y))
     assert by_labels.params == by_rankings.params
 
@@ -110,4 +89,4 @@ def test_landmarks_leave_their_own_columns_and_no_more_than_there_was():
 
 def test_no_preparation_is_the_first_of_equals():
     X, Y = np.eye(12), np.tile(np.eye(3), (4, 1))
-    assert best_way(problem_of(X, Y, n_folds=2)) is AS_THEY_ARE
+    assert best_preprocessing(problem_of(X, Y, n_folds=2)) is AS_THEY_ARE

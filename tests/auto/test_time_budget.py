@@ -9,20 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactlearn import AutoCompactClassifier
-from compactlearn.auto import _candidates as portfolio
-from compactlearn.auto._candidates import Idea, at_size, ideas
+from compactlearn.auto._budgets import TimeBudget
 from compactlearn.auto._choice import best_choice
-from compactlearn.auto._problem import Problem
-from compactlearn.auto._schedule import TimeBudget, run_ideas
-from compactlearn.auto._small_candidates import small_ideas
-from compactlearn.auto._trials import Tried, try_shortlist
+from compactlearn.auto._schedule import run_candidates
+from compactlearn.auto._trials import TrialResult
+from compactlearn.auto.candidates import Candidate, _base, _quick, _shortlist, small_candidates
+from compactlearn.auto.candidates import candidates as candidates_of
 from compactlearn.core._deadline import TimeUp, checkpoint, limited, watched
 from compactlearn.core._progress import Steps, track
-from compactlearn.core._targets import check_targets
 from compactlearn.decoding._thresholds import tune
 from compactlearn.linalg._many_logistic import Problems, solve_many
-from compactlearn.metrics import scorer
 from compactlearn.shortlist._classifier import ShortlistClassifier
+from tests.auto.problems import problem_of
 
 STEP = 0.5  # seconds of a step at most, between which models are stopped
 
@@ -44,7 +42,7 @@ class FakeClock:
 
 
 def fitted(name, score=0.5, numbers=1):
-    return Tried(np.array([score]), name, None, np.arange(1), None, None, 0.0, numbers)
+    return TrialResult(np.array([score]), name, None, np.arange(1), None, None, 0.0, numbers)
 
 
 def model(clock, name, estimate, cost, score=0.5, **more):
@@ -52,7 +50,7 @@ def model(clock, name, estimate, cost, score=0.5, **more):
         clock.spend(cost)
         return fitted(name, score)
 
-    return Idea(name, estimate, run, **more)
+    return Candidate(name, estimate, run, **more)
 
 
 def names(tried):
@@ -64,7 +62,7 @@ def names(tried):
 costs = st.lists(st.tuples(st.floats(0.01, 500), st.floats(0.1, 10)), min_size=1, max_size=8)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(costs, st.floats(1, 300), st.floats(0.3, 5))
 def test_the_budget_is_kept_whatever_models_cost(costs, seconds, slow):
     """Estimates are wrong by the machine and by a factor of their own."""
@@ -75,7 +73,7 @@ def test_the_budget_is_kept_whatever_models_cost(costs, seconds, slow):
         model(clock, f"model {k}", estimate, slow * wrong * estimate)
         for k, (estimate, wrong) in enumerate(costs)
     ]
-    search = run_ideas([first, *others], TimeBudget(seconds, clock))
+    search = run_candidates([first, *others], TimeBudget(seconds, clock))
     assert clock.now <= 1.2 * seconds + 1
     assert names(search.every)
     listed = set(names(search.every)) | {one.name for one in search.skipped}
@@ -83,13 +81,13 @@ def test_the_budget_is_kept_whatever_models_cost(costs, seconds, slow):
     assert all(one.reason for one in search.skipped)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.floats(0.3, 20), st.floats(5, 200), st.floats(1, 100))
 def test_a_slow_machine_is_known_from_its_first_model(slow, seconds, estimate):
     """A model whose estimate, times the pace of the first, does not fit is not begun."""
     clock = FakeClock()
     first = model(clock, "cheap", 0.2, 0.2 * slow, stopgap=True, stands_for=estimate)
-    search = run_ideas(
+    search = run_candidates(
         [first, model(clock, "large", estimate, slow * estimate)], TimeBudget(seconds, clock)
     )
     fits = slow * (estimate + 0.2) <= seconds * (1 - 1e-6)
@@ -107,7 +105,7 @@ def test_a_model_that_takes_longer_than_estimated_is_stopped_and_listed():
         model(clock, "endless", 2.0, 1e9),
         model(clock, "never", 2.0, 2.0),
     ]
-    search = run_ideas(source, TimeBudget(20.0, clock))
+    search = run_candidates(source, TimeBudget(20.0, clock))
     assert names(search.tried) == ["first"]
     assert clock.now <= 20.0 + STEP
     assert [one.name for one in search.skipped] == ["endless", "never"]
@@ -118,7 +116,7 @@ def test_the_first_model_is_finished_and_a_budget_below_it_is_said():
     clock = FakeClock()
     source = [model(clock, "cheap", 1.0, 5.0), model(clock, "other", 1.0, 1.0)]
     with pytest.warns(UserWarning, match="time_budget=1 is less than the cheapest model takes"):
-        search = run_ideas(source, TimeBudget(1.0, clock))
+        search = run_candidates(source, TimeBudget(1.0, clock))
     assert names(search.tried) == ["cheap"]
     assert [one.name for one in search.skipped] == ["other"]
 
@@ -132,7 +130,7 @@ def test_without_a_budget_nothing_is_stopped_that_has_no_bound_of_its_own():
         model(clock, "bounded", 5.0, 1e9, worth=20.0),
         model(clock, "not worth it", 25.0, 1.0, worth=20.0),
     ]
-    search = run_ideas(source, TimeBudget(None, clock))
+    search = run_candidates(source, TimeBudget(None, clock))
     assert names(search.tried) == ["long"]  # 250 s do not fit in the 300 that are usual
     assert not search.stopgaps
     assert clock.now <= 100.0 + 10.0 * 20.0 + STEP  # ten times as slow as estimated
@@ -148,7 +146,7 @@ def test_a_stopgap_precedes_a_model_that_takes_most_of_the_time(seconds, precede
         model(clock, "large", 20.0, 20.0),
         model(clock, "late", 1.0, 1.0, stopgap=True, stands_for=20.0),
     ]
-    search = run_ideas(source, TimeBudget(seconds, clock))
+    search = run_candidates(source, TimeBudget(seconds, clock))
     assert names(search.tried) == ["large"]
     assert names(search.stopgaps) == (["quick", "middle"] if preceded else ["quick"])
 
@@ -156,7 +154,9 @@ def test_a_stopgap_precedes_a_model_that_takes_most_of_the_time(seconds, precede
 def test_what_is_too_large_is_not_kept():
     clock = FakeClock()
     source = [model(clock, "large", 1.0, 1.0), model(clock, "small", 1.0, 1.0)]
-    search = run_ideas(source, TimeBudget(None, clock), accepts=lambda one: one.name == "small")
+    search = run_candidates(
+        source, TimeBudget(None, clock), accepts=lambda one: one.name == "small"
+    )
     assert names(search.every) == ["small"]
 
 
@@ -206,12 +206,14 @@ def test_a_shortlist_is_stopped_between_its_steps_and_stays_as_it_was():
 
     model = ShortlistClassifier(random_state=0, threshold=0.5)
     with limited(1e9, clock):
-        try_shortlist(problem, "whole", ShortlistClassifier(random_state=0, threshold=0.5))
+        _shortlist.try_shortlist(
+            problem, "whole", ShortlistClassifier(random_state=0, threshold=0.5)
+        )
     n_steps = len(ticks)
     assert n_steps > 10
     ticks.clear()
     with limited(n_steps // 2, clock), pytest.raises(TimeUp):
-        try_shortlist(problem, "half", model)
+        _shortlist.try_shortlist(problem, "half", model)
     assert len(ticks) <= n_steps // 2 + 2
     assert not hasattr(model, "retriever_")
 
@@ -229,10 +231,7 @@ def text_problem(n_rows, n_features, n_labels, *, seed=0):
     Y = np.zeros((n_rows, n_labels))
     Y[np.arange(n_rows)[:, None], labels] = 1.0
     Y[:, 0] = X[:, [3]].toarray()[:, 0] > 0
-    targets = check_targets(sp.csr_array(Y), n_rows)
-    fold = rng.permutation(np.arange(n_rows) % 5)
-    average = scorer("average_precision")
-    return Problem(X, targets.matrix, None, targets, fold, average, "f1", seed)
+    return problem_of(X, sp.csr_array(Y), seed=seed)
 
 
 def shape_of(n_rows, n_features, n_labels, *, sparse=True, stored=12):
@@ -274,16 +273,16 @@ def test_sparse_texts_at_size_begin_cheap_and_go_on_with_the_shortlist(
     n_rows, n_features, n_labels, stored
 ):
     problem = shape_of(n_rows, n_features, n_labels, stored=stored)
-    found = list(ideas(problem))
-    assert at_size(problem)
+    found = list(candidates_of(problem))
+    assert _base.at_size(problem)
     assert found[0].stopgap
     assert found[0].usual
     assert found[0].seconds <= 2.0
-    full = [idea for idea in found if not idea.stopgap]
+    full = [one for one in found if not one.stopgap]
     assert full[0].name == "shortlist"
     # Without a budget what follows takes at most twice as long as the shortlist.
-    assert all(idea.worth == 2.0 * full[0].seconds for idea in full[1:])
-    small = [idea for idea in small_ideas(problem, 5_000_000, 20_000_000) if not idea.stopgap]
+    assert all(one.worth == 2.0 * full[0].seconds for one in full[1:])
+    small = [one for one in small_candidates(problem, 5_000_000, 20_000_000) if not one.stopgap]
     assert small[0].seconds <= full[0].seconds
 
 
@@ -300,20 +299,20 @@ def test_sparse_texts_at_size_begin_cheap_and_go_on_with_the_shortlist(
 )
 def test_other_sets_are_tried_in_the_order_they_were(n_rows, n_features, n_labels, sparse):
     problem = shape_of(n_rows, n_features, n_labels, sparse=sparse)
-    found = list(ideas(problem))
-    assert not at_size(problem)
-    assert not any(idea.usual for idea in found)
-    full = [idea for idea in found if not idea.stopgap]
+    found = list(candidates_of(problem))
+    assert not _base.at_size(problem)
+    assert not any(one.usual for one in found)
+    full = [one for one in found if not one.stopgap]
     assert full[0].name == "compact model, logistic decoder"
-    assert all(idea.worth == np.inf for idea in full)
+    assert all(one.worth == np.inf for one in full)
 
 
 @pytest.mark.parametrize("name", ["kernel", "ridge"])
 def test_models_need_no_model_before_them(name):
     """What the linear model finds out for others is found where it was skipped or stopped."""
     problem = text_problem(120, 30, 4)
-    (idea,) = [one for one in ideas(problem) if one.name == name]
-    assert np.isfinite(idea.run().score)
+    (candidate,) = [one for one in candidates_of(problem) if one.name == name]
+    assert np.isfinite(candidate.run().score)
 
 
 @pytest.mark.parametrize("strategy", ["f1", "cardinality"])
@@ -353,9 +352,9 @@ def test_regressions_are_stopped_between_blocks_of_labels(monkeypatch, n_threads
 @pytest.fixture
 def small_at_size(monkeypatch):
     """The rules of large texts, for small ones."""
-    small = {"SHORTLIST_ROWS": 50, "KEPT_FEATURES": 50, "AT_SIZE_PAIRS": 1000, "SHORT": 0.0}
-    for name, value in small.items():
-        monkeypatch.setattr(portfolio, name, value)
+    for name, value in {"SHORTLIST_ROWS": 50, "KEPT_FEATURES": 50, "AT_SIZE_PAIRS": 1000}.items():
+        monkeypatch.setattr(_base, name, value)
+    monkeypatch.setattr(_quick, "SHORT", 0.0)
 
 
 def test_at_size_the_classifier_is_the_shortlist(small_at_size):
@@ -381,7 +380,7 @@ def test_folds_that_are_given_judge_the_shortlist(small_at_size, monkeypatch):
         asked.append(problem.fold)
         raise MemoryError
 
-    monkeypatch.setattr(portfolio, "try_by_folds", by_folds)
+    monkeypatch.setattr(_shortlist, "try_by_folds", by_folds)
     groups = np.arange(300) // 60
     splits = [(np.flatnonzero(groups != k), np.flatnonzero(groups == k)) for k in range(5)]
     with pytest.warns(UserWarning, match="shortlist was left out"):
@@ -392,8 +391,8 @@ def test_folds_that_are_given_judge_the_shortlist(small_at_size, monkeypatch):
 def test_a_stopgap_is_never_blended(small_at_size):
     problem = text_problem(300, 400, 30)
     rows, odds = np.arange(300), np.zeros((300, 30), dtype=np.float32)
-    better = Tried(np.array([0.6]), "full", None, rows, odds, None, 0.0, 1)
-    worse = Tried(np.array([0.5]), "stopgap", None, rows, odds, None, 0.0, 1)
+    better = TrialResult(np.array([0.6]), "full", None, rows, odds, None, 0.0, 1)
+    worse = TrialResult(np.array([0.5]), "stopgap", None, rows, odds, None, 0.0, 1)
     assert best_choice(problem, [better], np.inf, [worse]).name == "full"
     assert best_choice(problem, [], np.inf, [worse]).name == "stopgap"
 

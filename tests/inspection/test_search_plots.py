@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from compactlearn import AutoCompactClassifier
-from compactlearn.auto._frontier import draw_frontier, frontier
+from compactlearn.auto._leaderboard import draw_frontier, frontier
 from compactlearn.datasets import load
 from compactlearn.model_selection import RatioSearchCV
 
@@ -97,9 +97,8 @@ def test_references_that_mean_nothing_are_refused(small, references):
 
 
 def test_before_a_fit_there_is_nothing_to_draw():
-    for ask in (lambda m: m.frontier_, lambda m: m.plot_frontier()):
-        with pytest.raises(NotFittedError):
-            ask(AutoCompactClassifier())
+    with pytest.raises(NotFittedError):
+        AutoCompactClassifier().plot_frontier()
 
 
 def test_one_model_is_a_frontier():

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from compactlearn import AutoCompactClassifier, load_model
 from compactlearn.auto import _classifier as auto_classifier
-from compactlearn.auto._budgets import SizeWish
+from compactlearn.auto._budgets import SizeBudget
 from compactlearn.cli import main
 from compactlearn.compact import _compression as compressing
 from compactlearn.compact._compression import AGREEMENT, lightened
@@ -99,9 +99,9 @@ def test_a_shortlist_is_within_its_bytes_or_not_accepted(rows, share):
     X, Y = rows
     model = ShortlistClassifier(random_state=0, threshold=0.5).fit(X, Y)
     size = bytes_in(model)
-    wish = SizeWish.of(f"{int(share * size)} B", X.shape[1], Y.shape[1])
-    accepted = wish.accepts(model, model.numbers_)
-    stored = compressing.compressed_parts(model, wish.type_for(model))
+    budget = SizeBudget.of(f"{int(share * size)} B", X.shape[1], Y.shape[1])
+    accepted = budget.accepts(model, model.numbers_)
+    stored = compressing.compressed_parts(model, budget.type_for(model))
     assert accepted == (bytes_in(stored) <= share * size)
     assert accepted or share < 0.8
     assert not accepted or share > 0.5

@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.model_selection import GroupKFold
 
 from compactlearn import AutoCompactClassifier, CMLLClassifier, CMLLClassifierCV
-from compactlearn.auto._trials import try_forest
+from compactlearn.auto.candidates._trees import try_forest
 from compactlearn.compact import PaperClassifier
 from compactlearn.core._targets import check_targets
 from compactlearn.metrics import average_precision

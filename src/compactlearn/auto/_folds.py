@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from compactlearn.core._validation import Targets
+from compactlearn.core._targets import Targets
 from compactlearn.crossfit._together import held_out_together, row_hashes
 
 Rows = NDArray[np.intp]

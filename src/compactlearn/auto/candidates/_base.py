@@ -85,7 +85,12 @@ def at_size(problem: Problem) -> bool:
     if not sparse_rows(problem):
         return False
     many = projects(problem) and problem.n_rows * problem.n_labels > AT_SIZE_PAIRS
-    return many or problem.n_labels > MANY_LABELS
+    return many or shortlist_alone(problem)
+
+
+def shortlist_alone(problem: Problem) -> bool:
+    """Return whether there are so many labels that nothing but a shortlist is tried at size."""
+    return problem.n_labels > MANY_LABELS
 
 
 def named(kind: str, found: SearchResult) -> str:

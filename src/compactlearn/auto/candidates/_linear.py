@@ -10,13 +10,13 @@ import numpy as np
 from compactlearn.auto._problem import Problem
 from compactlearn.auto._trials import TrialResult, try_compact
 from compactlearn.auto.candidates._base import (
-    MANY_LABELS,
     Candidate,
     Findings,
     at_size,
     linear_seconds,
     named,
     projects,
+    shortlist_alone,
 )
 from compactlearn.auto.candidates._shortlist import shortlist_seconds
 from compactlearn.compact._classifier import CompactClassifier
@@ -28,7 +28,7 @@ def candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
     """Yield one model; after a shortlist at size, if it takes at most twice as long."""
     worth = math.inf
     if at_size(problem):
-        if problem.n_labels > MANY_LABELS:
+        if shortlist_alone(problem):
             return
         worth = 2.0 * shortlist_seconds(problem)
     yield Candidate(
