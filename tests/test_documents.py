@@ -228,7 +228,7 @@ CLAIMS = [
     ("plst.md", "PLST(10)", "model.numbers_ == 10 * (1001 + 53) + 53"),
     ("cmll-y.md", "CMLLClassifier", "model.numbers_ == 27 * (1001 + 53) + 53"),
     ("mddm.md", "MDDM()", "reduced.shape == (1702, 53)"),
-    ("pop.md", "POPClassifier", "model.n_parameters_ < model.n_parameters_full_"),
+    ("pop.md", "POPClassifier", "model.n_weights_ < model.n_weights_full_"),
     ("auto.md", "AutoCompactClassifier(", "model.why_.startswith('Selected: ')"),
 ]
 

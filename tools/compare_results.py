@@ -1144,15 +1144,15 @@ MODELS: dict[str, Callable[[], Any]] = {
 }
 
 
-@each({name: make for name, make in MODELS.items() if name != "kernel regressor"})
+@each({name: make for name, make in MODELS.items() if name not in ("kernel regressor", "forest")})
 def explained(make: Callable[[], Any]) -> Outputs:
     data = planted()
     model = make().fit(data.X, data.Y)
-    found = {"reasons": cl.explain(model, data.new[:4], k=5).to_dicts()}
-    if not isinstance(model, related.ProjectionForestClassifier):
-        found["some"] = cl.explain(model, data.new[:2], labels=[0, 3], k=None).to_dicts()
-        found["neighbours"] = cl.label_neighbours(model, k=3)
-    return found
+    return {
+        "reasons": cl.explain(model, data.new[:4], k=5).to_dicts(),
+        "some": cl.explain(model, data.new[:2], labels=[0, 3], k=None).to_dicts(),
+        "neighbours": cl.label_neighbours(model, k=3),
+    }
 
 
 def saved_and_loaded(model: Any, new: Any) -> Outputs:
@@ -1244,7 +1244,7 @@ def scored(name: str) -> Outputs:
     {
         f"{key}/{dtype}": (key, dtype)
         for key in MODELS
-        if key != "tuner"  # which has no compress
+        if key not in ("tuner", "forest")  # which have no compress
         for dtype in ("float64", "float32", "float16")
     }
 )

@@ -212,7 +212,7 @@ def test_numbers_are_those_of_the_cheapest_order(fitted):
     assert model.numbers_ == linear_numbers(60, M, *sizes(model)) + 60 * D + 60
     model, (d, m) = fitted("foreign learner"), sizes(fitted("foreign learner"))
     assert model.numbers_ == D * d + (d * m + m) + m * M + M
-    assert fitted("POP").numbers_ == fitted("POP").n_parameters_ + M
+    assert fitted("POP").numbers_ == fitted("POP").n_weights_ + M
     assert fitted("C2AE").numbers_ == (D * 32 + 32 + 32 * 8 + 8) + (8 * 16 + 16 + 16 * M + M)
     assert fitted("tuner").numbers_ == fitted("tuner").estimator_.numbers_
     for name in ("CMLLClassifierCV", "GridSearchMoments", "RatioSearchCV"):

@@ -232,8 +232,8 @@ def test_real_features_with_real_labels_are_no_swap(model):
 def test_unknown_labels_have_a_home(model, container):
     partial = Y.astype(float)
     partial[3, 2] = np.nan
-    refused(model, X, (container(partial),), "NaN", "fill", "C2AEClassifier")
-    C2AEClassifier(4, **TINY).fit(X, container(partial))
+    refused(model, X, (container(partial),), "NaN", "fill", "CMLLClassifier")
+    CMLLClassifier().fit(X, container(partial))
     CMLLClassifier().fit(X, container(partial))
 
 
@@ -280,9 +280,9 @@ def test_masked_labels(model):
     hidden = np.zeros(Y.shape, dtype=bool)
     hidden[3, 2] = True
     masked = np.ma.masked_array(Y, hidden)
-    refused(model, X, (masked,), "1 masked", "Y.filled", "C2AEClassifier", "filled(numpy.nan)")
-    remedy = C2AEClassifier(4, **TINY).fit(X, masked.astype(float).filled(np.nan))
-    expected = C2AEClassifier(4, **TINY).fit(X, Y, mask=~hidden)
+    refused(model, X, (masked,), "1 masked", "Y.filled", "CMLLClassifier", "filled(numpy.nan)")
+    remedy = CMLLClassifier().fit(X, masked.astype(float).filled(np.nan))
+    expected = CMLLClassifier().fit(X, Y, unknown=hidden)
     np.testing.assert_array_equal(remedy.decision_function(X), expected.decision_function(X))
 
 

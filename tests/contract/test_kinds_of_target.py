@@ -32,8 +32,9 @@ def test_every_kind_of_target_is_judged_stored_and_made_smaller(name, kind, tmp_
     found = model.evaluate(X, labels)
     assert found == evaluate(model, X, labels)
     assert found["subset_accuracy"] == pytest.approx(model.score(X, labels))
-    small = model.compress("float16", X, labels)
-    assert small.compression_["before"] == pytest.approx(found["average_precision"])
+    if hasattr(model, "compress"):  # methods of the related work have none
+        small = model.compress("float16", X, labels)
+        assert small.compression_["before"] == pytest.approx(found["average_precision"])
     model.save(tmp_path / "one.model")
     loaded = load_model(tmp_path / "one.model")
     np.testing.assert_array_equal(as_dense(loaded.predict(X)), as_dense(model.predict(X)))

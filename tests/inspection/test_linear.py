@@ -34,7 +34,6 @@ from compactlearn import (
     CompactClassifier,
     FaIE,
     Original,
-    POPClassifier,
     ThresholdTuner,
     explain,
 )
@@ -331,12 +330,6 @@ def test_maps_before_a_linear_model():
     named = {term.name: term for term in why[0].terms}
     assert named["x0 x3"].value == pytest.approx(X[0, 0] * X[0, 3])
     assert named["x0 x3"].kind == "column"
-
-
-def test_pruned_weights():
-    X, Y = make_data(60)
-    assert_sums(POPClassifier().fit(X, Y), X[:5])
-    assert_sums(POPClassifier().fit(scipy.sparse.csr_array(X), Y[:, 0]), X[:5])
 
 
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])

@@ -13,7 +13,6 @@ from compactlearn import (
     CompactClassifier,
     KernelMap,
     Original,
-    POPClassifier,
     ShortlistClassifier,
     ThresholdTuner,
     label_neighbours,
@@ -59,7 +58,6 @@ def test_neighbours_are_those_of_largest_cosine(data):
 MODELS = {
     "logistic": (CMLLClassifier(3, 2, decoder="logistic"), lambda m: m.decoding_.coefficients.T),
     "weights": (CompactClassifier(Original()), lambda m: m.coef_.T),
-    "pruned": (POPClassifier(), lambda m: m.coef_),
     "shortlist": (
         ShortlistClassifier(random_state=0, C=1.0),
         lambda m: m.retriever_.regressor_.coef_,

@@ -8,11 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn import load_model, method
+from compactlearn import method
 from compactlearn.related import BooleanClassifier
 from compactlearn.related._boolean_factors import boolean_factors, boolean_product, candidate_rows
 from tests.makers import literal_ridge, maker, modest
-from tests.related.checks import sklearn_checks
 
 make_data = maker(60, 7, 6, dtype=int)
 X, Y = make_data()
@@ -144,18 +143,6 @@ def test_labels_are_the_boolean_product_of_the_predicted_sets(threshold):
     np.testing.assert_array_equal(binary.decision_function(X_new), expected)
 
 
-def test_sparse_rows_and_files(tmp_path):
-    for scores in ("largest", "binary"):
-        model = BooleanClassifier(4, scores=scores).fit(X, Y)
-        expected = model.decision_function(X_new)
-        other = BooleanClassifier(4, scores=scores).fit(sp.csr_array(X), sp.csr_matrix(Y))
-        np.testing.assert_allclose(other.decision_function(X_new), expected, atol=1e-8)
-        model.save(tmp_path / "one.model")
-        loaded = load_model(tmp_path / "one.model").compress("float64")
-        np.testing.assert_array_equal(loaded.decision_function(X_new), expected)
-    assert model.numbers_ == 4 * 8 + model.basis_.nnz
-
-
 def test_rows_without_labels_and_labels_in_no_set():
     nothing = np.zeros((60, 3), dtype=int)
     assert not BooleanClassifier().fit(X, nothing).predict(X).any()
@@ -170,10 +157,3 @@ def test_refusals_and_the_name():
         BooleanClassifier(tau=0.0).fit(X, Y)
     model = method("MLC-BMaD", n_label_components=2, random_state=0).fit(X, Y)
     assert set(np.unique(model.decision_function(X))) <= {0.0, 1.0}
-    with pytest.raises(ValueError, match="is none of them"):
-        model.to_onnx()
-
-
-@sklearn_checks(BooleanClassifier())
-def test_sklearn_contract(estimator, check):
-    check(estimator)

@@ -170,14 +170,6 @@ def test_a_checkpoint_of_other_data_is_refused_whichever_row_differs(tmp_path):
             DeepCMLLClassifier(**own).fit(other, Y)
 
 
-def test_sparse_rows_are_dense_rows():
-    X, Y = labelled(50, 8, 6, 0, density=0.4)
-    own = SMALL | {"dtype": "float64"}
-    dense = DeepCMLLClassifier(**own).fit(X, Y)
-    sparse = DeepCMLLClassifier(**own).fit(scipy.sparse.csr_array(X), scipy.sparse.csr_array(Y))
-    np.testing.assert_allclose(sparse.decision_function(X), dense.decision_function(X), atol=1e-6)
-
-
 def test_a_batch_must_be_larger_than_the_codes():
     X, Y = labelled(50, 8, 6, 0)
     with pytest.raises(ValueError, match="batch_size=3 must be above the number of codes, 3"):

@@ -286,8 +286,6 @@ def test_unknown_labels_are_completed_first():
 
 def test_refusals_in_words():
     X, Y = make_data()
-    with pytest.raises(ValueError, match="needs all rows at once, as it compares their label sets"):
-        CompactClassifier(KernelLabelSpace(2)).partial_fit(X, Y)
     with pytest.raises(ValueError, match="'label_gamma' of KernelLabelSpace must be"):
         KernelLabelSpace(label_gamma=0.0).fit(X, Y)
     with pytest.raises(ValueError, match="'label_kernel' of KernelLabelSpace must be 'rbf'"):

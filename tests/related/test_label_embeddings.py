@@ -6,13 +6,12 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from compactlearn import CompactClassifier, KernelMap, fit_path, load_model, method
+from compactlearn import CompactClassifier, KernelMap, fit_path, method
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CSSP, GroPLE, KernelLabelSpace, Rembrandt
 from compactlearn.related._random_codes import RandomCodes
 from tests.makers import maker
-from tests.related.checks import sklearn_checks
 
 make_data = maker(60, 7, 6, dtype=int)
 X, Y = make_data()
@@ -121,24 +120,8 @@ def test_a_search_scores_separate_fits(embedding):
         assert found == pytest.approx(np.mean(each), abs=1e-10)
 
 
-@every_method
-def test_models_are_stored_and_exported(embedding, tmp_path):
-    model = CompactClassifier(clone(embedding)).fit(X, Y)
-    model.save(tmp_path / "one.model")
-    loaded = load_model(tmp_path / "one.model")
-    np.testing.assert_array_equal(loaded.decision_function(X_new), model.decision_function(X_new))
-    np.testing.assert_array_equal(loaded.embedding_.encode(Y), model.embedding_.encode(Y))
-    model.to_onnx(check=X_new)  # refuses a graph that answers otherwise
-
-
 @pytest.mark.parametrize("name", ["CSSP", "GroPLE", "KLST", "Rembrandt"])
 def test_each_is_a_method_by_its_name(name):
     for protocol in ("paper", "recommended"):
         model = method(name, protocol=protocol, n_label_components=3, random_state=0)
         assert model.fit(X, Y).predict(X).shape == Y.shape
-
-
-@sklearn_checks(CSSP(), GroPLE(tol=1e-3), KernelLabelSpace(), Rembrandt(random_state=0))
-@pytest.mark.filterwarnings("ignore:.*label components were asked for")
-def test_sklearn_contract(estimator, check):
-    check(estimator)

@@ -9,12 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 
-from compactlearn import CPLST, CompactClassifier, load_model, method, to_onnx
+from compactlearn import CPLST, CompactClassifier, method
 from compactlearn.related import LEML, SLRM
 from compactlearn.related import _leml_steps as leml_steps
-from tests.io.onnx.running import BOUNDS, assert_same
 from tests.makers import labelled
-from tests.related.checks import sklearn_checks
 
 SHAPES = [(40, 7, 5), (18, 30, 6)]
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -241,29 +239,3 @@ def test_refusals_and_warnings():
         SLRM(max_iter=2).fit(X, Y)
     with pytest.raises(ValueError, match="n_label_components=9 asks for more components"):
         LEML(9).fit(X, Y)
-
-
-# --- both ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "model", [LEML(2, random_state=0), LEML(2, loss="logistic", random_state=0), SLRM()], ids=repr
-)
-def test_models_are_stored_exported_and_explained(model, tmp_path):
-    X, Y = labelled(40, 5, 4, seed=5)
-    model = clone(model).fit(X, Y)
-    model.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    assert_same(model, to_onnx(model, dtype="float64"), X, BOUNDS["float64"])
-    assert model.numbers_ == sum(
-        part.size for part in (model.projection_, model.decoder_, model.intercept_)
-    )
-    assert model.predict_topk(X, 2)[0].shape == (40, 2)
-    assert model.explain(X[:1]) is not None
-
-
-@sklearn_checks(LEML(max_iter=20, tol=1e-3), SLRM(max_iter=100, tol=1e-3))
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_sklearn_checks(estimator, check):
-    check(estimator)

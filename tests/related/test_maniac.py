@@ -87,13 +87,6 @@ def test_codes_are_regressed_and_decoded_as_stated():
     assert ((codes > 0) & (codes < 1)).all()
 
 
-def test_sparse_rows_are_dense_rows():
-    X, Y = labelled(40, 8, 6, 0, density=0.4)
-    dense = ManiacClassifier(**SMALL).fit(X, Y)
-    sparse = ManiacClassifier(**SMALL).fit(scipy.sparse.csr_array(X), scipy.sparse.csr_array(Y))
-    np.testing.assert_allclose(sparse.decision_function(X), dense.decision_function(X), atol=1e-8)
-
-
 def test_labels_of_another_width_are_not_encoded():
     X, Y = labelled(40, 8, 6, 0)
     model = ManiacClassifier(**SMALL).fit(X, Y)

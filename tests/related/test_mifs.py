@@ -6,14 +6,13 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
-from compactlearn import CompactClassifier, KernelMap, load_model
+from compactlearn import CompactClassifier, KernelMap
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import MIFS
 from compactlearn.related._mifs import Problem
 from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
 from tests.makers import labelled
-from tests.related.checks import sklearn_checks
 
 SHAPES = [(40, 7, 5), (18, 30, 6)]
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -119,25 +118,10 @@ def test_a_search_scores_as_single_fits_do():
         assert single.best_score_ == pytest.approx(found, abs=1e-9)
 
 
-def test_what_has_no_features_or_no_rows_is_refused():
+def test_what_has_no_features_is_refused():
     X, Y = labelled(30, 5, 4, seed=5)
     model = CompactClassifier(MIFS(2), alpha=1.0)
     with pytest.raises(ValueError, match="takes no sample_weight"):
         clone(model).fit(X, Y, sample_weight=np.arange(1, 31))
-    with pytest.raises(ValueError, match="needs all rows and their features"):
-        clone(model).partial_fit(X, Y)
-    with pytest.raises(ValueError, match="or a kernel"):
+    with pytest.raises(ValueError, match="was given a kernel"):
         clone(model).set_params(feature_map=KernelMap()).fit(X, Y)
-
-
-def test_models_are_stored(tmp_path):
-    X, Y = labelled(30, 5, 4, seed=5)
-    model = CompactClassifier(MIFS(2, random_state=0), alpha=1.0).fit(X, Y)
-    model.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-
-
-@sklearn_checks(MIFS())
-def test_sklearn_checks(estimator, check):
-    check(estimator)

@@ -11,7 +11,7 @@ from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import NearestNeighbors
 
-from compactlearn import CompactClassifier, KernelMap, load_model, method
+from compactlearn import CompactClassifier, KernelMap, method
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import LPP, NPE
 from compactlearn.related._neighbours import (
@@ -22,7 +22,6 @@ from compactlearn.related._neighbours import (
     reconstruction,
 )
 from tests.makers import labelled, modest
-from tests.related.checks import sklearn_checks
 
 SHAPES = [(40, 7, 5), (18, 30, 6)]
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -162,19 +161,3 @@ def test_what_a_graph_cannot_be_made_of_is_refused(embedding):
     model = CompactClassifier(clone(embedding), alpha=1.0)
     with pytest.raises(ValueError, match="takes no sample_weight"):
         clone(model).fit(X, Y, sample_weight=np.arange(1, 31))
-    with pytest.raises(ValueError, match="needs all rows at once"):
-        clone(model).partial_fit(X, Y)
-
-
-@every_method
-def test_models_are_stored(embedding, tmp_path):
-    X, Y = labelled(30, 5, 4, seed=5)
-    model = CompactClassifier(clone(embedding), alpha=1.0).fit(X, Y)
-    model.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-
-
-@sklearn_checks(LPP(), NPE())
-def test_sklearn_checks(estimator, check):
-    check(estimator)

@@ -6,11 +6,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
-from compactlearn import load_model, to_onnx
 from compactlearn.related import ProjectionForestClassifier
 from compactlearn.related._label_projections import PROJECTIONS, label_projection
 from tests.makers import labelled
-from tests.related.checks import sklearn_checks
 
 X, Y = labelled(60, 6, 9, seed=0)
 NEW = labelled(30, 6, 9, seed=1)[0]
@@ -68,24 +66,6 @@ def test_every_tree_has_a_projection_of_its_own_and_a_seed_repeats_it():
     assert ProjectionForestClassifier(1).fit(X, Y).n_label_components_ == 8
 
 
-def test_it_is_stored_weighed_and_explained(tmp_path):
-    model = ProjectionForestClassifier(5, max_depth=3, random_state=0).fit(X, Y)
-    model.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.decision_function(NEW), model.decision_function(NEW))
-    trees = [tree.tree_ for tree in model.forest_.estimators_]
-    leaves = sum(tree.n_leaves for tree in trees)
-    assert model.numbers_ == 4 * (sum(t.node_count for t in trees) - leaves) + 9 * (leaves + 1)
-    assert model.explain(NEW[:1]) is not None
-    with pytest.raises(ValueError, match="cannot write ProjectionForestClassifier"):
-        to_onnx(model)
-
-
 def test_more_outputs_than_labels_are_refused():
     with pytest.raises(ValueError, match="n_label_components=10 asks for more components"):
         ProjectionForestClassifier(n_label_components=10).fit(X, Y)
-
-
-@sklearn_checks(ProjectionForestClassifier(5))
-def test_sklearn_checks(estimator, check):
-    check(estimator)

@@ -10,16 +10,14 @@ from sklearn.base import clone
 from sklearn.cross_decomposition import CCA as SklearnCCA
 from sklearn.decomposition import PCA as SklearnPCA
 
-from compactlearn import CompactClassifier, KernelMap, Original, load_model, method, to_onnx
+from compactlearn import CompactClassifier, KernelMap, Original, method
 from compactlearn.core import _memory as memory
 from compactlearn.datasets import load
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CCA, MLSI, OPLS, PCA
-from tests.io.onnx.running import BOUNDS, assert_same
 from tests.makers import labelled, maker, modest
-from tests.related.checks import sklearn_checks
 
 make_data = maker(40, 7, 5, share=(0.6, 0.5, 0.7, 0.8, 0.6))
 REGIMES = ["moments", "dual", "krylov"]
@@ -267,16 +265,6 @@ def test_rows_without_variance_are_no_error(embedding):
     np.testing.assert_allclose(model.decision_function(X), np.tile(Y.mean(axis=0), (8, 1)))
 
 
-@every_method
-def test_models_are_stored_and_exported(embedding, tmp_path):
-    X, Y = make_data()
-    model = CompactClassifier(clone(embedding), alpha=1.0).fit(X, Y)
-    model.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    assert_same(model, to_onnx(model, dtype="float64"), X, BOUNDS["float64"])
-
-
 def test_sizes_beyond_the_features_are_refused():
     X, Y = make_data()
     with pytest.raises(ValueError, match=r"n_feature_components=8 asks for more .* features \(7\)"):
@@ -299,12 +287,3 @@ def test_enron_stays_sparse_and_is_ranked_well():
         model = method(name, protocol="recommended", alpha=100.0)
         model.fit(data.X[:1000], data.Y[:1000])
         assert model.evaluate(data.X[1000:], data.Y[1000:])["average_precision"] > 0.6
-
-
-class Canonical(CCA):
-    """scikit-learn hands its own targets, which are no labels, to every class of the name CCA."""
-
-
-@sklearn_checks(Canonical(), OPLS(), MLSI(), PCA())
-def test_sklearn_checks(estimator, check):
-    check(estimator)

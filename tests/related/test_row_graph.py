@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import cross_val_score
 
-from compactlearn import CMLL, CompactClassifier, KernelMap, load_model
+from compactlearn import CMLL, CompactClassifier, KernelMap
 from compactlearn.related import RowGraphCMLL
 from compactlearn.related._row_graph import normalised_laplacian
 from tests.makers import labelled, modest
@@ -327,15 +327,6 @@ def test_out_of_fold_scores_know_no_edge_of_their_rows(own, kernel):
         np.testing.assert_allclose(scores[held], scores_of(part, X[held]), atol=1e-8)
 
 
-def test_a_stored_model_scores_the_same(tmp_path):
-    X, Y = labelled(30, 6, 5, 0)
-    model = CompactClassifier(RowGraphCMLL("auto", 3, row_graph=some_graph(30))).fit(X, Y)
-    model.save(tmp_path / "model.compact")
-    loaded = load_model(tmp_path / "model.compact")
-    np.testing.assert_array_equal(scores_of(loaded, X), scores_of(model, X))
-    assert loaded.embedding_.roughness_ == model.embedding_.roughness_
-
-
 # ---- messages -----------------------------------------------------------------------------------
 
 
@@ -366,11 +357,3 @@ def test_a_given_graph_is_of_the_rows_that_are_fitted():
     weights[:3] = 0.0
     with pytest.raises(ValueError, match=r"each of the 57 rows.*rows of weight 0 do not count"):
         model.fit(X, Y, weights)
-
-
-def test_sums_of_rows_do_not_serve():
-    X, Y = labelled(30, 6, 5, 0)
-    near = CompactClassifier(RowGraphCMLL(), threshold=0.5)
-    for fit in (lambda: near.partial_fit(X, Y), lambda: near.fit_blocks([(X, Y)])):
-        with pytest.raises(ValueError, match="RowGraphCMLL needs all rows at once"):
-            fit()

@@ -191,14 +191,6 @@ def test_the_l1_term_begins_the_splitting_as_stated():
     assert np.abs(found[0] - plain[0]).max() > 1e-9
 
 
-def test_sparse_rows_are_dense_rows():
-    X, Y = labelled(50, 12, 6, 0, density=0.4)
-    own = {"n_components": 3, "n_similar": 10}
-    dense = SLEECClassifier(**own).fit(X, Y)
-    sparse = SLEECClassifier(**own).fit(csr(X), csr(Y))
-    np.testing.assert_allclose(sparse.decision_function(csr(X)), dense.decision_function(X))
-
-
 def test_rows_without_labels_are_rows():
     X = labelled(20, 4, 3, 0)[0]
     model = SLEECClassifier().fit(X, np.zeros((20, 3), dtype=int))

@@ -345,7 +345,7 @@ def test_a_label_without_any_known_row_is_told_by_its_name():
 def test_ways_that_need_all_labels_say_so():
     X, Y, unknown = problem()
     given = with_nan(Y, unknown)
-    with pytest.raises(ValueError, match="use CompactClassifier, CMLLClassifier or C2AEClassifier"):
+    with pytest.raises(ValueError, match="use CompactClassifier or CMLLClassifier"):
         CMLLClassifier().partial_fit(X, given)
     with pytest.raises(ValueError, match="small models need labels that are all known"):
         AutoCompactClassifier(size_budget=100).fit(X, given)

@@ -19,7 +19,6 @@ from compactlearn import (
     CompactClassifier,
     KernelMap,
     Original,
-    POPClassifier,
     ShortlistClassifier,
     ThresholdTuner,
     evaluate,
@@ -77,8 +76,7 @@ def classifiers():
     made["missing positives"] = lambda: CompactClassifier(positive_unlabelled=True)
     made["wrong labels"] = lambda: CompactClassifier(label_noise=(0.05, 0.1), decoder="logistic")
     made["wrong labels, rates estimated"] = lambda: CompactClassifier(label_noise="auto")
-    names = ("CCA", "CSSP", "LPP", "MIFS", "MLSI", "NPE", "OPLS", "PCA", "GroPLE", "Rembrandt")
-    for name in (*names, "KernelLabelSpace"):
+    for name in ("CCA", "CSSP", "LPP", "KernelLabelSpace"):
         made[name] = lambda n=name: CompactClassifier(seeded(getattr(related, n)()))
     made["LEML"] = lambda: related.LEML(2, random_state=0)
     made["CMLLClassifierCV"] = lambda: CMLLClassifierCV(cv=2)
@@ -270,25 +268,6 @@ def test_figures_count_the_known_labels_alone(name, data):
 
 # ---- refusals -----------------------------------------------------------------------------------
 
-REFUSING = {
-    "POPClassifier": POPClassifier,
-    **{
-        name: getattr(related, name)
-        for name in (
-            *("BooleanClassifier", "CompressedSensingClassifier", "DeepCMLLClassifier"),
-            *("ManiacClassifier", "OutputCodesClassifier", "ProjectionForestClassifier"),
-            *("SLEECClassifier", "TopicClassifier"),
-        )
-    },
-}
-
-
-@pytest.mark.parametrize("name", REFUSING)
-def test_others_refuse_and_say_what_to_do(name, data):
-    X, Y, unknown = data
-    with pytest.raises(ValueError, match="unknown label; fill the unknown labels, drop their rows"):
-        REFUSING[name]().fit(X, with_nan(Y, unknown))
-
 
 def test_those_that_are_left_do_so_as_well(data):
     X, Y, unknown = data
@@ -328,12 +307,3 @@ def test_c2ae_takes_marks_as_the_others_do(data):
 
     expected = scores(with_nan(Y, unknown))
     np.testing.assert_array_equal(scores(sparse(garbage), unknown=sparse(unknown)), expected)
-    np.testing.assert_array_equal(scores(garbage, mask=~unknown), expected)
-    with pytest.raises(ValueError, match="both were given; pass one of them"):
-        scores(garbage, mask=~unknown, unknown=unknown)
-
-
-def test_every_classifier_of_the_related_work_is_in_a_list_here():
-    """A new class has to be put into one of the lists above."""
-    takes = {"LEML", *(name for name in related.__all__ if name in MADE)}
-    assert takes | set(REFUSING) - {"POPClassifier"} | {"SLRM"} == set(related.__all__)

@@ -17,7 +17,7 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._completing import completed
@@ -646,8 +646,8 @@ default="auto"
         assert tags.classifier_tags is not None
         tags.classifier_tags.multi_label = True
         own = vars(self).get("embedding")  # which CMLLClassifier makes by itself
-        takes = not isinstance(own, Embedding) or get_tags(own).array_api_support
-        # Other learners, and methods that need a graph of the rows, are given NumPy arrays alone.
+        takes = not isinstance(own, Embedding) or not own.host_only
+        # Other learners, and methods of the related work, are given NumPy arrays alone.
         tags.array_api_support = self.regressor is None and takes
         return tags
 

@@ -21,7 +21,7 @@ from compactlearn.core._validation import check_mapped
 from compactlearn.core._warn import warn_user
 from compactlearn.crossfit._held_out_sample import HeldOut
 from compactlearn.crossfit._plan import N_FOLDS
-from compactlearn.embeddings._base import Embedding
+from compactlearn.embeddings._base import Embedding, refuse_devices
 from compactlearn.embeddings._components import default_label_size
 from compactlearn.linalg._arrays import beside, right_beside, scale_columns, working_form
 from compactlearn.linalg._build import build_pair
@@ -201,6 +201,7 @@ class Preparation:
         """Map and scale checked rows, and hold them in the regime that suits the embedding."""
         if isinstance(X, DeviceArray):
             self._refuse_foreign(X)
+            refuse_devices(embedding, X)
         if self._goes_through_kernel(embedding, X.shape, Y.shape[1]):
             return self._fit_kernel(embedding, X, Y, weights, groups)
         row_map, mapped, factors = RowMap(), X, None

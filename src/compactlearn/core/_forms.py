@@ -25,7 +25,7 @@ _FILL = {
     ),
     "Y": (
         "fill them, for example with Y.filled(0), or drop their rows; where masked means unknown, "
-        "C2AEClassifier takes Y.astype(float).filled(numpy.nan)."
+        "CMLLClassifier takes Y.astype(float).filled(numpy.nan)."
     ),
 }
 

@@ -244,8 +244,8 @@ def _refuse_other_values(values: NDArray[Any]) -> None:
     if np.isnan(value):
         raise UnknownLabelsError(
             "Every label must be 0 or 1, and Y contains NaN, which would mean an unknown label; "
-            "fill the unknown labels, drop their rows, or use CompactClassifier, CMLLClassifier or "
-            "C2AEClassifier, whose fit accepts them."
+            "fill the unknown labels, drop their rows, or use CompactClassifier or CMLLClassifier, "
+            "whose fit accepts them."
         )
     if np.isinf(value):
         raise ValueError("Y contains infinity; every label must be 0 or 1. Repair those entries.")

@@ -49,6 +49,7 @@ from compactlearn.core._devices import (
     decodable,
     full_in_words,
     is_array,
+    place_of,
     unwrap,
     unwrap_like,
     wrap,
@@ -143,6 +144,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     Reading rows, choosing a regime and keeping attributes is done here.
     """
 
+    host_only: ClassVar[bool] = False  # whether fit raises ValueError for device arrays
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
     # Where the labels were a vector. On the host in any case, so no attribute that is an array.
     _classes: tuple[NDArray[Any]] | None = None
@@ -284,6 +286,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             check_parameters(self, self._constraints)
             X = check_features(self, X, reset=True)
+            refuse_devices(self, X)
             owner = f"{type(self).__name__}.fit"
             targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
             Y = targets.matrix
@@ -407,7 +410,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
-        tags.array_api_support = True
+        tags.array_api_support = not self.host_only
         return tags
 
 
@@ -432,6 +435,15 @@ def refuse_sums(embedding: Embedding) -> None:
         raise ValueError(
             f"{type(embedding).__name__} needs all rows at once, and sums over blocks of rows were "
             "to be made; use fit with all rows in memory."
+        )
+
+
+def refuse_devices(embedding: Embedding, X: Any) -> None:
+    """Raise ValueError where a method of host arrays is given a device array."""
+    if isinstance(X, DeviceArray) and embedding.host_only:
+        raise ValueError(
+            f"{type(embedding).__name__} works with NumPy arrays and SciPy's sparse matrices, and "
+            f"X is on {place_of(X)}; pass it as a NumPy array."
         )
 
 

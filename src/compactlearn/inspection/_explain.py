@@ -39,7 +39,7 @@ def explain(
     ``decision_function``. What terms are depends on the model:
 
     * *linear models* (every embedding and decoder with the built-in ridge or a linear regressor,
-      ``POPClassifier``, linear models of scikit-learn): one for each feature, its value times its
+      other linear models): one for each feature, its value times its
       weight;
     * *kernels*: one for each training row or landmark, its similarity times its weight;
     * *forests*: one for each feature, what it changes on the way from the roots to the leaves;
@@ -47,9 +47,7 @@ def explain(
       says beside what it mostly says of the label; the votes of the neighbours; and co-occurrence
       with other candidates; ``neighbours`` are the training rows that voted;
     * :class:`AutoCompactClassifier`: those of all its members, weighed; terms of the same feature
-      are one;
-    * :class:`C2AEClassifier`: one for each feature, by the mean slopes of the networks between a
-      row of zeros and this row.
+      are one.
 
     Where a score is a function of a sum, terms of the sum are multiplied by the mean slope of the
     function between the base and the score, so that they add up as well.

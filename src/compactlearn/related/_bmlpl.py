@@ -71,7 +71,6 @@ class TopicClassifier(WeightedClassifier):
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int

@@ -23,8 +23,7 @@ from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._original import Original
 from compactlearn.linalg._ridge import BIASES
 from compactlearn.related._boolean_factors import boolean_factors, boolean_product
-from compactlearn.related._from_codes import predicted_codes
-from compactlearn.related._scored import WeightedClassifier
+from compactlearn.related._scored import WeightedClassifier, predicted_codes
 
 Array = NDArray[np.float64]
 
@@ -71,7 +70,7 @@ class BooleanClassifier(WeightedClassifier):
         Of the ridge regression.
     n_components_ : int
         m.
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_, compression_
+    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import joblib
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
@@ -15,8 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from compactlearn.compact._any_classifier import as_fitted
-from compactlearn.compact._inputs import inverse_deviations
-from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
+from compactlearn.compact._inputs import TrainingData, inverse_deviations
 from compactlearn.core._memory import require_memory
 from compactlearn.core._params import (
     Choice,
@@ -29,15 +29,12 @@ from compactlearn.core._params import (
     Real,
     Seed,
     Widths,
-    check_parameters,
 )
 from compactlearn.core._seeds import seeded
 from compactlearn.core._targets import check_targets
-from compactlearn.core._unknown_labels import check_partial_targets, read_unknown
 from compactlearn.core._validation import (
     check_features,
     n_rows_of,
-    unchanged_on_error,
 )
 from compactlearn.core._warn import warn_user
 from compactlearn.crossfit._folds import validation_rows
@@ -45,28 +42,26 @@ from compactlearn.linalg._arrays import scale_columns
 from compactlearn.linalg._row_sums import column_moments
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics._table import get_metric_of_scores
-from compactlearn.related._c2ae_reasons import NetworksInside
-from compactlearn.related._networks import _checkpoint as checkpoints
-from compactlearn.related._networks._checkpoint import Progress
-from compactlearn.related._networks._epochs import Course, advanced, begun
-from compactlearn.related._networks._examples import Examples, with_complement
+from compactlearn.related._networks._epochs import Course, Progress, advanced, begun
 from compactlearn.related._networks._layers import Layout, Networks
 from compactlearn.related._networks._training import (
     Descent,
+    Examples,
     Objective,
     Trainer,
     choose_device,
     undisturbed,
+    with_complement,
 )
 from compactlearn.related._networks._validation import Validation
+from compactlearn.related._scored import ScoredClassifier, all_rows
 
 Array = NDArray[np.float64]
 
 _ALPHAS = {"code": 0.5, "paper": 10.0}  # measured, see docs/METHODS.md
-_ROWS = 4096  # predicted at a time
 
 
-class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseScores):
+class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredClassifier):
     """Canonical correlated autoencoder (C2AE): a deep latent space of features and labels.
 
     Three networks are trained together: Fx takes features and Fe labels to codes in one latent
@@ -152,7 +147,6 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -172,7 +166,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
     label add nothing to Gamma. Fx is trained by Phi alone, as in the program; the program's
     second decoder, which it trains and never uses, is left out.
 
-    Unknown labels (NaN in Y, or False in ``mask``) take no part in Gamma, and Fe reads the label's
+    Unknown labels (NaN in y, or ``unknown``) take no part in Gamma, and Fe reads the label's
     frequency in their place; rows with no known label are left out.
 
     A single label, or two classes, would have no pairs to rank. It is learnt as two labels, itself
@@ -269,15 +263,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        mask: Any = None,
-        *,
-        sep: str | None = None,
-        unknown: Any = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sep: str | None = None, unknown: Any = None) -> Self:
         """Train the networks.
 
         Parameters
@@ -285,47 +271,28 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             A list, tuple or set of names for each row; or labels, 0 or 1, or NaN where unknown; a
-            vector, or a dense matrix of one column, is read as one class per row. Either name
-            will do.
-        mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
-            True where the label is known.
+            vector, or a dense matrix of one column, is read as one class per row.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
-            True where the label is not known; for sparse labels, and in place of ``mask``.
+            True where the label is not known.
         """
-        with unchanged_on_error(self):
-            check_parameters(self, self._constraints)
-            get_metric_of_scores(self.scoring)  # refuses what is no metric, or none for it
-            self.device_ = choose_device(self.device)
-            X = check_features(self, X, reset=True)
-            if mask is not None and unknown is not None:
-                raise ValueError(
-                    "mask says which labels are known and unknown which are not, and both were "
-                    "given; pass one of them."
-                )
-            targets, cells = check_partial_targets(
-                y,
-                X.shape[0],
-                mask=mask,
-                hide=None if unknown is None else lambda shape: read_unknown(unknown, shape),
-                sep=sep,
-                owner=f"{type(self).__name__}.fit",
-                features=X,
-            )
-            labels = LabelSpace.of(targets)
-            describe(self, labels)
-            threshold = labels.checked_threshold(self.threshold)
-            self.threshold_, self._boundary = labels.placed(threshold)
-            examples = Examples.of(X, targets.matrix, cells)
-            self.__dict__.pop("scale_", None)
-            if self.scale:
-                factors = inverse_deviations(*column_moments(examples.X))
-                self.scale_ = 1.0 / factors
-                examples = replace(examples, X=scale_columns(examples.X, factors))
-            with undisturbed(self.device_):
-                self._train(examples)
-        return self
+        return self._fitted(X, y, sep=sep, unknown=unknown)
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
+        get_metric_of_scores(self.scoring)  # raises ValueError for what is no metric
+        self.device_ = choose_device(self.device)
+        return all_rows(self, X, y, **given)
+
+    def _learn(self, data: TrainingData) -> None:
+        examples = Examples.of(data.X, data.targets.matrix, data.targets.unknown)
+        self.__dict__.pop("scale_", None)
+        if self.scale:
+            factors = inverse_deviations(*column_moments(examples.X))
+            self.scale_ = 1.0 / factors
+            examples = replace(examples, X=scale_columns(examples.X, factors))
+        with undisturbed(self.device_):
+            self._train(examples)
 
     def _train(self, examples: Examples) -> None:
         rng = seeded(self.random_state)
@@ -384,9 +351,8 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
         """What tells this training from others: all that its epochs depend on but the seed."""
         names = ("mode", "alpha", "lam", "batch_size", "learning_rate", "decay", "l2", "scale")
         plain = {name: getattr(self, name) for name in (*names, "validation_fraction")}
-        content = None
-        if self.checkpoint is not None:
-            content = checkpoints.digest(examples.X, examples.Y, examples.unknown)
+        data = (examples.X, examples.Y, examples.unknown)
+        content = None if self.checkpoint is None else joblib.hash(data)
         return {
             "n_parameters": layout.total,
             "validated": n_held > 0,
@@ -438,22 +404,11 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
         )
         return advanced(trainer, progress, learnt, course, validation.score)
 
-    def _inside(self) -> NetworksInside:
-        check_is_fitted(self, "networks_")
-        complement = self.networks_.layout.decoder[-1] != self.n_labels_
-        scale = getattr(self, "scale_", None)
-        return NetworksInside(self, self.networks_, scale, self._boundary, complement)
-
     @property
     def numbers_(self) -> int:
         """How many numbers must be kept to predict: those of Fx and Fd."""
         check_is_fitted(self, "networks_")
         return self.networks_.size
-
-    def _without_spare(self) -> Self:
-        other = super()._without_spare()
-        other.networks_ = self.networks_.without_encoder()
-        return other
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -462,24 +417,12 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
         X = check_features(self, X, reset=False)
         return scale_columns(X, 1.0 / self.scale_) if hasattr(self, "scale_") else X
 
-    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        for rows, P in self.networks_.scores(_blocks(X)):
-            yield rows, self._of_labels(P) - self._boundary
+    def _scored(self, X: Any) -> Array:
+        return self._of_labels(self.networks_.decoded(self.networks_.latent(X)))
 
     def _of_labels(self, P: Array) -> Array:
         """Scores of labels from the networks': they differ where a label has a complement."""
         return 0.5 * (1.0 + P[:, 1:] - P[:, :1]) if P.shape[1] != self.n_labels_ else P
-
-    def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n_samples, n_labels), between 0 and 1; (n_samples,) for two
-        classes, with 0 as the boundary.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        return super().decision_function(X)
 
     def transform(self, X: Any) -> Array:
         """Return the codes of features, Fx(X), of shape (n_samples, n_components).
@@ -489,11 +432,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DenseSco
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        X = self._prepare(X)
-        codes = np.empty((X.shape[0], self.n_components_))
-        for rows, block in self.networks_.latent(_blocks(X)):
-            codes[rows] = block
-        return codes
+        return self.networks_.latent(self._prepare(X))
 
     def encode(self, Y: Any) -> Array:
         """Return the codes of labels, Fe(Y), of shape (n_samples, n_components).
@@ -550,9 +489,3 @@ def _latent_size(asked: int | float, n_labels: int) -> int:
     if Integer().accepts(asked):
         return int(asked)
     return max(1, math.floor(float(asked) * n_labels + 0.5))
-
-
-def _blocks(X: Any) -> Iterator[tuple[slice, Any]]:
-    for start in range(0, X.shape[0], _ROWS):
-        rows = slice(start, min(start + _ROWS, X.shape[0]))
-        yield rows, X[rows]

@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import _memory as memory
-from compactlearn.core._devices import is_array
 from compactlearn.core._params import Constraint
-from compactlearn.linalg._arrays import beside
 from compactlearn.linalg._eigen import symmetric_roots
 from compactlearn.linalg._pairs import Pair
 from compactlearn.related._projected import SCALED, ScaledDirections, ridge_directions
@@ -108,7 +106,7 @@ def _whitening(pair: Pair) -> Array:
         remedy="Use OPLS, which needs no such inverse, or fewer labels.",
     )
     gram = pair.right_gram(centre=True)
-    if not is_array(gram):
-        gram = gram @ beside(np.eye(n_labels), pair.mean_right)
+    if not isinstance(gram, np.ndarray):
+        gram = gram @ np.eye(n_labels)
         gram = (gram + gram.T) / 2
     return symmetric_roots(gram, scale=pair.right_energy)[1]

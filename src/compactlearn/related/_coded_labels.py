@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import host, is_array
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg._operators import ColumnScaled, Updated
 from compactlearn.linalg._pairs import Pair
@@ -24,7 +23,7 @@ CODINGS = ("centred", "binary", "signed")
 
 @dataclass(frozen=True)
 class CodedLabels:
-    """The labels of a pair in one of the codings; numbers are on the host."""
+    """The labels of a pair in one of the codings."""
 
     pair: Pair
     kind: str
@@ -35,7 +34,7 @@ class CodedLabels:
     def of(cls, pair: Pair, kind: str) -> CodedLabels:
         if kind == "signed":
             return cls(pair, kind, 2.0, np.full(pair.n_right, -1.0))
-        mean = host(pair.mean_right)
+        mean = pair.mean_right
         return cls(pair, kind, 1.0, -mean if kind == "centred" else np.zeros(pair.n_right))
 
     @property
@@ -54,15 +53,15 @@ class CodedLabels:
             return self.pair.right_gram(centre=self.kind == "centred")
         inner = self.pair.right_gram(centre=True)
         u = 2.0 * self.pair.mean_right - 1.0
-        if is_array(inner):
+        if isinstance(inner, np.ndarray):
             return 4.0 * inner + self.pair.count * np.outer(u, u)
         return Updated(ColumnScaled(inner, 4.0), self.pair.count * u, u)
 
     def gram_columns(self, columns: NDArray[np.intp]) -> Array:
-        """Some columns of ``T'T`` (M, k), on the host."""
+        """Some columns of ``T'T`` (M, k)."""
         chosen = np.zeros((self.pair.n_right, columns.size))
         chosen[columns, np.arange(columns.size)] = 1.0
-        return np.asarray(host(self.gram() @ chosen))
+        return np.asarray(self.gram() @ chosen)
 
 
 def least_squares(inner: Array, cross: Array) -> Array:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import host
 from compactlearn.linalg._eigen import leading_eigenpairs
 
 Array = NDArray[np.float64]
@@ -26,7 +25,7 @@ def leverages(gram: Any, rank: int) -> Array:
     >>> leverages(np.diag([1.0, 3.0, 2.0]), 2)
     array([0., 1., 1.])
     """
-    vectors = host(leading_eigenpairs(gram, rank).vectors)
+    vectors = leading_eigenpairs(gram, rank).vectors
     return np.einsum("ij,ij->i", vectors, vectors)
 
 
@@ -88,11 +87,11 @@ def _squares(gram: Any) -> tuple[Array, Array]:
     energies, lengths = np.empty(n), np.empty(n)
     for start in range(0, n, _WIDTH):
         stop = min(start + _WIDTH, n)
-        part = np.asarray(host(gram @ np.eye(n, stop - start, -start)))
+        part = np.asarray(gram @ np.eye(n, stop - start, -start))
         energies[start:stop] = np.einsum("ij,ij->j", part, part)
         lengths[start:stop] = np.diagonal(part[start:stop])
     return energies, lengths
 
 
 def _product(gram: Any, column: Array) -> Array:
-    return np.asarray(host(gram @ column))[:, 0]
+    return np.asarray(gram @ column)[:, 0]

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
+from compactlearn.compact._paper import PaperClassifier
 from compactlearn.core._params import Choice, Constraint, Integer, Real, Seed
 from compactlearn.embeddings._components import COUNTS
 from compactlearn.embeddings._encoders import check_labels_to_encode
 from compactlearn.linalg._ridge import BIASES
-from compactlearn.related._from_codes import predicted_codes, ridge_on_codes
 from compactlearn.related._random_codes import MEASUREMENTS, RandomCodes
 from compactlearn.related._recovery import recovered
-from compactlearn.related._scored import WeightedClassifier
+from compactlearn.related._scored import WeightedClassifier, predicted_codes
 
 Array = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class CompressedSensingClassifier(WeightedClassifier):
         k.
     n_components_ : int
         m.
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_, compression_
+    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -135,9 +135,11 @@ class CompressedSensingClassifier(WeightedClassifier):
         codes = RandomCodes(
             self.n_label_components, self.measurement, random_state=self.random_state
         )
-        fitted, self.coef_, self.intercept_ = ridge_on_codes(codes, data, self.alpha, self.bias)
+        model = PaperClassifier(codes, alpha=self.alpha, bias=self.bias, threshold=0.5)
+        model.fit(data.X, data.targets.matrix, data.weights)
+        self.coef_, self.intercept_ = model.regressor_.coef_, model.regressor_.intercept_
         self._recovery = self.recovery  # as fitted: parameters may change afterwards
-        self.measurements_ = fitted.measurements_
+        self.measurements_ = model.embedding_.measurements_
         self.n_components_ = self.measurements_.shape[0]
         self.sparsity_ = min(self._labels_of_a_row(data), self.n_components_)
 
@@ -184,7 +186,7 @@ class CompressedSensingClassifier(WeightedClassifier):
                 f"recover needs codes with {self.n_components_} columns, one per measurement, and "
                 f"was given shape {codes.shape}; pass what encode returns."
             )
-        recovery = getattr(self, "_recovery", self.recovery)  # files of 0.1 have the parameter
+        recovery = self._recovery
         return recovered(self.measurements_, codes, k or self.sparsity_, recovery)
 
     @property

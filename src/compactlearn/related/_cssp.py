@@ -17,13 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import host, unwrap
 from compactlearn.core._params import Choice, Constraint, Integer, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._encoders import ROUTES, EncodesLabels, with_constant
-from compactlearn.linalg._arrays import beside
 from compactlearn.linalg._pairs import Pair
 from compactlearn.related._coded_labels import CODINGS, CodedLabels, least_squares
 from compactlearn.related._column_choice import drawn, greedy, largest_first, leverages
@@ -99,6 +97,7 @@ solver_, n_features_in_, feature_names_in_
     (593, 6)
     """
 
+    host_only: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "selection": (Choice("greedy", "leverage", "sampled"),),
@@ -166,14 +165,12 @@ solver_, n_features_in_, feature_names_in_
         names: list[str] | None = None,
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
-        self.selected_ = unwrap(beside(_places(result), result.codes.total))
+        self.selected_ = _places(result)
         self._scale = 2.0 if self.coding == "signed" else 1.0
-        self._constant = unwrap(result.codes.constant)
+        self._constant = result.codes.constant
 
     def _encoded(self, labels: Any) -> Array:
-        return with_constant(
-            self._scale * labels[:, host(self.selected_)].toarray(), self._constant
-        )
+        return with_constant(self._scale * labels[:, self.selected_].toarray(), self._constant)
 
 
 def _embedded(labels: CodedLabels, chosen: Places) -> Embedded:
@@ -184,14 +181,12 @@ def _embedded(labels: CodedLabels, chosen: Places) -> Embedded:
     weights = np.zeros((pair.n_right, chosen.size))
     weights[chosen, np.arange(chosen.size)] = labels.scale
     shift = labels.encoder_shift
-    codes = pair.combined_codes(
-        beside(weights, pair.mean_right), None if shift is None else beside(shift, pair.mean_right)
-    )
+    codes = pair.combined_codes(weights, shift)
     return Embedded(
         codes=codes,
         projection=None,
-        decoder=beside(W / labels.scale, pair.mean_right),
-        offset=beside(labels.offset, pair.mean_right),
+        decoder=W / labels.scale,
+        offset=labels.offset,
         solver=f"closed-{pair.regime}",
         objective=float(np.vdot(W, cross.T)),
     )
@@ -199,5 +194,6 @@ def _embedded(labels: CodedLabels, chosen: Places) -> Embedded:
 
 def _places(result: Embedded) -> Places:
     """The chosen columns, of an outcome."""
-    weights = host(result.codes.right_weights)
+    weights = result.codes.right_weights
+    assert weights is not None
     return np.argmax(np.abs(weights), axis=0)

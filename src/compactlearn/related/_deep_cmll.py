@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import joblib
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
@@ -42,11 +43,15 @@ from compactlearn.related._deep_objective import (
     residual_first,
     residual_layout,
 )
-from compactlearn.related._networks import _checkpoint as checkpoints
-from compactlearn.related._networks._epochs import Course, advanced, begun
-from compactlearn.related._networks._examples import Examples
+from compactlearn.related._networks._epochs import Course, advanced, begun, seed_of
 from compactlearn.related._networks._layers import Layout
-from compactlearn.related._networks._training import Descent, Trainer, choose_device, undisturbed
+from compactlearn.related._networks._training import (
+    Descent,
+    Examples,
+    Trainer,
+    choose_device,
+    undisturbed,
+)
 from compactlearn.related._scored import ScoredClassifier
 
 Array = NDArray[np.float64]
@@ -136,7 +141,6 @@ class DeepCMLLClassifier(ScoredClassifier):
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -227,7 +231,7 @@ class DeepCMLLClassifier(ScoredClassifier):
         X, Y = data.X, scipy.sparse.csr_array(data.targets.matrix, dtype=np.float64)
         seed = int(seeded(self.random_state).randint(2**31 - 1))
         if self.random_state is None and self.checkpoint is not None:
-            seed = checkpoints.seed_of(self.checkpoint, seed)  # which rows are held out, too
+            seed = seed_of(self.checkpoint, seed)  # which rows are held out, too
         n_held = int(self.validation_fraction * X.shape[0])
         order = np.random.default_rng([seed, 0]).permutation(X.shape[0])
         held, learnt = validation_rows(X, order, n_held)
@@ -315,7 +319,7 @@ class DeepCMLLClassifier(ScoredClassifier):
         """What tells this training from others: all that its epochs depend on but the seed."""
         names = ("alpha", "batch_size", "learning_rate", "decay", "l2", "validation_fraction")
         beta = self.beta if isinstance(self.beta, str) else float(self.beta)
-        content = None if self.checkpoint is None else checkpoints.digest(*data)
+        content = None if self.checkpoint is None else joblib.hash(data)
         return {
             "model": "DeepCMLL",
             "n_parameters": layout.total,

@@ -18,12 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import host, unwrap
 from compactlearn.core._params import Choice, Constraint, Integer, Real
 from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._encoders import ROUTES, EncodesLabels, with_constant
-from compactlearn.linalg._arrays import beside
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import all_eigenpairs, leading_eigenpairs
@@ -103,6 +101,7 @@ solver_, n_features_in_, feature_names_in_
     ((10, 53), True)
     """
 
+    host_only: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "n_groups": (Integer(1), Choice("auto")),
@@ -170,11 +169,11 @@ solver_, n_features_in_, feature_names_in_
         names: list[str] | None = None,
     ) -> None:
         super().adopt(result, codes, classes=classes, names=names)
-        self._encoder = unwrap(result.codes.right_weights)
-        self._constant = unwrap(result.codes.constant)
+        self._encoder = result.codes.right_weights
+        self._constant = result.codes.constant
 
     def _encoded(self, labels: Any) -> Array:
-        return with_constant(labels @ host(self._encoder), self._constant)
+        return with_constant(labels @ self._encoder, self._constant)
 
 
 @dataclass(frozen=True)
@@ -257,16 +256,13 @@ def _principal(gram: Array, size: int) -> Array:
 
 
 def _embedded(labels: CodedLabels, T: Array, R: Array, path: Array) -> Embedded:
-    pair, place = labels.pair, labels.pair.mean_right
-    shift = labels.encoder_shift
-    codes = pair.combined_codes(
-        beside(labels.scale * R, place), None if shift is None else beside(shift, place)
-    )
+    pair = labels.pair
+    codes = pair.combined_codes(labels.scale * R, labels.encoder_shift)
     return Embedded(
         codes=codes,
         projection=None,
-        decoder=beside(T / labels.scale, place),
-        offset=beside(labels.offset, place),
+        decoder=T / labels.scale,
+        offset=labels.offset,
         solver=f"alternating-{pair.regime}",
         objective=float(path[-1]),
         path=path,

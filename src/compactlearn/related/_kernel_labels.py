@@ -23,7 +23,6 @@ from compactlearn.core._params import Choice, Constraint, Flag, Real
 from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall, shared_ridge
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._encoders import EncodesLabels
-from compactlearn.linalg._arrays import beside
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rowwise_pair import RowwisePair
 from compactlearn.related._coded_labels import least_squares
@@ -146,6 +145,7 @@ solver_, n_features_in_, feature_names_in_
     ((593, 3), (2, 3))
     """
 
+    host_only: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "label_kernel": (Choice(*LABEL_KERNELS),),
@@ -180,7 +180,7 @@ solver_, n_features_in_, feature_names_in_
     @property
     def traits(self) -> Traits:
         regime = "krylov" if self.solver == "auto" else self.solver
-        return Traits(regime=regime, shares_penalty=self.ridge == "shared")
+        return Traits(regime=regime, shares_penalty=self.ridge == "shared", needs_rows=True)
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         m = label_count(self.n_label_components, n_labels)
@@ -211,18 +211,17 @@ solver_, n_features_in_, feature_names_in_
     def _embedded(
         self, rows: RowwisePair, distinct: DistinctRows, kernel: LabelKernel, found: SetCodes
     ) -> KernelEmbedded:
-        place = rows.mean_right
-        codes = rows.codes_of(beside(found.codes[distinct.places], place))
+        codes = rows.codes_of(found.codes[distinct.places])
         weighed = distinct.counts[:, None] * found.codes
         inner = found.codes.T @ weighed + self.decoder_ridge * np.eye(found.values.size)
         decoder = least_squares(inner, (distinct.sets.T @ weighed).T)
         return KernelEmbedded(
             codes=replace(codes, status=found.status),
             projection=None,
-            decoder=beside(decoder, place),
-            offset=place,  # the codes of the training rows have no mean
+            decoder=decoder,
+            offset=rows.mean_right,  # the codes of the training rows have no mean
             solver=f"closed-{rows.regime}",
-            eigenvalues=beside(found.values, place),
+            eigenvalues=found.values,
             ridge=shared_ridge(self.ridge),
             objective=float(found.values.sum()),
             distinct=distinct,
@@ -231,11 +230,7 @@ solver_, n_features_in_, feature_names_in_
         )
 
     def _rows(self, pair: Pair) -> RowwisePair:
-        if not isinstance(pair, RowwisePair):
-            raise ValueError(
-                "KernelLabelSpace needs all rows at once, as it compares their label sets, and was "
-                "given sums over blocks of rows; use fit with all rows, or CPLST."
-            )
+        assert isinstance(pair, RowwisePair)
         return pair
 
     def _gamma(self, distinct: DistinctRows) -> float:
@@ -258,7 +253,7 @@ solver_, n_features_in_, feature_names_in_
         self.label_gamma_ = result.kernel.gamma
         by_kernel = result.kernel.name != "linear"
         # Label sets, and what kernel values to them are multiplied by; what labels are multiplied
-        # by; the constant. On the host in any case, so no attributes that are arrays.
+        # by; the constant.
         self._by_kernel = (result.distinct.sets, found.kernel_weights) if by_kernel else None
         self._by_labels = (found.linear_weights,) if self.joined or not by_kernel else None
         self._constant = (found.constant,)

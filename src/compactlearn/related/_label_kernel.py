@@ -22,9 +22,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core import _memory as memory
-from compactlearn.core._devices import DeviceArray, compressed, host
 from compactlearn.linalg import _dense as dense
-from compactlearn.linalg._arrays import beside, right_beside
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._eigen import Status, all_eigenpairs, leading_eigenpairs, numerical_rank
 from compactlearn.linalg._operators import Operator, Plain, Product, Sandwich, weighted
@@ -70,10 +68,8 @@ class DistinctRows:
 
     @classmethod
     def of_pair(cls, pair: RowwisePair) -> DistinctRows:
-        """Those of the right block, on the host."""
-        right = pair.right
-        on_device = isinstance(right, DeviceArray)
-        return cls.of(compressed(right) if on_device else right, host(pair.weights))
+        """Those of the right block."""
+        return cls.of(pair.right, pair.weights)
 
     @cached_property
     def mean_square(self) -> float:
@@ -88,7 +84,7 @@ class DistinctRows:
         n_rows = self.places.size
         ones = (np.ones(n_rows), self.places, np.arange(n_rows + 1))
         E = scipy.sparse.csr_array(ones, shape=(n_rows, self.counts.size))
-        return weighted(right_beside(E, pair.right), pair.roots)
+        return weighted(E, pair.roots)
 
 
 @dataclass(frozen=True)
@@ -236,10 +232,10 @@ def canonical_codes(
     distinct, s, U = basis.distinct, basis.squares, basis.vectors
     n, root = distinct.counts, np.sqrt(distinct.counts)[:, None]
     columns = (U / root) * np.sqrt(s / (s + penalty))
-    T = Product(distinct.chosen(pair), Plain(beside(columns, pair.right)))
+    T = Product(distinct.chosen(pair), Plain(columns))
     hat: Any = pair.ridge.hat(ridge, constant=False)  # of rows: it multiplies
     found = leading_eigenpairs(Sandwich(T, hat.operator), min(size, s.size))
-    turn = np.sqrt(n.sum()) * host(found.vectors)
+    turn = np.sqrt(n.sum()) * found.vectors
     weights = (root * U / np.sqrt(s * (s + penalty))) @ turn
     linear = distinct.sets.T @ weights
     is_linear = kernel.name == "linear"
@@ -248,7 +244,7 @@ def canonical_codes(
         kernel_weights=np.zeros_like(weights) if is_linear else weights,
         linear_weights=linear if is_linear else np.zeros_like(linear),
         constant=-(basis.means @ weights),
-        values=host(found.values),
+        values=found.values,
         status=found.status,
     )
     # Signs as other methods fix them: by the largest sum of labels times codes.

@@ -6,30 +6,34 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, logit, softmax
+from scipy.special import logit
 from sklearn.exceptions import ConvergenceWarning
 
+from compactlearn.compact._inputs import TrainingData
+from compactlearn.compact._label_output import LabelSpace
 from compactlearn.core._available import available_if
 from compactlearn.core._params import Choice, Constraint, Integer, Numbers, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import warn_user
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.related._factored import FactoredClassifier, Rows
 from compactlearn.related._leml_steps import (
     LogisticSteps,
     PartlySquaredSteps,
+    Rows,
     SquaredSteps,
     first_factors,
 )
+from compactlearn.related._scored import FactoredClassifier
 
 Array = NDArray[np.float64]
 
 
 def _has_probabilities(classifier: LEML) -> bool:
-    if classifier._fitted_loss != "logistic":
+    loss = vars(classifier).get("_loss", classifier.loss)
+    if loss != "logistic":
         raise AttributeError(
             "predict_proba is the sigmoid of the scores of the logistic loss, and loss is "
-            f"{classifier._fitted_loss!r}; use decision_function, or fit with loss='logistic'."
+            f"{loss!r}; use decision_function, or fit with loss='logistic'."
         )
     return True
 
@@ -77,7 +81,6 @@ class LEML(FactoredClassifier):
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -162,9 +165,10 @@ class LEML(FactoredClassifier):
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, y, sample_weight, sep, unknown)
+        return self._fitted(X, y, sample_weight, sep=sep, unknown=unknown)
 
-    def _boundary_of(self, threshold: float | Array) -> float | Array:
+    def _level(self, labels: LabelSpace) -> float | Array:
+        threshold = super()._level(labels)
         if self.loss == "squared":
             return threshold
         if not np.all((np.asarray(threshold) > 0) & (np.asarray(threshold) < 1)):
@@ -175,13 +179,9 @@ class LEML(FactoredClassifier):
         found = logit(threshold)
         return found if np.ndim(found) else float(found)
 
-    @property
-    def _fitted_loss(self) -> str:
-        """The loss of the fit, whatever became of the parameter; files of 0.1 have that alone."""
-        return vars(self).get("_loss", self.loss)
-
-    def _learn(self, rows: Rows) -> None:
-        self._loss = self.loss
+    def _learn(self, data: TrainingData) -> None:
+        rows = Rows.of(data)
+        self._loss = self.loss  # as fitted: parameters may change afterwards
         k = label_count(self.n_label_components, rows.Y.shape[1])
         alpha = float(self.alpha)
         if self.loss == "logistic":
@@ -206,9 +206,6 @@ class LEML(FactoredClassifier):
         self.objective_path_, self.objective_ = np.array(path), path[-1]
         self.n_iter_, self.n_label_components_ = len(path) - 1, k
 
-    def _shown(self, scores: Array) -> Array:
-        return expit(scores) if self._fitted_loss == "logistic" else scores
-
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
@@ -221,9 +218,4 @@ class LEML(FactoredClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        margins = self._scores(self._prepare(X)) + self._boundary
-        if self._labels.kind == "binary":
-            return expit(np.hstack([-margins, margins]))
-        if self._labels.kind == "multiclass":
-            return softmax(log_expit(margins), axis=1)
-        return expit(margins)
+        return self._sigmoids(X)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.optimize
@@ -22,12 +23,12 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from compactlearn.compact._inputs import TrainingData
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import all_eigenpairs
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._operators import Operator, centred
 from compactlearn.linalg._row_sums import weighted_sum
-from compactlearn.related._factored import Rows
 
 Array = NDArray[np.float64]
 
@@ -35,6 +36,21 @@ DENSE_SIDE = 4_000  # up to this order the smaller Gram matrix is decomposed
 _CG_STEPS = 100
 _CG_ENOUGH = 1e-9  # of the residual at P = 0
 _INNER = 30  # steps of L-BFGS in each round
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is learnt from."""
+
+    X: Any  # (N, D), sparse or dense
+    Y: Any  # (N, M) csr_array of ones; an unknown label is absent
+    weights: Array | None
+    unknown: Any | None  # (N, M) csr_array of ones where a label is not known
+
+    @classmethod
+    def of(cls, data: TrainingData) -> Rows:
+        X, Y = data.X.astype(np.float64, copy=False), data.targets.matrix.astype(np.float64)
+        return cls(X, Y, data.weights, data.targets.unknown)
 
 
 @dataclass(frozen=True)

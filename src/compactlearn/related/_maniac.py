@@ -21,10 +21,10 @@ from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.related import _rbm as rbm
 from compactlearn.related._networks._epochs import Course, advanced, begun
-from compactlearn.related._networks._examples import Examples
 from compactlearn.related._networks._layers import Layers, Layout
 from compactlearn.related._networks._training import (
     Descent,
+    Examples,
     Trainer,
     choose_device,
     torch_module,
@@ -93,7 +93,6 @@ class ManiacClassifier(ScoredClassifier):
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int

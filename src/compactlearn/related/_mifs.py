@@ -23,9 +23,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 
-from compactlearn.core._devices import DeviceArray
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._base import Embedded, Traits
@@ -154,7 +152,7 @@ n_features_in_, feature_names_in_
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime="krylov")
+        return Traits(regime="krylov", needs_rows=True)
 
     def solve(self, pair: Pair) -> Embedded:
         d = self._feature_size(pair.n_left, pair.n_right, pair.given_left)
@@ -194,25 +192,15 @@ n_features_in_, feature_names_in_
     def _rows(self, pair: Pair) -> RowsPair:
         if not isinstance(pair, RowsPair):
             raise ValueError(
-                "MIFS needs all rows and their features at once, and was given sums over blocks of "
-                "rows, or a kernel; use fit with all rows, and no exact KernelMap."
+                "MIFS chooses among the features, and was given a kernel; use fit with no exact "
+                "KernelMap."
             )
         if pair.weights is not None:
             raise ValueError(
                 "MIFS takes no sample_weight: a graph of nearest rows does not say what a row that "
                 "counts twice is; leave it out, or repeat rows."
             )
-        if isinstance(pair.left, DeviceArray):
-            raise ValueError(
-                "MIFS works with NumPy arrays and SciPy's sparse matrices, and was given an array "
-                "on a device; pass it as a NumPy array."
-            )
         return pair
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = False
-        return tags
 
 
 def _selection(B: Array, d: int) -> tuple[Array, Array]:

@@ -20,9 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 
-from compactlearn.core._devices import DeviceArray
 from compactlearn.core._params import Choice, Constraint, Integer
 from compactlearn.embeddings._base import Traits
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
@@ -63,7 +61,8 @@ class NearRows(ScaledDirections):
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime="krylov", shares_penalty=self.ridge == "shared")
+        shares = self.ridge == "shared"
+        return Traits(regime="krylov", shares_penalty=shares, needs_rows=True)
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
         rows = self._rows(pair)
@@ -74,28 +73,13 @@ class NearRows(ScaledDirections):
         return P if E is None else E @ P, values
 
     def _rows(self, pair: Pair) -> RowwisePair:
-        name = type(self).__name__
-        if not isinstance(pair, RowwisePair):
-            raise ValueError(
-                f"{name} needs all rows at once, as it looks for the nearest of each, and was "
-                "given sums over blocks of rows; use fit with all rows, or PCA, CCA, OPLS or MLSI."
-            )
+        assert isinstance(pair, RowwisePair)
         if pair.weights is not None:
             raise ValueError(
-                f"{name} takes no sample_weight: a graph of nearest rows does not say what a row "
-                "that counts twice is; leave it out, or repeat rows."
-            )
-        if isinstance(pair.left, DeviceArray) or isinstance(pair.mean_left, DeviceArray):
-            raise ValueError(
-                f"{name} works with NumPy arrays and SciPy's sparse matrices, and was given an "
-                "array on a device; pass it as a NumPy array."
+                f"{type(self).__name__} takes no sample_weight: a graph of nearest rows does not "
+                "say what a row that counts twice is; leave it out, or repeat rows."
             )
         return pair
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = False
-        return tags
 
 
 def _in_features(rows: RowwisePair, smooth: Smoothness) -> tuple[None, Array, Array]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, logit, softmax
+from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,9 +26,8 @@ from compactlearn.linalg._arrays import working_form
 from compactlearn.linalg._build import build_pair
 from compactlearn.linalg._row_sums import weighted_sum
 from compactlearn.related._canonical import Variates, canonical_variates
-from compactlearn.related._from_codes import predicted_codes
 from compactlearn.related._mean_field import mean_field
-from compactlearn.related._scored import WeightedClassifier
+from compactlearn.related._scored import WeightedClassifier, predicted_codes
 
 Array = NDArray[np.float64]
 
@@ -80,7 +79,7 @@ class OutputCodesClassifier(WeightedClassifier):
         Canonical correlations, shrunk by the penalty.
     n_components_ : int
         m.
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_, compression_
+    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
         As in :class:`CompactClassifier`; the threshold is in the units of ``decision_function``.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -174,9 +173,6 @@ class OutputCodesClassifier(WeightedClassifier):
         observed = predicted_codes(X, self.coef_, self.intercept_) + self._mean
         return mean_field(odds, self.directions_, observed, self.noise_, self._weight)
 
-    def _shown(self, scores: Array) -> Array:
-        return expit(scores)
-
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
 
@@ -187,12 +183,7 @@ class OutputCodesClassifier(WeightedClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        margins = self.decision_function(X) + self._boundary
-        if self._labels.kind == "binary":
-            return expit(np.stack([-margins, margins], axis=1))
-        if self._labels.kind == "multiclass":
-            return softmax(log_expit(margins), axis=1)
-        return expit(margins)
+        return self._sigmoids(X)
 
     @property
     def numbers_(self) -> int:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core._params import Constraint
-from compactlearn.linalg._arrays import zeros_beside
 from compactlearn.linalg._pairs import Pair
 from compactlearn.related._projected import SIZED, ProjectedFeatures
 
@@ -67,5 +66,5 @@ n_features_in_, feature_names_in_
         self.solver = solver
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
-        nothing = zeros_beside((pair.n_left, 0), pair.mean_left)
+        nothing = np.zeros((pair.n_left, 0))
         return pair.principal_directions(d, nothing, fill=False)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, logit, softmax
+from scipy.special import logit
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from compactlearn.compact._compression import stored_bytes
-from compactlearn.compact._inputs import check_training
-from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
+from compactlearn.compact._inputs import TrainingData
+from compactlearn.compact._label_output import LabelSpace
 from compactlearn.core._available import available_if
 from compactlearn.core._params import (
     Constraint,
@@ -30,16 +29,13 @@ from compactlearn.core._params import (
     Nothing,
     Real,
     Seed,
-    check_parameters,
 )
 from compactlearn.core._progress import track
 from compactlearn.core._seeds import seeded
-from compactlearn.core._threads import blas_threads
-from compactlearn.core._validation import check_features, unchanged_on_error
+from compactlearn.core._weight import bytes_in
 from compactlearn.decoding import top_labels
-from compactlearn.inspection._decomposition import LinearInside
 from compactlearn.linalg._unseen_features import drop_unseen_features
-from compactlearn.metrics._checks import row_blocks
+from compactlearn.related._scored import WeightedClassifier
 
 Array = NDArray[np.float64]
 
@@ -66,7 +62,7 @@ def _has_probabilities(classifier: POPClassifier) -> bool:
     return True
 
 
-class POPClassifier(DenseScores):
+class POPClassifier(WeightedClassifier):
     """Binary relevance with most of its weights removed (POP).
 
     A linear classifier is trained for each label, ``S = X W' + b``. Most labels of a large
@@ -127,7 +123,7 @@ class POPClassifier(DenseScores):
     intercept_ : ndarray of shape (n_labels,)
     n_pruned_labels_ : int
         r, the number of rarest labels that were cut to their largest weights.
-    n_parameters_, n_parameters_full_ : int
+    n_weights_, n_weights_full_ : int
         Non-zero weights after and before pruning.
     size_, size_full_ : int
         Bytes of weights and intercepts: after, as stored; before, as dense arrays.
@@ -136,7 +132,6 @@ class POPClassifier(DenseScores):
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -182,7 +177,7 @@ class POPClassifier(DenseScores):
     >>> data = load("emotions")
     >>> X = scale(data.X)
     >>> model = POPClassifier(tolerance=5.0, min_kept=10, random_state=0).fit(X, data.Y)
-    >>> model.n_pruned_labels_, model.n_parameters_full_, model.n_parameters_ < 400
+    >>> model.n_pruned_labels_, model.n_weights_full_, model.n_weights_ < 400
     (1, 432, True)
     >>> model.predict(X[:2]).shape
     (2, 6)
@@ -250,17 +245,16 @@ class POPClassifier(DenseScores):
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        with unchanged_on_error(self), blas_threads():
-            check_parameters(self, self._constraints)
-            data = check_training(self, X, y, sample_weight, sep=sep)
-            labels = LabelSpace.of(data.targets)
-            describe(self, labels)
-            self._logistic = _is_logistic(self.estimator)
-            self.threshold_, self._boundary = labels.placed(float(logit(self.threshold)))
-            _refuse_vanishing(data.X)
-            Y = data.targets.matrix.tocsc()
-            self._fit_rows(_Rows(_training_form(data.X), Y, data.weights))
-        return self
+        return self._fitted(X, y, sample_weight, sep=sep)
+
+    def _level(self, labels: LabelSpace) -> float:
+        return float(logit(self.threshold))
+
+    def _learn(self, data: TrainingData) -> None:
+        self._logistic = _is_logistic(self.estimator)
+        _refuse_vanishing(data.X)
+        Y = data.targets.matrix.tocsc()
+        self._fit_rows(_Rows(_training_form(data.X), Y, data.weights))
 
     def _fit_rows(self, rows: _Rows) -> None:
         rng = seeded(self.random_state)
@@ -345,14 +339,14 @@ class POPClassifier(DenseScores):
         coef, intercept = model.coef, model.intercept
         self.coef_, self.intercept_ = coef, intercept
         self.n_pruned_labels_ = n_pruned
-        self.n_parameters_, self.n_parameters_full_ = int(coef.nnz), model.n_full
+        self.n_weights_, self.n_weights_full_ = int(coef.nnz), model.n_full
         self.size_full_ = (math.prod(coef.shape) + intercept.size) * intercept.itemsize
 
     @property
     def size_(self) -> int:
         """Bytes of weights and intercepts, as they are saved."""
         check_is_fitted(self, "coef_")
-        return stored_bytes(self, [self.coef_, self.intercept_])
+        return bytes_in([self.coef_, self.intercept_])
 
     @property
     def numbers_(self) -> int:
@@ -362,25 +356,9 @@ class POPClassifier(DenseScores):
 
     # ---- predicting ---------------------------------------------------------------------------
 
-    def _prepare(self, X: Any) -> Any:
-        check_is_fitted(self, "coef_")
-        return check_features(self, X, reset=False)
-
-    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """Scores a few rows at a time; neither X nor the weights become dense."""
-        W = self.coef_.T.tocsr()  # once: a product with CSC would convert in every block
-        for rows in row_blocks((X.shape[0], self.n_labels_)):
-            product = X[rows] @ W
-            scores = product.toarray() if scipy.sparse.issparse(product) else product
-            scores += self.intercept_
-            yield rows, scores - self._boundary if self._boundary else scores
-
-    def _shown(self, scores: Array) -> Array:
-        return expit(scores) if self._logistic else scores
-
-    def _inside(self) -> LinearInside:
-        check_is_fitted(self, "coef_")
-        return LinearInside(self, self.coef_, self.intercept_ - self._boundary)
+    def _scored(self, X: Any) -> Array:
+        product = X @ self.coef_.T.tocsr()
+        return (product.toarray() if scipy.sparse.issparse(product) else product) + self.intercept_
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -394,13 +372,7 @@ class POPClassifier(DenseScores):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        margins = self._scores(self._prepare(X)) + self._boundary
-        if self._labels.kind == "binary":
-            return expit(np.hstack([-margins, margins]))
-        if self._labels.kind == "multiclass":
-            # p_j / sum of p, from logarithms: no row can divide zero by zero.
-            return softmax(log_expit(margins), axis=1)
-        return expit(margins)
+        return self._sigmoids(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

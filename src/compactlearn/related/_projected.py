@@ -15,17 +15,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import is_array
 from compactlearn.core._params import Choice, Constraint, Flag, Real
 from compactlearn.embeddings._base import Embedded, Embedding, Head, Plan, Traits, shared_ridge
 from compactlearn.embeddings._components import COUNTS, feature_count
 from compactlearn.embeddings._encoders import ROUTES
-from compactlearn.linalg._arrays import zeros_beside
 from compactlearn.linalg._codes import Codes, peak_signs
 from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.linalg._operators import Plain, Sandwich
@@ -46,6 +44,7 @@ SCALED: dict[str, tuple[Constraint, ...]] = {
 class ProjectedFeatures(Embedding):
     """Base of the methods that only choose the directions of the features."""
 
+    host_only: ClassVar[bool] = True
     n_feature_components: Any
     solver: Any
 
@@ -152,7 +151,7 @@ def ridge_directions(
     """
     matrix = pair.ridge.hat_gram(ridge)
     if root is not None:
-        known = is_array(matrix)
+        known = isinstance(matrix, np.ndarray)
         matrix = root @ matrix @ root if known else Sandwich(Plain(root), matrix)
     found = leading_eigenpairs(matrix, min(d, pair.n_right))
     weights = found.vectors / np.sqrt(found.values)
@@ -167,5 +166,5 @@ def all_directions(pair: Pair) -> tuple[Array, Array]:
         path = pair.spectrum
         s, U = path.values[: path.rank], path.vectors[:, : path.rank]
         return pair.Xc.T @ (U / np.sqrt(s)), s
-    nothing = zeros_beside((pair.n_left, 0), pair.mean_left)
+    nothing = np.zeros((pair.n_left, 0))
     return pair.principal_directions(pair.n_left, nothing, fill=False)

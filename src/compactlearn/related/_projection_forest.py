@@ -9,7 +9,6 @@ samples as one that is grown at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree._tree import Tree
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.compact._any_classifier import check_k, names_of, told_classes
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import (
     Choice,
@@ -31,10 +31,9 @@ from compactlearn.core._params import (
     Seed,
 )
 from compactlearn.core._seeds import seeded
+from compactlearn.decoding._picked import Pairs, Picked
+from compactlearn.decoding._topk import top_labels
 from compactlearn.embeddings._components import COUNTS, component_count
-from compactlearn.inspection._decomposition import Inside, Places
-from compactlearn.inspection._terms import Parts, Terms
-from compactlearn.inspection._trees import way_terms
 from compactlearn.related._label_projections import PROJECTIONS, label_projection
 from compactlearn.related._scored import ScoredClassifier
 
@@ -79,7 +78,6 @@ default="gaussian"
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -219,22 +217,24 @@ default="gaussian"
             return shares / shares.sum(axis=1, keepdims=True)
         return shares
 
-    def _inside(self) -> ForestInside:
-        check_is_fitted(self, "forest_")
-        return ForestInside(self)
+    def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
+        """Return for each row pairs of a label's name and its share in the leaves.
 
-
-@dataclass(frozen=True)
-class ForestInside(Inside):
-    """Shares are sums along the ways through the trees."""
-
-    def parts(self, X: Any, labels: Places) -> Parts:
-        """What each feature changes on the way from the roots to the leaves."""
-        forest: ProjectionForestClassifier = self.model
-        kept, which = np.unique(labels, return_inverse=True)
-        outputs = np.eye(forest.n_labels_)[:, kept]
-        base, terms = way_terms(forest.forest_, X, outputs, which)
-        return Parts(base - forest.boundary_, (Terms("feature", terms),))
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        k : int or None, default=None
+            None returns the labels that ``predict`` gives, a number the k best.
+        """
+        X = self._prepare(X)
+        if self._labels.kind != "multilabel":
+            return told_classes(self, X, k)
+        scores = self._scores(X)
+        if k is None:
+            return Picked.above(scores, self.threshold_).told(names_of(self))
+        check_k(k, self.n_labels_, "predict_labels")
+        return Picked.best(*top_labels(scores, k)).told(names_of(self))
 
 
 def _few_outputs(n_labels: int) -> int:

@@ -7,14 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import host, unwrap
 from compactlearn.core._params import Choice, Constraint, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.core._weight import owned
 from compactlearn.embeddings._base import Embedded, Plan, Traits
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._encoders import ROUTES, EncodesLabels
-from compactlearn.linalg._arrays import beside
 from compactlearn.linalg._pairs import Pair
 
 Array = NDArray[np.float64]
@@ -45,6 +43,7 @@ solver_, n_features_in_, feature_names_in_
         As in :class:`CMLL`.
     """
 
+    host_only: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "measurement": (Choice(*MEASUREMENTS),),
@@ -81,7 +80,7 @@ solver_, n_features_in_, feature_names_in_
 
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
         assert result.codes.right_weights is not None
-        return _embedded(pair, host(result.codes.right_weights).T[:m])
+        return _embedded(pair, result.codes.right_weights.T[:m])
 
     def adopt(
         self,
@@ -94,10 +93,10 @@ solver_, n_features_in_, feature_names_in_
         super().adopt(result, codes, classes=classes, names=names)
         weights = result.codes.right_weights
         assert weights is not None
-        self.measurements_ = unwrap(owned(weights.T))
+        self.measurements_ = owned(weights.T)
 
     def _encoded(self, labels: Any) -> Array:
-        return labels @ host(self.measurements_).T
+        return labels @ self.measurements_.T
 
 
 def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Array:
@@ -116,11 +115,11 @@ def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Arra
 
 
 def _embedded(pair: Pair, A: Array) -> Embedded:
-    weights = beside(A.T.copy(), pair.mean_right)
+    weights = A.T.copy()
     return Embedded(
         codes=pair.combined_codes(weights),
         projection=None,
-        decoder=beside(np.linalg.pinv(A).T, pair.mean_right),
-        offset=beside(np.zeros(pair.n_right), pair.mean_right),
+        decoder=np.asarray(np.linalg.pinv(A).T, dtype=np.float64),
+        offset=np.zeros(pair.n_right),
         solver=f"closed-{pair.regime}",
     )

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import host
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import numerical_rank
 
@@ -31,7 +30,7 @@ def leading_range(
     """
     block = rng.standard_normal((matrix.shape[0], width))
     for _ in range(n_power):
-        block = dense.qr(np.asarray(host(matrix @ block)))[0]
-    images = np.asarray(host(matrix @ block))
+        block = dense.qr(np.asarray(matrix @ block))[0]
+    images = np.asarray(matrix @ block)
     vectors, lengths, _ = dense.svd(images)
     return vectors[:, : min(size, numerical_rank(lengths, matrix.shape[0]))]

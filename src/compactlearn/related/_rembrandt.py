@@ -22,7 +22,6 @@ from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall, shared_ridge
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
-from compactlearn.linalg._arrays import beside
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rowwise_pair import RowwisePair
@@ -108,6 +107,7 @@ solver_, n_features_in_, feature_names_in_
     (1702, 10)
     """
 
+    host_only: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "lam": (Real(0),),
@@ -154,7 +154,7 @@ solver_, n_features_in_, feature_names_in_
         problem = self._matrix(pair)
         width = min(m + self.oversampling, pair.n_right)
         found = leading_range(problem.matrix, m, width, self.n_power, seeded(self.random_state))
-        O = beside(found * peak_signs(found), pair.mean_right)
+        O = found * peak_signs(found)
         codes = pair.combined_codes(O, problem.shift)
         codes = replace(codes, values=np.sum(O * (problem.matrix @ O), axis=0))
         note_shortfall(self, m, codes, pair)

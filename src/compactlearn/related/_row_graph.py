@@ -16,7 +16,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import DeviceArray
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Real, SquareMatrix
 from compactlearn.embeddings._ascent import Problem
 from compactlearn.embeddings._base import Embedded, Plan, Traits
@@ -78,6 +77,7 @@ default="neighbors"
     >>> model = CompactClassifier(RowGraphCMLL(row_graph_weight=0.01)).fit(data.X, data.Y)
     """
 
+    host_only: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         **CMLL._constraints,
         "row_graph": (Choice("neighbors"), SquareMatrix(), Nothing()),
@@ -144,7 +144,8 @@ default="neighbors"
         weight = float(self.row_graph_weight) * pair.right_energy
         if self.row_graph is None or weight <= 0:
             return plain
-        rows = _checked_rows(pair)
+        rows = pair
+        assert isinstance(rows, RowwisePair)
         if isinstance(self.row_graph, str):
             graph = affinities(Neighbours.of(RowProducts.of_pair(rows), self.n_neighbors), "auto")
         else:
@@ -273,20 +274,6 @@ def normalised_laplacian(W: Any) -> Any:
     roots = np.sqrt(np.where(degrees > 0, degrees, 1.0))
     near = scipy.sparse.csr_array((values / roots[i] / roots[j], (i, j)), shape=W.shape)
     return (scipy.sparse.diags_array((degrees > 0).astype(np.float64)) - near).tocsr()
-
-
-def _checked_rows(pair: Pair) -> RowwisePair:
-    if not isinstance(pair, RowwisePair):
-        raise ValueError(
-            "RowGraphCMLL needs all rows at once, as it joins rows to each other, and sums over "
-            "blocks of rows were given; use fit with all rows in memory."
-        )
-    if isinstance(pair.left, DeviceArray) or isinstance(pair.mean_left, DeviceArray):
-        raise ValueError(
-            "RowGraphCMLL works with NumPy arrays and SciPy's sparse matrices, and an array on a "
-            "device was given; pass it as a NumPy array."
-        )
-    return pair
 
 
 def _given(graph: Any, rows: RowwisePair) -> Any:

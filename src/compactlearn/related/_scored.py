@@ -1,20 +1,30 @@
-"""What classifiers of the related work share: checks before, labels and thresholds after."""
+"""Base of the related classifiers: checks before, labels, names and thresholds after.
+
+They fit, predict, score and are stored. What the product's classifiers do beyond that
+(explanations, ONNX, compression, Dask, device arrays) is not theirs.
+"""
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, log_expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.compact._any_classifier import Evaluated, RanksScores
 from compactlearn.compact._inputs import TrainingData, check_training
-from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
+from compactlearn.compact._label_output import LabelSpace
+from compactlearn.compact._model_size import Weighed
+from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Constraint, check_parameters
 from compactlearn.core._threads import blas_threads
+from compactlearn.core._unknown_labels import check_labels
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.linalg._build import require_finite_squares
 from compactlearn.metrics._checks import row_blocks
@@ -22,7 +32,20 @@ from compactlearn.metrics._checks import row_blocks
 Array = NDArray[np.float64]
 
 
-class ScoredClassifier(DenseScores):
+class _ProductOnly:
+    """A method that related classifiers do not have; the AttributeError says who has it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> NoReturn:
+        raise AttributeError(
+            f"{owner.__name__} has no {self.name}: methods of compactlearn.related fit, predict "
+            "and are stored, and no more; use a CMLLClassifier or AutoCompactClassifier for it."
+        )
+
+
+class ScoredClassifier(RanksScores, Evaluated, Storable, Weighed, ClassifierMixin, BaseEstimator):
     """Base of classifiers that learn from checked rows (``_learn``) and give scores (``_scored``).
 
     Labels are read off the scores by ``threshold``.
@@ -30,6 +53,17 @@ class ScoredClassifier(DenseScores):
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
     threshold: Any
+    threshold_: float | Array
+    classes_: NDArray[Any]
+    n_labels_: int
+    label_names_: list[str]
+    _labels: LabelSpace
+    _boundary: float
+
+    explain = _ProductOnly()
+    label_neighbours = _ProductOnly()
+    to_onnx = _ProductOnly()
+    compress = _ProductOnly()
 
     @abstractmethod
     def _learn(self, data: TrainingData) -> None:
@@ -37,7 +71,7 @@ class ScoredClassifier(DenseScores):
 
     @abstractmethod
     def _scored(self, X: Any) -> Array:
-        """Scores (n, M) of some rows."""
+        """Return scores (n, M) of some rows."""
 
     def fit(self, X: Any, y: Any = None, *, sep: str | None = None) -> Self:
         """Learn from rows and their labels.
@@ -51,55 +85,100 @@ class ScoredClassifier(DenseScores):
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, y, None, sep)
+        return self._fitted(X, y, sep=sep)
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, sep: str | None) -> Self:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any = None, **given: Any) -> Self:
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
-            data = check_training(self, X, y, sample_weight, sep=sep)
+            data = self._checked(X, y, sample_weight, **given)
             require_finite_squares(data.X)
-            labels = LabelSpace.of(data.targets)
-            describe(self, labels)
-            self.threshold_, self._boundary = labels.placed(self._level(labels))
+            self._describe(LabelSpace.of(data.targets))
             self._learn(data)
         return self
 
+    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
+        """Return what ``fit`` was given, checked; a method with unknown labels has its own."""
+        return check_training(self, X, y, sample_weight, **given)
+
+    def _describe(self, labels: LabelSpace) -> None:
+        """Keep what predictions need to know of the labels and their threshold."""
+        self._labels = labels
+        self.classes_, self.n_labels_ = labels.classes, labels.n_labels
+        self.__dict__.pop("label_names_", None)
+        if labels.names is not None:
+            self.label_names_ = labels.names
+        self.threshold_, self._boundary = labels.placed(self._level(labels))
+
     def _level(self, labels: LabelSpace) -> float | Array:
-        """The threshold in the units of the scores."""
+        """Return the threshold in the units of the scores."""
         return labels.checked_threshold(self.threshold)
+
+    @property
+    def label_space_(self) -> LabelSpace:
+        """What the classifier knows of its labels: matrix or vector, classes, names."""
+        check_is_fitted(self)
+        return self._labels
+
+    # ---- predicting ---------------------------------------------------------------------------
 
     def _prepare(self, X: Any) -> Any:
         check_is_fitted(self, "threshold_")
         return check_features(self, X, reset=False)
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield scores of a few checked rows at a time, with 0 as the boundary of two classes."""
         for rows in row_blocks((X.shape[0], self.n_labels_)):
             yield rows, self._scored(X[rows]) - self._boundary
 
-    def to_onnx(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        topk: int | None = None,
-        dtype: str = "float32",
-        check: Any = None,
-    ) -> Any:
-        """Refuse: there is no graph of this model.
+    def _scores(self, X: Any) -> Array:
+        scores = np.empty((X.shape[0], self.n_labels_))
+        for rows, block in self._score_blocks(X):
+            scores[rows] = block
+        return scores
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes, with 0 as
+        the boundary.
 
         Parameters
         ----------
-        path, topk, dtype, check
-            As in :func:`compactlearn.to_onnx`.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
         """
-        raise ValueError(
-            f"to_onnx writes the linear, kernel and C2AE models of this package, and "
-            f"{type(self).__name__} is none of them; save it with model.save(path), or export a "
-            "CMLLClassifier."
-        )
+        scores = self._scores(self._prepare(X))
+        return scores[:, 0] if self._labels.kind == "binary" else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        X = self._prepare(X)
+        return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
+
+    def _sigmoids(self, X: Any) -> Array:
+        """Return probabilities from scores that are log-odds; those of classes sum to 1."""
+        margins = self._scores(self._prepare(X)) + self._boundary
+        if self._labels.kind == "binary":
+            return expit(np.hstack([-margins, margins]))
+        if self._labels.kind == "multiclass":
+            # p_j / sum of p, from logarithms: no row can divide zero by zero.
+            return softmax(log_expit(margins), axis=1)
+        return expit(margins)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        return tags
 
 
 class WeightedClassifier(ScoredClassifier):
-    """Base of those whose formula has a place for weights."""
+    """Base of those whose formula has weights of rows."""
 
     def fit(
         self,
@@ -122,4 +201,39 @@ class WeightedClassifier(ScoredClassifier):
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, y, sample_weight, sep)
+        return self._fitted(X, y, sample_weight, sep=sep)
+
+
+class FactoredClassifier(ScoredClassifier):
+    """Base of classifiers whose scores are a product of two thin matrices: X P W + b."""
+
+    projection_: Array  # (D, k) P
+    decoder_: Array  # (k, M) W
+    intercept_: Array  # (M,) b
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
+        return check_training(self, X, y, sample_weight, partial=True, **given)
+
+    @property
+    def numbers_(self) -> int:
+        """How many numbers must be kept to predict: both matrices and the intercepts."""
+        check_is_fitted(self, "projection_")
+        return int(self.projection_.size + self.decoder_.size + self.intercept_.size)
+
+    def _scored(self, X: Any) -> Array:
+        return (X @ self.projection_) @ self.decoder_ + self.intercept_
+
+
+def all_rows(
+    classifier: Any, X: Any, y: Any, *, sep: str | None = None, unknown: Any = None
+) -> TrainingData:
+    """Return checked rows and labels, of which some, or all of a row, may be unknown."""
+    X = check_features(classifier, X, reset=True)
+    owner = f"{type(classifier).__name__}.fit"
+    targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
+    return TrainingData(X, targets, None, None)
+
+
+def predicted_codes(X: Any, coef: Array, intercept: Array) -> Array:
+    """Return codes (n, m) of some rows; sparse rows stay sparse."""
+    return np.asarray(X @ coef.T) + intercept

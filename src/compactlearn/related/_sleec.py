@@ -125,7 +125,6 @@ class SLEECClassifier(ScoredClassifier):
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -257,7 +256,7 @@ class SLEECClassifier(ScoredClassifier):
     def _scored(self, X: Any) -> Array:
         n_labels = self.learners_[0].clusters[0].labels.shape[1]
         total = np.zeros((X.shape[0], n_labels))
-        count = getattr(self, "_n_neighbors", self.n_neighbors)  # files of 0.1 have the parameter
+        count = self._n_neighbors
         for learner in self.learners_:
             own = learner.nearest_cluster(X)
             for place, cluster in enumerate(learner.clusters):

@@ -16,7 +16,7 @@ everything is done in coordinates of that space, in which singular values are th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,12 +24,13 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Numbers, Real, Seed
 from compactlearn.core._warn import warn_user
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
-from compactlearn.related._factored import FactoredClassifier, Rows
 from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
+from compactlearn.related._scored import FactoredClassifier, all_rows
 
 Array = NDArray[np.float64]
 
@@ -73,7 +74,6 @@ class SLRM(FactoredClassifier):
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     numbers_ : int
@@ -101,7 +101,6 @@ class SLRM(FactoredClassifier):
     True
     """
 
-    _takes_rows_without_labels: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "alpha": (Real(0),),
         "smoothness": (Real(0),),
@@ -155,11 +154,16 @@ class SLRM(FactoredClassifier):
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         """
-        return self._fitted(X, y, None, sep, unknown)
+        return self._fitted(X, y, sep=sep, unknown=unknown)
 
-    def _learn(self, rows: Rows) -> None:
-        known = _known_rows(rows)
-        problem, span, mean_left, mean_right = self._problem(rows, known)
+    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
+        data = all_rows(self, X, y, **given)
+        return replace(data, X=data.X.astype(np.float64, copy=False))
+
+    def _learn(self, data: TrainingData) -> None:
+        X, Y = data.X, data.targets.matrix.astype(np.float64)
+        known = _known_rows(data.targets.unknown, Y.shape)
+        problem, span, mean_left, mean_right = self._problem(X, Y, known)
         found = minimised(problem, self.max_iter, self.tol)
         if not found.settled:
             warn_user(
@@ -174,19 +178,19 @@ class SLRM(FactoredClassifier):
         self.rank_, self.n_iter_ = found.right.shape[0], found.n_iter
         self.objective_ = problem.objective(found)
 
-    def _problem(self, rows: Rows, known: Any) -> tuple[Problem, Array | None, Array, Array]:
+    def _problem(self, X: Any, Y: Any, known: Any) -> tuple[Problem, Array | None, Array, Array]:
         """In coordinates of the rows' span where these are fewer; and what the intercept needs."""
-        X, Y = rows.X[known], rows.Y[known]
-        mean_left, mean_right = (np.asarray(M.mean(axis=0)).ravel() for M in (X, Y))
-        span = None if X.shape[1] <= rows.X.shape[0] else _span(rows.X)
-        Z = rows.X if span is None else rows.X @ span
+        Y = Y[known]
+        mean_left, mean_right = (np.asarray(M.mean(axis=0)).ravel() for M in (X[known], Y))
+        span = None if X.shape[1] <= X.shape[0] else _span(X)
+        Z = X if span is None else X @ span
         mean = mean_left if span is None else mean_left @ span
         own = Z[known]
         count = own.shape[0]
         gram = _gram(own.T) - count * np.outer(mean, mean)
         cross = _dense((Y.T @ own).T) - count * np.outer(mean, mean_right)
         if self.smoothness > 0:
-            products = RowProducts.of_rows(rows.X)
+            products = RowProducts.of_rows(X)
             near = Neighbours.of(products, self.n_neighbors)
             L = laplacian(affinities(near, self.width))[0]
             gram = gram + 2 * self.smoothness * _dense(Z.T @ (L @ Z))
@@ -254,11 +258,11 @@ def shrunk(B: Array, by: float) -> tuple[Array, Array]:
     return left[:, :rank], (singular[:rank] - by)[:, None] * right[:rank]
 
 
-def _known_rows(rows: Rows) -> Any:
-    if rows.unknown is None:
-        return np.arange(rows.Y.shape[0])
-    missing = np.asarray(rows.unknown.sum(axis=1)).ravel()
-    partly = (missing > 0) & (missing < rows.Y.shape[1])
+def _known_rows(unknown: Any, shape: tuple[int, int]) -> Any:
+    if unknown is None:
+        return np.arange(shape[0])
+    missing = np.asarray(unknown.sum(axis=1)).ravel()
+    partly = (missing > 0) & (missing < shape[1])
     if partly.any():
         raise ValueError(
             "SLRM takes rows whose labels are all known or all unknown, and in "

@@ -22,11 +22,6 @@ from compactlearn.compact._threshold_tuner import ThresholdTuner
 from compactlearn.io.onnx._foreign import write_foreign
 from compactlearn.io.onnx._graph import Graph
 from compactlearn.io.onnx._rows import write_kernel_products, write_rows, write_steps
-from compactlearn.related._c2ae import C2AEClassifier
-from compactlearn.related._factored import FactoredClassifier
-from compactlearn.related._networks._layers import CENTRE, SLOPE
-from compactlearn.related._pop import POPClassifier
-from compactlearn.related._projection_forest import ProjectionForestClassifier
 from compactlearn.shortlist._classifier import ShortlistClassifier
 
 
@@ -106,38 +101,6 @@ def _write_fitted(graph: Graph, model: FittedModel, x: str, n_columns: int) -> s
     back = model.back if isinstance(model.back, np.ndarray) else model.back * np.eye(n_codes)
     decoder = back @ model.decoder  # dense, whatever the decoder is
     return graph.affine(answers, [decoder], model.offset - model.boundary)
-
-
-def _write_pop(graph: Graph, classifier: POPClassifier, x: str) -> Scored:
-    intercept = classifier.intercept_ - classifier.boundary_
-    return _scored(classifier, graph.affine(x, [classifier.coef_.T], intercept))
-
-
-def _write_factored(graph: Graph, classifier: FactoredClassifier, x: str) -> Scored:
-    factors = [classifier.projection_, classifier.decoder_]
-    intercept = classifier.intercept_ - classifier.boundary_
-    return _scored(classifier, graph.affine(x, factors, intercept))
-
-
-def _write_c2ae(graph: Graph, classifier: C2AEClassifier, x: str) -> Scored:
-    networks = classifier.networks_
-    if hasattr(classifier, "scale_"):
-        x = graph.scaled(x, 1.0 / classifier.scale_)
-    fx, fd = networks.layers(0), networks.layers(2)
-    codes = graph.add("Sub", _write_network(graph, fx, x), graph.numbers(CENTRE))
-    scores = _write_network(graph, fd, codes)
-    n_columns = 1 if classifier.label_space_.kind == "binary" else classifier.n_labels_
-    if networks.layout.decoder[-1] != n_columns:  # of one label and its complement
-        scores = graph.affine(scores, [np.array([[-0.5], [0.5]])], np.array([0.5]))
-    return _scored(classifier, graph.add("Sub", scores, graph.numbers(classifier.boundary_)))
-
-
-def _write_network(graph: Graph, layers: Any, x: str) -> str:
-    for place, (W, b) in enumerate(layers):
-        x = graph.affine(x, [W], b)
-        if place < len(layers) - 1:
-            x = graph.add("Max", x, graph.times(x, SLOPE))
-    return graph.add("Sigmoid", x)
 
 
 def _write_auto(graph: Graph, classifier: AutoCompactClassifier, x: str) -> Scored:
@@ -224,21 +187,9 @@ def _refuse_shortlist(graph: Graph, classifier: ShortlistClassifier, x: str) -> 
     )
 
 
-def _refuse_projection_forest(graph: Graph, model: Any, x: str) -> Scored:
-    raise ValueError(
-        "to_onnx cannot write ProjectionForestClassifier: its scores are shares, and a graph has "
-        "log-odds. Export its trees, model.forest_, by skl2onnx, or serve the model by "
-        "compactlearn.load_model."
-    )
-
-
 _WRITERS: dict[type, Callable[[Graph, Any, str], Scored]] = {
     CompactClassifier: _write_compact,
-    POPClassifier: _write_pop,
-    FactoredClassifier: _write_factored,
-    C2AEClassifier: _write_c2ae,
     ThresholdTuner: _write_tuner,
     AutoCompactClassifier: _write_auto,
     ShortlistClassifier: _refuse_shortlist,
-    ProjectionForestClassifier: _refuse_projection_forest,
 }

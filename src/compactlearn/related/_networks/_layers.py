@@ -7,8 +7,8 @@ is followed by a leaky rectifier, x -> max(x, 0.1 x).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -16,13 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from compactlearn.inspection._terms import mean_slope
-
 SLOPE = 0.1  # of the rectifier below zero, as in the authors' program
 CENTRE = 0.5  # taken off the latent sigmoid: codes lie in (-0.5, 0.5)
 
 Layers = list[tuple[Any, Any]]
-Blocks = Iterator[tuple[slice, Any]]
 
 
 @dataclass(frozen=True)
@@ -131,69 +128,17 @@ class Networks:
         fx, _, fd = self.layout.networks(self.layout.split(self.flat))
         return sum(W.size + b.size for W, b in [*fx, *fd])
 
-    @property
-    def last_weights(self) -> NDArray[np.float64]:
-        """Of the decoder's last layer, a column for each label."""
-        return self.layers(2)[-1][0]
-
-    def without_encoder(self) -> Networks:
-        """Fx and Fd alone, which predict."""
-        layout = replace(self.layout, labels=())
-        fx, _, fd = self.layout.networks(self.layout.split(self.flat))
-        parts = [part.ravel() for W, b in [*fx, *fd] for part in (W, b)]
-        return Networks(layout, np.concatenate(parts))
-
     def codes_of_labels(self, Y: Any) -> NDArray[np.float64]:
         """Fe: (N, M) -> (N, K)."""
-        if not self.layout.labels:
-            raise AttributeError(
-                "This compressed model has no network from labels to codes, which predictions do "
-                "not need; use the model that it was made of."
-            )
         return _output(self.layers(1), Y) - CENTRE
 
     def decoded(self, codes: Any) -> NDArray[np.float64]:
         """Fd: (N, K) -> (N, M)."""
         return _output(self.layers(2), codes)
 
-    def scores(self, blocks: Blocks) -> Blocks:
-        """Fd(Fx(X)) of some rows at a time."""
-        fd = self.layers(2)
-        for rows, codes in self.latent(blocks):
-            yield rows, _output(fd, codes)
-
-    def mean_slopes(self, X: Any, outputs: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Score of a row of zeros, and what each feature of row i adds to that of outputs[i].
-
-        Features times these slopes, (N, D), are what the score of a row is above that of zeros:
-        every unit passes on what it gets times its mean slope between the two.
-        """
-        layers = [*self.layers(0), *self.layers(2)]
-        ends = len(self.layers(0)) - 1, len(layers) - 1
-        row, zeros, slopes = X, np.zeros((1, X.shape[1])), []
-        for place, (W, b) in enumerate(layers):
-            act = _sigmoid_code if place == ends[0] else expit if place == ends[1] else _rectified
-            at, before = np.asarray(row @ W) + b, zeros @ W + b
-            slopes.append(mean_slope(act, np.broadcast_to(before, at.shape), at - before))
-            row, zeros = act(at), act(before)
-        passed = slopes[-1][np.arange(len(outputs)), outputs][:, None] * layers[-1][0][:, outputs].T
-        for (W, _), slope in zip(reversed(layers[:-1]), reversed(slopes[:-1]), strict=True):
-            passed = (passed * slope) @ W.T
-        return zeros[0, outputs], passed
-
-    def latent(self, blocks: Blocks) -> Blocks:
-        """Fx(X) of some rows at a time."""
-        fx = self.layers(0)
-        for rows, X in blocks:
-            yield rows, _output(fx, X) - CENTRE
-
-
-def _rectified(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.maximum(x, SLOPE * x)
-
-
-def _sigmoid_code(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    return expit(x) - CENTRE
+    def latent(self, X: Any) -> NDArray[np.float64]:
+        """Fx: (N, D) -> (N, K)."""
+        return _output(self.layers(0), X) - CENTRE
 
 
 def _output(layers: Layers, X: Any) -> NDArray[np.float64]:

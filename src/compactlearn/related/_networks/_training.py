@@ -25,14 +25,12 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._optional import require
-from compactlearn.related._networks._examples import Examples
+from compactlearn.core._warn import warn_user
 from compactlearn.related._networks._layers import CENTRE, SLOPE, Layers, Layout
 
 Indices = NDArray[np.intp]
 
 _EPSILON = 1e-8  # the authors' program has none and sets the NaN of 0/0 to 0
-_RESIDENT = 0.25  # share of a device's free memory that dense rows may take to stay there
-_WARM_UP = 3  # steps before a CUDA graph may be captured
 
 
 def torch_module(owner: str = "C2AEClassifier") -> ModuleType:
@@ -135,20 +133,11 @@ class Rows:
 
     def __init__(self, matrix: Any, device: str, dtype: Any) -> None:
         self.matrix, self.device, self.dtype = matrix, device, dtype
-        self.resident: Any = None
-        if device == "cuda" and not scipy.sparse.issparse(matrix):
-            torch = torch_module()
-            free, _ = torch.cuda.mem_get_info()
-            if matrix.size * dtype.itemsize <= _RESIDENT * free:
-                self.resident = torch.from_numpy(np.ascontiguousarray(matrix)).to(device, dtype)
 
     def fill(self, rows: Indices, out: Any) -> None:
         """Copy some rows into a dense (n, width) tensor."""
         torch = torch_module()
-        if self.resident is not None:
-            place = torch.from_numpy(rows).to(self.device)
-            torch.index_select(self.resident, 0, place, out=out)
-        elif scipy.sparse.issparse(self.matrix):
+        if scipy.sparse.issparse(self.matrix):
             part = self.matrix[rows]
             across = np.repeat(np.arange(len(rows)) * part.shape[1], np.diff(part.indptr))
             place = torch.from_numpy(across + part.indices).to(self.device)
@@ -157,6 +146,56 @@ class Rows:
             out.view(-1).scatter_(0, place, data)
         else:
             out.copy_(torch.from_numpy(np.take(self.matrix, rows, axis=0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Features, labels, and which labels are not known."""
+
+    X: Any
+    Y: Any  # csr_array of ones
+    unknown: Any = None  # csr_array of ones, or None if all are known
+    frequencies: NDArray[np.float64] | None = None  # what an unknown label is filled with
+
+    def take(self, rows: NDArray[np.intp]) -> Examples:
+        """Some of the rows."""
+        unknown = None if self.unknown is None else self.unknown[rows]
+        return Examples(self.X[rows], self.Y[rows], unknown, self.frequencies)
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, unknown: Any) -> Examples:
+        """Rows with a known label, and two columns where there is one label."""
+        if unknown is None:
+            return cls(X, with_complement(Y))
+        n_labels = Y.shape[1]
+        missing = np.diff(unknown.indptr)
+        if (missing == n_labels).all():
+            raise ValueError(
+                "Every label of every row is unknown, so there is nothing to learn from; pass rows "
+                "with known labels."
+            )
+        if (missing == n_labels).any():
+            rows = np.flatnonzero(missing < n_labels)
+            X, Y, unknown = X[rows], Y[rows], unknown[rows]
+        n_known = Y.shape[0] - unknown.sum(axis=0)
+        never = int((n_known == 0).sum())
+        if never:
+            warn_user(
+                f"{never} of the {n_labels} labels are unknown in every row: nothing is learnt "
+                "about them. Leave out such columns."
+            )
+        frequencies = np.asarray(Y.sum(axis=0) / np.maximum(n_known, 1.0))
+        if n_labels == 1:  # the rows that are left are known
+            return cls(X, with_complement(Y))
+        return cls(X, Y, unknown, frequencies)
+
+
+def with_complement(Y: Any) -> Any:
+    """The labels; a single one with its complement before it, so that there are pairs to rank."""
+    if Y.shape[1] > 1:
+        return Y
+    column = Y.toarray()
+    return scipy.sparse.csr_array(np.hstack([1.0 - column, column]))
 
 
 # ---- training ---------------------------------------------------------------------------------
@@ -208,9 +247,7 @@ class Trainer:
         self.Y = self._zeros(batch_size, layout.n_labels)
         self.unknown = self._zeros(batch_size, layout.n_labels) if masked else None
         self.filling = self._zeros(layout.n_labels) if masked else None
-        # Numbers that change between steps are tensors: a captured step reads them anew.
         self.rate, self.fresh, self.total = self._zeros(), self._zeros(), self._zeros()
-        self.graph: Any = None
         self.held: list[tuple[Rows, Any]] = []
 
     def hold(self, examples: Examples) -> None:
@@ -232,7 +269,7 @@ class Trainer:
         return {name: getattr(self, name).cpu().numpy().copy() for name in STATE}
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from a state; in place, as a captured step knows the tensors by address."""
+        """Go on from a state."""
         torch = torch_module()
         for name in STATE:
             getattr(self, name).copy_(torch.from_numpy(state[name]))
@@ -253,7 +290,7 @@ class Trainer:
                 block.fill(rows, out)
             # The mean square begins as the first square.
             self.fresh.fill_(1.0 if number == place == 0 else 1.0 - self.descent.memory)
-            self._advance()
+            self._step()
         # The loss of a batch is that before its step: what the last step did, the scores tell.
         after = self._answers(self.X).sum() + self.parameters.sum()
         total = float(self.total + 0.0 * after)
@@ -264,32 +301,6 @@ class Trainer:
     def back(self) -> None:
         """Undo the epoch, as far as the networks go."""
         self.parameters.copy_(self.previous)
-
-    def _advance(self) -> None:
-        """One step; on a CUDA device a captured one, as launching it piece by piece takes longer
-        than the work itself."""
-        if self.device == "cpu":
-            self._step()
-            return
-        if self.graph is None:
-            self.graph = self._captured()
-        self.graph.replay()
-
-    def _captured(self) -> Any:
-        torch = torch_module()
-        before, total = self.state(), self.total.clone()
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(_WARM_UP):
-                self._step()
-        torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._step()
-        self.load(before)
-        self.total.copy_(total)
-        return graph
 
     def _step(self) -> None:
         torch = torch_module()

@@ -9,8 +9,7 @@ import numpy as np
 from compactlearn.core._warn import quiet
 from compactlearn.metrics._scoring import training_options
 from compactlearn.metrics._table import get_metric
-from compactlearn.related._networks._examples import Examples
-from compactlearn.related._networks._training import Trainer
+from compactlearn.related._networks._training import Examples, Trainer
 
 
 class Validation:

@@ -1,22 +1,93 @@
-"""Classifiers of the related work, which are models of their own, in model files."""
+"""Checks of the related methods in model files: what is decoded must fit together."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from compactlearn.io._checks import is_sparse, matrix, numbers, require, size
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+
+from compactlearn.io._checks import is_number, is_sparse, matrix, numbers, require, size
 from compactlearn.io._codec import attributes_codec
 from compactlearn.io._models import check_labels
 from compactlearn.related._networks._layers import Layout, Networks
 from compactlearn.related._sleec import LocalEmbedding, LocalLearner
 
 
+def _columns(classifier: Any) -> int:
+    """Return how many label columns were learnt: two classes have one."""
+    n_labels = check_labels(classifier)
+    return 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+
+
+def _check_factored(classifier: Any) -> None:
+    if not hasattr(classifier, "projection_"):
+        return  # one that is not fitted
+    n_labels = check_labels(classifier)
+    n_features = classifier.n_features_in_
+    rank = numbers(classifier.projection_, (n_features, None), "the projection").shape[1]
+    columns = classifier.intercept_.size
+    numbers(classifier.decoder_, (rank, columns), "the decoder")
+    numbers(classifier.intercept_, (n_labels,), "the intercepts")
+
+
+def _check_forest(classifier: Any) -> None:
+    if not hasattr(classifier, "forest_"):
+        return
+    n_labels, forest = check_labels(classifier), classifier.forest_
+    known = isinstance(forest, RandomForestRegressor | ExtraTreesRegressor)
+    require(known and hasattr(forest, "estimators_"), "the forest is none")
+    numbers(classifier.frequency_, (n_labels,), "the frequencies")
+    require(forest.n_outputs_ == n_labels, "the forest has other labels")
+    require(forest.n_features_in_ == classifier.n_features_in_, "the forest has other features")
+
+
+def _check_codes(classifier: Any, n_codes: int) -> None:
+    """Coefficients and intercepts of a ridge on codes."""
+    numbers(classifier.coef_, (n_codes, classifier.n_features_in_), "the coefficients")
+    numbers(classifier.intercept_, (n_codes,), "the intercepts")
+
+
+def _check_sensing(classifier: Any) -> None:
+    if not hasattr(classifier, "coef_"):
+        return
+    n_labels = check_labels(classifier)
+    m = size(classifier.n_components_, "the number of measurements")
+    numbers(classifier.measurements_, (m, n_labels), "the measurements")
+    _check_codes(classifier, m)
+    require(0 < size(classifier.sparsity_, "the sparsity") <= m, "the sparsity is too large")
+
+
+def _check_boolean(classifier: Any) -> None:
+    if not hasattr(classifier, "coef_"):
+        return
+    n_labels = check_labels(classifier)
+    m = size(classifier.n_components_, "the number of sets")
+    require(is_sparse(classifier.basis_), "the sets are not sparse")
+    matrix(classifier.basis_, (m, n_labels), "the sets")
+    above = vars(classifier)["_used_above"]
+    require(above is None or is_number(above), "the bound of a set is no number")
+    _check_codes(classifier, m)
+
+
+def _check_output_codes(classifier: Any) -> None:
+    if not hasattr(classifier, "label_coef_"):
+        return
+    n_labels = check_labels(classifier)
+    m = size(classifier.n_components_, "the number of variates")
+    numbers(classifier.directions_, (n_labels, m), "the directions")
+    numbers(classifier.noise_, (m,), "the noise")
+    numbers(vars(classifier)["_mean"], (m,), "the mean of the variates")
+    require(is_number(vars(classifier)["_weight"]), "the weight is no number")
+    _check_codes(classifier, m)
+    numbers(classifier.label_coef_, (n_labels, classifier.n_features_in_), "the weights")
+    numbers(classifier.label_intercept_, (n_labels,), "the intercepts of labels")
+
+
 def _check_topics(classifier: Any) -> None:
     if not hasattr(classifier, "topics_"):
         return
-    n_labels = check_labels(classifier)
-    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    columns = _columns(classifier)
     n_topics = size(classifier.n_components_, "the number of topics")
     numbers(classifier.topics_, (columns, n_topics), "the topics")
     numbers(classifier.coef_, (classifier.n_features_in_, n_topics), "the weights")
@@ -44,9 +115,8 @@ def _check_local(learner: LocalLearner) -> None:
 def _check_sleec(classifier: Any) -> None:
     if not hasattr(classifier, "learners_"):
         return
-    n_labels = check_labels(classifier)
-    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
-    count = vars(classifier).get("_n_neighbors", classifier.n_neighbors)
+    columns = _columns(classifier)
+    count = vars(classifier)["_n_neighbors"]
     require(size(count, "the number of neighbours") > 0, "there are no neighbours")
     known = isinstance(classifier.learners_, tuple) and classifier.learners_
     require(known, "there are no learners")
@@ -61,8 +131,7 @@ def _check_sleec(classifier: Any) -> None:
 def _check_maniac(classifier: Any) -> None:
     if not hasattr(classifier, "coef_"):
         return
-    n_labels = check_labels(classifier)
-    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    columns = _columns(classifier)
     n_codes = size(classifier.n_components_, "the number of codes")
     numbers(classifier.coef_, (classifier.n_features_in_, n_codes), "the weights")
     numbers(classifier.intercept_, (n_codes,), "the intercepts")
@@ -83,8 +152,7 @@ def _check_layers(stack: Any, first: int, last: int) -> None:
 def _check_deep(classifier: Any) -> None:
     if not hasattr(classifier, "coef_"):
         return
-    n_labels = check_labels(classifier)
-    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    columns = _columns(classifier)
     d = size(classifier.n_feature_components_, "the number of features")
     m = size(classifier.n_label_components_, "the number of codes")
     numbers(classifier.projection_, (classifier.n_features_in_, d), "the projection")
@@ -106,7 +174,6 @@ def _check_layout(layout: Layout) -> None:
 def _check_c2ae(classifier: Any) -> None:
     if not hasattr(classifier, "networks_"):
         return
-    n_labels = check_labels(classifier)
     networks = classifier.networks_
     known = isinstance(networks, Networks) and isinstance(networks.layout, Layout)
     require(known, "there are no networks")
@@ -114,7 +181,7 @@ def _check_c2ae(classifier: Any) -> None:
     numbers(networks.flat, (layout.total,), "the weights of the networks")
     require(len(layout.features) > 1 and len(layout.decoder) > 1, "a network has no layer")
     n_codes = size(classifier.n_components_, "the number of codes")
-    columns = 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    columns = _columns(classifier)
     require(layout.features[0] == classifier.n_features_in_, "the networks have other features")
     require(layout.features[-1] == layout.decoder[0] == n_codes, "the networks have other codes")
     require(layout.decoder[-1] in (columns, columns + 1), "the networks have other labels")
@@ -132,6 +199,11 @@ def _check_pop(classifier: Any) -> None:
 
 
 CODECS = {
+    **dict.fromkeys(("LEML", "SLRM"), partial(attributes_codec, check=_check_factored)),
+    "ProjectionForestClassifier": partial(attributes_codec, check=_check_forest),
+    "BooleanClassifier": partial(attributes_codec, check=_check_boolean),
+    "CompressedSensingClassifier": partial(attributes_codec, check=_check_sensing),
+    "OutputCodesClassifier": partial(attributes_codec, check=_check_output_codes),
     "C2AEClassifier": partial(attributes_codec, check=_check_c2ae, paths=("checkpoint",)),
     "DeepCMLLClassifier": partial(attributes_codec, check=_check_deep, paths=("checkpoint",)),
     "Layout": partial(attributes_codec, check=_check_layout),
