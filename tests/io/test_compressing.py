@@ -18,14 +18,12 @@ from compactlearn import (
     CMLL,
     CPLST,
     PLST,
-    C2AEClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
     KernelMap,
     KernelRegressor,
     Original,
-    POPClassifier,
     ShortlistClassifier,
 )
 from compactlearn.compact import _compression as compressing
@@ -59,11 +57,7 @@ MODELS = {
     "foreign map": CMLLClassifier(feature_map=StandardScaler()),
     "foreign learner": CompactClassifier(CMLL(None, 4), regressor=Ridge()),
     "forest": CompactClassifier(regressor=RandomForestRegressor(3, random_state=0)),
-    "POP": POPClassifier(random_state=0),
     "Shortlist": ShortlistClassifier(random_state=0),
-    "C2AE": C2AEClassifier(
-        8, feature_hidden=(32,), label_hidden=(16,), max_epochs=2, dtype="float64", random_state=0
-    ),
 }
 A_FEW = 40 + 20 * 8  # bytes: names, and the identity that takes the place of a decoder
 every_model = pytest.mark.parametrize("name", MODELS)
@@ -172,7 +166,7 @@ def test_a_smaller_type_is_smaller(fitted, name):
         assert small.nbytes_ <= saved <= small.nbytes_ + 7000
     assert sizes[1] <= sizes[0] + A_FEW
     assert sizes[3] < sizes[2] < sizes[1]
-    if name not in ("forest", "foreign learner", "foreign map", "Shortlist", "POP"):
+    if name not in ("forest", "foreign learner", "foreign map", "Shortlist"):
         assert sizes[-1] < sizes[1] / 2
 
 
@@ -220,20 +214,6 @@ def test_sums_of_rows_are_dropped():
     assert small.nbytes_ < model.nbytes_ / 2
     with pytest.raises(ValueError, match="partial_fit"):
         small.partial_fit(X, Y)
-
-
-def test_the_autoencoder_drops_the_network_of_labels(fitted):
-    small = fitted("C2AE").compress()
-    assert small.networks_.flat.size == small.numbers_
-    with pytest.raises(AttributeError, match="no network from labels"):
-        small.encode(Y)
-    np.testing.assert_allclose(small.transform(X_new), fitted("C2AE").transform(X_new), atol=1e-5)
-
-
-def test_bytes_of_weights_are_those_stored(fitted):
-    model = fitted("POP")
-    full, half = model.size_, model.compress("float16").size_
-    assert full - half == pytest.approx(6 * model.numbers_, abs=10)
 
 
 # --- a model like others -------------------------------------------------------------------------

@@ -164,8 +164,8 @@ def test_a_clone_of_it_can_be_fitted_again(name, tmp_path):
             assert equal(getattr(again, method)(rows), answer), method
 
 
-COMPRESSED = ("linear", "logistic", "few features", "exact kernel", "nystroem", "POP", "Shortlist")
-COMPRESSED += ("C2AE", "scaled", "Original", "three classes", "Shortlist of few", "foreign learner")
+COMPRESSED = ("linear", "logistic", "few features", "exact kernel", "nystroem", "Shortlist")
+COMPRESSED += ("scaled", "Original", "three classes", "Shortlist of few", "foreign learner")
 COMPRESSED += ("Auto of few features and weights",)
 
 

@@ -25,14 +25,12 @@ from compactlearn import (
     MDDM,
     PLST,
     AutoCompactClassifier,
-    C2AEClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
     FaIE,
     KernelMap,
     Original,
-    POPClassifier,
     ThresholdTuner,
     to_onnx,
 )
@@ -65,7 +63,6 @@ LINEAR = {
     "Original": CompactClassifier(Original()),
     "scaled columns": CMLLClassifier(scale=True, threshold=[0.1, 0.2, 0.3, 0.4, 0.5]),
     "no intercept": PaperClassifier(bias="none"),
-    "POP": POPClassifier(),
     "scaled before": make_pipeline(StandardScaler(), CMLLClassifier(decoder="logistic")),
     "scales only": make_pipeline(StandardScaler(with_mean=False), CMLLClassifier()),
     "unit rows": make_pipeline(Normalizer(), "passthrough", CMLLClassifier()),
@@ -130,7 +127,6 @@ def test_sparse_landmarks_and_features():
     [
         CMLLClassifier(decoder="logistic", threshold=0.3),
         CMLLClassifier(threshold=0.3),
-        POPClassifier(),
     ],
 )
 def test_vectors_of_classes(data, model, classes, dtype):
@@ -142,17 +138,6 @@ def test_vectors_of_classes(data, model, classes, dtype):
     found = set(run(graph, X)["labels"].tolist())
     assert len(found) > 1
     assert found <= set(classes)
-
-
-@pytest.mark.slow
-def test_an_autoencoder(data):
-    X, Y = data
-    model = C2AEClassifier(max_epochs=3, scale=True, random_state=0, device="cpu")
-    for target in (Y, Y[:, 0].astype(int), (Y @ [1, 1, 0, 0, 0]).astype(int)):
-        model.fit(X, target)
-        assert_same(model, to_onnx(model), X, BOUNDS["float32"])
-        small = model.compress("float32")
-        assert_same(small, to_onnx(small, dtype="float64"), X, BOUNDS["float32"])
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -255,7 +240,7 @@ def test_trees_compare_in_single_precision():
     np.testing.assert_array_equal(found["labels"], model.predict(between))
 
 
-@pytest.mark.parametrize("name", ["CMLL, logistic", "scaled columns", "POP"])
+@pytest.mark.parametrize("name", ["CMLL, logistic", "scaled columns"])
 def test_another_runtime_says_the_same(data, name):
     """ONNX's own, which computes every operator as the specification has it."""
     X, Y = data
