@@ -19,6 +19,7 @@ from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, scorer
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.model_selection._folds import Data
+from compactlearn.model_selection._outcome import Outcome
 
 from .helpers import folds, make_data
 
@@ -72,7 +73,7 @@ def test_without_an_argument(monkeypatch):
 
 def outcome_of(model):
     scores = [model.cv_results_[f"split{k}_test_score"] for k in range(model.n_splits_)]
-    return crossval.Outcome(np.column_stack(scores), 0)
+    return Outcome(np.column_stack(scores), 0)
 
 
 @pytest.mark.parametrize("factor", [1e3, 1e-3])
@@ -326,7 +327,7 @@ def searched_along(monkeypatch, best, **options):
     def score(self, problem, candidates):
         calls.append([params["alpha"] / unit for params in candidates])
         near = [-abs(np.log10(alpha / best)) for alpha in calls[-1]]
-        return crossval.Outcome(np.tile(np.array(near)[:, None], len(problem.splits)), len(near))
+        return Outcome(np.tile(np.array(near)[:, None], len(problem.splits)), len(near))
 
     monkeypatch.setattr(CMLLClassifierCV, "_score", score)
     options = {"decoders": ("linear",), "refit": False, "n_label_components": (1.0,), **options}

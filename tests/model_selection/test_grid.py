@@ -264,8 +264,6 @@ def test_every_metric_by_its_name(name):
 @pytest.mark.parametrize(
     "scoring",
     [
-        scorer("average_precision", convention="sklearn"),
-        scorer("ranking_loss", convention="sklearn"),
         scorer("precision_at_k", k=2),
         scorer("psp_at_3", weights=inverse_propensities(Y)),
         scorer("psndcg_at_k", weights=inverse_propensities(Y), k=2),

@@ -7,6 +7,7 @@ import compactlearn.model_selection._crossval as crossval
 from compactlearn import CMLL, MDDM, CMLLClassifier, CompactClassifier
 from compactlearn.datasets import load
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from compactlearn.model_selection._outcome import Outcome
 
 from .helpers import folds, make_data
 
@@ -98,7 +99,7 @@ def planted(monkeypatch, surface):
             pair = (params["n_feature_components"], params["n_label_components"])
             extra = -0.01 * abs(np.log10(params.get("alpha", 1.0)))
             rows.append([surface[pair] + extra] * 3)
-        return crossval.Outcome(np.array(rows, dtype=float), len(rows))
+        return Outcome(np.array(rows, dtype=float), len(rows))
 
     monkeypatch.setattr(RatioSearchCV, "_score", scored)
 

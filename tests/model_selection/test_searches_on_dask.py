@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, KernelMap, Original
+from compactlearn.crossfit import _fold_sums as summed
 from compactlearn.model_selection import GridSearchMoments
-from compactlearn.model_selection import _summed as summed
 from tests.makers import labelled
 
 da = pytest.importorskip("dask.array")

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from compactlearn.core._targets import Targets
-from compactlearn.crossfit._folds import Split
+from compactlearn.crossfit._folds import Folds, Split
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.metrics._judges import Judge
 from compactlearn.metrics._scoring import Scorer
 from compactlearn.metrics._table import get_metric
-from compactlearn.model_selection._crossval import SearchData
 from compactlearn.model_selection._folds import Data
+from compactlearn.model_selection._search_data import SearchData
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -118,10 +118,7 @@ class Problem:
     @cached_property
     def splits(self) -> list[Split]:
         """Training and validation rows of every fold."""
-        return [
-            (np.flatnonzero(self.fold != k), np.flatnonzero(self.fold == k))
-            for k in range(int(self.fold.max()) + 1)
-        ]
+        return Folds(self.fold).splits
 
     def fingerprint(self) -> str:
         """Return a digest of folds, labels and weights."""

@@ -17,8 +17,8 @@ from compactlearn.core._plain import call, plain, python_value
 from compactlearn.core._spreadsheet import csv_line
 from compactlearn.datasets import Dataset
 from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
+from compactlearn.model_selection._grid_search import GridSearchMoments
 from compactlearn.model_selection._ratios import PAPER_GRID, RatioSearchCV
-from compactlearn.model_selection._search import GridSearchMoments
 
 __all__ = ["tune"]
 

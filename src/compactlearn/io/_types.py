@@ -48,7 +48,7 @@ _TABLE: dict[str, dict[str, str]] = {
     "compactlearn.io._searches": {
         "AutoCompactClassifier": "compactlearn.auto._classifier:AutoCompactClassifier",
         "CMLLClassifierCV": "compactlearn.model_selection._cmll_cv:CMLLClassifierCV",
-        "GridSearchMoments": "compactlearn.model_selection._search:GridSearchMoments",
+        "GridSearchMoments": "compactlearn.model_selection._grid_search:GridSearchMoments",
         "RatioSearchCV": "compactlearn.model_selection._ratios:RatioSearchCV",
         "IterativeStratification": "compactlearn.model_selection._splits:IterativeStratification",
         "IterativeStratifiedShuffleSplit": (

@@ -7,9 +7,9 @@ from compactlearn.core._lazy import names_on_demand
 if TYPE_CHECKING:
     from compactlearn.model_selection._balance import BalanceCurve, balance_curve
     from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
+    from compactlearn.model_selection._grid_search import GridSearchMoments
     from compactlearn.model_selection._one_split import SplitScores, scores_on_split
     from compactlearn.model_selection._ratios import PAPER_GRID, RatioSearchCV
-    from compactlearn.model_selection._search import GridSearchMoments
     from compactlearn.model_selection._splits import (
         IterativeStratification,
         IterativeStratifiedShuffleSplit,
@@ -31,7 +31,7 @@ __getattr__, __dir__ = names_on_demand(
             "PAPER_GRID",
             "RatioSearchCV",
         ),
-        "_search": ("GridSearchMoments",),
+        "_grid_search": ("GridSearchMoments",),
         "_splits": (
             "IterativeStratification",
             "IterativeStratifiedShuffleSplit",

@@ -20,9 +20,10 @@ from compactlearn.embeddings._components import LARGEST_AUTO
 from compactlearn.linalg._arrays import working_form
 from compactlearn.linalg._routes import Demand, Shape, seconds, widening_seconds
 from compactlearn.linalg._row_sums import column_moments
-from compactlearn.model_selection._crossval import Outcome, SearchData
 from compactlearn.model_selection._folds import Data, SummedData
+from compactlearn.model_selection._outcome import Outcome
 from compactlearn.model_selection._search import Search
+from compactlearn.model_selection._search_data import SearchData, checked_scorer
 
 # Multiples of the penalty that alpha="auto" is. On 18 sets, in three units each, the best lies
 # within, but for one (flags) to which all large ones are alike.
@@ -169,7 +170,7 @@ search_time_, refit_time_, interrupted_
 
     def _template(self) -> CMLLClassifier:
         # A tuned threshold belongs to the last fit; rankings do not need it.
-        later = isinstance(self.threshold, str) and self._scorer().needs == "scores"
+        later = isinstance(self.threshold, str) and checked_scorer(self.scoring).needs == "scores"
         threshold = 0.5 if later else self.threshold
         return CMLLClassifier(threshold=threshold, random_state=self.random_state)
 
@@ -233,7 +234,8 @@ search_time_, refit_time_, interrupted_
         first = first[: AUTO_SHORTLIST if auto else SHORTLIST].tolist()
         n_splits = len(problem.splits)
         if auto:
-            n_splits = self._affordable(problem, [candidates[i] for i in first])
+            tried, threshold = [candidates[i] for i in first], self._template().threshold
+            n_splits = _affordable_splits(problem, tried, threshold, self.threshold)
         others = [decoder for decoder in decoders if decoder != "linear"] if n_splits else []
         if others and not outcome.interrupted:
             more = [{**candidates[i], "decoder": name} for name in others for i in first]
@@ -269,18 +271,21 @@ search_time_, refit_time_, interrupted_
             candidates = candidates + more
         return candidates, outcome
 
-    def _affordable(self, problem: SearchData, settings: list[dict[str, Any]]) -> int:
-        """On how many splits the logistic decoder can be tried within the time for it."""
-        if problem.targets.kind != "multilabel" or isinstance(problem.data, SummedData):
-            return 0
-        trial = last = 0.0
-        for params in settings:
-            trial += _logistic_seconds(problem.data, params, self._template().threshold)
-            last = max(last, _logistic_seconds(problem.data, params, self.threshold))
-        n_splits = len(problem.splits)
-        if n_splits * trial + last <= AUTO_SECONDS_OF_ALL:
-            return n_splits
-        return 1 if trial + last <= AUTO_SECONDS else 0
+
+def _affordable_splits(
+    problem: SearchData, settings: list[dict[str, Any]], trial_threshold: Any, last_threshold: Any
+) -> int:
+    """Return on how many splits the logistic decoder can be tried within the time for it."""
+    if problem.targets.kind != "multilabel" or isinstance(problem.data, SummedData):
+        return 0
+    trial = last = 0.0
+    for params in settings:
+        trial += _logistic_seconds(problem.data, params, trial_threshold)
+        last = max(last, _logistic_seconds(problem.data, params, last_threshold))
+    n_splits = len(problem.splits)
+    if n_splits * trial + last <= AUTO_SECONDS_OF_ALL:
+        return n_splits
+    return 1 if trial + last <= AUTO_SECONDS else 0
 
 
 def _is_auto(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -19,114 +19,21 @@ from sklearn.base import clone
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.core._deadline import checkpoint
 from compactlearn.core._progress import track
-from compactlearn.core._targets import Targets, take_rows
+from compactlearn.core._targets import take_rows
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._warn import quiet
 from compactlearn.crossfit._folds import Split
 from compactlearn.metrics._judges import TOGETHER, Judge
-from compactlearn.metrics._scoring import Scorer
 from compactlearn.model_selection._candidates import Group, Single, sort_candidates
 from compactlearn.model_selection._engine import scores_of
-from compactlearn.model_selection._folds import Data, Fold, SummedData, hold_folds
+from compactlearn.model_selection._folds import Fold, SummedData, hold_folds
+from compactlearn.model_selection._outcome import Outcome
+from compactlearn.model_selection._search_data import SearchData
 
 Array = NDArray[np.float64]
 FEWEST = 5  # settings that are never dropped from a race
 
 Values = list[tuple[list[int], float]]  # settings, and the score that they have in common
-
-
-@dataclass(frozen=True)
-class SearchData:
-    """Data, checked and as they came, and how they are split and judged."""
-
-    X: Any  # as it came, for fits of single settings
-    y: Any
-    data: Data
-    targets: Targets
-    splits: Sequence[Split]
-    scoring: Scorer
-    groups: Any = None
-    sample_weight: Any = None  # for fits of all rows
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Rows, features and labels."""
-        return (*self.data.X.shape, self.data.Y.shape[1])
-
-    def present(self, number: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which labels the training rows of a split have, and which its validation rows."""
-        train, test = self.splits[number]
-        judged = _column_sums(self.data.Y[test]) > 0
-        if isinstance(self.data, SummedData):
-            return self.data.training[number].mean_right > 0, judged
-        return _column_sums(self.data.Y[train]) > 0, judged
-
-
-def _column_sums(Y: Any) -> Array:
-    return np.asarray(Y.sum(axis=0), dtype=np.float64).ravel()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a search found."""
-
-    scores: Array  # (n_candidates, n_splits), NaN where it did not get there
-    n_distinct: int  # settings that differ in their scores on some fold
-    interrupted: bool = False
-    partners: Mapping[int, int] = field(default_factory=dict)  # what some are a variation of
-
-    @property
-    def reached(self) -> NDArray[np.intp]:
-        """(n_candidates,) on how many splits each has a score."""
-        return np.sum(~np.isnan(self.scores), axis=1)
-
-    @property
-    def means(self) -> Array:
-        """(n_candidates,) mean over the splits with a score; NaN where there is none.
-
-        A variation of another setting that was tried on fewer splits than that has the mean of the
-        other, and what it gained over it on those: splits differ more than settings do.
-        """
-        total = np.where(np.isnan(self.scores), 0.0, self.scores).sum(axis=1)
-        means = np.divide(
-            total, self.reached, out=np.full(len(total), np.nan), where=self.reached > 0
-        )
-        for place, other in self._varied.items():
-            means[place] = means[other] + np.nanmean(self.scores[place] - self.scores[other])
-        return means
-
-    @property
-    def _varied(self) -> dict[int, int]:
-        """The variations that were tried on fewer splits, all of them such that the other was."""
-        known = ~np.isnan(self.scores)
-        return {
-            place: other
-            for place, other in self.partners.items()
-            if 0 < known[place].sum() < known[other].sum() and known[other][known[place]].all()
-        }
-
-    @property
-    def merits(self) -> Array:
-        """What settings are ranked by: the mean, of those that were tried on most splits."""
-        most, counted = self.reached.max(initial=0), self.reached.copy()
-        for place, other in self._varied.items():
-            counted[place] = counted[other]
-        return np.where((counted == most) & (most > 0), self.means, -np.inf)
-
-    @classmethod
-    def joined(cls, *stages: Outcome) -> Outcome:
-        """The results of several stages as those of one search; a later one may have tried the
-        first splits only."""
-        n_splits = max(stage.scores.shape[1] for stage in stages)
-        parts = []
-        for stage in stages:
-            missing = n_splits - stage.scores.shape[1]
-            parts.append(np.pad(stage.scores, ((0, 0), (0, missing)), constant_values=np.nan))
-        return cls(
-            np.vstack(parts),
-            sum(stage.n_distinct for stage in stages),
-            any(stage.interrupted for stage in stages),
-        )
 
 
 def cross_validate_grid(

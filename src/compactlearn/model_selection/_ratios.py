@@ -20,8 +20,9 @@ from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.core._optional import require
 from compactlearn.core._params import Constraint, Flag, Integer, Real, listed
-from compactlearn.model_selection._crossval import Outcome, SearchData
+from compactlearn.model_selection._outcome import Outcome
 from compactlearn.model_selection._search import Search
+from compactlearn.model_selection._search_data import SearchData
 
 DECILES = tuple(round(0.1 * k, 1) for k in range(1, 11))
 

@@ -1,0 +1,111 @@
+"""What a search found: the scores of its settings, and the table of results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compactlearn.model_selection._search_data import SearchData
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found."""
+
+    scores: Array  # (n_candidates, n_splits), NaN where it did not get there
+    n_distinct: int  # settings that differ in their scores on some fold
+    interrupted: bool = False
+    partners: Mapping[int, int] = field(default_factory=dict)  # what some are a variation of
+
+    @property
+    def reached(self) -> NDArray[np.intp]:
+        """(n_candidates,) on how many splits each has a score."""
+        return np.sum(~np.isnan(self.scores), axis=1)
+
+    @property
+    def means(self) -> Array:
+        """(n_candidates,) mean over the splits with a score; NaN where there is none.
+
+        A variation of another setting that was tried on fewer splits than that has the mean of the
+        other, and what it gained over it on those: splits differ more than settings do.
+        """
+        total = np.where(np.isnan(self.scores), 0.0, self.scores).sum(axis=1)
+        means = np.divide(
+            total, self.reached, out=np.full(len(total), np.nan), where=self.reached > 0
+        )
+        for place, other in self._varied.items():
+            means[place] = means[other] + np.nanmean(self.scores[place] - self.scores[other])
+        return means
+
+    @property
+    def _varied(self) -> dict[int, int]:
+        """The variations that were tried on fewer splits, all of them such that the other was."""
+        known = ~np.isnan(self.scores)
+        return {
+            place: other
+            for place, other in self.partners.items()
+            if 0 < known[place].sum() < known[other].sum() and known[other][known[place]].all()
+        }
+
+    @property
+    def merits(self) -> Array:
+        """What settings are ranked by: the mean, of those that were tried on most splits."""
+        most, counted = self.reached.max(initial=0), self.reached.copy()
+        for place, other in self._varied.items():
+            counted[place] = counted[other]
+        return np.where((counted == most) & (most > 0), self.means, -np.inf)
+
+    @classmethod
+    def joined(cls, *stages: Outcome) -> Outcome:
+        """The results of several stages as those of one search; a later one may have tried the
+        first splits only."""
+        n_splits = max(stage.scores.shape[1] for stage in stages)
+        parts = []
+        for stage in stages:
+            missing = n_splits - stage.scores.shape[1]
+            parts.append(np.pad(stage.scores, ((0, 0), (0, missing)), constant_values=np.nan))
+        return cls(
+            np.vstack(parts),
+            sum(stage.n_distinct for stage in stages),
+            any(stage.interrupted for stage in stages),
+        )
+
+
+def results_table(
+    problem: SearchData, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
+) -> dict[str, Any]:
+    """One entry per setting, in the columns of scikit-learn's searches, and for each split the
+    number of labels that its training or its validation rows have no example of."""
+    scores, mean, merits = outcome.scores, outcome.means, outcome.merits
+    reached = np.maximum(outcome.reached, 1)
+    own = np.where(np.isnan(scores), 0.0, scores).sum(axis=1) / reached
+    squares = np.where(np.isnan(scores), 0.0, (scores - own[:, None]) ** 2)
+    std = np.sqrt(squares.sum(axis=1) / reached)
+    results: dict[str, Any] = {}
+    for name in dict.fromkeys(name for params in candidates for name in params):
+        column = np.ma.masked_all(len(candidates), dtype=object)
+        for place, params in enumerate(candidates):
+            if name in params:
+                column[place] = params[name]
+        results[f"param_{name}"] = column
+    results["params"] = [dict(params) for params in candidates]
+    for number in range(scores.shape[1]):
+        results[f"split{number}_test_score"] = scores[:, number]
+    results["mean_test_score"], results["std_test_score"] = mean, std
+    order = np.argsort(-merits, kind="stable")
+    rank = np.empty(len(candidates), dtype=np.int64)
+    ordered = merits[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    rank[order] = np.repeat(first + 1, np.diff(np.append(first, len(ordered))))
+    results["rank_test_score"] = rank
+    for number in range(len(problem.splits)):
+        for present, name in zip(problem.present(number), ("train", "test"), strict=True):
+            absent = int(np.sum(~present))
+            results[f"split{number}_labels_absent_{name}"] = np.full(len(candidates), absent)
+    return results
