@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 from compactlearn import *
-from compactlearn.core import memory
+from compactlearn.core import _memory as memory
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browsing import complaints, contrasts, open_afresh, open_browser, requests
+from tests.browsing import complaints, contrasts, open_afresh, requests
 
 PAGES = (
     "index.html",
@@ -22,13 +22,6 @@ PAGES = (
 )
 pytestmark = pytest.mark.slow
 every_page = pytest.mark.parametrize("name", PAGES)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    found = open_browser(tmp_path_factory.mktemp("profile"))
-    yield found
-    found.quit()
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
-"""Fixtures for every test: where the real data sets lie, and how long hypothesis may think."""
+"""Fixtures of all tests, of the library and of the workshop."""
 
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.browsing import open_browser
 
 # A busy machine makes single examples slow without making the code wrong.
 settings.register_profile("compactlearn", deadline=None, max_examples=50)
@@ -20,7 +22,15 @@ def array_api(request, monkeypatch):
 @pytest.fixture(scope="session")
 def shared_datasets() -> Path:
     """The folder of real data sets beside the repository; they are not ours to redistribute."""
-    folder = Path(__file__).resolve().parents[2] / "shared" / "datasets"
+    folder = Path(__file__).resolve().parents[1] / "shared" / "datasets"
     if not folder.is_dir():
         pytest.skip(f"needs the real data sets, which are not in {folder}")
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A real browser without a window."""
+    found = open_browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.quit()
