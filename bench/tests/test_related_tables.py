@@ -4,7 +4,6 @@ import importlib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -117,14 +116,6 @@ def test_a_single_configuration_is_marked(records):
     assert found.table("average_precision").count("†") == len(single) > 0
 
 
-def test_ridge_takes_no_mark_and_the_yardstick_no_line():
-    table = related_tables.beside("nested").table("average_precision")
-    line = table.splitlines()[2]
-    assert line.startswith("| **ridge (ORI)**")
-    assert not set(line) & {"●", "○"}
-    assert "yardstick" not in table
-
-
 def line_of(table, method):
     line = next(line for line in table.splitlines() if line.startswith(f"| {method} |"))
     return [cell.strip() for cell in line.strip("|").split("|")][1:]
@@ -151,17 +142,6 @@ def test_costs_are_shortest_folds_beside_the_yardsticks(records):
         assert shown[place] == f"{float(f'{expected:.1g}'):,g}"
 
 
-def test_sizes_are_shares_of_ridges():
-    found = related_tables.beside("nested")
-    kept = {
-        name: [np.mean(found.found.figure(d, name, "micro_f1").sizes) for d in found.datasets]
-        for name in ("Projection forest", "ORI")
-    }
-    expected = np.exp(np.mean(np.log(np.divide(kept["Projection forest"], kept["ORI"]))))
-    assert expected > 2
-    assert line_of(found.cost(), "Projection forest")[-1] == f"{expected:.2f}"
-
-
 def test_rare_labels_are_those_of_fewest_rows_that_are_no_handful():
     found = related_tables.beside("nested")
     table = found.rare()
@@ -172,14 +152,6 @@ def test_rare_labels_are_those_of_fewest_rows_that_are_no_handful():
     # Plant has twelve labels, of which fewer than ten are in any band of rare ones.
     assert found.found.by_frequency["plant", "ORI"].get("1-9", {}).get("n_labels", 0) < 10
     assert "plant, 1-9" not in table
-
-
-def test_labels_that_no_training_row_has_are_not_called_rare():
-    """Nothing can be learnt of them."""
-    bands = {"0": {"n_labels": 50}, "1-9": {"n_labels": 9}, "10-99": {"n_labels": 10}}
-    results = SimpleNamespace(by_frequency={("any", "ORI"): bands})
-    found = replace(related_tables.beside("nested"), found=results)
-    assert found._rarest("any") == "10-99"
 
 
 def test_ratios_are_printed_as_roughly_as_they_are_known():

@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from compactlearn.cli import main
-from compactlearn_bench import Event, RunError
+from compactlearn_bench import Event
 from compactlearn_bench.cli import bench, bench_view
 from compactlearn_bench.methods import finding
 from compactlearn_bench.records import Cell, Store
@@ -113,19 +113,6 @@ def test_a_dry_run_knows_what_a_packed_file_would_bring(write, tmp_path, capsys,
     assert pack in capsys.readouterr().err
 
 
-def test_a_dry_run_leaves_a_corrupt_record_where_it_is(write, tmp_path, capsys):
-    command(write(), tmp_path)
-    path = next((tmp_path / "store" / "cells").iterdir())
-    path.write_text("{")
-    capsys.readouterr()
-    assert command(write(), tmp_path, "--dry-run") == 0
-    told = capsys.readouterr()
-    assert "(1 to do, 1 done)" in told.out or "(1 done, 1 to do)" in told.out
-    assert "it was left where it is" in told.err
-    assert path.read_text() == "{"
-    assert not (tmp_path / "store" / "quarantine").exists()
-
-
 def test_failed_cells_end_in_status_1_and_can_be_retried(write, tmp_path, capsys, monkeypatch):
     assert command(write("failing"), tmp_path) == 1
     told = capsys.readouterr()
@@ -217,17 +204,6 @@ def test_a_full_disk_is_one_sentence_and_status_1(write, tmp_path, capsys, monke
     monkeypatch.undo()
 
 
-def test_a_run_that_cannot_go_on_is_one_sentence_and_status_1(write, tmp_path, capsys, monkeypatch):
-    def lost(*_args, **_more):
-        raise RunError("A worker process could not start.\nIt said: no.")
-
-    monkeypatch.setattr(bench, "run", lost)
-    assert command(write(), tmp_path) == 1
-    assert capsys.readouterr().err == (
-        "compactlearn: A worker process could not start. It said: no.\n"
-    )
-
-
 def test_names_are_shown_as_they_are(write, tmp_path, capsys):
     """Rich would read brackets as styles, or refuse them, and colons as pictures."""
     methods = '[{name = "M", as = "a[/b] [c] :fire:", estimator = "plugged:method"}]'
@@ -288,17 +264,3 @@ def test_the_table_at_a_terminal_counts_cells():
     assert "3 of 8 cells ended (1 failed), 2 running" in text
     # Five are left, taken to be like what is known (3 s), two at a time.
     assert "about 8 s to go" in text or "about 7.50 s to go" in text
-
-
-def test_a_benchmark_with_many_methods_is_shown_whole():
-    methods = [f"k-method-{j}" for j in range(17)]
-    cells = [Cell("enron", method, "paper", 0) for method in methods]
-    progress = bench_view.CellProgress(cells)
-    for cell in cells:
-        progress(Event("found", cell, "done"))
-    screen = Console(width=60, record=True, file=io.StringIO())
-    screen.print(progress)
-    text = screen.export_text()
-    assert all(method in text for method in methods)
-    assert text.count("1/1") == 17
-    assert "17 of 17 cells ended" in text

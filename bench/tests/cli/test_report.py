@@ -3,7 +3,6 @@
 import csv
 import json
 import lzma
-import sys
 
 import pytest
 from bench.tests.makers import record
@@ -69,15 +68,6 @@ def test_figures_go_to_a_folder(store, form, capsys):
     assert "paper--agreement" in {file.stem for file in files}
 
 
-def test_a_packed_store_says_the_same_as_a_folder(store, tmp_path):
-    packed = tmp_path / "all.jsonl.xz"
-    with lzma.open(packed, "wt", encoding="utf-8") as stream:
-        stream.writelines(record.to_json() + "\n" for record in records())
-    for source, out in ((store, "a.html"), (packed, "b.html")):
-        assert main(["report", str(source), "--out", out]) == 0
-    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
-
-
 def test_one_selection_and_no_times(store, tmp_path):
     options = ["--format", "csv", "--selection", "nested", "--no-times", "--out", "t.csv"]
     assert main(["report", str(store), *options]) == 0
@@ -121,18 +111,6 @@ def refused(arguments, capsys):
     return sentence
 
 
-def test_a_store_that_is_not_there(store, capsys):
-    assert "There are no records at nowhere" in refused(["nowhere"], capsys)
-
-
-def test_a_packed_store_cut_short(store, tmp_path, capsys):
-    packed = tmp_path / "cut.jsonl.xz"
-    text = "".join(record.to_json() + "\n" for record in records())
-    packed.write_bytes(lzma.compress(text.encode())[:-40])
-    told = refused([str(packed), "--format", "csv"], capsys)
-    assert "is not a whole packed file of records" in told
-
-
 def test_a_store_that_is_empty(store, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     assert "it has no folder 'cells' in it" in refused(["empty"], capsys)
@@ -171,12 +149,6 @@ def test_two_runs_under_one_name(store, capsys):
     assert not (store.parent / "report.html").exists()
 
 
-def test_png_without_its_package(store, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "resvg_py", None)
-    sentence = refused([str(store), "--format", "png"], capsys)
-    assert "pip install 'compactlearn-bench[report]'" in sentence
-
-
 @pytest.mark.parametrize("form", ["html", "svg"])
 def test_a_place_where_nothing_can_be_written(store, monkeypatch, form, capsys):
     def full(path, *rest, **more):
@@ -186,16 +158,3 @@ def test_a_place_where_nothing_can_be_written(store, monkeypatch, form, capsys):
     sentence = refused([str(store), "--format", form], capsys)
     assert "cannot be written to report" in sentence
     assert "(No space left on device); choose another place by --output" in sentence
-
-
-def test_a_packed_bomb_is_one_sentence(store, capsys):
-    """Twenty megabytes of records in a few kilobytes."""
-    line = records()[0].to_json().encode() + b"\n"
-    path = store.parent / "bomb.jsonl.xz"
-    path.write_bytes(lzma.compress(line * ((20 << 20) // len(line))))
-    assert main(["report", str(path)]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert "bomb.jsonl.xz" in told
-    assert "may expand to" in told
-    assert not (store.parent / "report.html").exists()

@@ -1,6 +1,5 @@
 """The demo is a spec of the benchmark, and some rows with the words that speak for their labels."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from compactlearn import CMLLClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision
 from compactlearn_bench import cells_of, demo, run
-from compactlearn_bench.cli import demo as view
 from compactlearn_bench.demo import demonstrate, explained, label_words, spec
 from compactlearn_bench.harness.execute import fold_rows
-from compactlearn_bench.records import Store, aggregate
+from compactlearn_bench.records import Store
 
 HELPERS = Path(__file__).parent / "helpers"
 RIVALS = ["Auto", "ridge", "one-vs-rest", "random forest"]
@@ -46,15 +44,6 @@ def test_every_method_has_its_figures(result):
             assert len(figure.values) == 2
             assert all(0 <= value <= 1 for value in figure.values)
         assert result.training_seconds[method] > 0
-
-
-@pytest.mark.parametrize("quick", [False, True])
-def test_all_methods_have_the_same_folds(quick):
-    by_fold = {}
-    for cell in cells_of(spec(quick=quick)):
-        by_fold.setdefault(cell.fold, set()).add((cell.split_seed, cell.n_folds, cell.rows))
-    assert len(by_fold) == 2
-    assert all(len(found) == 1 for found in by_fold.values())
 
 
 def test_nothing_is_set_for_auto_but_its_size():
@@ -89,19 +78,7 @@ def test_sizes_are_within_what_was_asked(result, enron):
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_a_figure_that_is_not_there_is_told(result):
-    missing = replace(result, results=aggregate([], "nested"))
-    with pytest.raises(demo.RunError, match="no figure of Auto: it was not run"):
-        missing.figure("Auto", "one_error")
-
-
 # ---- rows, labels and words ----------------------------------------------------------------------
-
-
-def test_every_label_of_enron_has_words_of_its_own(enron):
-    words = label_words()
-    assert set(words) == set(enron.label_names)
-    assert len(set(words.values())) == 53
 
 
 @pytest.mark.parametrize(
@@ -156,22 +133,3 @@ def test_words_are_the_largest_terms_of_the_score(enron):
 
 
 # ---- what is shown -------------------------------------------------------------------------------
-
-
-def test_the_summary_says_which_way_a_difference_points(result):
-    means = {m: result.figure(m, "average_precision").mean for m in result.methods}
-    best = max(RIVALS[1:], key=means.get)
-    text = view.summary(result)
-    assert f"Auto is {means['Auto'] - means[best]:+.3f} beside the best of the others" in text
-    assert best in text
-    assert f"it is {means['Auto, 5 %'] - means['ridge']:+.3f} beside ridge" in text
-
-
-def test_a_bar_is_as_long_as_the_model_is_large(result):
-    table = view.bars(result)
-    names, drawn = (list(table.columns[k].cells) for k in (0, 1))
-    lengths = dict(zip(names, map(len, drawn), strict=True))
-    assert set(lengths) == {"ridge", *BOUNDED}
-    for name, length in lengths.items():
-        share = result.numbers(name) / result.numbers("ridge")
-        assert length == max(1, round(lengths["ridge"] * share))

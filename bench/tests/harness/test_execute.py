@@ -63,16 +63,6 @@ def test_a_method_is_fitted_on_the_training_rows_and_judged_on_the_others(
     assert (task.metrics, task.selection) == (("one_error",), selection)
 
 
-def test_some_rows_are_drawn_from_all_by_the_seed(asked):
-    drawn = [set(fold_rows(asked(rows=100, seed=seed), 593)[0]) for seed in (0, 1)]
-    assert drawn[0] != drawn[1]
-    for rows in drawn:
-        assert len(rows) == 100
-        assert max(rows) > 500
-    again = fold_rows(asked("loud", "nested", fold=0, rows=100), 593)[0]
-    assert set(again) == drawn[0]
-
-
 def test_generators_and_threads_are_the_cells_alone(asked):
     with threadpool_limits(2):
         if all(pool["num_threads"] == 1 for pool in threadpool_info()):
@@ -174,9 +164,3 @@ def test_a_grid_may_be_solved_on_a_device():
     np.testing.assert_allclose(here.values, there.values, atol=1e-9)
     lost = execute(Job(cell, device="nowhere"))
     assert (lost.status, "what PyTorch calls one" in lost.reason) == ("failed", True)
-
-
-def test_a_job_says_where_on_its_way_to_a_worker():
-    cell = Cell("emotions", "ORI", "paper", 0, 3, settings={})
-    assert Job.from_json(Job(cell, device="cuda").to_json()).device == "cuda"
-    assert Job.from_json(Job(cell).to_json()).device is None

@@ -1,7 +1,6 @@
 """The figure of accuracy against size, from records that are made up."""
 
 import importlib.util
-import re
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -85,21 +84,6 @@ def test_the_figure_is_well_formed_and_tells_its_values(figures, records):
     assert any("numbers kept" in word for word in words)
     assert any("average precision" in word for word in words)
     assert "prefers-color-scheme: dark" in text
-
-
-def test_nothing_is_drawn_outside(figures, records):
-    for _, x, y in re.findall(r"(M|L)([\d.]+) ([\d.]+)", figures.drawing(figures.curves(records))):
-        assert 0 <= float(x) <= figures.WIDTH
-        assert 0 <= float(y) <= figures.HEIGHT
-
-
-def test_names_of_equal_lines_do_not_cover_each_other(figures):
-    drawn = [figures.Curve(f"set {k}", (0.1, 0.2), (0.9, 0.95)) for k in range(9)]
-    up = figures.Scale.around([0.9, 1.0], figures.BOTTOM, figures.TOP)
-    places = [y for _, _, y in figures._names(drawn, up)]
-    assert np.diff(sorted(places)).min() >= figures.APART - 1e-9
-    assert max(places) <= figures.BOTTOM + 4
-    assert min(places) > 0
 
 
 def test_the_script_writes_checks_and_refuses(figures, records, tmp_path):

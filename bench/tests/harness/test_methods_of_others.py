@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import KFold
-from sklearn.neighbors import KNeighborsClassifier
 
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, inverse_propensities, micro_f1, psp_at_k
@@ -94,12 +93,6 @@ def test_what_a_method_draws_comes_from_the_seed(parts):
     np.testing.assert_array_equal(one, two)
 
 
-def test_classifiers_that_only_have_lists_of_probabilities(parts):
-    entry = ClassifierEntry(KNeighborsClassifier, {"n_neighbors": [3]})
-    answer = entry.answer(task(entry, parts, "nested"))
-    assert np.isfinite(answer.values).all()
-
-
 @pytest.fixture
 def plugin(monkeypatch, helpers):
     def install(name, value):
@@ -165,19 +158,6 @@ def test_a_module_that_cannot_be_imported_is_a_sentence(beside, monkeypatch, tex
     (beside / "unimportable.py").write_text(text)
     with pytest.raises(ValueError, match=r"cannot be imported \((SyntaxError|RuntimeError): "):
         finding.own_entry("unimportable:x", beside)
-
-
-def test_a_grid_may_be_an_array_or_a_single_value(spec):
-    cell = cells_of(spec(methods=[{"name": "x", "estimator": "plugged:in_an_array"}]))[0]
-    assert cell.settings["parameters"] == {"alpha": [1, 2], "solver": "svd"}
-
-
-def test_the_table_that_an_entry_returns_stays_its_own(spec):
-    import plugged
-
-    cells = cells_of(spec(methods=[{"name": "x", "estimator": "plugged:shared"}]))
-    assert "metrics" in cells[0].settings
-    assert plugged.shared.table == {}
 
 
 def test_a_seed_that_the_spec_or_the_maker_sets_counts(parts):

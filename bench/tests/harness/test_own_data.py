@@ -1,15 +1,13 @@
 """Data of the user's own in a benchmark: by a path or by a name, and never another's records."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 
-from compactlearn.datasets import add, load, write_arff, write_parquet
-from compactlearn_bench import SpecError, cells_of, parse_spec, read_spec
+from compactlearn.datasets import add, load, write_arff
+from compactlearn_bench import SpecError, cells_of, parse_spec
 from compactlearn_bench.harness.job import Job
-from compactlearn_bench.records import Cell, Record, Store
+from compactlearn_bench.records import Cell, Record
 from compactlearn_bench.records.grouping import grouped
 
 HEAD = "id,x,z,sports,politics\n"
@@ -60,17 +58,6 @@ def test_labels_are_whatever_read_takes(docs, labels):
     (docs.parent / "docs.xml").write_text('<labels><label name="sports"/></labels>')
     found = cells({"name": "mine", "path": "docs.csv", "labels": labels}, docs.parent)
     assert {cell.dataset for cell in found} == {"mine"}
-
-
-def test_a_path_is_relative_to_the_spec(docs, tmp_path, monkeypatch):
-    folder = tmp_path / "specs"
-    folder.mkdir()
-    (folder / "one.toml").write_text(
-        'name = "one"\nmethods = ["ORI"]\n'
-        'datasets = ["emotions", {name = "mine", path = "../docs.csv", labels = -2}]\n'
-    )
-    monkeypatch.chdir(folder.parent.parent)
-    assert len(cells_of(read_spec(folder / "one.toml"))) == 20
 
 
 def test_a_cell_is_its_content_and_not_its_file(docs, tmp_path):
@@ -192,26 +179,3 @@ def test_a_job_travels_as_text(docs, spec):
     assert hash(again.file) == hash(job.file)
     assert again.cell.digest == job.cell.digest
     assert json.loads(job.to_json())["file"]["labels"] == ["sports", "politics"]
-
-
-def test_parquet_too(tmp_path, store, run):
-    pytest.importorskip("pyarrow")
-    write_parquet(load("emotions"), tmp_path / "mine.parquet")
-    asked = parse_spec(
-        {
-            "name": "small",
-            "datasets": [{"path": "mine.parquet"}],
-            "methods": [{"name": "M", "estimator": "plugged:method", "pause": 0.0}],
-            "folds": 2,
-            "selections": ["paper"],
-        },
-        folder=tmp_path,
-    )
-    assert run(asked, Store(tmp_path / "records")).statuses == {"done": 2}
-
-
-def test_the_example_of_the_document_runs(capsys):
-    text = Path(__file__).resolve().parents[3].joinpath("docs", "BENCHMARK.md").read_text("utf-8")
-    (example,) = re.findall(r"```python\n(import tempfile.*?)```", text, flags=re.DOTALL)
-    exec(example, {})
-    assert capsys.readouterr().out == "16 cells\n"

@@ -38,13 +38,6 @@ def test_the_penalty_of_the_protocol_is_the_grid(name):
     assert entry.settings(found) == found
 
 
-def test_the_hat_matrix_of_faie():
-    assert ENTRIES["FaIE"].settings(PRINTED)["hat_ridge"] == 1e-6
-    assert ENTRIES["k-FaIE"].settings(PRINTED)["hat_ridge"] == 1e-6
-    assert ENTRIES["FaIE"].settings({})["hat_ridge"] == 0.1
-    assert "hat_ridge" not in ENTRIES["CPLST"].settings(PRINTED)
-
-
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -58,14 +51,6 @@ def test_the_hat_matrix_of_faie():
 def test_wrong_settings_are_refused(given, sentence):
     with pytest.raises(ValueError, match=sentence):
         ENTRIES["ORI"].settings(given)
-
-
-@pytest.mark.parametrize("name", ["ORI", "k-CMLL", "POP", "C2AE"])
-def test_what_is_about_rows_is_quiet(name):
-    assert not {"train_rows", "left_out_labels", "empty_rows", "base_loss"} & set(
-        ENTRIES[name].settings({})
-    )
-    assert ENTRIES[name].settings({"train_rows": 7})["train_rows"] == 7
 
 
 def test_the_loss_of_pop():
@@ -247,8 +232,3 @@ def test_as_printed_a_row_of_zeros_has_scores_of_zero(name):
     np.testing.assert_allclose(scores[0], 0.0, atol=1e-12)
     free = method(name).fit(X + 1.0, Y).decision_function(np.zeros((1, X.shape[1])))
     assert np.abs(free[0]).max() > 1e-3
-
-
-@pytest.mark.parametrize("name", ["POP", "C2AE"])
-def test_as_printed_is_the_papers_protocol_where_there_is_no_ridge(name):
-    assert repr(as_printed(name)) == repr(method(name))

@@ -83,18 +83,6 @@ def test_what_is_not_run_is_named_and_counted_apart(tables):
     assert "| PLST | not run |" in tables.unexplained(cells)
 
 
-def test_a_method_that_no_convention_concerns_keeps_its_records(tables):
-    before = results(records("C2AE", everywhere(1.0)))
-    (first, *_) = tables.compared(before, results())
-    assert first.after == first.before == pytest.approx(1.0)
-
-
-def test_what_stays_outside_has_its_distance_and_sign(tables):
-    far = {"average_precision": 7.0, "micro_f1": 0.0, "ranking_loss": -3.2, "one_error": 2.0 - 1e-9}
-    both = results(records("ORI", far))
-    assert "| ORI | AP +7, RL -3 |" in tables.unexplained(tables.compared(both, both))
-
-
 def test_conventions_are_counted_by_set(tables):
     rows = [
         {"data": data, "convention": convention, "mean": mean, "paper_mean": 0.5, "paper_std": 0.1}

@@ -37,21 +37,6 @@ def test_the_tables_have_all_methods_of_the_paper():
     assert (linear - {"CMLL/random"}, kernel) == (fair, fair_kernel)
 
 
-def test_the_two_protocols_have_specs_of_their_own():
-    for names, selection in (
-        (("linear", "kernel", "figures"), "paper"),
-        (("nested", "kernel_nested", "ours", "quick"), "nested"),
-    ):
-        for name in names:
-            assert read_spec(FOLDER / f"{name}.toml").selections == (selection,)
-
-
-def test_those_that_the_documents_name_are_there():
-    assert {"figures", "kernel", "kernel_nested", "linear", "nested", "ours", "quick"} <= {
-        path.stem for path in SPECS
-    }
-
-
 def test_the_quick_one_shows_compact_learning_beside_rivals_and_needs_no_files():
     spec = read_spec(FOLDER / "quick.toml")
     assert {data.name for data in spec.datasets} <= {"emotions", "enron"}

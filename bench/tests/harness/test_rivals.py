@@ -1,7 +1,6 @@
 """Rivals in the benchmark: their figures are those of what their users would write."""
 
 import builtins
-import pickle
 import sys
 
 import numpy as np
@@ -30,10 +29,8 @@ from compactlearn_bench.harness.job import Job
 from compactlearn_bench.methods import rivals
 from compactlearn_bench.methods.controls import one_vs_rest
 from compactlearn_bench.methods.entry import Task
-from compactlearn_bench.methods.judging import pickled_bytes
 from compactlearn_bench.methods.library_entries import ENTRIES
 from compactlearn_bench.methods.rivals import ChainEnsemble
-from compactlearn_bench.methods.scaling import scaled
 
 from .rivals_at_hand import AutoStandIn
 from .tasks import INNER, SEED, make_task
@@ -92,22 +89,6 @@ def test_linear_svm_is_tuned_by_inner_folds_and_cut_at_zero(form):
     assert found.sizes == [14 * 7 + 7]
 
 
-def test_one_vs_rest_may_leave_its_intercepts_free():
-    found, task = answer("BR-logistic", {"Cs": Cs, "threshold": 0.5, "solver": "lbfgs"})
-
-    def make(C):
-        return OneVsRestClassifier(LogisticRegression(C=C, max_iter=300))
-
-    C = best_of(task, make, lambda model, X: model.predict_proba(X))
-    assert found.configurations == [{"C": C}]
-    chances = make(C).fit(task.X_train, task.Y_train.toarray()).predict_proba(task.X_test)
-    wanted = expected(task, chances, chances > 0.5, chances)
-    np.testing.assert_allclose(found.values[0], wanted)
-    other, _ = answer("BR-logistic", {"Cs": [C], "threshold": 0.5})
-    assert other.values[0, 3] != pytest.approx(found.values[0, 3], rel=1e-4)
-    assert "solver" not in ENTRIES["BR-logistic"].settings({})
-
-
 @pytest.mark.parametrize("always", [0, 1])
 @pytest.mark.parametrize("name", ["Linear SVM", "Chains", "LightGBM", "ML-kNN", "Random forest"])
 def test_a_label_that_does_not_vary_is_ranked_where_it_belongs(name, always):
@@ -151,13 +132,6 @@ def test_chains_are_averaged_and_have_one_vs_rests_penalty(form):
     wanted = expected(task, chances, chances > 0.5, chances)
     np.testing.assert_allclose(found.values[0], wanted, rtol=1e-6)
     assert found.sizes == [3 * sum(14 + k + 1 for k in range(7))]
-
-
-def test_chains_of_labels_that_never_vary_say_their_constants():
-    X = np.random.default_rng(0).normal(size=(10, 3))
-    model = ChainEnsemble().fit(X, np.tile([0, 1], (10, 1)))
-    np.testing.assert_array_equal(model.predict(X), np.tile([0, 1], (10, 1)))
-    assert model.numbers_ == 2
 
 
 @both_forms
@@ -263,20 +237,6 @@ def test_a_record_has_the_seconds_of_the_search_and_the_bytes_of_the_model():
     assert 8 * record.sizes[0] < record.circumstances["model_bytes"] < 16 * record.sizes[0] + 9000
 
 
-@pytest.mark.parametrize("name", ["ORI", "BR-logistic", "mine"])
-def test_every_kind_of_entry_has_them(name, helpers):
-    method = {"name": name, "estimator": "plugged:ridge"} if name == "mine" else name
-    record = execute(Job(one_cell(method)))
-    assert record.circumstances["seconds"]["search"] > 0
-    assert record.circumstances["model_bytes"] > 1000
-
-
-def test_bytes_are_those_of_the_pickle():
-    model = RidgeClassifier().fit(np.eye(5), np.eye(5, dtype=int)[:, :2])
-    assert pickled_bytes(model) == len(pickle.dumps(model, protocol=5))
-    assert pickled_bytes(lambda: 0) is None
-
-
 @pytest.mark.parametrize(
     ("method", "module"), [("LightGBM", "lightgbm"), ("ML-kNN", "skmultilearn")]
 )
@@ -298,20 +258,6 @@ def test_an_absent_package_is_told_in_a_sentence_and_is_no_failure(method, modul
 
 
 # ---- scaling, folds ------------------------------------------------------------------------------
-
-
-def test_columns_are_scaled_by_the_training_rows():
-    rng = np.random.default_rng(0)
-    X, X_test = rng.normal(3, [1, 5, 9], (40, 3)), rng.normal(3, [1, 5, 9], (20, 3))
-    rows, new_rows = scaled(X, X_test, "standard")
-    scaler = StandardScaler().fit(X)
-    np.testing.assert_allclose(rows, scaler.transform(X))
-    np.testing.assert_allclose(new_rows, scaler.transform(X_test))
-    S, S_test = scaled(sparse.csr_array(X), sparse.csr_array(X_test), "standard")
-    assert sparse.issparse(S)
-    np.testing.assert_allclose(S.toarray(), X / X.std(axis=0))
-    np.testing.assert_allclose(S_test.toarray(), X_test / X.std(axis=0))
-    assert scaled(X, X_test, None) == (X, X_test)
 
 
 def test_a_spec_asks_for_scaling_and_the_method_sees_it():

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from multiprocessing import Pipe
 from pathlib import Path
@@ -45,16 +44,6 @@ def test_each_cell_is_run_once_and_recorded(run, spec, store, log, expected):
     assert record.circumstances["memory"] > 2**20
     assert {"python", "numpy", "scipy", "scikit-learn", "compactlearn"} <= set(record.versions)
     assert os.listdir(store.claims) == []
-
-
-def test_a_second_run_runs_nothing(run, spec, store, log):
-    run(spec(), store)
-    log()
-    texts = [record.to_json() for record in store.records()]
-    summary = run(spec(), store, workers=3)
-    assert (summary.computed, summary.found) == (0, 4)
-    assert log() == []
-    assert [record.to_json() for record in store.records()] == texts
 
 
 def test_only_what_changed_is_run(run, spec, store, log):
@@ -249,26 +238,6 @@ def test_a_disk_that_fills_up_stops_the_run(run, spec, store, monkeypatch):
     assert told.value.errno == errno.ENOSPC
     assert os.listdir(store.cells) == []
     monkeypatch.undo()
-
-
-def test_two_runs_share_a_store(run, spec, tmp_path, log, expected):
-    """Threads stand in for two commands here; test_kill.py has processes."""
-    asked = spec(folds=10, methods=[{"name": "m", "estimator": "plugged:method", "pause": 0.02}])
-    folder, found = tmp_path / "store", []
-
-    def one():
-        found.append(run(asked, Store(folder), workers=2))
-
-    threads = [threading.Thread(target=one) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert log() == expected(asked)
-    assert sum(summary.computed for summary in found) == 20
-    for summary in found:
-        assert summary.computed + summary.found == 20
-        assert summary.statuses == {"done": 20}
 
 
 def test_a_worker_that_cannot_start_says_why(spec, store):

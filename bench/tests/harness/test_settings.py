@@ -6,8 +6,6 @@ import pytest
 from compactlearn_bench.methods.grids import AXES, RIDGES, SETTINGS, configurations
 from compactlearn_bench.methods.library_entries import ENTRIES
 
-from .tasks import make_task
-
 
 @pytest.mark.parametrize("name", sorted(ENTRIES))
 def test_completed_settings_are_plain_and_complete(name):
@@ -80,18 +78,6 @@ def test_a_quiet_setting_is_part_of_a_cell_only_where_it_is_given():
 def test_refusals(name, given, sentence):
     with pytest.raises(ValueError, match=sentence):
         ENTRIES[name].settings(given)
-
-
-def test_trace_is_about_half_of_everything_unless_told():
-    found = ENTRIES["CMLL"].settings({"trace": True})
-    assert (found["label_ratios"], found["feature_ratios"]) == ([0.5], [0.5])
-    assert found["label_ridges"] == [0.0]
-    assert ENTRIES["CMLL"].settings({"trace": True, "label_ratios": [1.0]})["label_ratios"] == [1.0]
-
-
-def test_settings_of_the_cell_that_are_not_the_entrys_do_not_matter():
-    first = ENTRIES["ORI"].answer(make_task("paper", {"alphas": [1.0], "metrics": ["one_error"]}))
-    assert len(first.configurations) == 1
 
 
 def test_alphas_come_before_the_name_of_a_list():

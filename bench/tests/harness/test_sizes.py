@@ -7,7 +7,6 @@ from compactlearn import method
 from compactlearn.metrics import macro_f1, micro_f1
 from compactlearn_bench.methods.frequency import by_frequency
 from compactlearn_bench.methods.library_entries import ENTRIES
-from compactlearn_bench.methods.model_numbers import linear_numbers
 
 from .tasks import SEED, make_task
 
@@ -39,14 +38,6 @@ def test_sizes_are_those_of_the_arrays(name):
     for configuration, size in zip(answer.configurations, answer.sizes, strict=True):
         model = method(name, random_state=SEED, **extra, **configuration)
         assert size == numbers_of(model.fit(task.X_train, task.Y_train)), configuration
-
-
-def test_what_the_scorer_keeps_where_there_are_as_many_features_as_codes():
-    task = make_task()
-    model = method("CMLL", n_label_components=2, n_feature_components=4, completion="variance")
-    factors = model.fit(task.X_train, task.Y_train)._model.linear.factors
-    held = sum(factor.size for factor in factors) + model._model.linear.intercept.size
-    assert linear_numbers(14, 7, 4, 2) == held
 
 
 def test_landmarks_are_counted_apart():

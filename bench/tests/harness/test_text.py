@@ -75,34 +75,6 @@ def test_figures_are_those_of_the_order_of_labels(texts):
         assert texts.shape()["judged_labels"][name] == len(group)
 
 
-def test_places_without_a_label_are_wrong_and_nothing_else(texts):
-    truth = texts.Y_test.toarray()
-    top = np.full((len(truth), 5), -1)
-    top[:, 0] = truth.argmax(axis=1)
-    found = texts.figures(top)
-    assert found["precision_at_1"] == pytest.approx(truth.any(axis=1).mean())
-    assert found["precision_at_5"] == pytest.approx(found["precision_at_1"] / 5)
-
-
-def test_the_best_of_all_scores():
-    scores = np.random.default_rng(0).normal(size=(rivals.BLOCK + 7, 9))
-    found = rivals.best_of_all(lambda rows: rows, scores, 4)
-    np.testing.assert_array_equal(found, np.argsort(-scores, axis=1)[:, :4])
-
-
-def test_lists_of_labels_are_filled_up():
-    np.testing.assert_array_equal(
-        rivals.filled([[3], [], [1, 2, 0]], 2), [[3, -1], [-1, -1], [1, 2]]
-    )
-
-
-def test_rows_without_features_are_not_written(tmp_path):
-    X = scipy.sparse.csr_matrix([[0.5, 0, 0.25], [0, 0, 0], [0, 1, 0]])
-    Y = scipy.sparse.csr_matrix([[1, 1], [1, 0], [0, 0]])
-    rivals.write_text(tmp_path / "rows.txt", X, Y)
-    assert (tmp_path / "rows.txt").read_text() == "2 3 2\n0,1 0:0.5 2:0.25\n 1:1\n"
-
-
 # ---- processes ----------------------------------------------------------------------------------
 
 
@@ -204,19 +176,6 @@ def test_what_is_missing_now_does_not_replace_figures():
     assert statuses(record(a="missing"), record(a="failed")) == {"a": "failed"}
     assert statuses(record(b="done"), record(a="done")) == {"a": "done", "b": "done"}
     assert statuses(record(gone="done"), record(a="done")) == {"a": "done"}
-
-
-def test_times_of_two_machines_are_not_mixed(tmp_path):
-    path = tmp_path / "text.json"
-    path.write_text(json.dumps({"machine": {"cpu": "this", "cores": 2}}))
-    assert run.read_record(path, {"cpu": "this", "cores": 2}) is not None
-    with pytest.raises(SystemExit, match="this machine has 4 of that"):
-        run.read_record(path, {"cpu": "that", "cores": 4})
-
-
-def test_an_unknown_name_is_told():
-    with pytest.raises(SystemExit, match="There is no entry 'omikji'; there are CMLL, "):
-        run.main(["--only", "omikji"])
 
 
 def test_the_spec_names_programs_and_sets_that_there_are():

@@ -4,27 +4,20 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import deque
 from contextlib import ExitStack
-from multiprocessing import Pipe
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-import compactlearn_bench
 from compactlearn_bench import RunError, cells_of
 from compactlearn_bench.harness.cluster import _Cluster, _Sent
-from compactlearn_bench.harness.events import Tally
-from compactlearn_bench.harness.execute import unanswered
 from compactlearn_bench.harness.guard import Worker
 from compactlearn_bench.harness.host import _resident_elsewhere, resident_bytes
 from compactlearn_bench.harness.job import Job, written
-from compactlearn_bench.harness.pool import Pool
-from compactlearn_bench.harness.run import _jobs
 from compactlearn_bench.records import Cell, Record
 from compactlearn_bench.spec.reading import Budget
 
@@ -81,11 +74,6 @@ def test_what_a_cell_has_started_ends_when_the_command_does(helpers, tmp_path, m
         worker.errors.close()
 
 
-def test_a_signal_without_a_name_is_told_by_its_number(run, spec, store):
-    assert run(spec("signalled", selections=["paper"]), store).statuses == {"failed": 2}
-    assert "ended by the signal 40." in next(store.records()).reason
-
-
 def test_the_last_words_of_a_process_are_those_of_its_last_cell(
     run, spec, store, tmp_path, monkeypatch
 ):
@@ -96,54 +84,6 @@ def test_the_last_words_of_a_process_are_those_of_its_last_cell(
     assert record.reason == "The process that computed it ended by itself, with status 3."
     assert record.details["output"] == "farewell\n"
     assert set(record.versions) >= {"python", "numpy"}
-
-
-def test_what_went_over_its_budget_is_tried_again_if_asked(run, spec, store, monkeypatch):
-    asked = spec("slow", selections=["paper"], budget={"seconds": 0.2})
-    assert run(asked, store).statuses == {"timeout": 2}
-    monkeypatch.setenv("PLUGGED_WELL", "1")
-    assert run(asked, store).statuses == {"timeout": 2}
-    assert run(asked, store, retry_failed=True).statuses == {"done": 2}
-
-
-@pytest.fixture
-def worker():
-    """A worker of which only the pipe is real, and the pipe's other end."""
-    ours, theirs = Pipe()
-    process = SimpleNamespace(pid=os.getpid())
-    with tempfile.TemporaryFile() as errors, ours, theirs:
-        yield Worker(lambda: (process, ours, errors)), theirs
-
-
-def test_time_counts_from_the_moment_the_data_are_there(worker):
-    made, theirs = worker
-    budget = Budget(seconds=0.05, memory=2**50)
-    for _ in range(2):  # the second cell of a worker has a time of its own
-        made.give(Job(CELL))
-        made.sent -= 10
-        assert made.over(budget) is None
-        theirs.send_bytes(b'{"event": "begun"}')
-        made.hear()
-        assert made.over(budget) is None
-        made.begun -= 10
-        assert made.over(budget).status == "timeout"
-        made.peak = 2**51
-        assert made.over(Budget(memory=2**50)).status == "memory"
-
-
-@pytest.mark.parametrize(("asked_for", "count"), [(None, 2), (1, 1), (3, 3)])
-def test_as_many_processes_start_as_are_asked_for(spec, store, asked_for, count, helpers):
-    from forked import fork_worker
-
-    started = []
-
-    def launcher():
-        started.append(1)
-        return fork_worker()
-
-    asked = spec(workers=2)
-    compactlearn_bench.run(asked, store, workers=asked_for, launcher=launcher)
-    assert len(started) == count
 
 
 @pytest.mark.parametrize("workers", [0, -1, True, 1.5])
@@ -169,55 +109,7 @@ def test_a_worker_has_one_thread_a_group_of_its_own_and_a_fixed_order_of_sets():
         made.errors.close()
 
 
-def test_a_job_says_where_everything_lies(spec, store, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    asked = spec()
-    jobs = _jobs(cells_of(asked), asked, store, False, Path("data"), Tally())
-    assert {job.data_home for job in jobs} == {str(tmp_path / "data")}
-    assert {job.store for job in jobs} == {str(store.folder)}
-    assert {job.stale for job in jobs} == {None}
-
-
 # ---- records of cells whose worker is gone ------------------------------------------------------
-
-
-@pytest.fixture
-def pool(store):
-    """A pool without processes, and what it tells."""
-    events = []
-    store.prepare()
-    return Pool([], store, Budget(), 1, events.append), events
-
-
-def test_a_record_written_in_the_last_moment_stays(pool, store):
-    made, events = pool
-    store.write(answer())
-    made._record(Job(CELL), unanswered(CELL, "timeout", "Late.", time.perf_counter(), 0))
-    assert store.status(CELL) == "done"
-    assert [(event.kind, event.status) for event in events] == [("ended", "done")]
-
-
-def test_a_record_that_was_to_be_replaced_is(pool, store):
-    made, events = pool
-    store.write(answer("failed", "yesterday"))
-    late = unanswered(CELL, "timeout", "Late.", time.perf_counter(), 0)
-    made._record(Job(CELL, stale="yesterday"), late)
-    assert store.status(CELL) == "timeout"
-    assert [(event.kind, event.status) for event in events] == [("ended", "timeout")]
-
-
-def test_a_cell_that_somebody_else_is_at_is_left_to_them(pool, store):
-    made, events = pool
-    job = Job(CELL)
-    with store.claim(CELL):
-        made._record(job, unanswered(CELL, "failed", "Dead.", time.perf_counter(), 0))
-        assert store.read(CELL) is None
-        made._look_again()
-        assert (list(made.waiting), made.elsewhere) == ([], [job])
-    made.looked = 0.0
-    made._look_again()
-    assert (list(made.waiting), made.elsewhere) == ([job], [])
-    assert [event.kind for event in events] == ["put back"]
 
 
 def test_a_worker_leaves_a_record_alone_that_somebody_has_just_written(
@@ -282,22 +174,6 @@ def test_an_answer_that_is_none_is_a_failure_and_took_no_days(store, result):
     assert "The cluster gave no answer" in record.reason
     assert record.circumstances["seconds"]["total"] < 10
     assert [event.kind for event in events] == ["ended"]
-
-
-def test_a_cluster_is_sent_what_is_to_be_replaced_and_nothing_else(store):
-    sent, events = [], []
-    client = SimpleNamespace(submit=lambda *_, key, **__: sent.append(key) or Future())
-    stream = SimpleNamespace(add=lambda _: None)
-    store.write(answer("failed", "yesterday"))
-    made = cluster(store, events, client)
-    made._submit(Job(CELL), stream)
-    assert not sent
-    made._submit(Job(CELL, stale="yesterday"), stream)
-    assert len(sent) == 1
-    made._submit(Job(CELL, stale="yesterday"), stream)  # it is claimed, by ourselves
-    assert len(sent) == 1
-    assert [event.kind for event in events] == ["found", "started", "put back"]
-    made.under_way["key"].claim.close()
 
 
 FAMILY = """

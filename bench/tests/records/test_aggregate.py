@@ -9,8 +9,7 @@ from bench.tests import makers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.metrics import METRICS
-from compactlearn_bench.records import LOSSES, Cell, Figure, Gap, Record, aggregate
+from compactlearn_bench.records import Cell, Figure, Gap, Record, aggregate
 
 
 def record(fold, values, configurations=None, metrics=("average_precision",), **more):
@@ -24,10 +23,6 @@ def record(fold, values, configurations=None, metrics=("average_precision",), **
 def figure(records, selection="nested", metric="average_precision", **where):
     results = aggregate(records, selection)
     return results.cell(where.get("dataset", "enron"), where.get("method", "CMLL"), metric)
-
-
-def test_the_losses_are_those_of_the_registry():
-    assert {name for name, metric in METRICS.items() if not metric.greater_is_better} == LOSSES
 
 
 def test_nested_takes_the_one_configuration_of_each_fold():
@@ -123,12 +118,6 @@ def test_a_failed_fold_is_told_with_its_reason(status, words):
     assert isinstance(results.cell("enron", "ORI", "average_precision"), Figure)
 
 
-def test_a_method_that_always_failed_is_still_named():
-    results = aggregate([failed(), failed(fold=1), *(record(k, [0.5]) for k in range(2))], "nested")
-    assert results.methods == ("CMLL", "X")
-    assert results.cell("enron", "X", "average_precision").reason.startswith("0 of 2 folds")
-
-
 def test_a_metric_that_some_folds_lack_is_a_gap():
     two = ("average_precision", "one_error")
     records = [record(0, [[0.5, 0.1]], metrics=two), record(1, [0.5])]
@@ -171,11 +160,6 @@ def test_methods_on_different_folds_are_not_compared():
         aggregate(records, "nested")
 
 
-def test_an_unknown_selection_is_refused():
-    with pytest.raises(ValueError, match="'paper' or 'nested'; got 'both'"):
-        aggregate([], "both")
-
-
 def test_what_else_the_records_say_is_joined():
     def one(fold):
         details = {
@@ -201,12 +185,6 @@ def test_what_else_the_records_say_is_joined():
     assert list(results.grids[where].details) == ["dependence"]
     assert results.versions == {"numpy": ("2.0", "2.1")}
     assert (results.n_records, results.n_folds) == (2, {"enron": 2})
-
-
-def test_records_that_came_through_json_say_the_same():
-    records = [record(k, [0.5, 0.25], selection="paper") for k in range(2)]
-    again = [Record.from_json(r.to_json()) for r in records]
-    assert aggregate(again, "paper").cells == aggregate(records, "paper").cells
 
 
 def failed(method="X", fold=0, **settings):
@@ -240,13 +218,6 @@ def test_a_nested_fold_without_a_configuration_is_a_gap():
     assert "no configuration in common" in figure([record(0, [0.5]), empty]).reason
 
 
-@pytest.mark.parametrize("seconds", [None, {}, {"fit": None}, {"fit": np.nan}, "long"])
-def test_seconds_that_one_fold_lacks_are_left_out(seconds):
-    records = [record(0, [0.5], circumstances={"seconds": {"fit": 1.0}}),
-               record(1, [0.5], circumstances={"seconds": seconds})]  # fmt: skip
-    assert aggregate(records, "nested").seconds == {}
-
-
 @pytest.mark.parametrize("value", [None, np.nan])
 def test_an_undefined_value_of_a_group_of_labels_is_not_averaged(value):
     records = [
@@ -255,10 +226,6 @@ def test_an_undefined_value_of_a_group_of_labels_is_not_averaged(value):
     ]
     found = aggregate(records, "nested").by_frequency["enron", "CMLL"]
     assert found == {"rare": {"macro_f1": 0.25}}
-
-
-def test_sizes_that_one_fold_lacks_are_left_out():
-    assert figure([record(0, [0.5]), record(1, [0.5], sizes=[])]).sizes == ()
 
 
 def test_details_follow_the_configurations_they_belong_to():
@@ -274,33 +241,10 @@ def test_details_follow_the_configurations_they_belong_to():
     assert grid.sizes.tolist() == [[10, 20], [20, 10]]
 
 
-def test_the_rows_drawn_are_told():
-    assert aggregate([record(0, [0.5], rows=100)], "nested").rows == {"enron": 100}
-
-
 def test_an_undefined_loss_is_not_the_least():
     records = [record(k, [np.nan, 0.5], metrics=("one_error",), selection="paper")
                for k in range(2)]  # fmt: skip
     assert figure(records, "paper", "one_error").values == (0.5, 0.5)
-
-
-def test_metrics_are_matched_by_name():
-    names = ("average_precision", "one_error")
-    records = [record(0, [[0.9, 0.1]], metrics=names), record(1, [[0.2, 0.8]], metrics=names[::-1])]
-    assert figure(records).values == (0.9, 0.8)
-    assert figure(records, metric="one_error").values == (0.1, 0.2)
-
-
-def test_a_number_of_folds_is_only_a_number():
-    """What is not recorded is neither counted up nor named one by one."""
-    gap = figure([record(3, [0.5], n_folds=10**12)])
-    assert gap.reason.startswith("1 of 1000000000000 folds: no record of fold 0, 1, 2, 4, 5")
-    assert gap.reason.endswith(f"20 and {10**12 - 1 - 20} more")
-
-
-def test_folds_that_the_run_does_not_have_do_not_count():
-    gap = figure([record(0, [0.5]), record(7, [0.5])])
-    assert gap.reason == "1 of 2 folds: no record of fold 1"
 
 
 @pytest.mark.parametrize(

@@ -153,20 +153,6 @@ def test_inner_folds_are_the_same_for_all_methods_and_differ_between_folds():
     assert one.method_seed != Cell("enron", "ORI", "nested", 0).method_seed
 
 
-def test_records_that_tried_the_same_keep_it_once():
-    """A store of thousands of records, each of thousands of configurations, must fit."""
-    configurations = [{"alpha": 10.0**k, "beta": b} for k in range(3) for b in (1, None)]
-    texts = [
-        Record(Cell("enron", method, "paper", 0), "done", None, ("m",), configurations,
-               np.zeros((6, 1))).to_json()
-        for method in ("A", "B")
-    ]  # fmt: skip
-    first, second = (Record.from_json(text).configurations for text in texts)
-    assert first == second == configurations
-    assert first is not second
-    assert all(a is b for a, b in zip(first, second, strict=True))
-
-
 @pytest.mark.parametrize(
     ("where", "value"),
     [
@@ -195,10 +181,3 @@ def test_a_part_of_the_wrong_kind_is_found_when_it_is_read(where, value):
     part[where[-1]] = value
     with pytest.raises(RecordError, match="a part is missing or wrong"):
         Record.from_json(json.dumps(found))
-
-
-def test_half_a_letter_in_a_name_has_a_seed():
-    """JSON can say a lone surrogate, and a seed is made of whatever a name is."""
-    cell = Cell("\ud800", "ORI", "paper", 0)
-    assert Record.from_json(Record(cell, "failed").to_json()).cell.split_seed == cell.split_seed
-    assert seed_for("enron", 0) == 930119636

@@ -100,12 +100,6 @@ def test_holm_by_hand():
     assert holm([0.9, 0.8]) == pytest.approx([1, 1])
 
 
-def test_holm_leaves_nan_out_of_the_count():
-    adjusted = holm([0.02, np.nan, 0.03])
-    assert adjusted[[0, 2]] == pytest.approx([0.04, 0.04])
-    assert np.isnan(adjusted[1])
-
-
 @given(PROBABILITIES)
 def test_holm_keeps_the_order_and_lies_between_no_and_bonferronis_correction(p):
     p = np.array(p)
@@ -124,21 +118,10 @@ def test_the_power_is_what_simulation_finds():
     assert t_test_power(0.02, 0.015, 5) == pytest.approx(noticed.mean(), abs=0.01)
 
 
-def test_the_power_without_a_difference_is_the_level():
-    assert t_test_power(0.0, 1.0, 5) == pytest.approx(0.10)
-    assert t_test_power(0.0, 0.0, 5) == 0.10
-    assert t_test_power(0.1, 0.0, 5) == 1.0
-    assert t_test_power(100.0, 0.01, 5) == pytest.approx(1.0)
-
-
 @given(st.floats(1e-3, 10), st.integers(2, 20), st.floats(0.2, 0.95))
 def test_the_detectable_difference_is_detected_with_that_power(deviation, folds, power):
     smallest = detectable_difference(deviation, folds, power=power)
     assert t_test_power(smallest, deviation, folds) == pytest.approx(power, abs=1e-6)
-
-
-def test_no_scatter_hides_no_difference():
-    assert detectable_difference(0.0, 5) == 0.0
 
 
 @pytest.mark.parametrize(

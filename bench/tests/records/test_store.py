@@ -5,7 +5,6 @@ import json
 import lzma
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -15,8 +14,6 @@ import numpy as np
 import pytest
 
 from compactlearn_bench.records import Cell, Record, RecordError, Store, StoreError, open_records
-from compactlearn_bench.records import store as store_module
-from compactlearn_bench.records.packed import write_packed
 
 
 def cell(fold=0, method="ORI"):
@@ -102,16 +99,6 @@ def test_a_corrupt_record_is_set_aside_and_not_done(store, damage, words):
     assert store.status(cell(0)) == "done"
 
 
-def test_a_corrupt_record_is_kept_also_by_the_claim_s_holder(store):
-    store.write(record(0))
-    store.path(cell(0)).write_text("no")
-    with store.claim(cell(0)) as mine:
-        assert mine
-        with pytest.warns(UserWarning, match="not JSON"):
-            assert store.read(cell(0), claimed=True) is None
-    assert [p.read_text() for p in store.quarantine.iterdir()] == ["no"]
-
-
 def test_records_skips_and_tells_the_corrupt_one(store):
     for fold in range(3):
         store.write(record(fold))
@@ -137,19 +124,6 @@ def test_a_full_disk_leaves_what_was_there(store, call, before, monkeypatch):
     monkeypatch.undo()
     assert store.status(cell(0)) == ("failed" if before else None)
     assert len(os.listdir(store.cells)) == before
-
-
-def test_a_file_that_the_system_cuts_off_leaves_nothing(store):
-    """Not simulated: the kernel itself refuses the bytes beyond the limit."""
-    store.prepare()
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
-    try:
-        with pytest.raises(StoreError, match="make room there"):
-            store.write(record(0))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert os.listdir(store.cells) == []
 
 
 def test_a_folder_that_cannot_be_is_one_sentence(tmp_path):
@@ -202,26 +176,6 @@ def test_a_claim_ends_with_its_process(store, how):
     assert os.listdir(store.claims) == []
 
 
-def test_a_claim_is_on_the_file_that_others_will_find(store, monkeypatch):
-    """The last holder removes the file between our opening it and our lock on it."""
-    store.prepare()
-    opened, real = [], os.open
-
-    def slow_open(path, *rest):
-        handle = real(path, *rest)
-        if str(path).endswith(".lock") and not opened:
-            os.unlink(path)
-        opened.append(path)
-        return handle
-
-    monkeypatch.setattr(os, "open", slow_open)
-    with store.claim(cell()) as mine:
-        assert mine
-        assert os.listdir(store.claims) == [f"{cell().name}.lock"]
-        with store.claim(cell()) as again:
-            assert not again
-
-
 def test_left_over_temporaries_go_when_old_and_unclaimed(store):
     store.prepare()
     store.write(record(0))
@@ -246,13 +200,6 @@ def test_packed_bytes_depend_on_the_records_alone(store, tmp_path):
     assert (tmp_path / "a.xz").read_bytes() == (tmp_path / "b.xz").read_bytes()
     lines = lzma.decompress((tmp_path / "a.xz").read_bytes()).splitlines()
     assert [json.loads(line)["cell"]["fold"] for line in lines] == [0, 1, 2, 3]
-
-
-def test_packed_lines_are_sorted_and_of_one_cell_the_last_stays(tmp_path):
-    records = [record(2), record(0, "failed"), record(1), record(0)]
-    assert write_packed(records, tmp_path / "a.xz") == 3
-    found = [(r.cell.fold, r.status) for r in open_records(tmp_path / "a.xz")]
-    assert found == [(0, "done"), (1, "done"), (2, "done")]
 
 
 def test_a_packed_file_is_read_and_taken_in(store, tmp_path):
@@ -305,13 +252,6 @@ def test_nothing_is_taken_in_from_a_file_whose_end_is_damaged(store, tmp_path):
     assert list(other.records()) == []
 
 
-def test_a_packed_file_that_cannot_be_read_is_a_sentence(store, tmp_path):
-    with pytest.raises(
-        RecordError, match=r"packed file .* cannot be read \(Is a directory\); name"
-    ):
-        store.unpack(tmp_path)
-
-
 def test_a_full_disk_leaves_the_packed_file_that_was_there(store, tmp_path, monkeypatch):
     path = tmp_path / "a.xz"
     store.write(record(0))
@@ -351,38 +291,12 @@ def test_a_claim_that_cannot_be_written_is_a_sentence(store, code, remedy, monke
     assert part.exists()
 
 
-def test_an_error_of_the_caller_is_not_taken_for_the_claims(store):
-    with pytest.raises(FileNotFoundError), store.claim(cell()):
-        raise FileNotFoundError
-    assert os.listdir(store.claims) == []
-
-
-def test_a_record_that_the_system_does_not_give_is_a_sentence(store):
-    store.path(cell()).mkdir(parents=True)
-    with pytest.raises(StoreError, match=r"The record .* cannot be read \(Is a directory\); check"):
-        store.read(cell())
-
-
 def test_a_corrupt_record_is_left_to_whoever_is_at_its_cell(store):
     store.write(record(0))
     store.path(cell(0)).write_text("no")
     with store.claim(cell(0)), pytest.warns(UserWarning, match="it was left where it is"):
         assert store.read(cell(0)) is None
     assert store.path(cell(0)).read_text() == "no"
-
-
-def test_a_record_that_is_put_right_meanwhile_is_not_moved_away(store, monkeypatch):
-    store.write(record(0))
-    store.path(cell(0)).write_text("no")
-    real = store_module.claim
-
-    def slow(path):
-        store.write(record(0))
-        return real(path)
-
-    monkeypatch.setattr(store_module, "claim", slow)
-    assert store.read(cell(0)).status == "done"
-    assert not store.quarantine.exists()
 
 
 def test_a_claim_leaves_no_file_open(store):
@@ -404,42 +318,6 @@ def test_a_packed_failure_replaces_no_record(store, tmp_path):
         other.write(record(fold, status))
     assert other.unpack(tmp_path / "a.xz") == 0
     assert [r.status for r in other.records()] == ["memory", "done"]
-
-
-def test_a_corrupt_record_that_cannot_be_moved_is_told_by_what_is_wrong_with_it(store, monkeypatch):
-    """On a medium that cannot be written, the medium is not the reason."""
-    store.write(record(0))
-    store.path(cell(0)).write_text("no")
-
-    def refused(path):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    monkeypatch.setattr(store_module, "claim", refused)
-    with pytest.warns(UserWarning, match=r"it is not JSON .*; it was left where it is"):
-        assert store.read(cell(0)) is None
-    assert store.path(cell(0)).read_text() == "no"
-
-
-def test_what_is_left_over_is_told_by_the_clock_of_the_folder(store, monkeypatch):
-    """Machines that share a folder need not agree on the time."""
-    store.prepare()
-    part = store.cells / f".{cell(0).name}.json.x.part"
-    part.write_text("half")
-    real = time.time
-    for ahead in (86400, -86400):
-        monkeypatch.setattr(time, "time", lambda ahead=ahead: real() + ahead)
-        store.prepare()
-        assert part.exists(), "its writer may be at it"
-
-
-def test_a_temporary_file_from_the_future_is_left_over_too(store):
-    """The clock was set back since; no writer takes that long."""
-    store.prepare()
-    part = store.cells / f".{cell(0).name}.json.x.part"
-    part.write_text("half")
-    os.utime(part, (time.time() + 86400,) * 2)
-    store.prepare()
-    assert not part.exists()
 
 
 BUSY = """

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from bench.tests.makers import record
-from bench.tests.report.factory import BETAS, RATIOS
+from bench.tests.report.factory import BETAS
 
 from compactlearn_bench.records import aggregate
 from compactlearn_bench.records.ranks import critical_difference, indistinguishable
@@ -43,16 +43,6 @@ def test_names_are_apart_and_safe_for_files(charts):
     assert all(re.fullmatch(r"[\w.+-]+", name) for name in names)
 
 
-def test_names_that_fall_together_are_kept_apart():
-    records = [
-        record(dataset=name, method=method, fold=k, values=[[0.1 * k]], n_folds=2,
-               details={"by_frequency": {g: {"average_precision": 0.5} for g in ("rare", "often")}})
-        for name in ("a/b", "a b") for method in ("ORI", "CMLL") for k in range(2)
-    ]  # fmt: skip
-    names = [c.name for c in make_charts(aggregate(records, "nested")) if c.dataset]
-    assert len(names) == len(set(names)) == 2
-
-
 def test_the_balance_figure_shows_the_mean_at_each_balance(charts, small):
     chart = one(charts, "balance", "enron", "of CMLL against")
     found = tips(chart.svg)
@@ -86,19 +76,6 @@ def test_the_ratio_figure_takes_the_best_over_all_else(charts, small):
     assert not any(tip.startswith("MDDM") for tip in found)  # it has no label ratio
 
 
-def test_accuracy_by_frequency_takes_whatever_metrics_there_are():
-    def by(value):
-        return {"by_frequency": {"rare": {"macro_f1": value}, "often": {"macro_f1": 0.9}}}
-
-    records = [
-        record(method=m, fold=k, n_folds=2, details=by(0.2 + 0.1 * k))
-        for m in ("ORI", "CMLL")
-        for k in range(2)
-    ]
-    chart = one(make_charts(aggregate(records, "nested")), "frequency", "macro-f1")
-    assert "ORI, rare labels: 0.2500" in tips(chart.svg)
-
-
 def test_numbers_that_are_missing_among_the_details_leave_the_figure_out():
     configurations = [{"beta": 10.0**k} for k in range(3)]
     details = {"dependence_between": [1.0, None, 0.2], "recovery_between": [None, None, None]}
@@ -117,22 +94,6 @@ def test_distances_are_told_in_full_and_drawn_within_bounds():
     far = [record(fold=k, n_folds=2, values=values, selection="paper") for k in range(2)]
     chart = one(make_charts(aggregate(far, "paper")), "agreement", "Distance")
     assert tips(chart.svg) == ["CMLL on enron: −20.0 deviations"]
-
-
-def test_the_surface_has_a_tile_for_each_pair(charts):
-    found = tips(one(charts, "surface", "enron", "of CMLL over").svg)
-    assert len(found) == len(RATIOS) ** 2
-
-
-def test_nested_records_have_no_grid_to_show(small):
-    kinds = {chart.kind for chart in make_charts(aggregate(small, "nested"))}
-    assert not kinds & {"balance", "surface", "ratio"}
-
-
-def test_times_can_be_left_out(small):
-    charts = make_charts(aggregate(small, "paper"), times=False)
-    assert "time" not in {chart.kind for chart in charts}
-    assert "size" in {chart.kind for chart in charts}
 
 
 def test_records_with_next_to_nothing_still_make_a_report():
@@ -170,26 +131,6 @@ def test_without_the_package_png_says_what_to_install(monkeypatch):
         to_png([record(n_folds=1)])
 
 
-def ratio_records(method, values, metric="average_precision"):
-    configurations = [{"n_label_components": ratio} for ratio in (0.02, 0.04)]
-    return [
-        record(method=method, selection="paper", fold=k, values=np.reshape(values, (-1, 1)),
-               n_folds=2, configurations=configurations[: len(values)], metrics=(metric,))
-        for k in range(2)
-    ]  # fmt: skip
-
-
-def test_a_yardstick_goes_as_far_as_the_ratios():
-    records = ratio_records("PLST", [0.1, 0.2]) + [
-        record(method="ORI", selection="paper", fold=k, values=[[0.15]], n_folds=2)
-        for k in range(2)
-    ]
-    chart = one(make_charts(aggregate(records, "paper")), "ratio", "label ratio")
-    names = [n.text for n in ET.fromstring(chart.svg).iterfind(".//{*}text")]
-    assert {"0.020", "0.040", "ORI"} <= set(names)
-    assert "1.0" not in names
-
-
 def test_of_a_loss_the_ratio_figure_takes_the_least():
     records = [
         record(selection="paper", fold=k, n_folds=2, metrics=("one_error",),
@@ -224,15 +165,6 @@ def test_the_balance_figure_follows_the_best_configuration(metric, ratio):
     assert [tip.split(":")[0] for tip in tips(chart.svg)] == ["β = 1", "β = 10", "β = 100"]
 
 
-def test_balances_without_a_value_make_no_curve():
-    nan = np.nan
-    results = aggregate(balance_records([nan, nan, 0.3, 0.4, 0.5, 0.6]), "paper")
-    (chart,) = balance_charts(results, "enron", "average_precision")
-    assert "n_label_components = 0.8" in chart.caption
-    nothing = aggregate(balance_records([nan, nan, 0.3, 0.4, 0.5, nan]), "paper")
-    assert balance_charts(nothing, "enron", "average_precision") == []
-
-
 def test_names_that_differ_in_capitals_are_kept_apart_and_long_ones_cut():
     names = ("Zoo", "zoo", "z" * 300, "z" * 301)
     records = [
@@ -243,41 +175,6 @@ def test_names_that_differ_in_capitals_are_kept_apart_and_long_ones_cut():
     found = [c.name for c in make_charts(aggregate(records, "nested")) if c.dataset]
     assert len({name.casefold() for name in found}) == len(names)
     assert max(map(len, found)) < 200
-
-
-def test_a_legend_names_only_what_is_drawn():
-    records = [record(dataset=d, fold=k, n_folds=2) for d in ("enron", "plant") for k in range(2)]
-    cut = [r for r in records if (r.cell.dataset, r.cell.fold) != ("plant", 1)]
-    chart = one(make_charts(aggregate(cut, "nested")), "size")
-    names = [n.text for n in ET.fromstring(chart.svg).iterfind(".//{*}text")]
-    assert "enron" in names
-    assert "plant" not in names
-
-
-def test_distances_are_coloured_by_side():
-    """Of CMLL on enron: average precision 0.6965 ± 0.0153, one error 0.2462."""
-    values = [[0.6965 + 5 * 0.0153, 0.9]]
-    records = [record(fold=k, n_folds=2, values=values, selection="paper",
-                      metrics=("average_precision", "one_error")) for k in range(2)]  # fmt: skip
-    chart = one(make_charts(aggregate(records, "paper")), "agreement", "Distance")
-    root = ET.fromstring(chart.svg)
-    styles = {n.find("{*}title").text: n[0].get("class") for n in root.iterfind(".//{*}g")}
-    assert styles["CMLL on enron: +5.0 deviations"] == "f2"
-    assert [cls for tip, cls in styles.items() if "+5.0" not in tip] == ["f1"]
-
-
-def test_the_scatter_has_the_published_figure_across_and_ours_up():
-    records = [record(fold=k, n_folds=2, values=[[0.9]], selection="paper") for k in range(2)]
-    chart = one(make_charts(aggregate(records, "paper")), "agreement", "against")
-    assert tips(chart.svg) == ["CMLL on enron, Average precision: ours 0.9000, published 0.6965"]
-    root = ET.fromstring(chart.svg)
-    (dot,) = [n[0].get("d") for n in root.iterfind(".//{*}g")]
-    (line,) = [n for n in root.iterfind(".//{*}line") if n.get("x1") != n.get("x2")
-               and n.get("y1") != n.get("y2")]  # fmt: skip
-    x, y = (float(v) for v in dot[1:].split("a")[0].split())
-    middle = (float(line.get("x1")) + float(line.get("x2"))) / 2
-    assert x < middle
-    assert y < (float(line.get("y1")) + float(line.get("y2"))) / 2
 
 
 def test_the_bars_of_the_rank_figure_join_what_nemenyi_cannot_tell_apart(whole):
@@ -318,10 +215,3 @@ def test_the_balance_figure_is_at_ratios_of_one_half_where_these_were_tried():
     (chart,) = balance_charts(aggregate(records, "paper"), "enron", "average_precision")
     assert "n_label_components = 0.5" in chart.caption
     assert tips(chart.svg)[0] == "β = 1: 0.5000 ± 0.0000"
-
-
-def test_the_size_of_a_group_is_no_metric():
-    details = {"by_frequency": {g: {"micro_f1": 0.5, "n_labels": 7} for g in ("rare", "often")}}
-    records = [record(fold=k, n_folds=2, details=details) for k in range(2)]
-    drawn = [c.title for c in make_charts(aggregate(records, "nested")) if c.kind == "frequency"]
-    assert drawn == ["enron: micro-f1 by label frequency (linear)"]

@@ -113,14 +113,6 @@ def test_a_click_on_a_heading_sorts_and_another_turns_the_order(page):
     assert head(page, 2).get_attribute("aria-sort") == "none"
 
 
-def test_names_are_sorted_as_words(page):
-    button = find(page, f"#{TABLE} thead th:first-child button")
-    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
-    assert column(page, 0) == ["plant", "enron", "llog"]
-    button.click()
-    assert column(page, 0) == sorted(DATASETS)
-
-
 def test_the_keyboard_sorts_too(page):
     from selenium.webdriver.common.keys import Keys
 
@@ -149,14 +141,6 @@ def test_words_narrow_a_table(page):
         field.clear()
         field.send_keys(words)
         assert len(column(page, 1, "paper-all")) == kept
-
-
-def test_what_is_filtered_out_stays_out_when_sorted(page):
-    find(page, f"#{TABLE}-filter").send_keys("en")
-    button = find(page, f"#{TABLE} thead th:nth-child(2) button")
-    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
-    button.click()
-    assert column(page, 0) == ["enron"]
 
 
 def test_it_opens_on_the_fair_selection_and_shows_one_at_a_time(fresh, records):
@@ -294,41 +278,6 @@ def test_what_is_missing_comes_last_either_way(browser, records, tmp_path):
         words = column(page, 5, "paper-all")
         assert words == sorted(words, reverse=True)
         assert words[0] == "best"
-
-
-def test_counts_are_sorted_as_numbers(browser, tmp_path):
-    """Twelve cells of one metric, nine of the other: as words, 12 would come before 9."""
-    methods = ("ORI", "PLST", "MDDM", "CMLL")
-    found = synthetic_records(
-        DATASETS, methods, selections=("paper",), metrics=("average_precision",)
-    )
-    found += synthetic_records(
-        ("msra", "bibtex", "corel5k"),
-        methods[:3],
-        selections=("paper",),
-        metrics=("one_error",),
-    )
-    page = opened(browser, tmp_path, found)
-    sort_by(page, "paper-agreement", 1)
-    assert column(page, 1, "paper-agreement") == ["9", "12"]
-
-
-def test_many_methods_fit_a_printed_page(browser, tmp_path):
-    found = synthetic_records(
-        DATASETS,
-        [f"method {k:02d}, by its long name" for k in range(28)],
-        selections=("paper",),
-        metrics=("average_precision",),
-    )
-    page = opened(browser, tmp_path, found)
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    try:
-        page.set_window_size(1032, 900)  # the inside of A4, lying
-        wide = "return document.documentElement.scrollWidth - innerWidth"
-        assert page.execute_script(wide) <= 0
-    finally:
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-        page.set_window_size(1400, 1000)
 
 
 @pytest.fixture(scope="module")
