@@ -12,8 +12,8 @@ from compactlearn.auto._blend import Blend, Member, Reading
 from compactlearn.auto._forest import LabelForest
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.datasets import load
-from compactlearn.inspection._blend import BlendInside
-from compactlearn.inspection._explain import inside_of
+from compactlearn.inspection._blend import BlendDecomposition
+from compactlearn.inspection._explain import decomposition_of
 from tests.makers import make_data
 
 
@@ -52,14 +52,14 @@ def test_a_forest_is_read_as_log_odds():
     X, Y = make_data(60)
     forest = forest_of(X[:40], Y[:40])
     labels = np.array([0, 3, 4, 1])
-    parts = inside_of(forest).parts(X[40:44], labels)
+    parts = decomposition_of(forest).parts(X[40:44], labels)
     scores = forest.decision_function(X[40:44])[np.arange(4), labels]
     np.testing.assert_allclose(parts.total, scores, atol=1e-9)
     roots = np.mean([tree.tree_.value[0, :, 0] for tree in forest.forest_.estimators_], axis=0)
     p = (20 * roots + forest.frequency_) / 21
     np.testing.assert_allclose(parts.base, np.log(p / (1 - p))[labels], atol=1e-9)
     with pytest.raises(TypeError, match="needs a fitted classifier or a Pipeline"):
-        forest.explain(X)
+        explain(forest, X)
 
 
 def test_a_blend_is_the_weighted_sum_of_its_members():
@@ -71,7 +71,7 @@ def test_a_blend_is_the_weighted_sum_of_its_members():
         for name, model, reading, weight in zip("ab", models, readings, (0.3, 0.6), strict=True)
     )
     labels = np.arange(5)
-    parts = BlendInside(None, Blend(members, 0.1), 0.0).parts(X[:5], labels)
+    parts = BlendDecomposition(None, Blend(members, 0.1), 0.0).parts(X[:5], labels)
     expected = sum(
         weight * reading.slope * X[:5] * model.coef_[:, labels].T
         for model, reading, weight in zip(models, readings, (0.3, 0.6), strict=True)
@@ -124,7 +124,7 @@ def test_what_is_cut_off_is_shared_out_as_well():
     blend = Blend((Member("steep", model, Reading(500.0, 0.0)),))
     scores = blend.log_odds(X[:5])
     assert (np.abs(scores) == 30).any()
-    parts = BlendInside(None, blend, 0.0).parts(X[:5], np.zeros(5, dtype=int))
+    parts = BlendDecomposition(None, blend, 0.0).parts(X[:5], np.zeros(5, dtype=int))
     np.testing.assert_allclose(parts.total, scores[:, 0], atol=1e-9)
 
 
@@ -134,7 +134,7 @@ def test_members_that_speak_of_other_things_say_who_they_are():
     models = [ShortlistClassifier(random_state=0, C=1.0).fit(X, Y), CMLLClassifier().fit(X, Y)]
     blend = Blend(tuple(Member(f"m{k}", one, Reading(), 0.5) for k, one in enumerate(models)))
     labels = np.arange(5)
-    parts = BlendInside(None, blend, 0.0).parts(X[95:], labels)
+    parts = BlendDecomposition(None, blend, 0.0).parts(X[95:], labels)
     np.testing.assert_allclose(parts.total, blend.log_odds(X[95:])[labels, labels], atol=5e-6)
     names = [name for group in parts.groups for name in group.names or ()]
     assert "m0: the retriever" in names
@@ -149,7 +149,9 @@ def test_neighbours_of_a_blend_are_those_of_its_shortlist():
         for name, model in (("ridge", CMLLClassifier().fit(X, Y)), ("shortlist", short))
     )
     labels = np.arange(5)
-    blended = BlendInside(None, Blend(members), 0.0).neighbours(X[:5], labels, 3)
-    assert blended == inside_of(short).neighbours(X[:5], labels, 3)
+    blended = BlendDecomposition(None, Blend(members), 0.0).neighbours(X[:5], labels, 3)
+    assert blended == decomposition_of(short).neighbours(X[:5], labels, 3)
     assert any(blended)
-    assert BlendInside(None, Blend(members[:1]), 0.0).neighbours(X[:5], labels, 3) == [()] * 5
+    assert (
+        BlendDecomposition(None, Blend(members[:1]), 0.0).neighbours(X[:5], labels, 3) == [()] * 5
+    )

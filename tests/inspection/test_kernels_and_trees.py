@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from compactlearn import CMLL, CMLLClassifier, CompactClassifier, KernelMap, Original
 from compactlearn.compact._kernels import Kernel
-from compactlearn.inspection._kernel_slopes import kernel_slopes
+from compactlearn.inspection._kernels import kernel_slopes
 from compactlearn.inspection._trees import way_terms
 from tests.makers import make_data
 

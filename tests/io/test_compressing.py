@@ -41,13 +41,8 @@ X_new, Y_new = make_data(30, seed=1)
 MODELS = {
     "linear": CMLLClassifier(),
     "few codes": CMLLClassifier(None, 2),
-    "few features": CMLLClassifier(2, 6),
-    "as many numbers as will do": CMLLClassifier(3, 3, completion="krylov"),
     "logistic": CMLLClassifier(decoder="logistic", threshold="per-label"),
-    "learned": CMLLClassifier(decoder="learned", threshold="f1"),
     "scaled": CMLLClassifier(scale=True),
-    "nothing embedded": CompactClassifier(Original()),
-    "label side": CompactClassifier(PLST(3)),
     "reduced rank": CompactClassifier(CPLST(2), decoder="logistic", alpha="auto"),
     "exact kernel": CMLLClassifier(feature_map=KernelMap()),
     "exact kernel, features kept": CompactClassifier(Original(), feature_map=KernelMap()),
@@ -142,14 +137,6 @@ def test_rounding_is_bounded_by_the_terms_of_a_score(model, units, offset, dtype
     summed = 0.0 if dtype == "float64" else (X.shape[1] + 12) * 2.0**-24
     bound = 1.05 * (stored + summed) * terms + 3 * ROUNDING[dtype] * constant
     assert (np.abs(scores(small, new) - scores(model, new)) <= bound + 1e-300).all()
-
-
-def test_metrics_survive():
-    model = CMLLClassifier(decoder="logistic").fit(X, Y)
-    before = average_precision(Y_new, model.decision_function(X_new))
-    for dtype in ("float32", "float16"):
-        after = average_precision(Y_new, model.compress(dtype).decision_function(X_new))
-        assert after == pytest.approx(before, abs=0.01)
 
 
 # --- bytes ---------------------------------------------------------------------------------------
@@ -290,16 +277,6 @@ def test_the_report(fitted):
     losses = model.compress("float16", X_new, Y_new, scoring=scorer("ranking_loss")).compression_
     assert losses["scoring"] == "ranking_loss"
     assert losses["before"] == ranking_loss(Y_new, scores(model))
-
-
-@every_model
-def test_every_model_reports(fitted, name):
-    report = fitted(name).compress("float64", X_new, Y_new).compression_
-    assert (
-        report["before"]
-        == report["after"]
-        == fitted(name).evaluate(X_new, Y_new)["average_precision"]
-    )
 
 
 def test_a_metric_with_options_and_a_vector_of_classes(fitted):

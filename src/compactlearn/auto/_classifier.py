@@ -65,7 +65,6 @@ from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import bytes_in
 from compactlearn.crossfit._together import check_groups
 from compactlearn.decoding._thresholds import STRATEGIES
-from compactlearn.inspection._blend import BlendInside
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.metrics._scoring import Scorer, scorer
 
@@ -409,10 +408,6 @@ feature_names_in_
             p = np.maximum(p, np.finfo(np.float64).tiny)
             p /= p.sum(axis=1, keepdims=True)
         return p
-
-    def _inside(self) -> BlendInside:
-        check_is_fitted(self, "best_estimator_")
-        return BlendInside(self, self.blend_, self._boundary, self.base_scores_)
 
     def plot_frontier(self, references: Any = None) -> Any:
         """Return a plotly figure of score against size: all trials, and the frontier as a line.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,15 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from compactlearn.crossfit._together import row_hashes
-from compactlearn.inspection._decomposition import Inside, Places
-from compactlearn.inspection._explain import Explained
-from compactlearn.inspection._terms import Parts, Terms
-from compactlearn.inspection._trees import way_terms
 
 Array = NDArray[np.float64]
 
 
-class LabelForest(Explained, BaseEstimator):
+class LabelForest(BaseEstimator):
     """Trees whose leaves hold the shares of all labels; scores are log-odds.
 
     ``best_splits`` chooses the best bound of each feature that is looked at, as random forests do;
@@ -102,9 +97,6 @@ class LabelForest(Explained, BaseEstimator):
         shares = self.forest_.predict(X).reshape(-1, self.frequency_.size)
         return self._log_odds(shares)
 
-    def _inside(self) -> ForestInside:
-        return ForestInside(self)
-
     @property
     def numbers_(self) -> int:
         """A feature, a bound and two places for a branching, a share of every label for a leaf."""
@@ -112,18 +104,3 @@ class LabelForest(Explained, BaseEstimator):
         leaves = sum(tree.n_leaves for tree in nodes)
         inner = sum(tree.node_count for tree in nodes) - leaves
         return int(4 * inner + leaves * self.frequency_.size + self.frequency_.size)
-
-
-@dataclass(frozen=True)
-class ForestInside(Inside):
-    """Shares are sums along the ways through the trees; log-odds are a function of shares."""
-
-    def parts(self, X: Any, labels: Places) -> Parts:
-        """What each feature changes on the way from the roots to the leaves."""
-        forest: LabelForest = self.model
-        frequency = forest.frequency_[labels]
-        kept, which = np.unique(labels, return_inverse=True)
-        outputs = np.eye(forest.frequency_.size)[:, kept]
-        base, terms = way_terms(forest.forest_, X, outputs, which)
-        shares = Parts(base, (Terms("feature", terms),))
-        return shares.through(lambda share: forest.read_shares(share, frequency))

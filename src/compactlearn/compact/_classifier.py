@@ -69,7 +69,6 @@ from compactlearn.decoding._linear import LinearScorer
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.embeddings._base import Embedded, Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
-from compactlearn.inspection._compact import CompactInside
 from compactlearn.linalg._build import require_room_for_moments
 from compactlearn.linalg._learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.linalg._moments import Moments
@@ -599,10 +598,6 @@ default="auto"
         """
         X = self._prepare(X)
         return unwrap_like(self._model.predicted(X, wrap(self.threshold_)), X)
-
-    def _inside(self) -> CompactInside:
-        check_is_fitted(self, "embedding_")
-        return CompactInside(self, self._model)
 
     @property
     def numbers_(self) -> int:

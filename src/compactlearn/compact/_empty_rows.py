@@ -16,13 +16,11 @@ from scipy.special import logit
 
 from compactlearn.core._devices import host
 from compactlearn.core._unknown_labels import expected_counts
-from compactlearn.inspection._terms import Parts
 
 Array = NDArray[np.float64]
 
 __all__ = [
     "base_scores",
-    "parts_with_base",
     "rows_of_zeros",
     "with_base_scores",
 ]
@@ -72,24 +70,3 @@ def with_base_scores(scores: Array, X: Any, base: Array | None) -> Array:
     if base is not None:
         scores[rows_of_zeros(X)] = base
     return scores
-
-
-def parts_with_base(
-    parts: Parts, X: Any, labels: NDArray[np.integer[Any]], base: Array | None, boundary: float
-) -> Parts:
-    """Return the parts of scores, of rows of zeros the base scores alone.
-
-    Parameters
-    ----------
-    parts : Parts
-    X : array or sparse matrix of shape (n_pairs, n_features)
-    labels : ndarray of shape (n_pairs,)
-        The label of each pair.
-    base : ndarray of shape (n_labels,) or None
-        The scores of a row of zeros; None replaces nothing.
-    boundary : float
-        What is taken off the scores.
-    """
-    if base is None:
-        return parts
-    return parts.replaced(rows_of_zeros(X), base[labels] - boundary)

@@ -13,7 +13,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._kernels import NAMED, Kernel, alike, centre, double, mean_distance, tiles
+from compactlearn.compact._kernels import NAMED, Kernel, centre, double, mean_distance, tiles
 from compactlearn.core import _memory as memory
 from compactlearn.core._devices import (
     DeviceArray,
@@ -38,8 +38,6 @@ from compactlearn.core._seeds import seeded
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.core._weight import owned
-from compactlearn.inspection._kernel_slopes import kernel_slopes
-from compactlearn.inspection._terms import mean_slope
 from compactlearn.linalg._arrays import beside, zeros_beside
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._dense import EIGEN_LIMIT
@@ -414,49 +412,6 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             self._kernel.fill(block, X[rows], self.landmarks_)
             np.matmul(block, coefficients, out=features[rows])
         return features
-
-    def weights_of_landmarks(self, weights: Array) -> Array:
-        """Return what kernel values are multiplied by where features are multiplied by weights.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_components, n)
-            So that ``transform(X) @ weights`` is ``rows(X)`` times what is returned,
-            (n_landmarks, n).
-        """
-        self._check_landmarks("weights_of_landmarks")
-        return self._factored() @ weights
-
-    @property
-    def has_slopes(self) -> bool:
-        """Whether the kernel has a name, and so :meth:`mean_slopes`."""
-        check_is_fitted(self, "gamma_")
-        return hasattr(self, "_sampler") or isinstance(self._kernel.function, str)
-
-    def mean_slopes(self, X: Any, weights: Array) -> tuple[Array, Array]:
-        """Return what a weighted sum of the features is for zeros, and what each column of X adds.
-
-        The sum of row i is ``rows(X)[i] @ weights[i]``, of a "fourier" map
-        ``transform(X)[i] @ weights[i]``; it is the first of what is returned,
-        (n_samples,), plus the product of the row with its slopes, (n_samples, n_features). See
-        `compactlearn.inspection._kernel_slopes` for what slopes are. A kernel function has none.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-        weights : ndarray of shape (n_samples, n_components)
-            Of the columns of a "fourier" map; else of the landmarks, as
-            :meth:`weights_of_landmarks` returns them.
-        """
-        X = double(check_features(self, X, reset=False))
-        if not hasattr(self, "landmarks_"):
-            sampler, size = self._sampler, np.sqrt(2.0 / self._sampler.n_components)
-            offset = np.broadcast_to(sampler.random_offset_, weights.shape)
-            slopes = size * mean_slope(np.cos, offset, X @ sampler.random_weights_)
-            at_zero = size * (weights @ np.cos(sampler.random_offset_))
-            return at_zero, (weights * slopes) @ sampler.random_weights_.T
-        return kernel_slopes(self._kernel, alike(X, self.landmarks_), self.landmarks_, weights)
 
     def _factored(self) -> Array:
         """The factor, computed now where only ``fit_rows`` was called."""

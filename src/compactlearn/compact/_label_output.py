@@ -27,12 +27,11 @@ from compactlearn.core._devices import (
     host,
     unwrap_like,
 )
-from compactlearn.core._model_methods import Exportable, Storable
+from compactlearn.core._model_methods import Explainable, Exportable, Storable
 from compactlearn.core._targets import Targets
 from compactlearn.core._warn import warn_user
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import top_labels
-from compactlearn.inspection._explain import Explained
 from compactlearn.linalg._arrays import zeros_beside
 from compactlearn.scale.dask._predicting import lazy_on_dask
 
@@ -135,7 +134,7 @@ class LabelSpace:
         return self.classes[host(places)]  # no device has names
 
 
-class RanksLabels(Evaluated, Explained, Compressible, Storable, Exportable, Weighed):
+class RanksLabels(Evaluated, Explainable, Compressible, Storable, Exportable, Weighed):
     """Labels, and the best of them, from blocks of scores; and what any classifier can be asked."""
 
     classes_: NDArray[Any]

@@ -10,7 +10,6 @@ the weight itself does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,9 +20,6 @@ from sklearn.base import BaseEstimator, clone
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.decoding._linear import linear_numbers
 from compactlearn.embeddings._original import Original
-from compactlearn.inspection._decomposition import Inside, LinearInside, Places
-from compactlearn.inspection._explain import Explained, inside_of
-from compactlearn.inspection._terms import Parts, Terms
 from compactlearn.linalg._arrays import working_form
 from compactlearn.linalg._pruned_ridge import largest_places, refit_kept
 from compactlearn.linalg._row_sums import column_moments
@@ -31,7 +27,7 @@ from compactlearn.linalg._row_sums import column_moments
 Array = NDArray[np.float64]
 
 
-class KeptFeatures(Explained, BaseEstimator):
+class KeptFeatures(BaseEstimator):
     """A classifier on the features that a ridge on all of them gives most weight.
 
     Parameters
@@ -78,16 +74,13 @@ class KeptFeatures(Explained, BaseEstimator):
         """(N, M) scores of the classifier."""
         return self.classifier_.decision_function(X[:, self.features_]).reshape(X.shape[0], -1)
 
-    def _inside(self) -> FeaturesInside:
-        return FeaturesInside(self, self.features_, inside_of(self.classifier_))
-
     @property
     def numbers_(self) -> int:
         """Those of the classifier, and which features it sees."""
         return self.classifier_.numbers_ + self.features_.size
 
 
-class KeptWeights(Explained, BaseEstimator):
+class KeptWeights(BaseEstimator):
     """A ridge regression of each label on the features that matter for it.
 
     Parameters
@@ -141,40 +134,11 @@ class KeptWeights(Explained, BaseEstimator):
         dense = scores.toarray() if scipy.sparse.issparse(scores) else scores
         return dense.astype(np.float64, copy=False) + self.intercept_
 
-    def _inside(self) -> LinearInside:
-        return LinearInside(self, self.weights_, self.intercept_)
-
     @property
     def numbers_(self) -> int:
         """Weights, their features, where each label's begin and end, and intercepts."""
         weights = self.weights_
         return int(weights.nnz + weights.indices.size + weights.indptr.size + self.intercept_.size)
-
-
-@dataclass(frozen=True)
-class FeaturesInside(Inside):
-    """A classifier that sees some of the features; ``seeing`` is the inside of it."""
-
-    features: Places
-    seeing: Inside
-
-    def parts(self, X: Any, labels: Places) -> Parts:
-        """Those of the classifier, at the places that its features have among all."""
-        parts = self.seeing.parts(X[:, self.features], labels)
-        groups = (self._placed(group, X.shape[1]) for group in parts.groups)
-        return replace(parts, groups=tuple(groups))
-
-    def _placed(self, group: Terms, n_features: int) -> Terms:
-        if group.kind != "feature":
-            return group
-        terms = group.contributions
-        placed = (terms.data, self.features[terms.indices], terms.indptr)
-        shape = (terms.shape[0], n_features)
-        return replace(group, contributions=scipy.sparse.csr_array(placed, shape=shape))
-
-    def label_vectors(self) -> Any:
-        """Where the classifier has them."""
-        return self.seeing.label_vectors()
 
 
 def kept_weights_within(budget: int, n_labels: int) -> int:

@@ -19,7 +19,7 @@ from compactlearn.compact._model_size import Weighed, numbers_of
 from compactlearn.core._available import available_if, reason_of
 from compactlearn.core._devices import host
 from compactlearn.core._left_out import refuse_leaving_out
-from compactlearn.core._model_methods import Exportable, Storable
+from compactlearn.core._model_methods import Explainable, Exportable, Storable
 from compactlearn.core._params import (
     Choice,
     Constraint,
@@ -47,8 +47,6 @@ from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.crossfit._together import held_out_together
 from compactlearn.decoding._thresholds import STRATEGIES, with_best_label
 from compactlearn.decoding._topk import top_labels
-from compactlearn.inspection._decomposition import Inside
-from compactlearn.inspection._explain import Explained, inside_of
 from compactlearn.linalg._unseen_features import drop_unseen_features
 
 Array = NDArray[np.float64]
@@ -72,7 +70,7 @@ def _has(name: str) -> Any:
 
 class ThresholdTuner(
     Evaluated,
-    Explained,
+    Explainable,
     RanksScores,
     Storable,
     Exportable,
@@ -357,10 +355,6 @@ class ThresholdTuner(
         """Return the estimator's probabilities."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X)
-
-    def _inside(self) -> Inside:
-        check_is_fitted(self, "estimator_")
-        return inside_of(self.estimator_)
 
     @property
     def numbers_(self) -> int:

@@ -1,24 +1,36 @@
-"""The inside of ``CompactClassifier``: rows are mapped and scaled, projected, coded and decoded.
+"""Scores of ``CompactClassifier`` as sums: rows are mapped, scaled, projected, coded, decoded.
 
 With the built-in ridge, or a linear regressor, all of that is one matrix, of which the columns of
 the asked labels are multiplied out. Kernels with a name are brought back to the features by mean
-slopes (``kernel_slopes.py``); of a kernel function there are the training rows, by similarity and
+slopes (``_kernels.py``); of a kernel function there are the training rows, by similarity and
 weight. A forest's answers are sums along the ways through its trees.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
+from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._kernel_map import KernelMap
-from compactlearn.inspection._decomposition import Inside, NotExplained, Places
-from compactlearn.inspection._foreign import linear_part, says_so
+from compactlearn.compact._pruned import KeptFeatures, KeptWeights
+from compactlearn.compact._threshold_tuner import ThresholdTuner
+from compactlearn.inspection._decomposition import (
+    LinearDecomposition,
+    NotExplained,
+    Places,
+    ScoreDecomposition,
+    decomposition_of,
+    linear_part,
+    says_so,
+)
+from compactlearn.inspection._kernels import has_slopes, mean_slopes
 from compactlearn.inspection._terms import Parts, Terms, products
 from compactlearn.inspection._trees import is_forest, way_terms
 
@@ -26,7 +38,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CompactInside(Inside):
+class CompactDecomposition(ScoreDecomposition):
     """``fitted`` is the model's ``FittedModel``."""
 
     fitted: Any
@@ -48,9 +60,9 @@ class CompactInside(Inside):
             terms = products(mapped, weights.T, place)
             return Parts(base, (self._column_terms(terms, mapped, X.shape[1]),))
         if hasattr(feature_map, "landmarks_") and not self.fitted.row_map.as_kernel:
-            weights = feature_map.weights_of_landmarks(weights)
-        if feature_map.has_slopes:
-            at_zero, slopes = feature_map.mean_slopes(X, weights.T[place])
+            weights = feature_map.coefficients_ @ weights
+        if has_slopes(feature_map):
+            at_zero, slopes = mean_slopes(feature_map, X, weights.T[place])
             terms = products(X, slopes, np.arange(place.size))
             return Parts(base + at_zero, (Terms("feature", terms),))
         similar = feature_map.rows(X)
@@ -135,3 +147,49 @@ class CompactInside(Inside):
                 "of the labels, as CMLL(n_label_components=...)."
             )
         return own[0]
+
+
+@dataclass(frozen=True)
+class _FeaturesDecomposition(ScoreDecomposition):
+    """A classifier that sees some of the features; ``seeing`` is its decomposition."""
+
+    features: Places
+    seeing: ScoreDecomposition
+
+    def parts(self, X: Any, labels: Places) -> Parts:
+        """Return those of the classifier, at the places that its features have among all."""
+        parts = self.seeing.parts(X[:, self.features], labels)
+        groups = (self._placed(group, X.shape[1]) for group in parts.groups)
+        return replace(parts, groups=tuple(groups))
+
+    def _placed(self, group: Terms, n_features: int) -> Terms:
+        if group.kind != "feature":
+            return group
+        terms = group.contributions
+        placed = (terms.data, self.features[terms.indices], terms.indptr)
+        shape = (terms.shape[0], n_features)
+        return replace(group, contributions=scipy.sparse.csr_array(placed, shape=shape))
+
+    def label_vectors(self) -> Any:
+        return self.seeing.label_vectors()
+
+
+@decomposition_of.register
+def _(model: CompactClassifier) -> ScoreDecomposition:
+    return CompactDecomposition(model, model.parts_)
+
+
+@decomposition_of.register
+def _(model: KeptFeatures) -> ScoreDecomposition:
+    return _FeaturesDecomposition(model, model.features_, decomposition_of(model.classifier_))
+
+
+@decomposition_of.register
+def _(model: KeptWeights) -> ScoreDecomposition:
+    return LinearDecomposition(model, model.weights_, model.intercept_)
+
+
+@decomposition_of.register
+def _(model: ThresholdTuner) -> ScoreDecomposition:
+    check_is_fitted(model, "estimator_")
+    return decomposition_of(model.estimator_)

@@ -1,4 +1,4 @@
-"""``explain`` and ``label_neighbours``: asked of any model, answered by its inside."""
+"""``explain`` and ``label_neighbours``: asked of any model, answered by its decomposition."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core._devices import host, on_host
+from compactlearn.core._model_methods import Explainable
 from compactlearn.core._params import Integer
 from compactlearn.core._targets import take_rows
 from compactlearn.core._validation import n_rows_of, with_rows_to_take
-from compactlearn.inspection._decomposition import Inside, LinearInside, NotExplained, Places
+from compactlearn.inspection import _blend, _compact, _shortlist, _trees  # noqa: F401, they register
+from compactlearn.inspection._decomposition import (
+    NotExplained,
+    Places,
+    ScoreDecomposition,
+    decomposition_of,
+)
 from compactlearn.inspection._explanation import Explanation, Reasons
-from compactlearn.inspection._foreign import linear_part, says_so
 from compactlearn.inspection._label_names import LabelNames
 from compactlearn.inspection._label_neighbours import nearest_labels
 from compactlearn.inspection._strongest import TermNames, add_by_label, strongest
 from compactlearn.inspection._terms import Parts
 from compactlearn.metrics._checks import row_blocks
+from compactlearn.model_selection._search import Search
 
 Array = NDArray[np.float64]
 
@@ -96,8 +104,8 @@ def explain(
             f"explain needs k, how many terms are kept, to be at least 1, or None for all, and was "
             f"given {k!r}; pass such a number."
         )
-    inside, X = inside_of(model), with_rows_to_take(X)
-    rows = inside.checked(X)
+    decomposition, X = decomposition_of(model), with_rows_to_take(X)
+    rows = decomposition.checked(X)
     if names is not None and np.ndim(rows) == 2 and len(names) != rows.shape[1]:
         raise ValueError(
             f"feature_names must hold one name for each of the {rows.shape[1]} columns that the "
@@ -105,8 +113,8 @@ def explain(
         )
     called = LabelNames.of(model)
     asked = None if labels is None else called.places(labels)
-    pairs = _Pairs.of(model, inside, X, called, asked)
-    return Explanation(tuple(_reasons(inside, rows, pairs, TermNames(called, names), k)))
+    pairs = _Pairs.of(model, decomposition, X, called, asked)
+    return Explanation(tuple(_reasons(decomposition, rows, pairs, TermNames(called, names), k)))
 
 
 def mean_terms(
@@ -126,16 +134,16 @@ def mean_terms(
     feature_names : list of str or None, default=None
         Names of the columns.
     """
-    inside = inside_of(model)
-    checked, called = inside.checked(with_rows_to_take(X)), LabelNames.of(model)
+    decomposition = decomposition_of(model)
+    checked, called = decomposition.checked(with_rows_to_take(X)), LabelNames.of(model)
     names = TermNames(called, feature_names)
     sums: dict[int, dict[str, float]] = {}
     order = np.argsort(labels, kind="stable")
-    step = max(1, _ENTRIES // max(1, inside.width(checked)))
+    step = max(1, _ENTRIES // max(1, decomposition.width(checked)))
     for start in range(0, order.size, step):
         chosen = order[start : start + step]
         own = labels[chosen]
-        parts = inside.parts(
+        parts = decomposition.parts(
             take_rows(checked, rows[chosen]), np.zeros_like(own) if called.two_classes else own
         )
         sign = np.where(own == 1, 1.0, -1.0) if called.two_classes else 1.0
@@ -204,59 +212,10 @@ def label_neighbours(model: Any, label: Any = None, k: int = 5) -> Any:
     return dict(zip(called.names, lists, strict=True))
 
 
-class Explained:
-    """Gives a classifier :func:`explain` and :func:`label_neighbours` as methods."""
-
-    def explain(
-        self, X: Any, labels: Any = None, k: int | None = 10, *, feature_names: Any = None
-    ) -> Explanation:
-        """Say what speaks for and against labels; see :func:`compactlearn.explain`.
-
-        Parameters
-        ----------
-        X : as in ``predict``
-        labels : name or number of a label, list of these, or None, default=None
-            None are the labels that ``predict`` gives a row, and where it gives none its best one.
-        k : int or None, default=10
-            How many of the strongest terms are kept; None keeps all.
-        feature_names : list of str or None, default=None
-            Names of the columns, where X has none.
-        """
-        return explain(self, X, labels, k, feature_names=feature_names)
-
-    def label_neighbours(self, label: Any = None, k: int = 5) -> Any:
-        """Name the labels nearest to a label; see :func:`compactlearn.label_neighbours`.
-
-        Parameters
-        ----------
-        label : name or number of a label, or None, default=None
-            None asks for all of them.
-        k : int, default=5
-            How many neighbours.
-        """
-        return label_neighbours(self, label, k)
-
-    def _inside(self) -> Inside:
-        """What there is to tell; by default nothing."""
-        return Inside(self)
-
-
-def inside_of(model: Any) -> Inside:
-    """The inside of any fitted classifier."""
-    if isinstance(model, Explained):
-        return model._inside()
-    if isinstance(model, Pipeline):
-        return _PipelineInside(model, inside_of(model[-1]))
-    linear = linear_part(model)
-    if linear is not None and hasattr(model, "decision_function"):
-        return _ForeignInside(model, *linear)
-    return Inside(model)
-
-
 def labels_in_space(model: Any) -> tuple[LabelNames, Any]:
     """The labels of a fitted model, and where each of them lies, (M, r)."""
     model = on_host(classifier_of(model))
-    called, vectors = LabelNames.of(model), inside_of(model).label_vectors()
+    called, vectors = LabelNames.of(model), decomposition_of(model).label_vectors()
     if vectors.shape[0] != called.count:
         raise NotExplained(
             "Neighbours of labels need a label matrix or several classes, and this model was "
@@ -267,7 +226,7 @@ def labels_in_space(model: Any) -> tuple[LabelNames, Any]:
 
 def classifier_of(model: Any) -> Any:
     """The classifier at the end of pipelines and scikit-learn's searches."""
-    while not isinstance(model, Explained):
+    while not isinstance(model, Explainable):
         if isinstance(model, Pipeline):
             model = model[-1]
         elif hasattr(model, "best_estimator_"):
@@ -278,22 +237,10 @@ def classifier_of(model: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _ForeignInside(LinearInside):
-    """A linear model of another package, which is held to its word."""
-
-    def checked(self, X: Any) -> Any:
-        X = super().checked(X)
-        scores = self.model.decision_function(X)
-        if not says_so((self.weights, self.intercept), X, scores):
-            raise self.refusal("its scores are not what its weights say")
-        return X
-
-
-@dataclass(frozen=True)
-class _PipelineInside(Inside):
+class _PipelineDecomposition(ScoreDecomposition):
     """Steps before a classifier, inside a model that was given rows as they come."""
 
-    last: Inside
+    last: ScoreDecomposition
 
     def width(self, X: Any) -> int:
         return max(super().width(X), self.last.width(X))
@@ -318,13 +265,25 @@ class _PipelineInside(Inside):
         return self.last.label_vectors()
 
 
+@decomposition_of.register
+def _(model: Pipeline) -> ScoreDecomposition:
+    return _PipelineDecomposition(model, decomposition_of(model[-1]))
+
+
+@decomposition_of.register
+def _(model: Search) -> ScoreDecomposition:
+    check_is_fitted(model, "best_index_")
+    best = getattr(model, "best_estimator_", None)  # None: predict says what to do
+    return ScoreDecomposition(model) if best is None else decomposition_of(best)
+
+
 # ---- rows, labels and their names ---------------------------------------------------------------
 
 
 def seen_at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any, list[str] | None]:
     """The classifier that decides, X as it sees it, and what its columns are called."""
     names = _columns_of(X)
-    while not isinstance(model, Explained):
+    while not isinstance(model, Explainable):
         if isinstance(model, Pipeline):
             if len(model) > 1:
                 before, given = model[:-1], X
@@ -376,13 +335,18 @@ class _Pairs:
 
     @classmethod
     def of(
-        cls, model: Any, inside: Inside, X: Any, called: LabelNames, asked: list[int] | None
+        cls,
+        model: Any,
+        decomposition: ScoreDecomposition,
+        X: Any,
+        called: LabelNames,
+        asked: list[int] | None,
     ) -> _Pairs:
         parts = []
         n_rows = n_rows_of(X)
         for rows in row_blocks((n_rows, max(1, called.count))):
             block = take_rows(X, np.arange(rows.start, min(rows.stop, n_rows)))
-            scores = inside.scores(block)
+            scores = decomposition.scores(block)
             if called.two_classes:  # one score, of the second class
                 scores = np.hstack([-scores, scores])
             given = _given(model.predict(block), called, scores.shape)
@@ -413,23 +377,23 @@ def _given(predicted: Any, called: LabelNames, shape: tuple[int, int]) -> NDArra
 
 
 def _reasons(
-    inside: Inside, X: Any, pairs: _Pairs, names: TermNames, k: int | None
+    decomposition: ScoreDecomposition, X: Any, pairs: _Pairs, names: TermNames, k: int | None
 ) -> list[Reasons]:
     """Some pairs at a time, those of a label together: its weights are made once."""
     found: list[Any] = [None] * pairs.rows.size
     order = np.argsort(pairs.labels, kind="stable")
-    step = max(1, _ENTRIES // max(1, inside.width(X)))
+    step = max(1, _ENTRIES // max(1, decomposition.width(X)))
     for start in range(0, order.size, step):
         chosen = order[start : start + step]
         rows, labels = take_rows(X, pairs.rows[chosen]), pairs.labels[chosen]
         if names.labels.two_classes:
             sign = np.where(labels == 1, 1.0, -1.0)
-            parts = inside.parts(rows, np.zeros_like(labels)).times(sign)
+            parts = decomposition.parts(rows, np.zeros_like(labels)).times(sign)
         else:
-            parts = inside.parts(rows, labels)
+            parts = decomposition.parts(rows, labels)
         voters = [()] * chosen.size
         if not names.labels.two_classes:
-            voters = inside.neighbours(rows, labels, _NEIGHBOURS)
+            voters = decomposition.neighbours(rows, labels, _NEIGHBOURS)
         for place, pair in enumerate(chosen):
             terms, n_rest = strongest(parts, place, rows, names, k)
             score, base = float(pairs.scores[pair]), float(parts.base[place])

@@ -1,4 +1,4 @@
-"""What a score of ``ShortlistClassifier`` is made of.
+"""Scores of ``ShortlistClassifier`` as sums.
 
 The final log-odds are a sum of functions of one number each. Two of these are sums themselves:
 
@@ -6,7 +6,7 @@ The final log-odds are a sum of functions of one number each. Two of these are s
     prior    base of the label + by the retriever + by the neighbours
 
 so each of these two functions gives its mean slope, from where the row says nothing to where it
-is, to the terms of its sum (``explaining/parts.py``). The row says nothing where it has no features
+is, to the terms of its sum (``_terms.py``). The row says nothing where it has no features
 and no likely labels, where the retriever has for the label the mean of its scores, and where no
 neighbour votes. The other inputs are what the other candidates mean for this one: of each function
 the difference to its value for a candidate that comes with no other.
@@ -21,13 +21,18 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._empty_rows import parts_with_base
-from compactlearn.inspection._decomposition import Inside, Places
-from compactlearn.inspection._explain import inside_of
+from compactlearn.inspection._decomposition import (
+    Places,
+    ScoreDecomposition,
+    decomposition_of,
+    with_base,
+)
 from compactlearn.inspection._explanation import Neighbour
 from compactlearn.inspection._terms import Parts, Terms, products, single_terms
 from compactlearn.shortlist._candidates import Candidates
+from compactlearn.shortlist._classifier import ShortlistClassifier
 from compactlearn.shortlist._label_reranking import OFFSET
 from compactlearn.shortlist._stages import Ranked, Stages
 
@@ -37,7 +42,7 @@ _SOURCES = ("the retriever", "the neighbours")
 
 
 @dataclass(frozen=True)
-class ShortlistInside(Inside):
+class ShortlistDecomposition(ScoreDecomposition):
     """The stages of a fitted ``ShortlistClassifier``."""
 
     @property
@@ -78,7 +83,7 @@ class ShortlistInside(Inside):
         parts = parts.plus(constant) + self._cooccurrence(ranked, pairs, inputs, alone)
         if not there.all():
             parts = self._without_absent(parts, X, labels, there)
-        return parts_with_base(parts, X, labels, self.model.base_scores_, self.model.boundary_)
+        return with_base(parts, X, labels, self.model.base_scores_, self.model.boundary_)
 
     def _margin(self, ranked: Ranked, labels: Places) -> Parts:
         """Weights times features and likely labels, and intercepts."""
@@ -155,10 +160,16 @@ class ShortlistInside(Inside):
         retriever = self.model.retriever_
         if retriever is None:
             return self.stages.labels.columns.T.tocsr()
-        return inside_of(retriever).label_vectors()
+        return decomposition_of(retriever).label_vectors()
 
     def _dense(self, X: Any) -> Array:
         return self.stages.dense_scores(X) - self.model.boundary_
+
+
+@decomposition_of.register
+def _(model: ShortlistClassifier) -> ScoreDecomposition:
+    check_is_fitted(model, "stages_")
+    return ShortlistDecomposition(model)
 
 
 def _places(candidates: Candidates, labels: Places) -> tuple[Places, NDArray[np.bool_]]:

@@ -8,6 +8,7 @@ there: the value of the leaf is that of the root and all changes (Palczewska et 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
+
+from compactlearn.auto._forest import LabelForest
+from compactlearn.inspection._decomposition import Places, ScoreDecomposition, decomposition_of
+from compactlearn.inspection._terms import Parts, Terms
 
 Array = NDArray[np.float64]
 
@@ -64,3 +69,23 @@ def way_terms(
         (sums, (where // n_features, where % n_features)), shape=(n_rows, n_features)
     )
     return base / len(trees), terms
+
+
+@dataclass(frozen=True)
+class _ForestDecomposition(ScoreDecomposition):
+    """Shares are sums along the ways through the trees; log-odds are a function of shares."""
+
+    def parts(self, X: Any, labels: Places) -> Parts:
+        """Return what each feature changes on the way from the roots to the leaves."""
+        forest: LabelForest = self.model
+        frequency = forest.frequency_[labels]
+        kept, which = np.unique(labels, return_inverse=True)
+        outputs = np.eye(forest.frequency_.size)[:, kept]
+        base, terms = way_terms(forest.forest_, X, outputs, which)
+        shares = Parts(base, (Terms("feature", terms),))
+        return shares.through(lambda share: forest.read_shares(share, frequency))
+
+
+@decomposition_of.register
+def _(model: LabelForest) -> ScoreDecomposition:
+    return _ForestDecomposition(model)

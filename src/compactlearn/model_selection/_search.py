@@ -19,14 +19,12 @@ from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._model_size import Weighed
 from compactlearn.core._available import available_if
 from compactlearn.core._chunked import is_dask
-from compactlearn.core._model_methods import Exportable, Storable
+from compactlearn.core._model_methods import Explainable, Exportable, Storable
 from compactlearn.core._params import Constraint, Flag, Integer, Nothing, Seed, check_parameters
 from compactlearn.core._unknown_labels import refuse_on_dask
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.core._warn import warn_user
 from compactlearn.decoding._picked import Pairs
-from compactlearn.inspection._decomposition import Inside
-from compactlearn.inspection._explain import Explained, inside_of
 from compactlearn.model_selection._crossval import cross_validate_grid
 from compactlearn.model_selection._folds import Data
 from compactlearn.model_selection._outcome import Outcome, results_table
@@ -50,7 +48,7 @@ def _gives_probabilities(search: Search) -> None:
 
 class Search(
     Evaluated,
-    Explained,
+    Explainable,
     Exportable,
     Storable,
     Weighed,
@@ -321,9 +319,6 @@ class Search(
             By which metric.
         """
         return self._best().compress(dtype, X, Y, scoring=scoring)
-
-    def _inside(self) -> Inside:
-        return inside_of(self._best())
 
     @property
     def numbers_(self) -> int:

@@ -38,7 +38,6 @@ from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.decoding._picked import Picked
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels
-from compactlearn.inspection._shortlist import ShortlistInside
 from compactlearn.scale.dask._predicting import lazy_on_dask
 from compactlearn.scale.dask._sharing import gathered, share_out
 from compactlearn.shortlist._fitting import fit_stages
@@ -312,10 +311,6 @@ default="auto"
     def _prepare(self, X: Any) -> Any:
         check_is_fitted(self, "stages_")
         return check_features(self, X, reset=False)
-
-    def _inside(self) -> ShortlistInside:
-        check_is_fitted(self, "stages_")
-        return ShortlistInside(self)
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         for rows, dense in self.stages_.dense_blocks(X):

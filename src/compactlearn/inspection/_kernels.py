@@ -22,10 +22,36 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from compactlearn.compact._kernels import Kernel
+from compactlearn.compact._kernel_map import KernelMap
+from compactlearn.compact._kernels import Kernel, alike, double
+from compactlearn.core._validation import check_features
 from compactlearn.inspection._terms import mean_slope
 
 Array = NDArray[np.float64]
+
+
+def has_slopes(mapping: KernelMap) -> bool:
+    """Return whether the kernel of a fitted map has a name, and so slopes."""
+    return not hasattr(mapping, "landmarks_") or isinstance(mapping.kernel_.function, str)
+
+
+def mean_slopes(mapping: KernelMap, X: Any, weights: Array) -> tuple[Array, Array]:
+    """Return a weighted sum of kernel values for zeros, and what each column of X adds.
+
+    The sum of row i is ``mapping.rows(X)[i] @ weights[i]``, of a "fourier" map
+    ``mapping.transform(X)[i] @ weights[i]``; it is the first of what is returned, (n_samples,),
+    plus the product of the row with its slopes, (n_samples, n_features).
+    """
+    X = double(check_features(mapping, X, reset=False))
+    if hasattr(mapping, "landmarks_"):
+        landmarks = mapping.landmarks_
+        return kernel_slopes(mapping.kernel_, alike(X, landmarks), landmarks, weights)
+    sampler = mapping.sampler_
+    size = np.sqrt(2.0 / sampler.n_components)
+    offset = np.broadcast_to(sampler.random_offset_, weights.shape)
+    slopes = size * mean_slope(np.cos, offset, X @ sampler.random_weights_)
+    at_zero = size * (weights @ np.cos(sampler.random_offset_))
+    return at_zero, (weights * slopes) @ sampler.random_weights_.T
 
 
 def kernel_slopes(kernel: Kernel, X: Any, landmarks: Any, weights: Array) -> tuple[Array, Array]:
