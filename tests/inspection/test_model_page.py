@@ -1,6 +1,5 @@
 """The page on a fitted model: what it says is what it was told, and a browser can use it."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from compactlearn.inspection._model_facts import (
 )
 from compactlearn.inspection._model_page import model_page
 from compactlearn.inspection._model_words import says
+from tests.browsing import complaints, open_afresh, open_browser, requests
 
 LABELS = (
     LabelFacts("boats", 40, 20, 10, ("ship", "sea"), ("harbours",)),
@@ -129,15 +129,18 @@ def test_what_there_is_nothing_to_say_about_is_left_out():
 # ---- in a browser --------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    found = open_browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.quit()
+
+
 @pytest.fixture
 def page(browser, tmp_path):
     path = tmp_path / "model.html"
     path.write_text(model_page(FACTS), encoding="utf-8")
-    browser.get("about:blank")
-    for kind in ("browser", "performance"):
-        browser.get_log(kind)
-    browser.get(path.as_uri())
-    return browser
+    return open_afresh(browser, path.as_uri())
 
 
 def find(page, selector):
@@ -152,13 +155,8 @@ def names(page, table="label-table"):
 
 @pytest.mark.slow
 def test_it_opens_without_a_complaint_and_asks_for_nothing(page):
-    assert [entry for entry in page.get_log("browser") if entry["level"] != "DEBUG"] == []
-    messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
-    asked = [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
+    assert complaints(page) == []
+    asked = requests(page)
     assert [url for url in asked if not url.startswith(("data:", "file:"))] == []
 
 
