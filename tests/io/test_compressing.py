@@ -283,9 +283,6 @@ def test_a_metric_with_options_and_a_vector_of_classes(fitted):
     judge = scorer("precision_at_k", k=2)
     report = fitted("linear").compress("float64", X_new, Y_new, scoring=judge).compression_
     assert report["before"] == report["after"] == judge(fitted("linear"), X_new, Y_new)
-    judge = scorer("ranking_loss", convention="sklearn")
-    report = fitted("linear").compress("float64", X_new, Y_new, scoring=judge).compression_
-    assert report["before"] == -judge(fitted("linear"), X_new, Y_new)
     y = np.argmax(X[:, :3], axis=1)
     model = CMLLClassifier().fit(X, y)
     report = model.compress("float64", X, y, scoring="one_error").compression_
