@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn.related import TopicClassifier
-from compactlearn.related import _topic_model as topic_model
+from compactlearn.related import _bmlpl as topic_model
 from tests.makers import labelled, modest
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from compactlearn import method
 from compactlearn.related import BooleanClassifier
-from compactlearn.related._boolean_factors import boolean_factors, boolean_product, candidate_rows
+from compactlearn.related._boolean import boolean_factors, boolean_product, candidate_rows
 from tests.makers import literal_ridge, maker, modest
 
 make_data = maker(60, 7, 6, dtype=int)

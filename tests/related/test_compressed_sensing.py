@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import orthogonal_mp
 
 from compactlearn.related import CompressedSensingClassifier
-from compactlearn.related._random_codes import hadamard_rows
-from compactlearn.related._recovery import cosamp, omp, recovered
+from compactlearn.related._compressed_sensing import cosamp, hadamard_rows, omp, recovered
 from tests.makers import maker, modest, ridge_scores
 
 make_data = maker(60, 7, 8, dtype=int, share=0.7)

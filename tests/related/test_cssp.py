@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from compactlearn import CompactClassifier, Original, method
 from compactlearn.related import CSSP
-from compactlearn.related._column_choice import drawn, greedy, leverages
+from compactlearn.related._cssp import drawn, greedy, leverages
 from tests.makers import make_data, modest, ridge_scores
 
 CODINGS = ["centred", "binary", "signed"]

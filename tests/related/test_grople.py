@@ -8,8 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from compactlearn import PLST, CompactClassifier
 from compactlearn.related import GroPLE
-from compactlearn.related._grople import GroupProblem, shortened
-from compactlearn.related._label_groups import label_groups
+from compactlearn.related._grople import GroupProblem, label_groups, shortened
 from tests.makers import make_data, maker, modest, ridge_scores
 
 wide = maker(80, 6, 9)

@@ -10,7 +10,7 @@ from compactlearn import CompactClassifier, KernelMap, fit_path, method
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CSSP, GroPLE, KernelLabelSpace, Rembrandt
-from compactlearn.related._random_codes import RandomCodes
+from compactlearn.related._compressed_sensing import RandomCodes
 from tests.makers import maker
 
 make_data = maker(60, 7, 6, dtype=int)

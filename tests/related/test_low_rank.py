@@ -11,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from compactlearn import CPLST, CompactClassifier, method
 from compactlearn.related import LEML, SLRM
-from compactlearn.related import _leml_steps as leml_steps
+from compactlearn.related import _leml as leml_steps
 from tests.makers import labelled
 
 SHAPES = [(40, 7, 5), (18, 30, 6)]

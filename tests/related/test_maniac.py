@@ -8,7 +8,7 @@ from scipy.special import expit
 from compactlearn.core import _optional as optional
 from compactlearn.related import ManiacClassifier
 from compactlearn.related import _maniac as maniac
-from compactlearn.related import _rbm as rbm
+from compactlearn.related import _maniac as rbm
 from tests.makers import labelled
 
 torch = pytest.importorskip("torch", reason="MANIAC is trained by PyTorch")

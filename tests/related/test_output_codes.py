@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from compactlearn import method
 from compactlearn.related import OutputCodesClassifier
-from compactlearn.related._mean_field import mean_field
+from compactlearn.related._output_codes import mean_field
 from tests.makers import literal_ridge, maker, modest
 
 make_data = maker(60, 7, 5, dtype=int)

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from compactlearn.related import ProjectionForestClassifier
-from compactlearn.related._label_projections import PROJECTIONS, label_projection
+from compactlearn.related._projection_forest import PROJECTIONS, label_projection
 from tests.makers import labelled
 
 X, Y = labelled(60, 6, 9, seed=0)

@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from compactlearn.related import SLEECClassifier
 from compactlearn.related import _sleec as sleec
-from compactlearn.related import _sleec_codes as sleec_codes
+from compactlearn.related import _sleec as sleec_codes
 from tests.makers import labelled, modest
 
 

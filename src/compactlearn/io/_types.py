@@ -98,7 +98,7 @@ _TABLE: dict[str, dict[str, str]] = {
         "PCA": "compactlearn.related:PCA",
         "POPClassifier": "compactlearn.related:POPClassifier",
         "ProjectionForestClassifier": "compactlearn.related:ProjectionForestClassifier",
-        "RandomCodes": "compactlearn.related._random_codes:RandomCodes",
+        "RandomCodes": "compactlearn.related._compressed_sensing:RandomCodes",
         "Rembrandt": "compactlearn.related:Rembrandt",
         "RowGraphCMLL": "compactlearn.related:RowGraphCMLL",
         "SLEECClassifier": "compactlearn.related:SLEECClassifier",

@@ -11,22 +11,18 @@ if TYPE_CHECKING:
     from compactlearn.related._bmlpl import TopicClassifier
     from compactlearn.related._boolean import BooleanClassifier
     from compactlearn.related._c2ae import C2AEClassifier
-    from compactlearn.related._cca import CCA
     from compactlearn.related._compressed_sensing import CompressedSensingClassifier
     from compactlearn.related._cssp import CSSP
     from compactlearn.related._deep_cmll import DeepCMLLClassifier
     from compactlearn.related._grople import GroPLE
     from compactlearn.related._kernel_labels import KernelLabelSpace
     from compactlearn.related._leml import LEML
-    from compactlearn.related._lpp import LPP
     from compactlearn.related._maniac import ManiacClassifier
     from compactlearn.related._mifs import MIFS
-    from compactlearn.related._mlsi import MLSI
-    from compactlearn.related._npe import NPE
-    from compactlearn.related._opls import OPLS
+    from compactlearn.related._near_rows import LPP, NPE
     from compactlearn.related._output_codes import OutputCodesClassifier
-    from compactlearn.related._pca import PCA
     from compactlearn.related._pop import POPClassifier
+    from compactlearn.related._projected import CCA, MLSI, OPLS, PCA
     from compactlearn.related._projection_forest import ProjectionForestClassifier
     from compactlearn.related._rembrandt import Rembrandt
     from compactlearn.related._row_graph import RowGraphCMLL
@@ -39,22 +35,18 @@ __getattr__, __dir__ = names_on_demand(
         "_bmlpl": ("TopicClassifier",),
         "_boolean": ("BooleanClassifier",),
         "_c2ae": ("C2AEClassifier",),
-        "_cca": ("CCA",),
         "_compressed_sensing": ("CompressedSensingClassifier",),
         "_cssp": ("CSSP",),
         "_deep_cmll": ("DeepCMLLClassifier",),
         "_grople": ("GroPLE",),
         "_kernel_labels": ("KernelLabelSpace",),
         "_leml": ("LEML",),
-        "_lpp": ("LPP",),
         "_maniac": ("ManiacClassifier",),
         "_mifs": ("MIFS",),
-        "_mlsi": ("MLSI",),
-        "_npe": ("NPE",),
-        "_opls": ("OPLS",),
+        "_near_rows": ("LPP", "NPE"),
         "_output_codes": ("OutputCodesClassifier",),
-        "_pca": ("PCA",),
         "_pop": ("POPClassifier",),
+        "_projected": ("CCA", "MLSI", "OPLS", "PCA"),
         "_projection_forest": ("ProjectionForestClassifier",),
         "_rembrandt": ("Rembrandt",),
         "_row_graph": ("RowGraphCMLL",),

@@ -4,10 +4,18 @@ z = A y,   zhat(x) by ridge regression,   yhat(x) = the k-sparse y whose A y is 
 
 y (M,) labels of a row, A (m, M) random, z (m,) its codes. If no row has more than k labels,
 m of the order k log M measurements are enough to recover them.
+
+Random measurements of the labels: V = Y A' with a matrix A (m, M) that knows no data.
+
+Sparse vectors from a few measurements of them: orthogonal matching pursuit and CoSaMP.
+
+For every row z (m,) a vector y (M,) with at most k entries is sought whose measurements A y come
+near z. Many rows go on together; each has a support of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,14 +25,19 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.compact._paper import PaperClassifier
 from compactlearn.core._params import Choice, Constraint, Integer, Real, Seed
-from compactlearn.embeddings._components import COUNTS
-from compactlearn.embeddings._encoders import check_labels_to_encode
+from compactlearn.core._seeds import seeded
+from compactlearn.core._weight import owned
+from compactlearn.embeddings._base import Embedded, Plan, Traits
+from compactlearn.embeddings._components import COUNTS, label_count
+from compactlearn.embeddings._encoders import ROUTES, EncodesLabels, check_labels_to_encode
+from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._ridge import BIASES
-from compactlearn.related._random_codes import MEASUREMENTS, RandomCodes
-from compactlearn.related._recovery import recovered
 from compactlearn.related._scored import WeightedClassifier, predicted_codes
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+MEASUREMENTS = ("hadamard", "gaussian")
 
 
 class CompressedSensingClassifier(WeightedClassifier):
@@ -194,3 +207,225 @@ class CompressedSensingClassifier(WeightedClassifier):
         """How many numbers must be kept to predict: coefficients, intercepts and measurements."""
         check_is_fitted(self, "coef_")
         return int(self.coef_.size + self.intercept_.size + self.measurements_.size)
+
+
+class RandomCodes(EncodesLabels):
+    """Codes that are random combinations of the labels, and the linear decoder of least norm.
+
+    :class:`~compactlearn.related.CompressedSensingClassifier` decodes them better.
+
+    Parameters
+    ----------
+    n_label_components : int, float in (0, 1] or "auto", default="auto"
+        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500).
+    measurement : {"hadamard", "gaussian"}, default="hadamard"
+        Different columns of a Hadamard matrix, entries -1 and +1, or normal numbers.
+    random_state : int, RandomState, Generator or None, default=None
+    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
+
+    Attributes
+    ----------
+    measurements_ : ndarray of shape (n_label_components_, n_labels)
+        A.
+    decoder_, offset_, codes_, projection_ (None), n_feature_components_, n_label_components_, \
+solver_, n_features_in_, feature_names_in_
+        As in :class:`CMLL`.
+    """
+
+    host_only: ClassVar[bool] = True
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        "n_label_components": COUNTS,
+        "measurement": (Choice(*MEASUREMENTS),),
+        "random_state": (Seed(),),
+        "solver": ROUTES,
+    }
+
+    def __init__(
+        self,
+        n_label_components: int | float | str = "auto",
+        measurement: str = "hadamard",
+        random_state: Any = None,
+        solver: str = "auto",
+    ) -> None:
+        self.n_label_components = n_label_components
+        self.measurement = measurement
+        self.random_state = random_state
+        self.solver = solver
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(regime=self.solver)
+
+    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
+        m = label_count(self.n_label_components, n_labels)
+        return Plan(components=0, keeps_features=True, n_codes=m, problem="right")
+
+    def solve(self, pair: Pair) -> Embedded:
+        m = label_count(self.n_label_components, pair.n_right)
+        rng = seeded(self.random_state)
+        if self.measurement == "gaussian":
+            return _embedded(pair, rng.standard_normal((m, pair.n_right)))
+        return _embedded(pair, hadamard_rows(pair.n_right, m, rng))
+
+    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
+        assert result.codes.right_weights is not None
+        return _embedded(pair, result.codes.right_weights.T[:m])
+
+    def adopt(
+        self,
+        result: Embedded,
+        codes: Any = None,
+        *,
+        classes: NDArray[Any] | None = None,
+        names: list[str] | None = None,
+    ) -> None:
+        super().adopt(result, codes, classes=classes, names=names)
+        weights = result.codes.right_weights
+        assert weights is not None
+        self.measurements_ = owned(weights.T)
+
+    def _encoded(self, labels: Any) -> Array:
+        return labels @ self.measurements_.T
+
+
+def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Array:
+    """So many different columns, drawn at random, of the first ``n_labels`` rows of the smallest
+    Hadamard matrix (Sylvester's) that has them; as rows, the constant one among them.
+
+    >>> hadamard_rows(3, 4, np.random.RandomState(0)).shape
+    (4, 3)
+    """
+    order = 1 << (n_labels - 1).bit_length()
+    columns = rng.permutation(order)[:count]
+    common = columns[:, None] & np.arange(n_labels)  # its entry is -1 where these bits are odd
+    for shift in (32, 16, 8, 4, 2, 1):
+        common ^= common >> shift
+    return 1.0 - 2.0 * (common & 1).astype(np.float64)
+
+
+def _embedded(pair: Pair, A: Array) -> Embedded:
+    weights = A.T.copy()
+    return Embedded(
+        codes=pair.combined_codes(weights),
+        projection=None,
+        decoder=np.asarray(np.linalg.pinv(A).T, dtype=np.float64),
+        offset=np.zeros(pair.n_right),
+        solver=f"closed-{pair.regime}",
+    )
+
+
+#: Residuals this short, relative to the row, are zero: what was sought is found.
+FOUND = 1e-10
+
+_CELLS = 1 << 22  # numbers of the measured columns of supports that are held at a time
+
+
+def recovered(A: Array, Z: Array, k: int, way: str) -> Array:
+    """Rows (n, M) with at most k entries, by "omp" or "cosamp", from measurements (n, m)."""
+    solve: Callable[[Array, Array, int], Array] = omp if way == "omp" else cosamp
+    k = min(k, *A.shape)
+    Y = np.zeros((Z.shape[0], A.shape[1]))
+    step = max(1, _CELLS // (3 * k * A.shape[0] + A.shape[1]))
+    for start in range(0, Z.shape[0], step):
+        Y[start : start + step] = solve(A, Z[start : start + step], k)
+    return Y
+
+
+def omp(A: Array, Z: Array, k: int) -> Array:
+    """Orthogonal matching pursuit: k times the column that goes best with what is left, and least
+    squares on all columns so far. A row that is met exactly takes no more.
+
+    >>> A = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    >>> omp(A, np.array([[3.0, 0.0]]), 1)
+    array([[3., 0., 0.]])
+    """
+    unit = _unit_columns(A)
+    Y = np.zeros((Z.shape[0], A.shape[1]))
+    support = np.empty((Z.shape[0], 0), dtype=np.intp)
+    rest, lengths = Z.copy(), np.linalg.norm(Z, axis=1)
+    rows = np.flatnonzero(lengths > 0)
+    for _ in range(k):
+        fit = _graded(rest[rows] @ unit)
+        np.put_along_axis(fit, support[rows], -1.0, axis=1)
+        best = np.zeros((Z.shape[0], 1), dtype=np.intp)
+        best[rows, 0] = fit.argmax(axis=1)
+        support = np.hstack([support, best])
+        own = support[rows]
+        weights = _least_squares(A, Z[rows], own, np.ones(own.shape, dtype=bool))
+        Y[rows] = 0.0
+        Y[rows[:, None], own] = weights
+        rest[rows] = Z[rows] - Y[rows] @ A.T
+        rows = rows[np.linalg.norm(rest[rows], axis=1) > FOUND * lengths[rows]]
+        if not rows.size:
+            break
+    return Y
+
+
+def cosamp(A: Array, Z: Array, k: int) -> Array:
+    """CoSaMP: k times, the 2k columns that go best with what is left join those in use, least
+    squares on all of them, and the k largest entries stay.
+
+    >>> A = np.array([[1.0, 1.0], [1.0, -1.0]])
+    >>> cosamp(A, np.array([[2.0, 2.0]]), 1)
+    array([[2., 0.]])
+    """
+    n, n_labels = Z.shape[0], A.shape[1]
+    unit, width = _unit_columns(A), min(2 * k, n_labels)
+    Y, rest = np.zeros((n, n_labels)), Z.copy()
+    for _ in range(k):
+        joined = Y != 0
+        np.put_along_axis(joined, _largest(rest @ unit, width), True, axis=1)
+        counts = joined.sum(axis=1)
+        support = np.argsort(~joined, axis=1, kind="stable")[:, : counts.max(initial=1)]
+        used = np.arange(support.shape[1]) < counts[:, None]
+        weights = _least_squares(A, Z, support, used)
+        kept = _largest(weights, min(k, support.shape[1]))
+        Y = np.zeros((n, n_labels))
+        places = np.take_along_axis(support, kept, axis=1)
+        np.put_along_axis(Y, places, np.take_along_axis(weights, kept, axis=1), axis=1)
+        rest = Z - Y @ A.T
+    return Y
+
+
+def _unit_columns(A: Array) -> Array:
+    lengths = np.linalg.norm(A, axis=0)
+    return A / np.where(lengths > 0, lengths, 1.0)
+
+
+def _largest(values: Array, count: int) -> Places:
+    """The places (n, count) of the entries of largest magnitude; of equal ones the first."""
+    return np.argsort(-_graded(values), axis=1, kind="stable")[:, :count]
+
+
+def _graded(values: Array) -> Array:
+    """Magnitudes in units of the largest of their row, to nine digits: entries of -1 and +1 make
+    many of them equal, and rounding must not decide between these."""
+    sizes = np.abs(values)
+    largest = sizes.max(axis=1, keepdims=True, initial=0.0)
+    return np.round(sizes / np.where(largest > 0, largest, 1.0), 9)
+
+
+def _least_squares(A: Array, Z: Array, support: Places, used: NDArray[np.bool_]) -> Array:
+    """Coefficients (n, s) of least squares, of least norm where columns depend on each other; 0
+    for places that are not used."""
+    columns = A.T[support] * used[:, :, None]  # (n, s, m)
+    gram, cross = columns @ columns.transpose(0, 2, 1), columns @ Z[:, :, None]
+    largest = np.einsum("nss->ns", gram).max(axis=1)
+    places = np.arange(support.shape[1])
+    gram[:, places, places] += ~used * largest[:, None]
+    sound = _sound(gram) & (support.shape[1] <= A.shape[0])
+    found = np.empty(cross.shape)
+    found[sound] = np.linalg.solve(gram[sound], cross[sound])
+    # Several times slower, and needed only where columns depend on each other.
+    inverse = np.linalg.pinv(gram[~sound], rcond=1e-11, hermitian=True)
+    found[~sound] = inverse @ cross[~sound]
+    return found[:, :, 0]
+
+
+def _sound(gram: Array) -> NDArray[np.bool_]:
+    """Which Gram matrices (n, s, s) can be divided by without losing more than ten digits."""
+    try:
+        pivots = np.einsum("nss->ns", np.linalg.cholesky(gram))
+    except np.linalg.LinAlgError:  # at least one is singular
+        return np.zeros(gram.shape[0], dtype=bool)
+    return pivots.min(axis=1) > 1e-5 * pivots.max(axis=1)

@@ -1,14 +1,18 @@
-"""Directions that keep together rows that are near each other: what LPP and NPE share.
+"""LPP and NPE: directions that keep together rows that are near each other.
 
-maximise  tr P'(B - Xc'L Xc)P   with  P'(B + ridge I)P = N I_d
+    LPP    minimise  tr P'X'LX P                with  P'X'DX P = N I_d,    L = D - W
+    NPE    minimise  tr P'X'(I - R)'(I - R)X P  with  P'Xc'Xc P = N I_d
 
-X (N, D) features, Xc their rows less a mean, L a sparse matrix of order N with L 1 = 0 that says
-how far projected rows are from their neighbours, B a scatter of the features, P (D, d) projection.
-Without ridge that is the usual "minimise tr P'Xc'LXcP"; with it, this is the form of public
-programs (MLC_toolbox), in which directions without variance are not mistaken for smooth ones.
+X (N, D) features, Xc their rows less a mean, P (D, d) projection; W weights of neighbours, D their
+sums; R (N, N) has in row i the weights, of sum 1, by which the nearest rows reconstruct row i best.
+Both are solved as
 
-Where there are fewer features than rows, Xc'LXc is formed by sparse products; elsewhere (kernels
-too) rows are replaced by their coordinates in the space that they span.
+    maximise  tr P'(B - Xc'L Xc)P   with  P'(B + ridge I)P = N I_d
+
+with a sparse L of order N, L 1 = 0, and a scatter B of the features. With a ridge, this is the form
+of public programs (MLC_toolbox), in which directions without variance are not mistaken for smooth
+ones. Where there are fewer features than rows, Xc'LXc is formed by sparse products; elsewhere
+(kernels too) rows are replaced by their coordinates in the space that they span.
 """
 
 from __future__ import annotations
@@ -21,13 +25,19 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.core._params import Choice, Constraint, Integer
+from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Real
 from compactlearn.embeddings._base import Traits
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rowwise_pair import RowwisePair
-from compactlearn.related._neighbours import Neighbours, RowProducts
+from compactlearn.related._neighbours import (
+    Neighbours,
+    RowProducts,
+    affinities,
+    laplacian,
+    reconstruction,
+)
 from compactlearn.related._projected import SCALED, ScaledDirections, all_directions
 
 Array = NDArray[np.float64]
@@ -110,3 +120,154 @@ def _leading(A: Array, B: Array, ridge: float, d: int) -> tuple[Array, Array]:
     turned = whitening.T @ A @ whitening
     values, Z = all_eigenpairs((turned + turned.T) / 2)
     return whitening @ Z[:, :d], values[:d]
+
+
+class LPP(NearRows):
+    """Locality preserving projections: what lies together in feature space stays together.
+
+    The labels are not looked at. Good where rows lie near a curved surface, and as a first step
+    before a method that does look at them.
+
+    Parameters
+    ----------
+    n_feature_components : int, float in (0, 1] or "auto", default="auto"
+        d. A float is a ratio of D; "auto" is min(M, D). No more than the rank of X exist.
+    n_neighbors : int, default=5
+        Two rows are neighbours where one is among so many nearest of the other; at most N - 1.
+    width : float, "auto" or None, default="auto"
+        Neighbours have the weight exp(-distance^2 / width); "auto" is the mean squared distance of
+        neighbours, and None gives all of them the weight 1. Where all weights would be 0 in double
+        precision, as with many features and few rows, the largest is made 1.
+    ridge : float or "shared", default=1.0
+        Added to the features' scatter; "shared" is the ``alpha`` of the classifier around it.
+    unit_columns : bool, default=False
+        Whether columns of P are made of unit length, as public programs do.
+    solver : {"auto", "krylov"}, default="auto"
+        Rows are held, whatever is asked.
+
+    Attributes
+    ----------
+    projection_ : ndarray of shape (n_features, n_feature_components_)
+    eigenvalues_ : ndarray
+        Those of ``P'X'WXP`` against ``P'(X'DX + ridge I)P``, largest first: 1 less what is
+        minimised, where ``ridge`` is 0.
+    objective_ : float
+        Their sum.
+    ridge_ : float
+        The penalty that was used.
+    decoder_ : sparse identity, offset_ : zeros, codes_ : the labels, or None inside a classifier
+    objective_path_, n_iter_, n_feature_components_, n_label_components_, solver_, \
+n_features_in_, feature_names_in_
+        As in :class:`CMLL`.
+
+    Notes
+    -----
+    All pairs of rows are compared once (N^2 D operations), and a matrix of the order of the smaller
+    of N and D is decomposed. Fits from sums or blocks of rows are refused, and so are sample
+    weights. Public programs (ML-FSDR, MLC_toolbox) have ``width=1``, ``unit_columns=True``; the
+    latter does not centre. The heat kernel's distances are squared here and there.
+
+    References
+    ----------
+    X. He, P. Niyogi. Locality preserving projections. Advances in Neural Information Processing
+    Systems 16, 153-160, 2003.
+
+    Examples
+    --------
+    >>> from compactlearn.datasets import load
+    >>> from compactlearn.related import LPP
+    >>> data = load("emotions")
+    >>> LPP(3).fit(data.X, data.Y).transform(data.X).shape
+    (593, 3)
+    """
+
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
+        **NEAR,
+        "width": (Real(0, open_low=True), Choice("auto"), Nothing()),
+    }
+
+    def __init__(
+        self,
+        n_feature_components: int | float | str = "auto",
+        n_neighbors: int = 5,
+        width: float | str | None = "auto",
+        ridge: float | str = 1.0,
+        unit_columns: bool = False,
+        solver: str = "auto",
+    ) -> None:
+        super().__init__(n_feature_components, ridge, unit_columns, solver)
+        self.n_neighbors = n_neighbors
+        self.width = width
+
+    def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:
+        return Smoothness(*laplacian(affinities(near, self.width)))
+
+
+class NPE(NearRows):
+    """Neighbourhood preserving embedding: locally linear embedding by a linear projection.
+
+    The labels are not looked at. As :class:`LPP`, with weights that are fitted to the rows and need
+    no width.
+
+    Parameters
+    ----------
+    n_feature_components : int, float in (0, 1] or "auto", default="auto"
+        d. A float is a ratio of D; "auto" is min(M, D). No more than the rank of Xc exist.
+    n_neighbors : int, default=5
+        How many nearest rows reconstruct a row; at most N - 1.
+    ridge : float or "shared", default=1.0
+        Added to the features' scatter; "shared" is the ``alpha`` of the classifier around it.
+    unit_columns : bool, default=False
+        Whether columns of P are made of unit length, as public programs do.
+    solver : {"auto", "krylov"}, default="auto"
+        Rows are held, whatever is asked.
+
+    Attributes
+    ----------
+    projection_ : ndarray of shape (n_features, n_feature_components_)
+    eigenvalues_ : ndarray
+        1 less what is minimised, where ``ridge`` is 0; largest first.
+    objective_ : float
+        Their sum.
+    ridge_ : float
+        The penalty that was used.
+    decoder_ : sparse identity, offset_ : zeros, codes_ : the labels, or None inside a classifier
+    objective_path_, n_iter_, n_feature_components_, n_label_components_, solver_, \
+n_features_in_, feature_names_in_
+        As in :class:`CMLL`.
+
+    Notes
+    -----
+    A thousandth of its trace is added to the Gram matrix of a row's neighbours, as in
+    scikit-learn's ``LocallyLinearEmbedding``; MLC_toolbox adds rounding, or takes equal weights
+    where that is singular, and has ``unit_columns=True``. Costs and refusals are those of
+    :class:`LPP`.
+
+    References
+    ----------
+    X. He, D. Cai, S. Yan, H.-J. Zhang. Neighborhood preserving embedding. ICCV 2005, vol. 2,
+    pp. 1208-1213.
+
+    Examples
+    --------
+    >>> from compactlearn.datasets import load
+    >>> from compactlearn.related import NPE
+    >>> data = load("emotions")
+    >>> NPE(3).fit(data.X, data.Y).transform(data.X).shape
+    (593, 3)
+    """
+
+    def __init__(
+        self,
+        n_feature_components: int | float | str = "auto",
+        n_neighbors: int = 5,
+        ridge: float | str = 1.0,
+        unit_columns: bool = False,
+        solver: str = "auto",
+    ) -> None:
+        super().__init__(n_feature_components, ridge, unit_columns, solver)
+        self.n_neighbors = n_neighbors
+
+    def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:
+        rest = scipy.sparse.eye_array(products.count, format="csr") - reconstruction(products, near)
+        return Smoothness((rest.T @ rest).tocsr(), np.ones(products.count))

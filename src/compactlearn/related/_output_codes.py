@@ -5,15 +5,33 @@ log P(y | x) = sum_j log p_j(y_j | x) - w sum_k (t_k'(y - ybar) - mu_k(x))^2 / (
 p_j a logistic regression for label j, t_k'(y - ybar) the canonical variates of the labels with
 the features, mu_k a ridge regression for each and s_k^2 its noise, w a weight. Labels are read
 off the mean field of P.
+
+Canonical variates of the labels: combinations of labels that the features predict best.
+
+    maximise  t' Yc' Hat Yc t   with  t' Yc'Yc t = n   and all of them uncorrelated
+
+Hat is the hat matrix of a ridge with a free intercept; without penalty this is canonical
+correlation analysis, and the values are squared correlations.
+
+Labels that are independent but for a few Gaussian observations of their combinations.
+
+    log P(y) = sum_j y_j l_j - w sum_k (t_k'y - mu_k)^2 / (2 s_k^2) + const
+
+    y in {0, 1}^M, l (M,) log-odds of the labels by themselves, t_k (M,) combinations, mu_k what was
+    observed of them and s_k^2 its variance, w a weight.
+
+The mean field is the product of independent labels, with chances q, that is nearest to P in the
+sense of KL(q || P); each of its updates is the exact minimum in one label's chance.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
+from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,9 +42,11 @@ from compactlearn.embeddings._base import Plan
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.linalg._arrays import working_form
 from compactlearn.linalg._build import build_pair
+from compactlearn.linalg._codes import peak_signs
+from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
+from compactlearn.linalg._learning import learn
+from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._row_sums import weighted_sum
-from compactlearn.related._canonical import Variates, canonical_variates
-from compactlearn.related._mean_field import mean_field
 from compactlearn.related._scored import WeightedClassifier, predicted_codes
 
 Array = NDArray[np.float64]
@@ -207,3 +227,97 @@ def _logistic(data: TrainingData, C: float) -> tuple[Array, Array]:
         model.fit(data.X, y, sample_weight=data.weights)
         coef[j], intercept[j] = model.coef_[0], model.intercept_[0]
     return coef, intercept
+
+
+@dataclass(frozen=True)
+class Variates:
+    """Canonical variates ``T'(y - mean)`` and their ridge regression on the features."""
+
+    directions: Array  # T (M, m)
+    squares: Array  # (m,) squared correlations, shrunk by the penalty
+    coef: Array  # (m, D)
+    intercept: Array  # (m,)
+    freedom: float  # effective parameters of each regression, the intercept among them
+
+
+def canonical_variates(pair: Pair, size: int, alpha: float) -> Variates:
+    """The leading variates, as many as are asked for or exist, and their regressions."""
+    T, squares = canonical_directions(pair, size, alpha)
+    codes = pair.combined_codes(T, -pair.mean_right)
+    learned = learn(pair, None, codes, alpha)
+    freedom = float(pair.ridge.hat(alpha).trace)
+    return Variates(T, squares, learned.coefficients.T, learned.intercept, freedom)
+
+
+def canonical_directions(pair: Pair, size: int, alpha: float) -> tuple[Array, Array]:
+    """T (M, m) with ``T'Yc'Yc T = n I``, and ``t'Yc'Hat Yc t / n`` of each."""
+    whole = np.eye(pair.n_right)
+    values, vectors = all_eigenpairs(_symmetric(pair.right_gram(centre=True) @ whole))
+    rank = numerical_rank(values, values.size, scale=pair.right_energy)
+    root = vectors[:, :rank] / np.sqrt(values[:rank])
+    inner = root.T @ _symmetric(pair.ridge.hat_gram(alpha) @ whole) @ root
+    squares, turn = all_eigenpairs(_symmetric(inner))
+    T = root @ turn[:, :size] * np.sqrt(pair.count)
+    return T * peak_signs(T), squares[:size]
+
+
+def _symmetric(matrix: Any) -> Array:
+    return (matrix + matrix.T) / 2
+
+
+ENOUGH = 1e-4  # change of a chance in a sweep
+SWEEPS = 100
+
+
+def mean_field(
+    odds: Array,
+    directions: Array,
+    observed: Array,
+    variances: Array,
+    weight: float,
+    *,
+    enough: float = ENOUGH,
+    sweeps: int = SWEEPS,
+) -> Array:
+    """Log-odds (n, M) of the labels of n rows, from log-odds (n, M) by themselves.
+
+    ``directions`` is T (M, m), ``observed`` (n, m), ``variances`` (m,). Starting from the labels by
+    themselves, one label after the other is updated, until no chance of a row changes by more than
+    ``enough``.
+
+    >>> T, nothing = np.array([[1.0], [1.0]]), np.zeros((1, 2))
+    >>> np.round(expit(mean_field(nothing, T, np.array([[2.0]]), np.array([0.1]), 1.0)), 2)
+    array([[0.99, 0.99]])
+    """
+    found = odds.copy()
+    if weight == 0.0 or directions.shape[1] == 0:
+        return found
+    scaled = weight * directions / variances  # (M, m)
+    own = np.einsum("jk,jk->j", directions, scaled)
+    rows = np.arange(odds.shape[0])
+    for _ in range(sweeps):
+        found[rows], change = _sweep(
+            odds[rows], found[rows], directions, scaled, own, observed[rows]
+        )
+        rows = rows[change > enough]
+        if not rows.size:
+            break
+    return found
+
+
+def _sweep(
+    odds: Array, found: Array, directions: Array, scaled: Array, own: Array, observed: Array
+) -> tuple[Array, Array]:
+    """Every label once; the log-odds and how far the chances of each row have moved."""
+    Q = expit(found).T.copy()  # a label's chances lie together
+    L = found.T.copy()
+    beyond = Q.T @ directions - observed  # (n, m)
+    change = np.zeros(odds.shape[0])
+    for j, column in enumerate(directions):
+        L[j] = odds[:, j] - own[j] / 2 - (beyond @ scaled[j] - own[j] * Q[j])
+        q = expit(L[j])
+        step = q - Q[j]
+        beyond += np.outer(step, column)
+        np.maximum(change, np.abs(step), out=change)
+        Q[j] = q
+    return L.T, change

@@ -5,6 +5,11 @@ outputs. Here it is shown T = Y A with a matrix A (M, m) of its own, and afterwa
 given the means of the labels Y themselves. scikit-learn grows the trees: a forest that is grown
 by one tree at a time (``warm_start``) takes other outputs for each, and draws the same seeds and
 samples as one that is grown at once.
+
+Random matrices A (M, m) by which labels are projected before a tree looks at them.
+
+Distances of projected label vectors are those of the vectors themselves on average, E AA' = I, so
+that the variance within a node is estimated from m outputs in place of M.
 """
 
 from __future__ import annotations
@@ -34,10 +39,11 @@ from compactlearn.core._seeds import seeded
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import top_labels
 from compactlearn.embeddings._components import COUNTS, component_count
-from compactlearn.related._label_projections import PROJECTIONS, label_projection
 from compactlearn.related._scored import ScoredClassifier
 
 Array = NDArray[np.float64]
+
+PROJECTIONS = ("gaussian", "rademacher", "achlioptas", "subsample", "identity")
 
 
 class ProjectionForestClassifier(ScoredClassifier):
@@ -261,3 +267,20 @@ def _with_shares(tree: Tree, X: Any, Y: Any, counts: Array) -> Tree:
     own = Tree(tree.n_features, np.ones(n_labels, dtype=np.intp), n_labels)
     own.__setstate__(state)
     return own
+
+
+def label_projection(kind: str, n_labels: int, m: int, rng: np.random.Generator) -> Any:
+    """(M, m), sparse where most of it is zero; "identity" takes no notice of m."""
+    if kind == "identity":
+        return scipy.sparse.eye_array(n_labels, format="csr")
+    if kind == "gaussian":
+        return rng.standard_normal((n_labels, m)) / np.sqrt(m)
+    if kind == "rademacher":
+        return rng.choice([-1.0, 1.0], size=(n_labels, m)) / np.sqrt(m)
+    if kind == "achlioptas":
+        size = np.sqrt(3.0 / m)
+        drawn = rng.choice([-size, 0.0, size], p=[1 / 6, 2 / 3, 1 / 6], size=(n_labels, m))
+        return scipy.sparse.csr_array(drawn)
+    labels = rng.integers(0, n_labels, size=m)
+    parts = (np.full(m, np.sqrt(n_labels / m)), (labels, np.arange(m)))
+    return scipy.sparse.csr_array(parts, shape=(n_labels, m))
