@@ -28,6 +28,7 @@ from compactlearn.linalg import (
 from compactlearn.linalg import (
     _rows_ridge as rows_ridge,
 )
+from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._routes import Demand, Shape, choose
 from compactlearn.linalg._rows_pair import RowsPair
 
@@ -182,6 +183,20 @@ def test_features_of_an_exact_kernel_are_refused_with_the_way_out(monkeypatch):
 def test_leverages_are_not_sought_where_they_need_refused_eigenvalues(low_limit):
     pair = RowsPair(np.zeros((140, 105)), np.zeros((140, 1)))
     assert not pair.ridge.has_leverages
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_equal_eigenvalues_are_all_found(order, overwrite):
+    """Rounding beside forty equal ones, of which LAPACK's bisection finds none without a word."""
+    Y = np.kron(np.eye(40), np.ones((3, 1)))
+    A = np.zeros((100, 100))
+    A[60:, 60:] = Moments.from_arrays(np.zeros((120, 1)), Y).right_right
+    for count in (1, 3, 4, 12):
+        values, vectors = dense.largest_pairs(A.copy(order=order), count, overwrite=overwrite)
+        np.testing.assert_allclose(values, np.full(count, 3.0), rtol=1e-12)
+        np.testing.assert_allclose(A @ vectors, 3 * vectors, atol=1e-12)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(count), atol=1e-12)
 
 
 # ---- nothing else calls these -------------------------------------------------------------------
