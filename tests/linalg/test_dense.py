@@ -176,7 +176,7 @@ def test_automatic_choices_form_nothing_of_an_unproven_order():
 def test_features_of_an_exact_kernel_are_refused_with_the_way_out(monkeypatch):
     monkeypatch.setattr("compactlearn.compact._kernel_map.EIGEN_LIMIT", 30)
     X = np.random.default_rng(0).standard_normal((40, 3))
-    with pytest.raises(ValueError, match=r"up to 30 rows; 40 were asked for of 40 rows. Use meth"):
+    with pytest.raises(ValueError, match=r"up to 30 rows; 40 were asked for of 40 rows. Use algo"):
         KernelMap().fit(X)
 
 
@@ -213,9 +213,9 @@ EXCEPTIONS = {
     ("moments", "left.T @ left"): "sparse",
     ("rowwise_pair", "Y.T @ Y"): "sparse",
     ("rows_pair", "self.left @ self.left.T"): "sparse",
-    ("row_codes", "right @ right.T"): "sparse",
+    ("rowwise_pair", "right @ right.T"): "sparse",
     ("training", "C.T @ C"): "PyTorch, of the order of the code",
-    ("device_sums", "block.T @ block"): "on a device",
+    ("row_sums", "block.T @ block"): "on a device",
     **{
         ("device_functions", name): "the library's own, on its device"
         for name in ("eigh", "eigvalsh", "svd", "qr", "cholesky", "inv", "solve")

@@ -86,51 +86,6 @@ def problem(n=50, seed=0):
     return X, sp.csr_array((rng.random((n, 5)) < 0.4).astype(float))
 
 
-def pairs(X, Y, weights=None):
-    yield MomentsPair(Moments.from_arrays(X, Y, weights))
-    for form in (np.asarray, sp.csr_array):
-        for regime in ("dual", "krylov"):
-            yield RowsPair(form(X), Y, weights, regime=regime)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_every_regime_answers_alike(seed, weighted):
-    X, Y = problem(seed=seed)
-    w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
-    P = np.linalg.qr(np.random.default_rng(4).normal(size=(9, 2)))[0]
-    reference, *others = pairs(X, Y, w)
-    for other in others:
-        for name in ("count", "left_energy", "right_energy", "mean_left", "mean_right"):
-            np.testing.assert_allclose(getattr(other, name), getattr(reference, name), rtol=1e-10)
-        np.testing.assert_allclose(other.projected_gram(P), reference.projected_gram(P), atol=1e-9)
-        for make in (
-            lambda pair: pair.leading_codes(3, 0.7),
-            lambda pair: pair.leading_codes(3, 0.7, P),
-            lambda pair: pair.leading_codes(3, 1e-12),
-            lambda pair: pair.right_codes(),
-        ):
-            mine, theirs = make(other), make(reference)
-            for part in ("left", "right", "total"):
-                if getattr(theirs, part) is None:  # labels as their own codes
-                    continue
-                np.testing.assert_allclose(
-                    getattr(mine, part), getattr(theirs, part), atol=1e-8, err_msg=part
-                )
-            np.testing.assert_allclose(
-                learn(other, P, mine, 0.3).coefficients,
-                learn(reference, P, theirs, 0.3).coefficients,
-                atol=1e-8,
-            )
-            np.testing.assert_allclose(
-                learn(other, None, mine, 0.3).coefficients,
-                learn(reference, None, theirs, 0.3).coefficients,
-                atol=1e-8,
-            )
-        mine, theirs = (pair.principal_directions(4, P)[0] for pair in (other, reference))
-        np.testing.assert_allclose(mine, theirs, atol=1e-8)
-
-
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_codes_are_orthonormal_rows_included(form):
     X, Y = problem()

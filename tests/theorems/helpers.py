@@ -145,8 +145,9 @@ def literal_cmll(X, Y, beta, m, d, *, label_ridge=0.0, offset="mean", completion
         left, s, _ = np.linalg.svd(G, full_matrices=False)
         P = left[:, : min(d, n_positive(s**2))]
         if completion == "variance" and d > P.shape[1]:
-            rest = centred(X) - centred(X) @ P @ P.T
-            P = np.hstack([P, top(rest.T @ rest, d - P.shape[1])])
+            outside = np.linalg.qr(P, mode="complete")[0][:, P.shape[1] :]  # what P leaves over
+            rest = centred(X) @ outside
+            P = np.hstack([P, outside @ top(rest.T @ rest, d - P.shape[1])])
     W = V.T @ Y / (1 + label_ridge)
     b = Y.mean(axis=0) - V.mean(axis=0) @ W if offset == "mean" else np.zeros(Y.shape[1])
     return Literal(V, P, W, b)

@@ -262,7 +262,8 @@ def test_permuted_labels_permute_the_scores():
 def test_searches_serve_a_graph():
     X, Y = labelled(60, 6, 8, 0)
     graph = some_graph(8)
-    grid = {"n_label_components": [2, 4], "label_ridge": [0.0, 0.5], "graph_weight": [0.0, 3.0]}
+    sizes = {"n_label_components": [2, 4], "label_ridge": [0.0, 0.5], "graph_weight": [0.0, 3.0]}
+    grid = {f"embedding__{name}": values for name, values in sizes.items()}
     search = GridSearchMoments(cmll(label_graph=graph), grid, cv=3).fit(X, Y)
     best = clone(search.best_estimator_).fit(X, Y)
     np.testing.assert_allclose(dense_scores(search, X), dense_scores(best, X), atol=1e-8)
@@ -275,7 +276,7 @@ def test_it_can_be_saved(tmp_path):
     model.save(tmp_path / "model.compact")
     loaded = load_model(tmp_path / "model.compact")
     np.testing.assert_array_equal(dense_scores(loaded, X), dense_scores(model, X))
-    assert (loaded.label_graph != model.label_graph).nnz == 0
+    assert (loaded.embedding.label_graph != model.embedding.label_graph).nnz == 0
 
 
 # ---- refusals -----------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ library weighs the other term: beta = 2, everything doubled), t = 0.5, RBF exp(-
 import numpy as np
 import pytest
 
-from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, KernelMap, Original
+from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, KernelMap, Original
 from compactlearn.compact import PaperClassifier
+from tests.makers import untuned
 
 from . import literal_methods as literal
 from .helpers import alternate, joint_matrix, objective, spectrum, tiny, top
@@ -70,7 +71,7 @@ def assert_kept(model, printed, factor=1.0):
 def kernel_classifier(embedding, **options):
     X, Y = tiny()
     kernel = KernelMap(kernel="rbf", gamma=GAMMA, algorithm="exact")
-    return CompactClassifier(embedding, feature_map=kernel, alpha=RIDGE, **options).fit(X, Y)
+    return untuned(embedding, feature_map=kernel, alpha=RIDGE, **options).fit(X, Y)
 
 
 def kernel_matrix():

@@ -477,6 +477,7 @@ MOVED = COMPRESSING | {
     "MDDMf": MDDM(variant="subspace"),
     "MDDM variance": MDDM(completion="variance"),
 }
+SCALED = MOVED | {"CMLL": CMLL(None)}
 every_method = pytest.mark.parametrize("model", MOVED.values(), ids=MOVED.keys())
 
 
@@ -587,7 +588,7 @@ def model_has_units(model):
     return getattr(model, "variant", "projection") != "subspace"
 
 
-@every_method
+@pytest.mark.parametrize("model", SCALED.values(), ids=SCALED.keys())
 def test_doubled_rows_and_doubled_penalty_change_nothing(model):
     X, Y = problem(30, 7, 6, seed=253)
     X_new = new_rows(X)
@@ -599,7 +600,7 @@ def test_doubled_rows_and_doubled_penalty_change_nothing(model):
     assert_scores(scores_of(model, X2, Y2, X_new, alpha=3.0), once)
 
 
-@every_method
+@pytest.mark.parametrize("model", SCALED.values(), ids=SCALED.keys())
 def test_scaled_columns_stop_mattering_once_the_classifier_scales(model):
     X, Y = problem(40, 7, 6, seed=254)
     X_new, units = new_rows(X), 10.0 ** np.arange(-3, 4)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, KernelMap, Moments, Original
+from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, KernelMap, Original
 from tests.makers import modest, untuned
 
 from . import literal_methods as literal
@@ -22,10 +22,14 @@ from .helpers import (
     assert_orthonormal,
     assert_same_span,
     assert_scores,
+    is_well_posed,
+    joint_matrix,
     literal_cmll,
     new_rows,
     problem,
+    spectrum,
 )
+from .routes import ROUTES, by_solver
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cut:UserWarning")
 
@@ -330,6 +334,15 @@ def test_ties_keep_values_and_constraints(solver):
 # --- every route, with every option --------------------------------------------------------------
 
 
+def fitted_cmll(X, Y, beta, m, d, **options):
+    """CMLL's literal version as that of the other methods."""
+    found = literal_cmll(X, Y, beta, m, d, **options)
+    values = spectrum(joint_matrix(X, Y, beta))[0]
+    unique = is_well_posed(X, Y, beta, m, None if d is None else min(m, d))
+    kept = m if unique else 0
+    return literal.Fitted(found.codes, found.decoder, found.offset, values, kept, found.projection)
+
+
 @dataclass(frozen=True)
 class Case:
     """A method with its options, and its literal version as a function of (X, Y, alpha)."""
@@ -355,6 +368,19 @@ CASES = {
     "DMLR none": Case(
         DMLR(3, offset="none"), lambda X, Y, alpha: literal.dmlr(Y, X @ X.T, 3, offset="none")
     ),
+    **{
+        f"CMLL {name}": Case(
+            CMLL(d, m, beta=0.15, **options),
+            lambda X, Y, alpha, m=m, d=d, options=options: fitted_cmll(X, Y, 0.15, m, d, **options),
+        )
+        for name, (m, d, options) in {
+            "": (3, 3, {}),
+            "one code": (1, 1, {}),
+            "features kept": (3, None, {}),
+            "none": (3, 3, {"offset": "none", "label_ridge": 0.5}),
+            "variance": (3, 6, {"completion": "variance"}),
+        }.items()
+    },
     "MDDMp": Case(MDDM(3), lambda X, Y, alpha: literal.mddm(X, Y, 3)),
     "MDDMp variance": Case(
         MDDM(7, completion="variance"),
@@ -368,43 +394,6 @@ CASES = {
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 
-def by_solver(solver, container=np.asarray):
-    def fit(model, X, Y, weights):
-        if not isinstance(model.embedding, Original):
-            model.set_params(embedding__solver=solver)
-        return model.fit(container(X), container(Y), sample_weight=weights)
-
-    return fit
-
-
-def by_partial_fit(model, X, Y, weights):
-    for rows in np.array_split(np.arange(len(X)), 3):
-        part = None if weights is None else weights[rows]
-        model.partial_fit(X[rows], Y[rows], sample_weight=part)
-    return model
-
-
-def by_moments(model, X, Y, weights):
-    return model.fit_moments(Moments.from_arrays(X, Y, weights))
-
-
-def by_sparse_moments(model, X, Y, weights):
-    return model.fit_moments(Moments.from_arrays(sp.csr_array(X), sp.csr_array(Y), weights))
-
-
-ROUTES = {
-    "auto": by_solver("auto"),
-    "moments": by_solver("moments"),
-    "dual": by_solver("dual"),
-    "krylov": by_solver("krylov"),
-    "sparse auto": by_solver("auto", sp.csr_array),
-    "sparse moments": by_solver("moments", sp.csr_matrix),
-    "sparse dual": by_solver("dual", sp.csc_array),
-    "sparse krylov": by_solver("krylov", sp.csr_array),
-    "fit_moments": by_moments,
-    "sparse fit_moments": by_sparse_moments,
-    "partial_fit": by_partial_fit,
-}
 every_route = pytest.mark.parametrize("fit", ROUTES.values(), ids=ROUTES.keys())
 SHAPES = {"tall": (40, 8, 6), "wide": (16, 24, 6), "many labels": (12, 9, 18)}
 every_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
@@ -472,7 +461,7 @@ def test_weights_are_repeated_rows(fit, case):
 
 @every_bias
 @every_case
-@pytest.mark.parametrize("route", ["moments", "dual", "krylov", "sparse auto", "partial_fit"])
+@pytest.mark.parametrize("route", ["moments", "dual", "krylov", "csr_array", "partial_fit"])
 def test_every_bias_of_every_method(bias, case, route):
     X, Y = problem(30, 8, 6, seed=5, density=0.7)
     X_new = new_rows(X)
@@ -481,21 +470,6 @@ def test_every_bias_of_every_method(bias, case, route):
     expected = literal.scores(case.expected(X, Y, 0.7), X, X_new, 0.7, bias)
     assert_scores(scores, expected)
     np.testing.assert_allclose(X_new @ model.coef_ + model.intercept_, expected, atol=1e-8)
-
-
-@every_bias
-@every_solver
-@pytest.mark.parametrize("d", [3, None])
-@pytest.mark.parametrize("shape", [(40, 8, 6), (16, 24, 6)])
-def test_every_bias_of_cmll(bias, solver, d, shape):
-    X, Y = problem(*shape, seed=5)
-    X_new = new_rows(X)
-    embedding = CMLL(d, 3, beta=0.1, solver=solver)
-    model = untuned(embedding, alpha=0.7, bias=bias).fit(X, Y)
-    method = literal_cmll(X, Y, 0.1, 3, d)
-    P = np.eye(shape[1]) if d is None else method.projection
-    codes = literal.ridge_predict(X @ P, method.codes, 0.7, X_new @ P, bias)
-    assert_scores(model.decision_function(X_new), codes @ method.decoder + method.offset)
 
 
 @every_bias

@@ -1,4 +1,4 @@
-"""One method, many routes: moments, dual, Krylov, sparse, blocks all give the literal answer."""
+"""One method, many routes, where there is no closed form or the route is hard pressed."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from compactlearn import CMLL, CMLLClassifier, CompactClassifier, Moments, Original
-from tests.makers import modest, ridge_scores
+from compactlearn import CMLL, CMLLClassifier
+from tests.makers import modest, untuned
 
 from .helpers import (
     assert_orthonormal,
@@ -19,129 +19,20 @@ from .helpers import (
     new_rows,
     problem,
 )
+from .routes import ROUTES
 
-# --- the table: a name, and how a classifier is fitted along that route ---------------------------
-
-
-def whole(container, solver):
-    def fit(model, X, Y):
-        if solver is not None:
-            model.set_params(solver=solver)
-        return model.fit(container(X), container(Y))
-
-    return fit
-
-
-def by_partial_fit(model, X, Y):
-    for rows in np.array_split(np.arange(len(X)), 4):
-        model.partial_fit(X[rows], Y[rows])
-    return model
-
-
-def by_partial_fit_sparse(model, X, Y):
-    for rows in np.array_split(np.arange(len(X)), 3):
-        model.partial_fit(sp.csr_array(X[rows]), sp.csr_array(Y[rows]))
-    return model
-
-
-def by_blocks(model, X, Y):
-    splits = np.array_split(np.arange(len(X)), 3)
-    return model.fit_moments(Moments.from_blocks((X[rows], Y[rows]) for rows in splits))
-
-
-def by_sparse_blocks(model, X, Y):
-    splits = np.array_split(np.arange(len(X)), 3)
-    return model.fit_moments(
-        Moments.from_blocks([(sp.csr_matrix(X[rows]), sp.csr_matrix(Y[rows])) for rows in splits])
-    )
-
-
-def by_sum(model, X, Y):
-    head = Moments.from_blocks([(X[:5], Y[:5])])
-    tail = Moments.from_blocks([(X[5:], Y[5:])])
-    return model.fit_moments(head + tail)
-
-
-ROUTES = {
-    "auto": whole(np.asarray, None),
-    "moments": whole(np.asarray, "moments"),
-    "dual": whole(np.asarray, "dual"),
-    "krylov": whole(np.asarray, "krylov"),
-    "column-major": whole(np.asfortranarray, None),
-    "csr_array": whole(sp.csr_array, None),
-    "csr_matrix": whole(sp.csr_matrix, None),
-    "csc_array": whole(sp.csc_array, None),
-    "csc_matrix": whole(sp.csc_matrix, None),
-    "sparse moments": whole(sp.csr_array, "moments"),
-    "sparse dual": whole(sp.csr_array, "dual"),
-    "sparse krylov": whole(sp.csr_array, "krylov"),
-    "csc krylov": whole(sp.csc_matrix, "krylov"),
-    "partial_fit": by_partial_fit,
-    "sparse partial_fit": by_partial_fit_sparse,
-    "blocks": by_blocks,
-    "sparse blocks": by_sparse_blocks,
-    "sum": by_sum,
-}
-#: These ask for a solver by name, which Original does not have.
-FORCED = [name for name in ROUTES if name.split()[-1] in ("moments", "dual", "krylov")]
-route = pytest.mark.parametrize("fit", ROUTES.values(), ids=ROUTES.keys())
-
-# n, D, M, m, d, completion, density of X
-CASES = {
-    "tall": (60, 8, 6, 3, 3, "none", None),
-    "tall, all labels": (60, 8, 6, 6, 6, "none", None),
-    "sparse": (50, 20, 7, 4, 4, "none", 0.2),
-    "wide": (18, 30, 6, 4, 4, "none", None),
-    "wide and sparse": (18, 40, 6, 4, 4, "none", 0.3),
-    "more labels than features": (40, 4, 10, 7, 4, "none", None),
-    "more labels than rows": (12, 9, 20, 6, 6, "none", None),
-    "one code": (40, 6, 5, 1, 1, "none", None),
-    "features kept": (40, 8, 6, 3, None, "none", None),
-    "features kept, wide": (18, 30, 6, 4, None, "none", None),
-    "variance": (60, 9, 6, 3, 6, "variance", None),
-    "variance, wide": (18, 30, 6, 3, 7, "variance", None),
-}
 BETA = 0.15
 
 
-@route
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_every_route_gives_the_literal_scores(fit, case):
-    n, n_features, n_labels, m, d, completion, density = case
-    X, Y = problem(n, n_features, n_labels, seed=50, density=density)
-    X_new = new_rows(X)
-    assert is_well_posed(X, Y, BETA, m, d), "choose another seed"
-    model = CMLLClassifier(
-        n_feature_components=d, n_label_components=m, beta=BETA, completion=completion, alpha=0.7
-    )
-    scores = fit(model, X, Y).decision_function(X_new)
-    expected = literal_scores(X, Y, X_new, BETA, m, d, alpha=0.7, completion=completion)
-    assert_scores(scores, expected)
-
-
-@pytest.mark.parametrize("name", [name for name in ROUTES if name not in FORCED])
-def test_every_route_of_the_original_spaces(name):
-    X, Y = problem(40, 12, 5, seed=51, density=0.4)
-    X_new = new_rows(X)
-    model = ROUTES[name](CompactClassifier(Original(), alpha=0.7), X, Y)
-    assert_scores(model.decision_function(X_new), ridge_scores(X, Y, 0.7, X_new))
-
-
-@route
+@pytest.mark.parametrize("fit", ROUTES.values(), ids=ROUTES.keys())
 @pytest.mark.parametrize("shape", [(50, 9, 7), (16, 24, 7)])
 def test_every_route_agrees_where_the_projection_binds(fit, shape):
     """d < m: no closed form, but one deterministic start and one fixed point."""
     X, Y = problem(*shape, seed=52)
     X_new = new_rows(X)
-    options = {
-        "n_feature_components": 2,
-        "n_label_components": 5,
-        "beta": BETA,
-        "tol": 1e-13,
-        "max_iter": 20_000,
-    }
-    expected = CMLLClassifier(**options).fit(X, Y)
-    model = fit(CMLLClassifier(**options), X, Y)
+    embedding = CMLL(2, 5, beta=BETA, tol=1e-13, max_iter=20_000)
+    expected = untuned(embedding).fit(X, Y)
+    model = fit(untuned(embedding), X, Y)
     np.testing.assert_allclose(
         model.embedding_.objective_, expected.embedding_.objective_, rtol=1e-10
     )

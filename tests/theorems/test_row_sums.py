@@ -200,10 +200,6 @@ def test_blocks_far_from_each_other():
 # --- sample weights ------------------------------------------------------------------------------
 
 FITTERS = {
-    "auto": {},
-    "moments": {"embedding__solver": "moments"},
-    "dual": {"embedding__solver": "dual"},
-    "krylov": {"embedding__solver": "krylov"},
     "foreign ridge": {"regressor": Ridge(alpha=0.5)},
     "foreign least squares": {"regressor": LinearRegression()},
     "scaled": {"scale": True},
@@ -247,33 +243,6 @@ def test_doubled_weight_is_the_row_twice(n, n_features, n_labels, seed):
     np.testing.assert_allclose(
         weighted.embedding_.objective_, repeated.embedding_.objective_, rtol=1e-10
     )
-
-
-@pytest.mark.parametrize("shape", [(40, 7, 5), (20, 30, 5)])
-@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=["ORI", "CMLL", "CMLL_y", "variance"])
-def test_weight_zero_is_absence(embedding, shape):
-    X, Y = problem(*shape, seed=72)
-    X_new = new_rows(X)
-    w = np.ones(shape[0])
-    w[::4] = 0
-    weighted = CompactClassifier(embedding).fit(X, Y, sample_weight=w)
-    absent = CompactClassifier(embedding).fit(X[w > 0], Y[w > 0])
-    assert_scores(weighted.decision_function(X_new), absent.decision_function(X_new))
-
-
-def test_unit_weights_are_no_weights():
-    X, Y = problem(40, 7, 5, seed=73)
-    plain = CMLLClassifier(n_label_components=3).fit(X, Y)
-    weighted = CMLLClassifier(n_label_components=3).fit(X, Y, sample_weight=np.ones(40))
-    assert_scores(weighted.decision_function(X), plain.decision_function(X), 1e-10)
-
-
-def test_original_with_weights_is_weighted_ridge():
-    X, Y = problem(40, 7, 5, seed=74)
-    w = np.random.default_rng(3).uniform(0, 2, size=40)
-    model = CompactClassifier(Original(), alpha=2.0).fit(X, Y, sample_weight=w)
-    expected = Ridge(alpha=2.0).fit(X, Y, sample_weight=w).predict(X)
-    assert_scores(model.decision_function(X), expected)
 
 
 def test_a_scaled_fit_from_moments_can_go_on():
