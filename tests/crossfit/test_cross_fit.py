@@ -1,13 +1,10 @@
 """Honest codes against explicit refits: the learner never sees the row it predicts."""
 
-import itertools
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import Normalizer
 
@@ -29,12 +26,11 @@ from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._folds import Folds
 from compactlearn.crossfit._plan import N_FOLDS, N_HELD_OUT
 from compactlearn.crossfit._together import row_hashes
-from compactlearn.datasets import load
 from compactlearn.linalg import _rows_ridge as rows_ridge
 from compactlearn.linalg._learner import RidgeLearner
 from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._unseen_features import drop_unseen_features
-from compactlearn.metrics import average_precision, micro_f1
+from compactlearn.metrics import micro_f1
 from tests.makers import labelled, long_tailed_rows, ridge_scores, texts_of_topics
 
 GAMMA = 0.07
@@ -126,7 +122,7 @@ KEPT = {
 
 @every_shape
 @pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
-@pytest.mark.parametrize("alpha", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("alpha", [0.1, 30.0])
 @pytest.mark.parametrize("name", KEPT)
 def test_leave_one_out_equals_refits(name, alpha, kernel, shape, honest_of):
     X, Y = problem(shape, 1)
@@ -225,14 +221,6 @@ def test_leave_one_out_of_sparse_rows(shape, honest_of):
         ridge_scores(np.delete(X, i, 0), np.delete(Y, i, 0), 1.0, X[[i]])[0] for i in range(len(X))
     ]
     np.testing.assert_allclose(dense.codes(), expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
-def test_the_regime_makes_no_difference(solver, honest_of):
-    X, Y = problem(seed=3)
-    first = honest_of(CMLLClassifier(None, 3), X, Y)
-    found = honest_of(CMLLClassifier(None, 3, solver=solver), X, Y)
-    np.testing.assert_allclose(found.codes(), first.codes(), atol=1e-9)
 
 
 @every_shape
@@ -363,28 +351,6 @@ every_decoder = pytest.mark.parametrize("decoder", ["linear", "learned", "logist
 def tuned_on(model, X, Y, **options):
     """Fit a classifier and return the scores that its threshold was chosen on."""
     return model.fit_scored(X, Y, **options).columns(slice(0, Y.shape[1]))
-
-
-@every_decoder
-@every_method
-def test_scores_of_a_row_do_not_change_with_its_labels(name, decoder, monkeypatch):
-    """The property itself: nothing that has met a row's labels takes part in its score.
-
-    The strength of a learnt decoder is one number, chosen from all rows: it is held fixed here.
-    """
-    monkeypatch.setattr(decisions, "choose_share", lambda parts: 0.1)
-    monkeypatch.setattr(decisions, "choose_penalty", lambda parts: 3.0)
-    X, Y = problem((40, 6, 5), 30)
-    groups = np.arange(40) // 2
-    model = clone(EVERY_METHOD[name]).set_params(decoder=decoder, threshold="f1")
-    first = tuned_on(model, X, Y, groups=groups)
-    for fold in (0, 3):
-        out = groups % N_FOLDS == fold
-        other = Y.copy()
-        other[out] = np.random.default_rng(fold).permuted(1 - Y[out], axis=0)
-        again = tuned_on(model, X, other, groups=groups)
-        np.testing.assert_allclose(again[out], first[out], atol=1e-8)
-        assert np.abs(again[~out] - first[~out]).max() > 1e-3
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -577,15 +543,6 @@ def test_a_held_out_fold_that_is_left_with_one_row(honest_of):
         np.testing.assert_allclose(part.codes, np.tile(mean, (20, 1)), atol=1e-9)
 
 
-def test_a_kept_space_is_refitted_too(honest_of):
-    X, Y = problem(seed=6)
-    groups = np.arange(40) // 4
-    found = honest_of(CompactClassifier(Original(), alpha=2.0), X, Y, groups=groups)
-    np.testing.assert_array_equal(found.folds.number, groups % N_FOLDS)
-    expected = refitted(X, Y, Y, found.folds.number, 2.0, None)
-    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
-
-
 @pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
 @pytest.mark.parametrize("embedding", [CMLL(4, 3), Original(), MDDM(3)], ids=repr)
 def test_weights_are_repetitions(embedding, kernel, honest_of):
@@ -597,35 +554,6 @@ def test_weights_are_repetitions(embedding, kernel, honest_of):
     again = honest_of(model, np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
     np.testing.assert_array_equal(np.repeat(once.folds.number, w), again.folds.number)
     np.testing.assert_allclose(np.repeat(once.codes(), w, axis=0), again.codes(), atol=1e-8)
-
-
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
-@pytest.mark.parametrize("embedding", [CMLL(4, 3), MDDM(3), CMLL(None, 3)], ids=repr)
-def test_foreign_ridge_is_the_built_in_ridge(embedding, kernel, weighted, honest_of):
-    X, Y = problem(seed=8)
-    options = {"groups": np.arange(40)}
-    if weighted:
-        options["sample_weight"] = np.random.default_rng(8).uniform(0.2, 3.0, size=40)
-    feature_map = KernelMap(gamma=GAMMA) if kernel else None
-    model = CompactClassifier(embedding, alpha=3.0, feature_map=feature_map)
-    ours = honest_of(model, X, Y, **options)
-    theirs = honest_of(model.set_params(regressor=Ridge(alpha=3.0)), X, Y, **options)
-    np.testing.assert_allclose(theirs.codes(), ours.codes(), atol=1e-8)
-
-
-def test_any_regressor_predicts_rows_it_has_not_seen(honest_of):
-    """The nearest neighbour of a row that was seen is the row itself."""
-    X, Y = problem(seed=9)
-    model = CompactClassifier(Original(), regressor=KNeighborsRegressor(1))
-    found = honest_of(model, X, Y)
-    expected = np.empty_like(Y)
-    for fold in range(N_FOLDS):
-        out = found.folds.number == fold
-        near = np.argmin(((X[out, None] - X[None, ~out]) ** 2).sum(axis=2), axis=1)
-        expected[out] = Y[~out][near]
-    np.testing.assert_allclose(found.codes(), expected, atol=1e-12)
-    assert (found.codes() != Y).any()
 
 
 # --- folds ---------------------------------------------------------------------------------------
@@ -679,13 +607,6 @@ def test_one_group_alone_is_predicted_by_the_mean(honest_of):
         assert not found.folds.number.any()
 
 
-def test_labels_play_no_part_in_the_folds(honest_of):
-    X, Y = problem(seed=15)
-    first = honest_of(CMLLClassifier(4, 3), X, Y)
-    other = honest_of(CMLLClassifier(4, 3), X, 1 - Y)
-    np.testing.assert_array_equal(first.folds.number, other.folds.number)
-
-
 def test_row_hashes():
     X = np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 0.0], [1.0, 0.0, 2.0], [0, 0, 0], [-0.0, 0, 0]])
     found = row_hashes(X)
@@ -711,52 +632,6 @@ def test_row_hashes_read_the_content_and_not_the_storage():
 
 
 # --- real data -----------------------------------------------------------------------------------
-
-
-def scores_of(data, honest_of, n_outer=5):
-    """AP of honest training scores, of leave-one-out with P fixed, and of the test fold.
-
-    Means over the first outer folds.
-    """
-    found = []
-    splits = KFold(5, shuffle=True, random_state=0).split(data.X)
-    for train, test in itertools.islice(splits, n_outer):
-        X, Y = data.X[train], data.Y[train]
-        model = CMLLClassifier()
-        honest = honest_of(model, X, Y)
-        W, b = model.embedding_.decoder_, model.embedding_.offset_
-        scores = honest.scores().columns(slice(0, Y.shape[1]))
-        U = model.transform(X)
-        Uc = U - U.mean(axis=0)
-        V = CMLL().fit(X, Y).codes_
-        np.testing.assert_allclose(ridge_scores(U, V, 1.0, U), model.predict_codes(X), atol=1e-6)
-        hat = 1 / len(U) + Uc @ np.linalg.solve(Uc.T @ Uc + np.eye(U.shape[1]), Uc.T)
-        own = np.diag(hat)[:, None]
-        fixed = (hat @ V - own * V) / (1 - own)
-        found.append(
-            (
-                average_precision(Y, scores),
-                average_precision(Y, fixed @ W + b),
-                average_precision(data.Y[test], model.decision_function(data.X[test])),
-            )
-        )
-    return np.mean(found, axis=0)
-
-
-@pytest.mark.parametrize("n_outer", [1, 5])
-def test_cross_fitted_scores_are_honest_on_enron(n_outer, honest_of):
-    cross_fitted, fixed, test = scores_of(load("enron"), honest_of, n_outer)
-    assert abs(cross_fitted - test) < 0.03
-    assert fixed - test > 0.03  # P has seen the labels of every row
-
-
-@pytest.mark.parametrize("name", ["llog", "plant"])
-def test_cross_fitted_scores_are_honest(name, shared_datasets, honest_of):
-    """Five outer folds: the average precision of one, of 200 rows, differs by more than 0.03."""
-    data = load(name, data_home=shared_datasets, download=False)
-    cross_fitted, fixed, test = scores_of(data, honest_of)
-    assert abs(cross_fitted - test) < 0.03
-    assert fixed - test > 0.03
 
 
 def test_leverages_of_rows_with_a_large_mean():

@@ -12,7 +12,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
 from compactlearn.core import _memory as memory
-from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.crossfit import _scores as scores_module
 from compactlearn.crossfit._together import row_hashes
 from compactlearn.decoding import _thresholds as thresholds
@@ -22,13 +21,6 @@ from compactlearn.decoding._thresholds import tune
 from tests.makers import maker
 
 make_data = maker(60, 5, 4, mean=0, share=0.7, dtype=int)
-
-
-def test_cardinality_with_ties():
-    S = np.array([[0.9], [0.5], [0.5], [0.5], [0.5]])
-    Y = np.array([[1.0], [1.0], [1.0], [1.0], [0.0]])
-    t = tune("cardinality", lambda labels: S[:, labels], sp.csr_array(Y))
-    assert (S > t).sum() == 5  # 4 wanted: 5 is nearer than 1
 
 
 @settings(
@@ -229,18 +221,6 @@ def test_tuning_asks_for_a_few_labels_at_a_time(decoder, monkeypatch):
     blocked = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y)
     assert max(widths) == 2
     assert blocked.threshold_ == whole.threshold_
-
-
-@pytest.mark.parametrize("threshold", ["f1", "cardinality"])
-def test_several_classes_need_no_honest_codes_for_a_threshold(threshold, monkeypatch):
-    """The largest score decides, so that nothing is held out for nothing."""
-    X, Y = make_data(60)
-    y = Y.argmax(axis=1)
-    expected = CMLLClassifier().fit(X, y).predict(X)
-    monkeypatch.delattr(decisions, "CrossFit")
-    np.testing.assert_array_equal(
-        CMLLClassifier(threshold=threshold).fit(X, y).predict(X), expected
-    )
 
 
 def test_logistic_regressions_that_do_not_fit_are_refused(monkeypatch):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 from compactlearn import C2AEClassifier, ThresholdTuner
 from compactlearn.crossfit._folds import member_splits, shuffled_splits, validation_rows
@@ -113,40 +113,6 @@ def test_groups_decide_alone():
         held_out_together(X, [1, 2])
     with pytest.raises(ValueError, match="groups must name at least 2 groups"):
         held_out_together(X, [1, 1, 1, 1])
-
-
-class Memory(ClassifierMixin, BaseEstimator):
-    """Remembers the first feature of its rows; scores the rows that it has met with 1."""
-
-    def fit(self, X, Y):
-        self.classes_, self.known_ = np.arange(Y.shape[1]), X[:, 0]
-        return self
-
-    def decision_function(self, X):
-        return np.outer(np.isin(X[:, 0], self.known_), np.ones(self.classes_.size))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_tuner_never_scores_copies_of_training_rows(seed):
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(15, size=60)
-    X, Y = rng.normal(size=(15, 3))[rows], rng.integers(2, size=(60, 4))
-    tuner = ThresholdTuner(Memory(), strategy="cardinality", random_state=seed)
-    scored = []
-    tuner._scores, own = (
-        (lambda model, X: scored.append(own(model, X)) or scored[-1]),
-        tuner._scores,
-    )
-    tuner.fit(X, Y)
-    assert not np.concatenate(scored).any()
-    scored.clear()
-    groups = np.round(X[:, 0])  # coarser than equal rows
-    X[:, 0] = groups
-    tuner.fit(X + 1e-3 * rng.normal(size=X.shape) * [0, 1, 1], Y, groups=groups)
-    assert not np.concatenate(scored).any()
-    scored.clear()
-    tuner.set_params(cv=GroupKFold(3)).fit(X, Y, groups=groups)
-    assert not np.concatenate(scored).any()
 
 
 class Weighted(ClassifierMixin, BaseEstimator):

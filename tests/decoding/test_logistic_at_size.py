@@ -87,13 +87,6 @@ def test_a_sample_of_the_rows_is_nearly_as_good_as_all():
     assert loss(learn_at_size(train, 10.0), new, truth) < 1.01 * plain
 
 
-def test_as_many_rows_are_expected_to_have_a_label_as_do():
-    """Of all rows, though only some of them are drawn, and weighted."""
-    data = problem(30_000, 8, np.geomspace(3e-4, 0.2, 12), seed=6, weighted=True)
-    P = 1 / (1 + np.exp(-scores(learn_at_size(data, 10.0), data.codes)))
-    np.testing.assert_allclose(data.weights @ P, data.labels.T @ data.weights, rtol=1e-3)
-
-
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_bins_of_scores_say_what_the_scores_do(weighted):
     data = problem(20_000, 8, np.geomspace(3e-4, 0.2, 8), seed=7, weighted=weighted)

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn import CMLL, PLST
-from compactlearn.datasets import load
-from compactlearn.model_selection import BalanceCurve, balance_curve
+from compactlearn.model_selection import balance_curve
 from tests.makers import modest
 
 from .helpers import make_data
@@ -134,15 +133,6 @@ def test_plot():
     assert isinstance(figure, go.Figure)
     assert [trace.name for trace in figure.data] == ["dep'", "rec'"]
     assert figure.layout.xaxis.type == "log"
-
-
-def test_enron():
-    data = load("enron")
-    curve = balance_curve(data.X[:150], data.Y[:150], betas=np.logspace(-4, 3, 8))
-    assert isinstance(curve, BalanceCurve)
-    assert np.all(np.diff(curve.dependence) >= -1e-6)
-    assert np.all(np.diff(curve.recovery) <= 1e-6)
-    assert 1e-4 < curve.suggested_beta <= 1e3
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """CMLLClassifierCV: what it tries, what it keeps, and that it is an estimator like the others."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,10 +13,8 @@ from sklearn.preprocessing import StandardScaler
 import compactlearn.model_selection._cmll_cv as cmll_cv
 import compactlearn.model_selection._crossval as crossval
 from compactlearn import CMLLClassifier, CMLLClassifierCV
-from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, scorer
 from compactlearn.model_selection import GridSearchMoments
-from compactlearn.model_selection._folds import Data
 from compactlearn.model_selection._outcome import Outcome
 
 from .helpers import folds, make_data
@@ -114,24 +110,6 @@ def test_a_long_search_has_one_split(monkeypatch):
     assert CMLLClassifierCV(**options, cv=3).fit(X, Y).n_splits_ == 3
     monkeypatch.setattr(cmll_cv, "JUDGES", 8)  # too few rows to be judged by a part of them
     assert CMLLClassifierCV(**options).fit(X, Y).n_splits_ == 5
-
-
-def test_directions_of_each_size_are_in_the_estimate(monkeypatch):
-    """Codes are found once for all sizes; what is beside them for each."""
-    data = Data(X, sp.csr_array(Y), None)
-    sizes = [2, 3, 4]
-    search = CMLLClassifierCV(n_label_components=sizes, n_feature_components=(5,))
-    settings = [
-        {"n_feature_components": 5, "n_label_components": m, "completion": "krylov"} for m in sizes
-    ]
-    each = [cmll_cv._widening_seconds(data, params) for params in settings]
-    codes = [cmll_cv._fit_seconds(data, params, widened=False) for params in settings]
-    assert min(each) > 0
-    monkeypatch.setattr(cmll_cv, "JUDGES", 7)
-    for factor, n_splits in ((1.001, 5), (0.999, 1)):
-        monkeypatch.setattr(cmll_cv, "LARGE_SEARCH", factor * 5 * (max(codes) + sum(each)))
-        found = search._cv(data, "multilabel")
-        assert (found if found == 5 else found.get_n_splits()) == n_splits
 
 
 def test_one_solution_per_balance_and_completion(monkeypatch):
@@ -306,16 +284,6 @@ def test_a_vector_of_classes_has_the_linear_decoder():
     assert "param_decoder" not in model.cv_results_
 
 
-def test_the_estimate_counts_the_threshold_and_the_codes():
-    data = Data(X, sp.csr_array(Y), None)
-
-    def seconds(m, threshold):
-        setting = {"n_feature_components": None, "completion": "none", "n_label_components": m}
-        return cmll_cv._logistic_seconds(data, setting, threshold)
-
-    assert seconds(2, 0.5) < seconds(5, 0.5) < seconds(5, "f1")
-
-
 # --- penalties beyond the range ------------------------------------------------------------------
 
 
@@ -418,16 +386,6 @@ def test_methods_are_those_of_the_best(fitted):
     assert len(names) == fitted.transform(X).shape[1]
 
 
-def test_attributes(fitted):
-    assert fitted.n_features_in_ == 8
-    assert fitted.n_labels_ == 6
-    np.testing.assert_array_equal(fitted.classes_, np.arange(6))
-    assert fitted.n_distinct_ == 4
-    assert fitted.scorer_.name == "average_precision"
-    assert fitted.cv_results_["params"][fitted.best_index_] == fitted.best_params_
-    assert not hasattr(fitted, "feature_names_in_")
-
-
 def test_every_documented_attribute_is_there_and_no_other(fitted):
     documented = CMLLClassifierCV.__doc__.split("Attributes")[1].split("Examples")[0]
     for name in (name for name in vars(fitted) if name.endswith("_")):
@@ -461,65 +419,7 @@ def test_vectors_of_classes(classes):
     assert model.decision_function(X).shape == ((36,) if len(classes) == 2 else (36, 3))
 
 
-def test_frames_keep_their_names():
-    features = pd.DataFrame(X, columns=[f"f{j}" for j in range(8)])
-    labels = pd.DataFrame(Y.astype(int), columns=list("uvwxyz"))
-    model = CMLLClassifierCV(**QUICK).fit(features, labels)
-    assert model.feature_names_in_.tolist() == features.columns.tolist()
-    assert model.best_estimator_.feature_names_in_.tolist() == features.columns.tolist()
-    assert list(model.best_estimator_.label_names_) == list("uvwxyz")
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(features[features.columns[::-1]])
-    plain = CMLLClassifierCV(**QUICK).fit(X, Y)
-    np.testing.assert_array_equal(model.predict(features), plain.predict(X))
-
-
-def test_set_output():
-    model = CMLLClassifierCV(**QUICK).set_output(transform="pandas").fit(X, Y)
-    found = model.transform(X)
-    assert isinstance(found, pd.DataFrame)
-    assert list(found.columns) == list(model.get_feature_names_out())
-
-
-def test_wrong_number_of_features(fitted):
-    with pytest.raises(ValueError, match="7 features"):
-        fitted.predict(X[:, :7])
-
-
 # --- inside and around scikit-learn's tools ------------------------------------------------------
-
-
-def test_pipeline_and_cross_validate():
-    pipeline = make_pipeline(StandardScaler(), CMLLClassifierCV(**QUICK))
-    found = cross_validate(
-        pipeline, X, Y, cv=SPLITS, scoring=scorer("average_precision"), error_score="raise"
-    )
-    for number, (train, test) in enumerate(SPLITS):
-        scaler = StandardScaler().fit(X[train])
-        model = CMLLClassifierCV(**QUICK).fit(scaler.transform(X[train]), Y[train])
-        expected = scorer("average_precision")(model, scaler.transform(X[test]), Y[test])
-        assert found["test_score"][number] == pytest.approx(expected)
-
-
-def test_inside_a_grid_search():
-    outer = GridSearchCV(
-        CMLLClassifierCV(**QUICK),
-        {"completions": [("none",), ("krylov",)]},
-        scoring=scorer("average_precision"),
-        cv=2,
-        error_score="raise",
-    ).fit(X, Y)
-    assert outer.best_estimator_.best_params_["completion"] in ("none", "krylov")
-
-
-def test_clone_pickle_and_repr(fitted):
-    fresh = clone(fitted)
-    assert fresh.get_params() == fitted.get_params()
-    assert not hasattr(fresh, "best_params_")
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
-    assert repr(CMLLClassifierCV()) == "CMLLClassifierCV()"
-    assert repr(CMLLClassifierCV(cv=3)) == "CMLLClassifierCV(cv=3)"
 
 
 def test_weights_by_routing():
@@ -562,14 +462,6 @@ def test_weights_of_fits_are_repetitions():
     np.testing.assert_allclose(model.decision_function(X), explicit.decision_function(X), atol=1e-9)
 
 
-def test_threads():
-    one = CMLLClassifierCV(**QUICK, betas=(0.1, 1.0)).fit(X, Y)
-    two = CMLLClassifierCV(**QUICK, betas=(0.1, 1.0), n_jobs=2).fit(X, Y)
-    np.testing.assert_allclose(
-        two.cv_results_["mean_test_score"], one.cv_results_["mean_test_score"], atol=1e-12
-    )
-
-
 def test_interrupted_before_the_second_stage(monkeypatch):
     """What is kept is the first stage, and no further decoder is begun."""
     calls = []
@@ -589,13 +481,3 @@ def test_interrupted_before_the_second_stage(monkeypatch):
     assert len(model.cv_results_["params"]) == 4
     assert np.isnan(model.cv_results_["split2_test_score"]).all()
     model.predict(X)
-
-
-def test_better_than_the_defaults_on_emotions():
-    data = load("emotions")
-    X, Y = data.X[:300], data.Y[:300]
-    model = CMLLClassifierCV(cv=3).fit(X, Y)
-    new, truth = data.X[300:], data.Y[300:]
-    measure = scorer("average_precision")
-    plain = CMLLClassifier().fit(X, Y)
-    assert measure(model, new, truth) > measure(plain, new, truth) - 0.005

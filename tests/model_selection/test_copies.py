@@ -7,13 +7,11 @@ import pytest
 import scipy.sparse
 from sklearn.model_selection import GroupKFold
 
-from compactlearn import AutoCompactClassifier, CMLLClassifier, CMLLClassifierCV
+from compactlearn import AutoCompactClassifier, CMLLClassifier
 from compactlearn.auto.candidates._trees import try_forest
-from compactlearn.compact import PaperClassifier
 from compactlearn.core._targets import check_targets
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
-from compactlearn.model_selection import _cmll_cv as cmll_cv
 
 FREQUENCIES = np.linspace(0.1, 0.4, 8)
 
@@ -28,49 +26,6 @@ def noise(seed, n_groups, n_copies, jitter=0.0):
 
 
 GRID = {"alpha": [1e-3, 1.0, 100.0]}
-SEARCHES = {
-    "CMLLClassifierCV": CMLLClassifierCV(random_state=0),
-    "GridSearchMoments": GridSearchMoments(CMLLClassifier(threshold=0.5), GRID, random_state=0),
-    "single fits": GridSearchMoments(
-        PaperClassifier(bias="penalised", threshold=0.5), GRID, random_state=0
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SEARCHES)
-def test_copies_make_no_search_better_than_it_is(name):
-    excess = []
-    for seed in range(4):
-        X, Y, _ = noise(seed, 100, 4)
-        X_new, Y_new, _ = noise(seed + 50, 800, 1)
-        search = SEARCHES[name].fit(X, Y)
-        excess.append(search.best_score_ - search.evaluate(X_new, Y_new)["average_precision"])
-    assert np.mean(excess) < 0.05
-
-
-@pytest.mark.parametrize("name", SEARCHES)
-def test_groups_make_no_search_better_than_it_is(name):
-    """Rows of a group are nearly equal."""
-    excess = []
-    for seed in range(4):
-        X, Y, groups = noise(seed, 100, 4, jitter=1e-3)
-        X_new, Y_new, _ = noise(seed + 50, 800, 1)
-        search = SEARCHES[name].fit(X, Y, groups=groups)
-        excess.append(search.best_score_ - search.evaluate(X_new, Y_new)["average_precision"])
-    assert np.mean(excess) < 0.05
-
-
-def test_one_split_of_a_large_search_keeps_copies_together(monkeypatch):
-    monkeypatch.setattr(cmll_cv, "JUDGES", 20)
-    monkeypatch.setattr(cmll_cv, "LARGE_SEARCH", 0.0)
-    excess = []
-    for seed in range(4):
-        X, Y, _ = noise(seed, 100, 4)
-        X_new, Y_new, _ = noise(seed + 50, 800, 1)
-        search = CMLLClassifierCV(random_state=seed, decoders=("linear",)).fit(X, Y)
-        assert search.n_splits_ == 1
-        excess.append(search.best_score_ - search.evaluate(X_new, Y_new)["average_precision"])
-    assert np.mean(excess) < 0.08
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -23,7 +23,6 @@ from compactlearn import (
     Original,
 )
 from compactlearn.crossfit._folds import Folds
-from compactlearn.datasets import load
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
@@ -291,48 +290,6 @@ def test_hard_data(problem, beta, m, completion, scale, offset):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert_as_refitted(estimator, grid, X, Y, splits)
-
-
-@modest
-@given(
-    problem=hard_problems(),
-    method=st.sampled_from([DMLR(0.5), CPLST(1), MDDM(), Original(), PLST(1), FaIE(1)]),
-)
-def test_hard_data_for_other_methods(problem, method):
-    X, Y, splits = problem
-    for train, _ in splits:
-        Yc = Y[train] - Y[train].mean(axis=0)
-        s = np.linalg.svd(Yc, compute_uv=False)
-        assume(s[0] > 0)
-        assume(len(s) == 1 or s[0] - s[1] > 1e-3 * s[0])
-    grid = {"alpha": [0.3, 30.0]}
-    assert_as_refitted(CompactClassifier(method, threshold=0.5), grid, X, Y, splits)
-
-
-@pytest.fixture(scope="module")
-def enron():
-    data = load("enron")
-    return data.X[:300], data.Y[:300]
-
-
-@pytest.mark.parametrize(
-    ("estimator", "grid"),
-    [
-        (
-            CMLLClassifier(completion="krylov"),
-            {"n_label_components": [0.1, 0.5], "alpha": [1.0, 100.0]},
-        ),
-        (
-            CMLLClassifier(completion="variance"),
-            {"n_feature_components": [0.1, None], "n_label_components": [0.2], "alpha": [100.0]},
-        ),
-        (CompactClassifier(Original()), {"alpha": [10.0, 100.0]}),
-    ],
-    ids=["krylov", "variance", "Original"],
-)
-def test_scores_on_enron(enron, estimator, grid):
-    X, Y = enron
-    assert_as_refitted(estimator, grid, X, Y, folds(300, 2))
 
 
 # --- what is shared ------------------------------------------------------------------------------

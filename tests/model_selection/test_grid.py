@@ -1,7 +1,5 @@
 """GridSearchMoments is GridSearchCV in less time: the same scores, table and best setting."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,7 +32,6 @@ from compactlearn import (
     Original,
 )
 from compactlearn.compact import PaperClassifier
-from compactlearn.datasets import load
 from compactlearn.metrics import METRICS, average_precision, inverse_propensities, scorer
 from compactlearn.model_selection import CMLLClassifierCV, GridSearchMoments, RatioSearchCV
 
@@ -124,15 +121,6 @@ def test_the_table_is_that_of_scikit_learn(estimator, grid):
     assert_same_table(*both(estimator, grid))
 
 
-def test_several_methods_on_few_rows():
-    """Folds are held for the first of them, and serve the others."""
-    features, labels = make_data(20, 30, 5)
-    grid = {"embedding": [PLST(3), CMLL(None), MDDM(2), CMLL(9, completion="krylov")]}
-    grid["embedding"] += [CPLST(2), FaIE(2), Original()]
-    ours, theirs = both(CompactClassifier(), grid, X=features, Y=labels, splits=folds(20))
-    assert_same_table(ours, theirs)
-
-
 SINGLY = {
     "foreign learner": (CompactClassifier(regressor=Ridge()), {"regressor__alpha": [0.1, 10.0]}),
     "both kinds": (CompactClassifier(), {"regressor": [None, Ridge(2.0)], "alpha": [1.0, 3.0]}),
@@ -198,27 +186,6 @@ def test_forms_of_the_data(form):
     for labels in (Y, sp.csr_array(Y), Y.astype(bool)):
         other = GridSearchMoments(CMLLClassifier(), SMALL, cv=SPLITS).fit(features, labels)
         np.testing.assert_allclose(split_scores(other), split_scores(plain), atol=1e-8)
-
-
-def test_single_fits_take_any_form():
-    estimator, grid = CompactClassifier(regressor=Ridge()), {"regressor__alpha": [1.0]}
-    plain = GridSearchMoments(estimator, grid, cv=SPLITS).fit(X, Y)
-    for features, labels in (
-        (pd.DataFrame(X), pd.DataFrame(Y)),
-        (sp.csr_array(X), sp.csr_array(Y)),
-    ):
-        other = GridSearchMoments(estimator, grid, cv=SPLITS).fit(features, labels)
-        np.testing.assert_allclose(split_scores(other), split_scores(plain), atol=1e-8)
-
-
-def test_enron():
-    data = load("enron")
-    rows = slice(0, 250)
-    grid = {"n_label_components": [0.1, 0.5], "alpha": [10.0, 1000.0]}
-    estimator = CMLLClassifier(completion="krylov")
-    splits = folds(250, 2)
-    ours, theirs = both(estimator, grid, X=data.X[rows], Y=data.Y[rows], splits=splits)
-    assert_same_table(ours, theirs)
 
 
 @pytest.mark.parametrize(
@@ -334,28 +301,6 @@ def test_folds_of_classes_are_stratified():
 # --- nothing leaks -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("completion", ["none", "krylov"])
-def test_noise_stays_at_chance(completion):
-    """Labels that have nothing to do with the features are ranked no better than by frequency."""
-    rng = np.random.default_rng(11)
-    features = rng.normal(size=(240, 40))
-    labels = (rng.random((240, 8)) < np.linspace(0.15, 0.4, 8)).astype(float)
-    splits = folds(240, 4)
-    grid = {"alpha": [1e-2, 1.0, 100.0], "n_label_components": [2, 8], "beta": [0.01, 10.0]}
-    search = GridSearchMoments(CMLLClassifier(completion=completion), grid, cv=splits)
-    found = split_scores(search.fit(features, labels)).mean(axis=1)
-    chance = np.mean(
-        [
-            average_precision(labels[b], np.tile(labels[a].mean(axis=0), (len(b), 1)))
-            for a, b in splits
-        ]
-    )
-    assert found.max() < chance + 0.03
-    eager = CMLLClassifier(None, alpha=0.01).fit(features, labels)
-    seen = average_precision(labels, eager.decision_function(features))
-    assert seen > chance + 0.1, "on rows it has seen the noise is learnt: the test has power"
-
-
 @pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
 @pytest.mark.parametrize("splits", [SPLITS, SPLITS[:1]], ids=["folds", "single"])
 @pytest.mark.parametrize("scale", [False, True])
@@ -376,15 +321,6 @@ def test_validation_rows_do_not_touch_the_model(solver, splits, scale):
         np.testing.assert_allclose(features[index, 0][1:], before[index, 0][1:], atol=1e-10)
     if len(splits) > 1:
         assert not np.allclose(labels[0, 1], before[0, 1], atol=1e-3)
-
-
-def test_only_the_score_changes_with_the_labels_of_validation_rows():
-    splits = SPLITS[:1]
-    other = Y.copy()
-    other[splits[0][1]] = 1 - other[splits[0][1]]
-    first = GridSearchMoments(CMLLClassifier(), TINY, cv=splits, refit=False).fit(X, Y)
-    second = GridSearchMoments(CMLLClassifier(), TINY, cv=splits, refit=False).fit(X, other)
-    assert not np.allclose(split_scores(first), split_scores(second))
 
 
 # --- labels without examples ---------------------------------------------------------------------
@@ -449,14 +385,6 @@ def test_distinct_settings_where_the_features_have_a_rank(completion):
     assert search.n_distinct_ == 2
 
 
-def test_a_ratio_and_the_count_that_it_means_are_one_setting():
-    grid = {"n_label_components": [3, 0.5], "n_feature_components": [4, 0.5, None]}
-    search = GridSearchMoments(CMLLClassifier(), grid, cv=3, refit=False).fit(X, Y)
-    assert search.n_distinct_ == 2
-    scores = search.cv_results_["mean_test_score"]
-    assert len(set(scores)) <= 2
-
-
 def multiplied(X, by):
     return X * by
 
@@ -473,18 +401,6 @@ def test_maps_that_print_alike_are_told_apart():
     ours, theirs = both(CMLLClassifier(), grid, X=features, Y=labels, splits=folds(24, 2))
     assert_same_table(ours, theirs)
     assert ours.n_distinct_ == 4
-
-
-def test_thresholds_that_print_alike_are_told_apart():
-    rng = np.random.default_rng(0)
-    labels = (rng.random((20, 1100)) < 0.2).astype(float)
-    low = np.full(1100, 0.3)
-    high = np.r_[low[:4], np.full(1092, 0.2), low[:4]]
-    grid = {"threshold": [low, high]}
-    estimator = CMLLClassifier(n_label_components=3)
-    search = GridSearchMoments(estimator, grid, scoring="hamming_loss", cv=2).fit(X[:20], labels)
-    first, second = search.cv_results_["mean_test_score"]
-    assert first != second
 
 
 # --- threads and Ctrl-C --------------------------------------------------------------------------
@@ -681,19 +597,3 @@ def test_the_estimator_passed_is_never_fitted_or_changed():
     GridSearchMoments(estimator, SMALL, cv=3).fit(X, Y)
     assert not [name for name in vars(estimator) if name.endswith("_")]
     assert estimator.get_params() == CMLLClassifier(alpha=7.0).get_params()
-
-
-def test_pickle():
-    search = GridSearchMoments(CMLLClassifier(), TINY, cv=3).fit(X, Y)
-    again = pickle.loads(pickle.dumps(search))
-    np.testing.assert_array_equal(again.predict(X), search.predict(X))
-
-
-def test_the_printed_algorithm_is_fitted_setting_by_setting():
-    """A solution from a random start serves no other setting."""
-    embedding = CMLL(solver="alternating", beta=10.0, max_iter=1)
-    model = CompactClassifier(embedding, random_state=0, threshold=0.5)
-    grid = {"embedding__n_feature_components": [2, 5], "embedding__n_label_components": [3, 4]}
-    ours, theirs = both(model, grid)
-    count = len(SPLITS)
-    np.testing.assert_allclose(split_scores(ours), split_scores(theirs, count), atol=1e-10)

@@ -179,16 +179,6 @@ def test_refusals(search, words):
     assert not hasattr(search, "best_params_")
 
 
-def test_scikit_learns_own_search_agrees_on_three_classes():
-    y = np.digitize(X[:, 0], np.quantile(X[:, 0], [0.4, 0.7]))
-    grid = {"alpha": [1.0, 30.0], "n_label_components": [1, 3]}
-    ours = GridSearchMoments(CMLLClassifier(), grid, cv=SPLITS, scoring="one_error").fit(X, y)
-    theirs = GridSearchCV(CMLLClassifier(), grid, cv=SPLITS, scoring="accuracy").fit(X, y)
-    np.testing.assert_allclose(
-        1 + ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12
-    )
-
-
 @pytest.mark.parametrize("form", [sp.coo_array, sp.dia_array, sp.coo_matrix, sp.csc_array])
 def test_sparse_rows_that_cannot_be_taken(form):
     """By the engine, and by fits of single settings."""
@@ -239,11 +229,6 @@ def test_a_training_part_of_one_class_is_named():
             search.fit(X, y, groups=np.repeat([0, 1], 30))
 
 
-def test_a_grid_that_is_none():
-    with pytest.raises(TypeError, match="param_grid must be a dictionary"):
-        GridSearchMoments(CMLLClassifier(), None).fit(X, Y)
-
-
 def test_any_seed_shuffles_the_folds():
     first, second = (
         CMLLClassifierCV(cv=3, random_state=np.random.default_rng(5), refit=False).fit(X, Y)
@@ -267,8 +252,3 @@ def test_one_krylov_space_serves_every_feature_size(monkeypatch):
     model = CMLLClassifier(completion="krylov")
     GridSearchMoments(model, grid, cv=SPLITS, refit=False).fit(X, Y)
     assert calls == [4] * 5
-
-
-def test_a_decoder_almost_named():
-    with pytest.raises(ValueError, match=r"holds 'logstic'; use one of these\. Did you mean"):
-        CMLLClassifierCV(decoders=("logstic",)).fit(X, Y)

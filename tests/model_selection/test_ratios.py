@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-import compactlearn.model_selection._crossval as crossval
 from compactlearn import CMLL, MDDM, CMLLClassifier, CompactClassifier
-from compactlearn.datasets import load
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
 from compactlearn.model_selection._outcome import Outcome
 
@@ -73,15 +71,6 @@ def test_every_pair_is_the_table_of_a_grid(exhaustive):
     assert exhaustive.best_score_ == pytest.approx(other.best_score_, abs=1e-10)
     assert exhaustive.cv_results_["params"] == other.cv_results_["params"]
     assert exhaustive.best_params_ == other.best_params_
-
-
-def test_restarts_only_add(exhaustive):
-    one = search().fit(X, Y)
-    several = search(starts=(0.5, 0.25, 1.0)).fit(X, Y)
-    assert len(tried(several)) == len(set(tried(several)))
-    assert set(tried(one)) <= set(tried(several))
-    assert one.best_score_ <= several.best_score_ <= exhaustive.best_score_ + 1e-12
-    assert {(mu, nu) for mu in MUS for nu in (0.5, 0.25, 1.0)} <= set(tried(several))
 
 
 def test_a_start_that_is_no_label_ratio():
@@ -197,43 +186,3 @@ def test_an_embedding_inside_a_classifier(exhaustive):
     }
     with pytest.raises(ValueError, match=r"has not both .* GridSearchMoments"):
         search(estimator=CompactClassifier(MDDM())).fit(X, Y)
-
-
-def test_refit_and_predict():
-    found = search(refit=True).fit(X, Y)
-    explicit = CMLLClassifier(completion="variance", **found.best_params_).fit(X, Y)
-    np.testing.assert_array_equal(found.predict(X), explicit.predict(X))
-    np.testing.assert_array_equal(found.decision_function(X), explicit.decision_function(X))
-
-
-def test_interrupted(monkeypatch):
-    """The first sweep is kept, the second is not begun, and the surface says so."""
-    calls = []
-    original = crossval._score_group
-
-    def impatient(group, fold, judge, **options):
-        calls.append(1)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return original(group, fold, judge, **options)
-
-    monkeypatch.setattr(crossval, "_score_group", impatient)
-    found = search(refit=True, starts=(0.5, 0.25))
-    with pytest.warns(UserWarning, match="interrupted"):
-        found.fit(X, Y)
-    assert len(calls) == 4, "nothing more is begun, from this start or another"
-    assert found.interrupted_
-    assert np.isfinite(found.surface_).sum() == len(MUS)
-    assert not np.isinf(found.surface_).any()
-    assert found.best_params_["n_label_components"] == 0.5
-    calls[:] = [1] * 3
-    with pytest.raises(KeyboardInterrupt):
-        search().fit(X, Y)
-
-
-def test_default_grid_on_emotions():
-    data = load("emotions")
-    found = RatioSearchCV(cv=3).fit(data.X[:200], data.Y[:200])
-    assert found.surface_.shape == (10, 10)
-    assert np.isfinite(found.surface_).sum() == 19
-    assert len(found.cv_results_["params"]) == 19

@@ -12,12 +12,10 @@ import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
-from sklearn.model_selection import GridSearchCV, check_cv, cross_validate
+from sklearn.model_selection import cross_validate
 
 from compactlearn import CMLLClassifier
 from compactlearn.datasets import load
-from compactlearn.metrics import scorer
 from compactlearn.model_selection import IterativeStratification, IterativeStratifiedShuffleSplit
 from compactlearn.model_selection._label_counts import label_pairs, make_units
 from compactlearn.model_selection._rarest_first import deal, fill
@@ -267,15 +265,6 @@ def test_groups_of_one_row_are_rows():
     np.testing.assert_array_equal(alone, fold_numbers(splitter, Y))
 
 
-def test_groups_are_balanced_as_rows_are():
-    """Small groups leave enough freedom for counts and sizes within a few rows of their share."""
-    Y = random_labels(3000, 12, 0.2)
-    groups = np.random.default_rng(1).integers(700, size=3000)
-    fold = fold_numbers(IterativeStratification(5, random_state=0), Y, groups)
-    assert np.abs(fold_counts(Y, fold, 5) - Y.sum(axis=0) / 5).max() <= 4
-    assert np.abs(np.bincount(fold) - 600).max() <= 4
-
-
 # Balance
 
 
@@ -290,39 +279,6 @@ def test_counts_come_near_the_least_that_whole_rows_allow(order):
     ]
     assert min(found) >= least - 1e-9
     assert np.mean(found) <= least * {1: 1.03, 2: 1.3}[order]
-
-
-@pytest.mark.parametrize("name", ["enron", "yeast", "random"])
-def test_no_less_balanced_than_the_package_iterative_stratification(name, request):
-    """In the mean over seeds, by both measures of the paper."""
-    if name == "random":
-        Y = random_labels(1000, 40, 0.1)
-    else:
-        home = None if name == "enron" else request.getfixturevalue("shared_datasets")
-        Y = load(name, data_home=home).Y
-        Y = np.asarray(Y.toarray() if scipy.sparse.issparse(Y) else Y).astype(int)
-    ours, theirs = (
-        np.mean(
-            [
-                (odds_distance(Y, fold, 5), size_distance(fold, 5))
-                for seed in range(8)
-                for fold in [fold_numbers(make(5, shuffle=True, random_state=seed), Y_form)]
-            ],
-            axis=0,
-        )
-        for make, Y_form in (
-            (IterativeStratification, scipy.sparse.csr_array(Y)),
-            (_WithoutX, Y),
-        )
-    )
-    assert (ours <= theirs).all()
-
-
-class _WithoutX(MultilabelStratifiedKFold):
-    """It asks for an X."""
-
-    def split(self, X, y, groups=None):
-        return super().split(np.zeros((len(y), 1)), y)
 
 
 def test_second_order_balances_pairs():
@@ -420,33 +376,6 @@ def test_no_swap_is_left_that_would_gain(Y, n_folds, grouped):
 
 
 # Inside scikit-learn
-
-
-@pytest.mark.parametrize("container", [np.asarray, scipy.sparse.csr_array])
-def test_in_a_search(container):
-    X, Y = np.random.default_rng(0).normal(size=(120, 6)), container(random_labels(120, 5, 0.3))
-    cv = IterativeStratification(3, random_state=0)
-    grid, scoring = {"alpha": [0.1, 10.0]}, scorer("average_precision")
-    search = GridSearchCV(CMLLClassifier(), grid, cv=cv, scoring=scoring).fit(X, Y)
-    by_hand = [
-        scoring(CMLLClassifier(**search.best_params_).fit(X[train], Y[train]), X[test], Y[test])
-        for train, test in cv.split(X, Y)
-    ]
-    assert search.best_score_ == pytest.approx(np.mean(by_hand))
-
-
-def test_in_cross_validate():
-    """Dense: with a sparse y scikit-learn 1.9 refuses to call anything, whatever the splitter."""
-    X, Y = np.random.default_rng(0).normal(size=(120, 6)), random_labels(120, 5, 0.3)
-    cv = IterativeStratification(3, random_state=0)
-    assert check_cv(cv) is cv
-    results = cross_validate(CMLLClassifier(), X, Y, cv=cv, return_indices=True)
-    assert np.isfinite(results["test_score"]).all()
-    for (_, test), seen in zip(cv.split(X, Y), results["indices"]["test"], strict=True):
-        np.testing.assert_array_equal(test, seen)
-    shuffle = IterativeStratifiedShuffleSplit(2, test_size=0.25, random_state=0)
-    results = cross_validate(CMLLClassifier(), X, Y, cv=shuffle, return_indices=True)
-    assert [len(test) for test in results["indices"]["test"]] == [30, 30]
 
 
 @pytest.mark.parametrize("routing", [False, True])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from compactlearn.core._targets import Targets
+from compactlearn.crossfit._folds import Folds
 from compactlearn.crossfit._together import held_out_together, row_hashes
 
 Rows = NDArray[np.intp]
@@ -36,7 +37,7 @@ def row_folds(
                 fold[test] = k
             return fold
     count = max(1, min(count, distinct))
-    return rng.permutation(np.arange(distinct) % count)[member]
+    return Folds.permuted(member, count, rng).number
 
 
 def given_folds(
