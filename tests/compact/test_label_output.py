@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from compactlearn.compact._label_output import LabelSpace
+from compactlearn.decoding._label_space import LabelSpace
 
 SCORES = np.array([[0.0, 0.2], [0.3, 0.3], [0.5, -0.1]])
 BLOCKS = [(slice(0, 2), SCORES[:2]), (slice(2, 3), SCORES[2:])]

@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from compactlearn import CMLLClassifier
-from compactlearn.compact._preparation import FEWEST_AUTO, take_what_fits
+from compactlearn.compact._preparation import affordable
 from compactlearn.core import _memory as memory
 from compactlearn.embeddings._cmll import CMLL
-from compactlearn.embeddings._components import LARGEST_AUTO
+from compactlearn.embeddings._components import FEWEST_AUTO, LARGEST_AUTO
 from compactlearn.linalg._routes import Shape, needed_bytes
 
 LARGE = Shape(43_544, 24_433, 17_829, 2_000_000, 100_000, left_sparse=True)
@@ -22,7 +22,7 @@ def components_of(monkeypatch, free, shape=LARGE, **options):
     embedding = CMLL(**options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        take_what_fits(embedding, shape, shape.n_left, learns=True)
+        affordable(embedding, shape, shape.n_left, learns=True)
     plan = embedding.plan(shape.n_left, shape.n_right, shape.n_left)
     needs = min(needed_bytes(shape, plan.demand(learns=True)).values())
     return plan.n_codes, needs, [str(warning.message) for warning in said]

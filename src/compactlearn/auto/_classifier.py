@@ -37,7 +37,7 @@ from compactlearn.compact._compression import (
 )
 from compactlearn.compact._empty_rows import base_scores, with_base_scores
 from compactlearn.compact._inputs import taken, without_zero_weights
-from compactlearn.compact._label_output import DenseScores, LabelSpace, describe
+from compactlearn.compact._label_output import DenseScores, describe
 from compactlearn.core._left_out import leave_out
 from compactlearn.core._params import (
     Choice,
@@ -64,6 +64,7 @@ from compactlearn.core._validation import (
 from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import bytes_in
 from compactlearn.crossfit._together import check_groups
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.metrics._scoring import Scorer, scorer

@@ -21,9 +21,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._completing import completed
+from compactlearn.compact._fits_blocks import FitsBlocks
 from compactlearn.compact._fitted import FittedModel, ShowsParts, chances_of
 from compactlearn.compact._inputs import check_folds, check_training
-from compactlearn.compact._label_output import LabelSpace, RanksLabels, describe
+from compactlearn.compact._label_output import RanksLabels, describe
 from compactlearn.compact._noisy_labels import correction_of, is_corrected, rates_of
 from compactlearn.compact._penalty import resolved_penalty
 from compactlearn.compact._preparation import Preparation, Training
@@ -65,6 +66,7 @@ from compactlearn.core._unknown_labels import refuse_on_dask
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.crossfit._decoder_fitter import DecoderFitter, FittedDecoder
 from compactlearn.crossfit._scores import OutOfFoldScores
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.embeddings._base import Embedded, Embedding, refuse_sums
@@ -74,7 +76,6 @@ from compactlearn.linalg._learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
 from compactlearn.scale._fit_local import ArrayBlocks, is_large_map, refuse_beside_blocks
-from compactlearn.scale._fits_blocks import FitsBlocks
 from compactlearn.scale._fitting import fits_in_blocks
 from compactlearn.scale.dask._predicting import lazy_on_dask
 from compactlearn.scale.dask._source import source_of

@@ -12,11 +12,11 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._model_size import mapped_numbers
 from compactlearn.compact._preparation import RowMap
 from compactlearn.core._devices import wrap
 from compactlearn.core._weight import numbers_in
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._linear import LinearScorer, linear_numbers
 from compactlearn.linalg._learner import CodeRidge, predict_foreign
 

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import DeviceArray
 from compactlearn.core._left_out import leave_out
 from compactlearn.core._targets import Targets, check_targets
 from compactlearn.core._unknown_labels import check_labels, rows_that_count, with_absent
 from compactlearn.core._validation import check_features, check_weights
 from compactlearn.crossfit._together import check_groups
-from compactlearn.linalg._graded import column_floor
 from compactlearn.linalg._moments import Moments
 
 Array = NDArray[np.float64]
@@ -119,11 +117,3 @@ def taken(
     if rows is None:
         return X, targets, weights
     return X[rows], targets.take(rows), None if weights is None else weights[rows]
-
-
-def inverse_deviations(means: Array, variances: Array, count: float) -> Array:
-    """1 / standard deviation; 1 for a column that is constant but for rounding."""
-    varies = count * variances > column_floor(means, count)
-    if isinstance(variances, DeviceArray):
-        return np.where(varies, 1.0 / np.sqrt(np.where(varies, variances, 1.0)), 1.0)
-    return np.divide(1.0, np.sqrt(variances), out=np.ones_like(variances), where=varies)

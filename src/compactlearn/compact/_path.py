@@ -10,13 +10,13 @@ from sklearn.base import clone
 
 from compactlearn.compact._classifier import CompactClassifier, install, keep_embedding
 from compactlearn.compact._inputs import check_training
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._noisy_labels import refuse_corrected
 from compactlearn.compact._preparation import Preparation, Training
 from compactlearn.core._params import Real, check_own_parameters, listed
 from compactlearn.core._targets import check_targets
 from compactlearn.core._validation import n_rows_of
 from compactlearn.crossfit._decoder_fitter import FittedDecoder
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._base import Embedded, Embedding
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import label_count

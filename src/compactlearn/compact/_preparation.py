@@ -11,20 +11,19 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from compactlearn.compact._inputs import inverse_deviations
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._unit_rows import UnitRows
 from compactlearn.core import _memory as memory
 from compactlearn.core._devices import DeviceArray, free_bytes, place_of
 from compactlearn.core._progress import announce
 from compactlearn.core._validation import check_mapped
-from compactlearn.core._warn import warn_user
 from compactlearn.crossfit._held_out_sample import HeldOut
 from compactlearn.crossfit._plan import N_FOLDS
 from compactlearn.embeddings._base import Embedding, refuse_devices
-from compactlearn.embeddings._components import default_label_size
+from compactlearn.embeddings._components import shrink_auto
 from compactlearn.linalg._arrays import beside, right_beside, scale_columns, working_form
 from compactlearn.linalg._build import build_pair
+from compactlearn.linalg._graded import deviations_of, inverse_deviations
 from compactlearn.linalg._kernel_pair import KernelPair
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
@@ -50,8 +49,6 @@ from compactlearn.linalg._unseen_features import (
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-
-FEWEST_AUTO = 16  # label components that "auto" asks for, however little memory there is
 
 _MAPPED_ENTRIES = 1 << 23  # 64 MB of kernel rows at a time
 
@@ -214,14 +211,14 @@ class Preparation:
         features = mapped
         held, labels = working_form(mapped), Y
         Y = right_beside(Y, held)
-        take_what_fits(embedding, Shape.of(held, Y), given_features, learns=self.regressor is None)
-        plan = embedding.plan(mapped.shape[1], Y.shape[1], given_features)
+        shape = Shape.of(held, Y)
+        learns = self.regressor is None
+        demand = affordable(embedding, shape, given_features, learns=learns)
         if self.scale:
             factors = inverse_deviations(*column_moments(held, weights))
             held, features = scale_columns(held, factors), scale_columns(features, factors)
             row_map = RowMap(row_map.feature_map, 1.0 / factors)
-        demand = plan.demand(learns=self.regressor is None)
-        shape, regime = Shape.of(held, Y), embedding.traits.regime
+        regime = embedding.traits.regime
         estimates = seconds(shape, demand)
         takes = estimates.get(regime, min(estimates.values()))
         self._announce(takes)
@@ -271,12 +268,10 @@ class Preparation:
 
     def from_moments(self, moments: Moments, folds: tuple[Moments, ...] = ()) -> Training:
         """Moments in place of data, and those of each fold, scaled if asked for."""
-        scale, held = None, moments
-        if self.scale:
-            variances = np.diag(moments.left_left) / moments.count
-            factors = inverse_deviations(moments.mean_left, variances, moments.count)
-            scale, held = 1.0 / factors, moments.rescaled(factors)
-            folds = tuple(fold.rescaled(factors) for fold in folds)
+        scale = deviations_of(moments) if self.scale else None
+        held = moments if scale is None else moments.rescaled(1.0 / scale)
+        if scale is not None:
+            folds = tuple(fold.rescaled(1.0 / scale) for fold in folds)
         return Training(MomentsPair(held), RowMap(scale=scale), moments=moments, folds=folds)
 
     def _announce(self, takes: float) -> None:
@@ -315,29 +310,21 @@ class Preparation:
         return not embedding.plan(shape[0], n_labels, shape[1]).keeps_features
 
 
-def take_what_fits(
-    embedding: Embedding, shape: Shape, given_features: int, *, learns: bool
-) -> None:
-    """Where "auto" label components would not fit in the memory, ask for fewer, and say so."""
+def affordable(embedding: Embedding, shape: Shape, given_features: int, *, learns: bool) -> Demand:
+    """Return what the embedding asks for; "auto" label components are fewer where memory is short,
+    and the embedding is changed to ask for these."""
+
+    def demand() -> Demand:
+        return embedding.plan(shape.n_left, shape.n_right, given_features).demand(learns=learns)
+
+    def needed() -> int:
+        needs = needed_bytes(shape, demand())
+        return needs.get(embedding.traits.regime, min(needs.values()))
+
     free = memory.available_bytes()
-    if free is None or embedding.get_params().get("n_label_components") != "auto":
-        return
-
-    def fits() -> bool:
-        plan = embedding.plan(shape.n_left, shape.n_right, given_features)
-        needs = needed_bytes(shape, plan.demand(learns=learns))
-        return needs.get(embedding.traits.regime, min(needs.values())) <= free
-
-    size = whole = default_label_size(shape.n_right)
-    while not fits() and size > FEWEST_AUTO:
-        size = max(FEWEST_AUTO, size // 2)
-        embedding.set_params(n_label_components=size)
-    if size < whole:
-        warn_user(
-            f"{whole} label components, the default for {shape.n_right} labels, would not fit in "
-            f"the {memory.human_bytes(free)} that are available; {size} are used. Set "
-            "n_label_components, or free some memory."
-        )
+    if free is not None and embedding.get_params().get("n_label_components") == "auto":
+        shrink_auto(embedding, shape.n_right, needed, free)
+    return demand()
 
 
 def require_room_for_kernel(n_rows: int, demand: Demand, free: int | None = None) -> None:

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any, NoReturn
 
 from compactlearn.compact._inputs import without_zero_weights
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._noisy_labels import is_corrected
 from compactlearn.core._chunked import is_dask
 from compactlearn.core._targets import check_targets
 from compactlearn.core._validation import check_features, check_weights
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._arrays import right_beside, working_form
 from compactlearn.linalg._build import require_room_for_moments

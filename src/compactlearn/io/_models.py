@@ -14,12 +14,12 @@ from compactlearn.compact._fitted import FittedModel
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._kernel_regressor import KernelRegressor
 from compactlearn.compact._kernels import NAMED, Kernel
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._preparation import RowMap
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.compact._running_sums import RunningSums
 from compactlearn.compact._threshold_tuner import ThresholdTuner
 from compactlearn.core._tensor_file import ModelFileError
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.io._checks import is_number, is_sparse, matrix, numbers, require, size, threshold
 from compactlearn.io._codec import Codec, State, attributes, attributes_codec

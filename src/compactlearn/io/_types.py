@@ -36,7 +36,7 @@ _TABLE: dict[str, dict[str, str]] = {
         "KernelRegressor": "compactlearn.compact._kernel_regressor:KernelRegressor",
         "Kernel": "compactlearn.compact._kernels:Kernel",
         "FittedModel": "compactlearn.compact._fitted:FittedModel",
-        "LabelSpace": "compactlearn.compact._label_output:LabelSpace",
+        "LabelSpace": "compactlearn.decoding._label_space:LabelSpace",
         "RowMap": "compactlearn.compact._preparation:RowMap",
         "CodeRidge": "compactlearn.linalg._learner:CodeRidge",
         "CodeDecoder": "compactlearn.decoding._learned:CodeDecoder",

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._devices import host
+from compactlearn.core._devices import DeviceArray, host
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._arrays import beside, device_in
 from compactlearn.linalg._eigen import EPS, all_eigenpairs, numerical_rank
@@ -225,3 +225,17 @@ def graded_coordinates(rows: Array) -> tuple[Array, Array]:
 def direction_floor(directions: Any, variances: Array) -> Array:
     """The sum of squares up to which rows along a direction are what cancellation left of them."""
     return directions.shape[0] * EPS * (variances @ directions**2)
+
+
+def inverse_deviations(means: Array, variances: Array, count: float) -> Array:
+    """Return 1 / standard deviation, and 1 for a column that is constant but for rounding."""
+    varies = count * variances > column_floor(means, count)
+    if isinstance(variances, DeviceArray):
+        return np.where(varies, 1.0 / np.sqrt(np.where(varies, variances, 1.0)), 1.0)
+    return np.divide(1.0, np.sqrt(variances), out=np.ones_like(variances), where=varies)
+
+
+def deviations_of(moments: Any) -> Array:
+    """Return the standard deviations of the left columns, 1 for a constant one."""
+    variances = np.diag(moments.left_left) / moments.count
+    return 1.0 / inverse_deviations(moments.mean_left, variances, moments.count)

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import Evaluated
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._model_size import Weighed
 from compactlearn.core._available import available_if
 from compactlearn.core._chunked import is_dask

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._paper import PaperClassifier
 from compactlearn.core._params import Choice, Constraint, Real, Seed
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._original import Original
 from compactlearn.linalg._ridge import BIASES

@@ -16,7 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from compactlearn.compact._any_classifier import as_fitted
-from compactlearn.compact._inputs import TrainingData, inverse_deviations
+from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._memory import require_memory
 from compactlearn.core._params import (
     Choice,
@@ -39,6 +39,7 @@ from compactlearn.core._validation import (
 from compactlearn.core._warn import warn_user
 from compactlearn.crossfit._folds import validation_rows
 from compactlearn.linalg._arrays import scale_columns
+from compactlearn.linalg._graded import inverse_deviations
 from compactlearn.linalg._row_sums import column_moments
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics._table import get_metric_of_scores

@@ -27,11 +27,11 @@ from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.core._available import available_if
 from compactlearn.core._params import Choice, Constraint, Integer, Numbers, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import warn_user
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import all_eigenpairs

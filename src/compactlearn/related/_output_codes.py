@@ -36,8 +36,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.core._params import Choice, Constraint, Real, Seed
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._base import Plan
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.linalg._arrays import working_form

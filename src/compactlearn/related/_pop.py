@@ -19,7 +19,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.core._available import available_if
 from compactlearn.core._params import (
     Constraint,
@@ -34,6 +33,7 @@ from compactlearn.core._progress import track
 from compactlearn.core._seeds import seeded
 from compactlearn.core._weight import bytes_in
 from compactlearn.decoding import top_labels
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.related._scored import WeightedClassifier
 

@@ -19,13 +19,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import Evaluated, RanksScores
 from compactlearn.compact._inputs import TrainingData, check_training
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._model_size import Weighed
 from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Constraint, check_parameters
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._unknown_labels import check_labels
 from compactlearn.core._validation import check_features, unchanged_on_error
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._build import require_finite_squares
 from compactlearn.metrics._checks import row_blocks
 

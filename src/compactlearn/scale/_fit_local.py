@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.core._row_blocks import RowBlocks
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._row_source import RowSource
 from compactlearn.scale._checkpoint import Checkpoint
 from compactlearn.scale._local import LocalSource

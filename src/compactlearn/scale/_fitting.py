@@ -13,28 +13,28 @@ from __future__ import annotations
 
 import operator
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.compact._inputs import inverse_deviations
-from compactlearn.compact._preparation import FEWEST_AUTO, Preparation, RowMap, Training
 from compactlearn.core import _memory as memory
 from compactlearn.core._threads import own_cores
-from compactlearn.core._warn import quiet, warn_user
+from compactlearn.core._warn import quiet
 from compactlearn.crossfit._held_out_rows import SetApart, most_held
 from compactlearn.crossfit._held_out_sample import HeldOut
 from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
-from compactlearn.embeddings._components import default_label_size
+from compactlearn.embeddings._components import shrink_auto
 from compactlearn.linalg import _few_passes as few_passes
 from compactlearn.linalg._arrays import scale_columns, working_form
 from compactlearn.linalg._build import refuse_overflow
 from compactlearn.linalg._dense import EIGEN_LIMIT
+from compactlearn.linalg._graded import deviations_of, inverse_deviations
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
+from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._passes import AskedCodes, PassesPair, column_sums, find_codes, find_grams
 from compactlearn.linalg._routes import ENOUGH_OF_PARTS
 from compactlearn.linalg._row_source import Block, Rows, RowSource
@@ -55,8 +55,19 @@ MOMENTS_HELD = 8
 TOGETHER_BYTES = 1 << 30
 
 
-def prepare(classifier: Any, embedding: Embedding, source: RowSource) -> Training:
-    """Everything that a classifier of these parameters has to know of the rows.
+@dataclass(frozen=True)
+class Summed:
+    """Everything that a classifier has to know of rows that came in blocks."""
+
+    pair: Pair
+    n_passes: int
+    scale: Array | None = None  # what columns are divided by
+    held: HeldOut | None = None  # some rows, and a pair of all others
+    moments: Moments | None = None  # in the user's units
+
+
+def prepare(classifier: Any, embedding: Embedding, source: RowSource) -> Summed:
+    """Sum up the rows as a classifier of these parameters needs them.
 
     Parameters
     ----------
@@ -179,7 +190,7 @@ def block_moments(block: Block) -> Moments:
     return Moments.from_arrays(working_form(block.X), block.Y, block.weights)
 
 
-def _from_moments(classifier: Any, source: RowSource, most: int) -> Training:
+def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
     apart = SetApart(block_moments, operator.add, most)
     rest, rows = apart.ended(source.total(apart.of_block, apart.both, what="one pass"))
     moments = rest
@@ -187,21 +198,21 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Training:
         moments = rest + block_moments(Block(rows.X, rows.Y, rows.weights, 0, 0))
     _refuse_no_weight(moments.count)
     refuse_overflow(float(np.trace(moments.left_left)))
-    training = Preparation.of(classifier).from_moments(moments)
+    scale = deviations_of(moments) if classifier.scale else None
+    pair = MomentsPair(moments if scale is None else moments.rescaled(1.0 / scale))
     held = None
     if rows is not None and _counts(rest.count, rows):
-        scale = training.row_map.scale
         own = rest if scale is None else rest.rescaled(1.0 / scale)
         seen = (rest.mean_left != 0) | (np.diag(rest.left_left) > 0)
         held = HeldOut(MomentsPair(own), _scaled(_as_new(rows, seen), scale))
     _refuse_too_few(classifier, held)
-    return replace(training, held=held, n_passes=1)
+    return Summed(pair, 1, scale, held, moments)
 
 
 # ---- several passes ---------------------------------------------------------------------------
 
 
-def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most: int) -> Training:
+def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most: int) -> Summed:
     assert isinstance(embedding, CMLL)
     _take_what_fits(embedding, source, models=2 if most else 1)
     size = embedding.sizes(source.n_features, source.n_labels, source.n_features)[1]
@@ -233,7 +244,7 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
     _refuse_too_few(classifier, held)
     _find_all(classifier, embedding, pair, others)
     made = getattr(source, "n_passes", before + passes) - before
-    return Training(pair, RowMap(scale=scale), held=held, n_passes=made)
+    return Summed(pair, made, scale, held)
 
 
 def _find_all(
@@ -282,16 +293,8 @@ def _take_what_fits(embedding: CMLL, source: RowSource, models: int) -> None:
         codes = 8 * order * 4 * size  # that are found already, with their weights
         return searches * _search_bytes(order, size) + (models - searches) * codes
 
-    if embedding.n_label_components == "auto" and free is not None and needed() > free:
-        size = whole = default_label_size(M)
-        while needed() > free and size > FEWEST_AUTO:
-            size = max(FEWEST_AUTO, size // 2)
-            embedding.set_params(n_label_components=size)
-        warn_user(
-            f"{whole} label components, the default for {M} labels, would not fit in the "
-            f"{memory.human_bytes(free)} that are available; {size} are used. Set "
-            "n_label_components, or free some memory."
-        )
+    if embedding.n_label_components == "auto" and free is not None:
+        shrink_auto(embedding, M, needed, free)
     memory.require_memory(
         needed(),
         what=f"Finding codes of {D} features and {M} labels by passes over the blocks",

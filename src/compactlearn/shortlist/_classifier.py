@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._empty_rows import base_scores
 from compactlearn.compact._inputs import check_training
-from compactlearn.compact._label_output import LabelSpace, RanksLabels, describe
+from compactlearn.compact._label_output import RanksLabels, describe
 from compactlearn.core._chunked import is_dask
 from compactlearn.core._params import (
     Choice,
@@ -35,6 +35,7 @@ from compactlearn.core._seeds import seeded
 from compactlearn.core._threads import blas_threads, free_cores
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.crossfit._scores import OutOfFoldScores
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._picked import Picked
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels

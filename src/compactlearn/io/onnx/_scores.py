@@ -16,9 +16,10 @@ from compactlearn.auto._classifier import AutoCompactClassifier
 from compactlearn.auto._forest import LabelForest
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._fitted import FittedModel
-from compactlearn.compact._label_output import LabelSpace, RanksLabels
+from compactlearn.compact._label_output import RanksLabels
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.compact._threshold_tuner import ThresholdTuner
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.io.onnx._foreign import write_foreign
 from compactlearn.io.onnx._graph import Graph
 from compactlearn.io.onnx._rows import write_kernel_products, write_rows, write_steps

@@ -13,11 +13,11 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.core._chunked import is_dask, is_dask_frame
 from compactlearn.core._targets import Targets, check_targets
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, check_weights
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._row_source import Block
 from compactlearn.scale._fitting import block_moments

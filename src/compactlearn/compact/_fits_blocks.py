@@ -6,12 +6,12 @@ import os
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-from compactlearn.compact._label_output import LabelSpace
 from compactlearn.compact._noisy_labels import refuse_corrected
-from compactlearn.compact._preparation import Training
+from compactlearn.compact._preparation import RowMap, Training
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import unchanged_on_error
 from compactlearn.crossfit._decoder_fitter import FittedDecoder
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._row_source import RowSource
 from compactlearn.scale._fit_local import local_source, take_columns
@@ -79,5 +79,12 @@ class FitsBlocks(ABC):
         refuse_corrected(self, "A fit of blocks or of Dask collections")
         embedding = self.make_embedding()
         threshold = labels.given_threshold(self.threshold, self.decoder)
-        training = prepare(self, embedding, source)
+        found = prepare(self, embedding, source)
+        training = Training(
+            found.pair,
+            RowMap(scale=found.scale),
+            moments=found.moments,
+            held=found.held,
+            n_passes=found.n_passes,
+        )
         return self._learn(embedding, training, labels, threshold)
