@@ -23,6 +23,7 @@ from compactlearn.core._params import Constraint, Flag, Integer, Nothing, Seed, 
 from compactlearn.core._unknown_labels import refuse_on_dask
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.core._warn import warn_user
+from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._picked import Pairs
 from compactlearn.model_selection._crossval import cross_validate_grid
 from compactlearn.model_selection._folds import Data
