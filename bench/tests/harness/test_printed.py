@@ -220,7 +220,7 @@ def test_the_protocol_as_printed(name):
     assert outer[0] == outer[1]
     learner = "KernelRegressor(alpha=0.1)" if name in ("k-MDDM", "k-CMLL") else "None"
     assert (repr(printed.regressor), paper.regressor) == (learner, None)
-    assert as_printed(name, alpha=3.0, bias="free").alpha == 3.0
+    assert as_printed(name, alpha=3.0).alpha == 3.0
 
 
 @pytest.mark.parametrize("name", [name for name in COMPACT if not name.startswith("k-")])
