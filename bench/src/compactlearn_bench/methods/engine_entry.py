@@ -250,7 +250,7 @@ def _listed(estimator: CompactClassifier, grid: Sequence[Configuration]) -> list
 
 def _has_no_offset(estimator: CompactClassifier) -> bool:
     """Whether the decoder's ridge divides the scores as a whole, and so keeps their order."""
-    return estimator.get_params().get("offset", "mean") == "none"
+    return getattr(estimator.make_embedding(), "offset", "mean") == "none"
 
 
 def _solved_together(
