@@ -237,13 +237,6 @@ def test_explanations_add_up_and_name_features(run, fitted):
     assert shown.count(" at ") == 3
 
 
-def test_words_explain_texts(notes, run):
-    run("fit", notes, "--text", "body", "--tags", "topics", "-o", "n.model", "--method", "cmll")
-    told = run("explain", "n.model", notes, "--rows", "1", "--label", "bread")
-    assert "row 1, bread" in told
-    assert "oven" in told
-
-
 def test_a_record_of_a_fit(run, tmp_path):
     write_parquet(emotions(40), tmp_path / "e.parquet")
     told = json.loads(run("fit", "e.parquet", "-o", "e.model", "--method", "cmll", "--json"))
@@ -342,13 +335,6 @@ def test_a_mistake_is_one_sentence_and_changes_nothing(words, told, place, monke
     assert captured.err.startswith("compactlearn: ")
     assert re.search(told, captured.err), captured.err
     assert {path.name: path.stat().st_mtime_ns for path in place.iterdir()} == before
-
-
-def test_force_replaces(run, fitted, tmp_path):
-    before = (tmp_path / "e.model").read_bytes()
-    run("fit", "e.arff", "-o", "e.model", "--method", "CPLST", "--force")
-    assert (tmp_path / "e.model").read_bytes() != before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["e.arff", "e.model", "e.xml"]
 
 
 # ---- labels that are left out --------------------------------------------------------------------

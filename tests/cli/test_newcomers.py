@@ -1,10 +1,7 @@
 """What a newcomer meets: files by their names, advice that exists here, tables that are whole."""
 
-import ast
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 from rich.cells import cell_len
@@ -13,7 +10,6 @@ from sklearn.base import clone
 from compactlearn import CMLLClassifier
 from compactlearn.cli import _tables as tables
 from compactlearn.cli import main
-from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
 from compactlearn.datasets import list_datasets, load
 from compactlearn.model_selection import CMLLClassifierCV, RatioSearchCV
 
@@ -109,12 +105,6 @@ def test_a_set_that_was_added_is_known_to_every_command(capsys, tmp_path):
     assert re.search(r"│ mine .* damaged; to be added again", capsys.readouterr().out)
 
 
-def test_what_the_system_refuses_is_a_sentence():
-    message = r"data/x cannot be used \(Permission denied\); check"
-    with pytest.raises(Mistake, match=message), refusals_are_mistakes():
-        raise PermissionError(13, "Permission denied", "data/x")
-
-
 # --- what is printed can be pasted ----------------------------------------------------------------
 
 
@@ -145,22 +135,6 @@ def test_the_line_that_tune_prints_makes_the_estimator(search, capsys):
     assert model.get_params() == template.get_params()
 
 
-def test_the_table_of_tune_has_values_of_python(capsys):
-    assert main(["tune", "emotions", "--folds", "2", "--top", "55"]) == 0
-    out = capsys.readouterr().out
-    rows = [[c.strip() for c in line.split("│")[1:-1]] for line in out.splitlines() if "│" in line]
-    (heading,) = [line for line in out.splitlines() if "average_precision" in line]
-    names = [cell.strip() for cell in heading.split("┃")[1:-1]]
-    shown = [
-        {n: ast.literal_eval(v) for n, v in zip(names[2:], row[2:], strict=True)} for row in rows
-    ]
-    found = searched("default").cv_results_["params"]
-    plain = [{k: v.item() if hasattr(v, "item") else v for k, v in p.items()} for p in found]
-    assert len(shown) == 55
-    assert all(any(types_of(row) == types_of(params) for params in plain) for row in shown)
-    assert {type(row["n_label_components"]) for row in shown} == {float}
-
-
 def test_the_record_of_tune_keeps_ratios_apart_from_counts(capsys):
     assert main(["tune", "emotions", "--folds", "2", "--top", "2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -176,11 +150,6 @@ def test_the_record_of_tune_keeps_ratios_apart_from_counts(capsys):
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def words(text):
-    """What a table says, whatever its lines: the cells below each other are put together."""
-    return re.sub(r"[\s┏┓┗┛┃━┳╇┡┩│─└┴┘├┤┼╈┻]+", "", text)
-
-
 @pytest.mark.parametrize("columns", ["60", "80"])
 def test_nothing_is_cut_from_the_list(columns, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", columns)
@@ -191,19 +160,6 @@ def test_nothing_is_cut_from_the_list(columns, monkeypatch, capsys):
     assert max(map(cell_len, table)) <= int(columns)
     for heading in ("rows", "features", "labels", "here", *list_datasets()):
         assert heading in out
-
-
-@pytest.mark.parametrize("columns", ["60", "80"])
-def test_nothing_is_cut_from_the_best(columns, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", columns)
-    assert main(["tune", "emotions", "--folds", "2", "--top", "2"]) == 0
-    out = capsys.readouterr().out
-    assert "…" not in out
-    framed = [line for line in out.splitlines() if line[:1] in "┏┃┡│└"]
-    assert max(map(cell_len, framed)) <= int(columns)
-    for name in ("n_feature_components", "n_label_components", "completion"):
-        assert name in words(out) or name.rpartition("_")[0] in out
-    assert "'krylov'" in out
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
@@ -221,8 +177,8 @@ def test_every_cell_of_a_table_is_there_in_any_width(width):
     assert all(f"{j}" in text for j in range(17))
 
 
-def test_what_is_piped_has_lines_of_any_length(tmp_path):
-    command = [sys.executable, "-m", "compactlearn", "tune", "emotions", "--folds", "2"]
-    environment = {"PATH": "/usr/bin", "PYTHONPATH": ":".join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    assert re.search(r"alpha .* beta .* n_feature_components .* n_label_components", done.stdout)
+def test_what_is_piped_has_lines_of_any_length(capfd, monkeypatch):
+    monkeypatch.delenv("COLUMNS")
+    assert main(["tune", "emotions", "--folds", "2"]) == 0
+    told = capfd.readouterr().out
+    assert re.search(r"alpha .* beta .* n_feature_components .* n_label_components", told)

@@ -11,7 +11,6 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from compactlearn.core._labels_by_name import names_in_order, read_labels_by_name
 from compactlearn.core._targets import Targets, check_targets
-from compactlearn.core._unknown_labels import check_partial_targets
 
 WORDS = st.text(alphabet="abcdé ;,|-0", min_size=1, max_size=4).filter(str.strip)
 ROWS = st.lists(st.lists(WORDS, max_size=5), min_size=1, max_size=12)
@@ -114,19 +113,6 @@ def test_a_row_of_empty_lists_needs_known_names():
     assert read_labels_by_name([[], []], known=["a", "b"]).matrix.shape == (2, 2)
 
 
-def test_blank_names_are_dropped():
-    """As in "".split(";"), which is [""]."""
-    found = read_labels_by_name([[""], ["a", "  ", "b"], [], ["b", ""]])
-    assert found.names == ["a", "b"]
-    np.testing.assert_array_equal(found.matrix.toarray(), [[0, 0], [1, 1], [0, 0], [0, 1]])
-    assert read_labels_by_name([[""], ["a"]], known=["a"]).matrix.sum() == 1
-
-
-def test_a_name_counts_once():
-    found = read_labels_by_name([["a", "a", "b", "a"]])
-    np.testing.assert_array_equal(found.matrix.toarray(), [[1, 1]])
-
-
 REFUSED = {
     "a string among lists": ([["a"], "b"], r"list.*row 1 is the string 'b'.*\['b'\].*sep"),
     "None among lists": ([["a"], None], r"row 1 is None.*an empty list"),
@@ -190,14 +176,6 @@ def test_targets_of_names():
     for wrong in (rows, targets):
         with pytest.raises(ValueError, match=r"have 4 and 3"):
             check_targets(wrong, 4)
-
-
-def test_a_mask_hides_cells_of_names():
-    mask = np.array([[True, False], [True, True]])
-    targets, unknown = check_partial_targets([["a", "b"], ["a"]], 2, mask=mask)
-    np.testing.assert_array_equal(targets.matrix.toarray(), [[1, 0], [1, 0]])
-    np.testing.assert_array_equal(unknown.toarray(), [[0, 1], [0, 0]])
-    assert targets.names == ["a", "b"]
 
 
 def test_as_scikit_learn_has_it():

@@ -1,7 +1,6 @@
 """Each constraint accepts what it says, and a refusal is a sentence a user can act on."""
 
 import re
-from dataclasses import FrozenInstanceError
 from types import SimpleNamespace
 
 import numpy as np
@@ -82,21 +81,8 @@ def test_a_constraint_describes_itself(constraint, words):
     assert constraint.describe() == words
 
 
-@pytest.mark.parametrize("constraint", [case.values[0] for case in CASES])
-def test_constraints_are_frozen_values(constraint):
-    assert hash(constraint) == hash(constraint)
-    with pytest.raises((FrozenInstanceError, AttributeError)):
-        constraint.low = 3
-
-
 class Owner(SimpleNamespace):
     pass
-
-
-def test_accepted_parameters_pass_in_silence():
-    check_parameters(
-        Owner(m="auto", tol=0.1), {"m": [Integer(1), Choice("auto")], "tol": [Real(0)]}
-    )
 
 
 def test_a_refusal_names_owner_parameter_bound_value_and_remedy():
@@ -136,9 +122,3 @@ def test_a_large_value_does_not_bury_the_sentence():
 )
 def test_nearest(word, candidates, answer):
     assert nearest(word, candidates) == answer
-
-
-def test_a_seed_has_32_bits():
-    assert Seed().accepts(2**32 - 1)
-    assert not Seed().accepts(2**32)
-    assert "an integer >= 0 and <= 4294967295" in Seed().describe()

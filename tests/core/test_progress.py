@@ -44,14 +44,6 @@ def test_disable_silences_a_terminal():
     assert stream.getvalue() == ""
 
 
-def test_a_generator_has_no_length_and_still_runs():
-    with terminal() as stream:
-        assert list(track((n for n in range(3)), description="some")) == [0, 1, 2]
-        assert list(track(iter("ab"), description="known", total=2)) == ["a", "b"]
-    assert "some" in stream.getvalue()
-    assert "known" in stream.getvalue()
-
-
 def test_without_rich_the_work_goes_on(monkeypatch):
     def absent(*_args, **_kwargs):
         raise ImportError("no rich")
@@ -97,8 +89,3 @@ def test_items_may_count_by_their_size(monkeypatch):
         assert list(track(["ab", "c"], description="bytes", total=3, size=len)) == ["ab", "c"]
         assert list(track("xy", description="items")) == ["x", "y"]
     assert steps == [2, 1, 1, 1]
-
-
-def test_an_error_in_the_loop_is_the_callers_own():
-    with terminal(), pytest.raises(ZeroDivisionError):
-        sum(1 / n for n in track([1, 0], description="work"))

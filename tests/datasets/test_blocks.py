@@ -12,7 +12,6 @@ from compactlearn.datasets import (
     Dataset,
     load,
     open_blocks,
-    read,
     read_libsvm,
     write_arff,
     write_parquet,
@@ -122,13 +121,6 @@ def test_a_first_line_that_promises_other_rows(tmp_path, enron, change):
         list(open_blocks(tmp_path / "data.txt", rows_per_block=50))
 
 
-def test_empty_lines_at_the_end_are_no_rows(tmp_path, enron):
-    write_xmlrepo(enron, tmp_path / "data.txt")
-    with (tmp_path / "data.txt").open("a") as stream:
-        stream.write("\n\n")
-    same_rows(open_blocks(tmp_path / "data.txt", rows_per_block=50), enron)
-
-
 def test_libsvm(tmp_path, emotions):
     write_libsvm(emotions, tmp_path / "data.svm")
     same_rows(open_blocks(tmp_path / "data.svm", n_features=72, n_labels=6), emotions)
@@ -218,14 +210,6 @@ def test_a_file_without_rows(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n")
     with pytest.raises(DataFileError, match="it has no rows"):
         open_blocks(tmp_path / "data.csv", labels=-1)
-
-
-def test_a_missing_value_is_named_by_its_block(tmp_path):
-    (tmp_path / "data.csv").write_text("a,b\n" + "1,0\n" * 5 + ",1\n")
-    source = open_blocks(tmp_path / "data.csv", labels=-1)
-    assert np.isnan(read(tmp_path / "data.csv", labels=-1).X).any()
-    with pytest.raises(ValueError, match=r"Block 0: features must be finite .* NaN in row 5"):
-        CMLLClassifier().fit(source)
 
 
 def test_a_line_that_cannot_be_read_is_named(tmp_path):

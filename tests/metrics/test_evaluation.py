@@ -143,13 +143,6 @@ def test_the_warning_of_a_single_function_points_at_its_caller(name):
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_no_rows_at_all():
-    for name in ("average_precision", "coverage"):
-        with pytest.warns(UndefinedMetricWarning, match="none of the 0 rows"):
-            assert math.isnan(getattr(metrics, name)(np.empty((0, 3)), np.empty((0, 3))))
-    assert metrics.rankable_rows(np.empty((0, 3))).shape == (0,)
-
-
 def test_nothing_is_warned_of_where_all_is_well():
     truth, scores = random_problem(7, unknown=0.3)
     with warnings.catch_warnings():

@@ -23,12 +23,6 @@ def test_a_matrix_and_its_counts_give_the_same():
     assert (np.diff(w[np.argsort(-LABELS.sum(axis=0))]) > 0).all(), "the rarer the heavier"
 
 
-def test_the_formula():
-    n, N, A, B = 3.0, 50, 0.4, 0.7
-    expected = 1 + (np.log(N) - 1) * (B + 1) ** A * (n + B) ** -A
-    assert inverse_propensities([n], n_samples=N, A=A, B=B) == pytest.approx([expected])
-
-
 def test_equal_weights_leave_only_the_hits():
     """With one weight for all, the quotient is hits over the most that could be hit."""
     truth, scores = random_problem(0, levels=0)

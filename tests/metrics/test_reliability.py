@@ -74,19 +74,6 @@ def test_blocks_change_nothing(monkeypatch, cells, choice):
     np.testing.assert_allclose(found, again, atol=1e-12)
 
 
-@steady
-@given(data=st.data())
-def test_the_order_of_rows_and_of_labels_does_not_matter(data):
-    truth, scores = random_problem(data.draw(st.integers(0, 999)), levels=0, unknown=0.2)
-    P, choice = chances(scores, 0.1), data.draw(st.sampled_from([{"k": 2}, {"threshold": 0.4}]))
-    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    rows, labels = rng.permutation(truth.shape[0]), rng.permutation(truth.shape[1])
-    found = columns(reliability_table(truth, P, **choice))
-    for order in (np.ix_(rows, np.arange(truth.shape[1])), np.ix_(np.arange(len(truth)), labels)):
-        again = columns(reliability_table(truth[order], P[order], **choice))
-        np.testing.assert_allclose(again, found, atol=1e-12)
-
-
 def test_a_pair_of_labels_and_probabilities_is_the_matrix_that_stores_them():
     truth, scores = random_problem(3, unknown=0.1)
     P = chances(scores)
@@ -123,14 +110,6 @@ def test_true_probabilities_have_no_gap_and_overconfident_ones_do(seed, choice):
     assert bad.overconfidence == pytest.approx(bad.expected_calibration_error, abs=0.03)
     # Over all pairs even the bad ones look perfect: nearly all pairs are trivial zeros.
     assert metrics.calibration_error(truth, sharp) < 0.004
-
-
-def test_tables_add_up():
-    truth, scores = random_problem(5)
-    P = chances(scores)
-    whole = reliability_table(truth, P, k=3)
-    first, second = (reliability_table(truth[part], P[part], k=3) for part in np.s_[:11, 11:])
-    np.testing.assert_allclose(columns(first + second), columns(whole), atol=1e-12)
 
 
 def test_what_is_derived_follows_from_the_bins():

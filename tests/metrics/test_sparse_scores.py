@@ -104,12 +104,6 @@ def test_labels_that_are_not_stored_are_never_right(problem, seed):
     assert value == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def test_an_empty_matrix_of_scores_finds_nothing():
-    truth, _ = random_problem(0)
-    nothing = sparse.csr_array(truth.shape)
-    assert values(truth, nothing, 3) == [0.0] * 5
-
-
 @pytest.mark.parametrize("cells", [1, 7, 60, 400])
 def test_blocks_change_nothing(monkeypatch, cells):
     truth, scores = random_problem(1, unknown=0.2)
@@ -149,17 +143,6 @@ def test_repeated_cells_mean_their_sum_and_inputs_stay():
     labels, scores = np.array([[2, 0]]), np.array([[0.1, 0.7]])
     assert precision_at_k([[1, 0, 0]], (labels, scores), 1) == 1
     np.testing.assert_array_equal(labels, [[2, 0]])
-
-
-def test_pairs_of_a_model():
-    from compactlearn import CMLLClassifier
-    from compactlearn.datasets import make_compact
-
-    data = make_compact(random_state=0)
-    model = CMLLClassifier().fit(data.X, data.Y)
-    scores, pair = model.decision_function(data.X), model.predict_topk(data.X, 3)
-    expected = values(data.Y, scores, 3)
-    assert same(values(data.Y, pair, 3), expected)
 
 
 Y1 = [[1, 0, 0]]

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ from compactlearn.datasets._catalogue.known_sets import (
     Expected,
     File,
     describe,
-    registry,
 )
 
 TOY = "@relation r\n@attribute x numeric\n@attribute y {0,1}\n@data\n"
@@ -76,20 +74,6 @@ def test_label_columns_and_label_file_agree(shared_datasets, name):
     assert by_name.label_names == by_position.label_names
 
 
-def test_enron_holds_the_rows_of_the_original_file(shared_datasets):
-    folder = shared_datasets / "enron"
-    original = read_arff(folder / "enron.arff.xz", folder / "enron.xml")
-    packaged = load("enron")
-    assert packaged.Y.shape == original.Y.shape
-
-    def rows(data):  # the package has the training rows first, the file has another order
-        cells = sparse.hstack([data.X, data.Y]).toarray()
-        return sorted(row.tobytes() for row in cells.astype(np.int8))
-
-    assert rows(packaged) == rows(original)
-    assert set(original.X.data) == {1.0}
-
-
 def test_emotions_holds_the_rows_of_the_original_file(shared_datasets):
     folder = shared_datasets / "emotions"
     original = read_arff(folder / "emotions.arff.xz", folder / "emotions.xml")
@@ -127,15 +111,6 @@ def test_the_labels_of_emotions_have_their_published_counts():
     }
 
 
-def test_columns_named_by_xml_or_by_position_are_the_same(shared_datasets):
-    """The XML of enron lists the labels in another order than the columns."""
-    folder = shared_datasets / "enron"
-    by_name = read_arff(folder / "enron.arff.xz", folder / "enron.xml")
-    by_position = read_arff(folder / "enron.arff.xz", -53)
-    assert by_name.label_names == by_position.label_names
-    assert (by_name.Y != by_position.Y).nnz == 0
-
-
 @pytest.mark.parametrize(("name", "n_train"), [("enron", 1123), ("emotions", 391)])
 def test_packaged_sets_need_no_folder(tmp_path, monkeypatch, name, n_train):
     monkeypatch.setenv("COMPACTLEARN_DATA", str(tmp_path / "absent"))
@@ -157,19 +132,6 @@ def test_packaged_containers():
     assert enron.X.has_canonical_format
     assert isinstance(emotions.X, np.ndarray)
     assert isinstance(emotions.Y, np.ndarray)
-
-
-def test_provenance_travels_with_the_data():
-    text = (files("compactlearn.datasets") / "data" / "README.md").read_text()
-    assert "scikit-multilearn 0.0.1" in text
-    assert "BSD" in text
-
-
-def test_label_counts_do_not_wrap_around():
-    """More than 127 rows share a label: a one-byte product would be wrong."""
-    Y = load("enron").Y
-    np.testing.assert_array_equal((Y.T @ Y).diagonal(), Y.sum(axis=0))
-    assert (Y.T @ Y).max() > 127
 
 
 def known(name, content, role="rows", copies=()):
@@ -294,10 +256,6 @@ def test_a_set_nobody_can_fetch_is_asked_for(tmp_path, name):
     assert not is_available(name, tmp_path)
 
 
-def test_aliases(shared_datasets):
-    assert load("LangLog", shared_datasets, download=False).name == "llog"
-
-
 def test_the_folder_is_the_argument_then_the_variable_then_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("COMPACTLEARN_DATA", str(tmp_path / "variable"))
     assert data_folder(tmp_path / "argument") == tmp_path / "argument"
@@ -376,8 +334,3 @@ def test_pooch_and_a_terminal_are_not_needed(shared_datasets):
         check=False,
     )
     assert done.stdout == "194\n", done.stderr
-
-
-def test_every_name_can_be_asked_for():
-    assert list_datasets() == sorted(registry())
-    assert "bibtex-paper" in list_datasets()

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import http.server
-import os
 import re
 import subprocess
 import sys
@@ -137,11 +136,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Location", self.server.address("good"))
         self.end_headers()
 
-    def do_escaping(self, _wanted, _earlier):
-        self.send_response(302)
-        self.send_header("Location", Path(__file__).as_uri())
-        self.end_headers()
-
 
 @pytest.fixture
 def server(monkeypatch):
@@ -195,7 +189,6 @@ def test_what_arrives_in_the_end_is_whole(server, folder, path, requests):
         ("missing", "answered 404 Not Found", 1),
         ("broken", r"answered 503 Service Unavailable \(3 attempts\)", 3),
         ("short", f"ended after {HALF} of {len(CONTENT)} bytes", 3),
-        ("escaping", "not allowed|unknown url type", 1),
     ],
 )
 def test_what_is_not_the_file_is_never_used(server, folder, path, reason, n_requests):
@@ -216,18 +209,6 @@ def test_mirrors_are_tried_in_order(server, folder):
     file = wanted(server, "missing", "wrong", "good", "slow")
     assert fetch_file(file, folder, QUICK).read_bytes() == CONTENT
     assert [path for path, _ in server.requests] == ["missing", "wrong", "good"]
-
-
-def test_every_address_is_accounted_for(server, folder):
-    with pytest.raises(FetchError, match=r"missing: the server answered 404 .*; .*wrong: the file"):
-        fetch_file(wanted(server, "missing", "wrong"), folder, QUICK)
-
-
-def test_nobody_listening(server, folder):
-    file = File("toy.arff", "rows", 3, SHA, ("http://127.0.0.1:1/toy.arff",))
-    with pytest.raises(FetchError, match=r"refused \(3 attempts\)"):
-        fetch_file(file, folder, QUICK)
-    assert visible(folder) == []
 
 
 @pytest.mark.parametrize("path", ["good", "whole"])
@@ -355,21 +336,3 @@ def test_a_link_in_the_place_of_the_remains_is_not_written_through(server, folde
     (folder / ".toy.arff.part").symlink_to(tmp_path / "new")
     fetch_file(wanted(server, "good"), folder, QUICK)
     assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize("name", ["toy.arff", ".toy.arff.part"])
-def test_a_pipe_in_the_folder_is_not_waited_for(server, folder, name):
-    folder.mkdir()
-    os.mkfifo(folder / name)
-    assert fetch_file(wanted(server, "good"), folder, QUICK).read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("shift", [-10 * 365 * 86400, 10 * 365 * 86400])
-def test_remains_of_any_age_are_continued(server, folder, shift):
-    """A clock that is wrong, here or on the file server, is no reason to begin again."""
-    folder.mkdir()
-    part = folder / ".toy.arff.part"
-    part.write_bytes(CONTENT[:HALF])
-    os.utime(part, (time.time() + shift,) * 2)
-    fetch_file(wanted(server, "good"), folder, QUICK)
-    assert server.requests == [("good", f"bytes={HALF}-")]

@@ -4,7 +4,7 @@ import bz2
 import hashlib
 import lzma
 import re
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -96,11 +96,6 @@ def test_entries_are_whole(entry):
 def test_names_and_aliases_in_any_case():
     assert describe("PlantPseAAC") is describe("plant") is registry()["plant"]
     assert describe("Corel16k001").name == "corel16k"
-
-
-def test_an_entry_is_frozen():
-    with pytest.raises(FrozenInstanceError):
-        describe("plant").name = "other"
 
 
 @pytest.mark.parametrize(

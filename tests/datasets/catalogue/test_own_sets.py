@@ -232,7 +232,7 @@ def test_a_killed_writer_leaves_the_old_set_or_the_new(home, tmp_path):
         path.write_text("id,x,sports,politics\n" + "".join(cells))
     add("mine", paths[0], labels=-2, data_home=home)
     context = multiprocessing.get_context("fork")
-    for _ in range(12):
+    for _ in range(5):
         child = context.Process(target=_add_forever, args=(home, paths))
         child.start()
         time.sleep(float(rng.uniform(0.02, 0.25)))

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from compactlearn.datasets import describe, load, statistics
-from compactlearn.datasets._catalogue.by_name import load_from
+from compactlearn.datasets import describe
 
 
 @dataclass(frozen=True)
@@ -42,46 +41,6 @@ TABLE = {
     "mediamill": Printed(43907, 120, 101, "4.376", "0.004", 6555),
 }
 WRONG_DENSITIES = {"delicious": "0.019", "mediamill": "0.043"}
-LINE = "{:<10} {:>6} {:>5} {:>5} {:>7} {:>8} {:>6}   {}"
-
-
-def from_files(shared_datasets, name):
-    """The files themselves, for enron too, which `load` would take from the package."""
-    if describe(name).of is not None:
-        return load(name, shared_datasets, download=False)
-    return load_from(describe(name), shared_datasets / name)
-
-
-@pytest.mark.parametrize(
-    ("row", "name"),
-    [
-        ("plant", "plant"),
-        ("enron", "enron"),
-        ("llog", "llog-paper"),
-        ("corel5k", "corel5k"),
-        ("delicious", "delicious"),
-        pytest.param("mediamill", "mediamill", marks=pytest.mark.slow),
-    ],
-)
-def test_the_files_have_the_printed_counts(shared_datasets, capsys, row, name):
-    counted = statistics(from_files(shared_datasets, name))
-    measured = Printed(
-        counted.n_samples,
-        counted.n_features,
-        counted.n_labels,
-        f"{counted.cardinality:.3f}",
-        f"{counted.density:.3f}",
-        counted.n_label_sets,
-    )
-    printed = TABLE[row]
-    wrong = row in WRONG_DENSITIES
-    with capsys.disabled():
-        remark = f"the paper prints the density {printed.density}" if wrong else "as printed"
-        print("\n" + LINE.format(row, *vars(measured).values(), remark), end=" ")
-    for count in ("samples", "features", "labels", "cardinality", "distinct"):
-        assert getattr(measured, count) == getattr(printed, count), count
-    assert (measured.density != printed.density) is wrong
-    assert measured.density == WRONG_DENSITIES.get(row, printed.density)
 
 
 def test_two_printed_densities_contradict_their_own_rows():
@@ -94,13 +53,6 @@ def test_two_printed_densities_contradict_their_own_rows():
         > 5e-4 + 5e-4 / printed.labels
     }
     assert wrong == WRONG_DENSITIES
-
-
-def test_bibtex_has_the_printed_columns(shared_datasets):
-    whole = from_files(shared_datasets, "bibtex")
-    assert (whole.n_features, whole.n_labels) == (TABLE["bibtex"].features, TABLE["bibtex"].labels)
-    assert (whole.n_samples, whole.n_label_sets) == (7395, 2856)
-    assert f"{whole.cardinality:.4f}" == "2.4019"
 
 
 @pytest.mark.parametrize("row", TABLE)

@@ -13,7 +13,6 @@ from scipy import sparse
 
 from compactlearn.datasets import read_arff
 from compactlearn.datasets._errors import DataFileError
-from compactlearn.datasets._formats.arff_text import split_cells
 
 HEADER = """@relation 'toy: -C 2'
 @attribute first {0,1}
@@ -153,16 +152,6 @@ def test_a_value_left_out_of_a_sparse_row_is_the_one_declared_first(write):
     np.testing.assert_array_equal(data.X, [[3, 1, 1, 0, 0, 0], [4, 0, 0, 0, 1, 9]])
 
 
-def test_that_holds_where_all_declared_values_are_numbers(write):
-    path = write("@attribute y {0,1}\n@attribute x {3,4}\n@data\n{0 1}\n{1 4}\n")
-    np.testing.assert_array_equal(read_arff(path, 1).X, [[3], [4]])
-
-
-def test_a_missing_nominal_value_is_missing_in_each_of_its_columns(write):
-    path = write("@relation r\n@attribute y {0,1}\n@attribute x {a,b,c}\n@data\n1,?\n0,b\n")
-    np.testing.assert_array_equal(read_arff(path, 1).X, [[np.nan] * 3, [0, 1, 0]])
-
-
 def test_attributes_can_be_ignored(write):
     text = """@relation r
 @attribute id string
@@ -235,12 +224,6 @@ def test_dense_and_sparse_writing_read_the_same_numbers(tmp_path_factory, data):
         path.write_text(header + rows_text)
         X, Y = arrays(read_arff(path, 2))
         np.testing.assert_array_equal(np.hstack([Y, X]), table)
-
-
-@given(st.lists(st.text(max_size=8).filter(lambda s: "\n" not in s), min_size=1, max_size=5))
-def test_quoted_cells_come_back(cells):
-    quoted = ["'" + re.sub(r"(['\\])", r"\\\1", cell) + "'" for cell in cells]
-    assert split_cells(",".join(quoted)) == cells
 
 
 @pytest.mark.parametrize(
@@ -345,20 +328,6 @@ def test_a_label_is_0_or_1(write, row, given):
     ) as caught:
         read_arff(path, 3)
     assert caught.value.line == 8
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"absent\.arff, but no file is there"):
-        read_arff(tmp_path / "absent.arff", 1)
-
-
-def test_a_damaged_archive_is_named(write):
-    whole = lzma.compress((HEADER + "1,0,1,1,1\n").encode())
-    path = write(whole[: len(whole) // 2], "toy.arff.xz")
-    with pytest.raises(
-        ValueError, match=r"toy\.arff\.xz: a compressed file must be whole to be read"
-    ):
-        read_arff(path)
 
 
 class TestLabelFile:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import math
 
 import pyarrow.parquet as pq
 import pytest
@@ -77,10 +76,3 @@ def test_a_name_with_the_separator_is_refused_before_it_can_be_misread():
 def test_an_unknown_form_is_refused():
     with pytest.raises(ValueError, match=r"written as csv, tsv.*'jsnl'.*Did you mean 'jsonl'"):
         written([], format="jsnl")
-
-
-def test_the_stream_stays_open():
-    stream = io.BytesIO()
-    write_predictions(stream, [[("a", math.pi)]])
-    stream.write(b"more")
-    assert stream.getvalue().endswith(b"3.141592653589793\nmore")

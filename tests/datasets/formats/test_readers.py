@@ -19,7 +19,6 @@ from compactlearn.datasets import (
     read_parquet,
     read_xmlrepo,
 )
-from compactlearn.datasets._formats.reading import format_of
 
 X = np.array([[2.5, 0, 1], [0, 0, 0], [0, -7, 0.125]])
 Y = np.array([[1, 0], [0, 0], [0, 1]])
@@ -217,12 +216,6 @@ class TestMat:
         with pytest.raises(ValueError, match="labels_are must be"):
             read_mat(path, labels_are="both")
 
-    def test_the_real_one(self, shared_datasets):
-        data = read_mat(shared_datasets / "corel16k" / "corel16k1.mat")
-        assert (data.n_samples, data.n_features, data.n_labels) == (13766, 500, 153)
-        assert data.cardinality == pytest.approx(2.8587, abs=5e-5)
-        assert data.n_label_sets == 4803
-
 
 class TestParquet:
     def test_tables_of_others(self, tmp_path):
@@ -304,8 +297,3 @@ class TestRead:
             read(write("p,x\n1,2\n", "t.csv"))
         with pytest.raises(FileNotFoundError, match="no file is there"):
             read("absent.csv", 1)
-
-    def test_endings_are_looked_through(self):
-        for name in ("a.parquet", "b.tar.pq"):
-            assert format_of(name) == "parquet"
-        assert format_of("a.libsvm.gz.xz") == "libsvm"

@@ -7,7 +7,6 @@ import os
 import arff as liac
 import numpy as np
 import pytest
-import scipy.io.arff
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -83,17 +82,6 @@ def test_read_back_equal(folder, name, data):
         assert found.name == data.name
 
 
-@given(data=datasets())
-def test_the_xml_file_says_what_the_relation_says(folder, data):
-    path = folder / "x.arff"
-    write_arff(data, path)
-    columns = [*data.feature_names, *data.label_names]
-    if len(set(columns)) == len(columns):
-        found = read_arff(path, path.with_suffix(".xml"))
-        same(found, data)
-        assert found.label_names == data.label_names
-
-
 @given(data=datasets(named=False))
 def test_without_names(folder, data):
     write_parquet(data, folder / "n.parquet")
@@ -143,18 +131,6 @@ def test_liac_arff_reads_the_same(folder, data):
     if data.n_samples:
         np.testing.assert_array_equal(np.array(loaded["data"], dtype=float), expected)
     assert [name for name, _ in loaded["attributes"]] == [*data.feature_names, *data.label_names]
-
-
-@given(data=plain_datasets())
-def test_scipy_reads_the_same(folder, data):
-    path = folder / "scipy.arff"
-    write_arff(Dataset(dense(data.X), data.Y, data.feature_names, data.label_names), path)
-    loaded, meta = scipy.io.arff.loadarff(io.StringIO(path.read_text()))
-    columns = [*data.feature_names, *data.label_names]
-    assert meta.names() == columns
-    for name, expected in zip(columns, np.hstack([dense(data.X), dense(data.Y)]).T, strict=True):
-        if data.n_samples:
-            np.testing.assert_array_equal(loaded[name].astype(float), expected)
 
 
 @given(data=plain_datasets().filter(lambda data: data.n_samples))  # it writes no empty files

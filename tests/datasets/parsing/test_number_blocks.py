@@ -5,7 +5,6 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,18 +31,6 @@ def test_a_block_is_read_as_its_cells_are_or_not_at_all(rows):
     if scan is not None:
         assert all(NUMBER.fullmatch(cell) for cell in cells), text
         np.testing.assert_array_equal(scan.numbers, [float(cell) for cell in cells])
-
-
-@pytest.mark.parametrize("cell", [".-36", ".+5", "1.-2", "1-2", "+", "-.", ".", "1e", "e5", "1e5."])
-def test_what_is_no_number_is_left_to_the_careful_reader(cell):
-    assert TABLE.scan(f"1,{cell}\n".encode()) is None
-
-
-def test_a_file_with_such_a_cell_is_refused(tmp_path):
-    path = tmp_path / "toy.csv"
-    path.write_text("x,y\n1,0\n.-36,1\n")
-    with pytest.raises(ValueError, match=r"toy\.csv, line 3: .* finite numbers, got '\.-36'"):
-        read(path, labels=-1)
 
 
 def test_reading_leaves_the_warnings_of_other_threads_alone(tmp_path, monkeypatch):
