@@ -184,3 +184,11 @@ def test_a_warning_is_a_sentence(monkeypatch, capsys):
     assert capsys.readouterr().err == (
         "compactlearn: Some labels never occur.\ncompactlearn: It ends here.\n"
     )
+
+
+def test_importing_the_entry_point_loads_no_command():
+    code = "import sys, compactlearn.cli; print('typer' in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout == "False\n"

@@ -237,6 +237,13 @@ def test_explanations_add_up_and_name_features(run, fitted):
     assert shown.count(" at ") == 3
 
 
+def test_words_explain_texts(notes, run):
+    run("fit", notes, "--text", "body", "--tags", "topics", "-o", "n.model", "--method", "cmll")
+    told = run("explain", "n.model", notes, "--rows", "1", "--label", "bread")
+    assert "row 1, bread" in told
+    assert "oven" in told
+
+
 def test_a_record_of_a_fit(run, tmp_path):
     write_parquet(emotions(40), tmp_path / "e.parquet")
     told = json.loads(run("fit", "e.parquet", "-o", "e.model", "--method", "cmll", "--json"))

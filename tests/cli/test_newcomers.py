@@ -10,6 +10,7 @@ from sklearn.base import clone
 from compactlearn import CMLLClassifier
 from compactlearn.cli import _tables as tables
 from compactlearn.cli import main
+from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
 from compactlearn.datasets import list_datasets, load
 from compactlearn.model_selection import CMLLClassifierCV, RatioSearchCV
 
@@ -103,6 +104,12 @@ def test_a_set_that_was_added_is_known_to_every_command(capsys, tmp_path):
     listed.write_text("{")
     assert main(["datasets", "list"]) == 0
     assert re.search(r"│ mine .* damaged; to be added again", capsys.readouterr().out)
+
+
+def test_what_the_system_refuses_is_a_sentence():
+    message = r"data/x cannot be used \(Permission denied\); check"
+    with pytest.raises(Mistake, match=message), refusals_are_mistakes():
+        raise PermissionError(13, "Permission denied", "data/x")
 
 
 # --- what is printed can be pasted ----------------------------------------------------------------

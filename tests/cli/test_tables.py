@@ -85,6 +85,28 @@ def test_kept_columns_are_those_of_the_data_row_by_row(run, source):
     assert pq.read_table("p.parquet")["title"].to_pylist() == TITLES
 
 
+def test_kept_columns_of_numbers(run, tmp_path):
+    data = load("emotions")
+    names = [f"f{j}" for j in range(72)] + [f"is_{j}" for j in range(6)]
+    lines = [",".join(["key", *names])]
+    values = np.hstack([data.X[:40], data.Y[:40]])
+    lines += [",".join([f"k{i}", *map(repr, map(float, row))]) for i, row in enumerate(values)]
+    (tmp_path / "e.csv").write_text("\n".join(lines) + "\n")
+    good(run("fit", "e.csv", "--labels", "is_", "--ignore", "key", "-o", "e.model",
+             "--method", "cmll"))  # fmt: skip
+    told = good(run("predict", "e.model", "e.csv", "--keep", "key,f3", "--topk", 1))
+    rows = list(csv.DictReader(io.StringIO(told)))
+    assert [row["key"] for row in rows] == [f"k{i}" for i in range(40)]
+    assert [float(row["f3"]) for row in rows] == list(data.X[:40, 3])
+
+
+def test_kept_columns_by_standard_input(run, made, monkeypatch):
+    content = io.TextIOWrapper(io.BytesIO((made / "t.csv").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", content)
+    told = good(run("predict", "t.model", "-", "--keep", "id", "--input-format", "csv"))
+    assert [row["id"] for row in csv.DictReader(io.StringIO(told))] == IDS
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -136,3 +136,11 @@ def test_empty_texts_are_said(tmp_path, capsys):
     told = capsys.readouterr()
     assert "compactlearn: No term that fit had in 1 of 2 texts (row 0): " in told.err
     assert told.out.splitlines()[1] in ("0,ruoka,0.375", "0,sää,0.375")
+
+
+def test_tables_of_empty_texts(tmp_path, capsys):
+    path = tmp_path / "notes.csv"
+    path.write_text("body,topics\n,a\n...,b\n")
+    words = ["fit", str(path), "--text", "body", "--tags", "topics", "--output", "model"]
+    assert main(words) == 2
+    assert "of 2 texts none has any" in capsys.readouterr().err

@@ -1,5 +1,8 @@
 """A method that is not there says why in the message itself, and is not there for hasattr."""
 
+import inspect
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge, RidgeClassifier
@@ -13,7 +16,7 @@ from compactlearn import (
     POPClassifier,
     ThresholdTuner,
 )
-from compactlearn.core._available import _Method
+from compactlearn.core._available import _Method, available_if
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
 
 rng = np.random.default_rng(0)
@@ -67,3 +70,23 @@ def test_every_conditional_method_of_the_package_is_of_this_kind():
     assert ("CMLLClassifier", "predict_proba") in conditional
     assert ("ThresholdTuner", "decision_function") in conditional
     assert all(isinstance(value, _Method) for value in conditional.values())
+
+
+def test_an_available_method_is_a_method():
+    model = CMLLClassifier(decoder="logistic").fit(X, Y)
+    np.testing.assert_array_equal(CMLLClassifier.predict_proba(model, X), model.predict_proba(X))
+    assert model.predict_proba.__doc__ == CMLLClassifier.predict_proba.__doc__
+    assert list(inspect.signature(CMLLClassifier.predict_proba).parameters) == ["self", "X"]
+    assert list(inspect.signature(model.predict_proba).parameters) == ["X"]
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_other_errors_of_a_check_are_not_swallowed():
+    class Broken:
+        @available_if(lambda self: 1 / 0)
+        def method(self):
+            return None
+
+    with pytest.raises(ZeroDivisionError):
+        _ = Broken().method

@@ -113,6 +113,15 @@ def test_ordinary_names(names, times):
     assert warnings_of(names * times) == []
 
 
+def test_one_joined_row_among_many_is_left_alone():
+    assert warnings_of(["jazz", "blues"] * 50 + ["jazz;blues"]) == []
+
+
+def test_numbers_are_never_looked_at():
+    assert warnings_of(np.arange(3).repeat(5)) == []
+    assert warnings_of(np.array([1, 2, "x"] * 5, dtype=object).astype(str)) == []
+
+
 @pytest.mark.parametrize("model", [CMLLClassifier(), POPClassifier(), CMLLClassifierCV(cv=2)])
 @pytest.mark.filterwarnings("ignore:.*unique classes.*:UserWarning")
 def test_fits_warn(model):

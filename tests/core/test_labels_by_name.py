@@ -113,6 +113,19 @@ def test_a_row_of_empty_lists_needs_known_names():
     assert read_labels_by_name([[], []], known=["a", "b"]).matrix.shape == (2, 2)
 
 
+def test_blank_names_are_dropped():
+    """As in "".split(";"), which is [""]."""
+    found = read_labels_by_name([[""], ["a", "  ", "b"], [], ["b", ""]])
+    assert found.names == ["a", "b"]
+    np.testing.assert_array_equal(found.matrix.toarray(), [[0, 0], [1, 1], [0, 0], [0, 1]])
+    assert read_labels_by_name([[""], ["a"]], known=["a"]).matrix.sum() == 1
+
+
+def test_a_name_counts_once():
+    found = read_labels_by_name([["a", "a", "b", "a"]])
+    np.testing.assert_array_equal(found.matrix.toarray(), [[1, 1]])
+
+
 REFUSED = {
     "a string among lists": ([["a"], "b"], r"list.*row 1 is the string 'b'.*\['b'\].*sep"),
     "None among lists": ([["a"], None], r"row 1 is None.*an empty list"),

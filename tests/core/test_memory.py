@@ -96,3 +96,11 @@ def test_a_refusal_says_estimate_room_and_remedy(monkeypatch):
 def test_what_fits_or_cannot_be_judged_passes(monkeypatch, free):
     monkeypatch.setattr(memory, "available_bytes", lambda: free)
     memory.require_memory(100, what="Everything", remedy="Nothing.")
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (5 * GIB, "5.0 GiB"), (2**42, "4.0 TiB")],
+)
+def test_human_bytes(count, text):
+    assert memory.human_bytes(count) == text

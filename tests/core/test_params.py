@@ -122,3 +122,9 @@ def test_a_large_value_does_not_bury_the_sentence():
 )
 def test_nearest(word, candidates, answer):
     assert nearest(word, candidates) == answer
+
+
+def test_a_seed_has_32_bits():
+    assert Seed().accepts(2**32 - 1)
+    assert not Seed().accepts(2**32)
+    assert "an integer >= 0 and <= 4294967295" in Seed().describe()

@@ -44,6 +44,14 @@ def test_disable_silences_a_terminal():
     assert stream.getvalue() == ""
 
 
+def test_a_generator_has_no_length_and_still_runs():
+    with terminal() as stream:
+        assert list(track((n for n in range(3)), description="some")) == [0, 1, 2]
+        assert list(track(iter("ab"), description="known", total=2)) == ["a", "b"]
+    assert "some" in stream.getvalue()
+    assert "known" in stream.getvalue()
+
+
 def test_without_rich_the_work_goes_on(monkeypatch):
     def absent(*_args, **_kwargs):
         raise ImportError("no rich")

@@ -57,3 +57,8 @@ def test_no_cell_is_a_formula(cells):
 def test_numbers_stay_numbers(number):
     assert no_formula(number) == number
     assert csv_line([float(number), number]) == f"{float(number)},{number}\n"
+
+
+@pytest.mark.parametrize("text", ["-1.5+cmd", "- 1", "-1_0", "+١"])
+def test_what_only_resembles_a_number_is_none(text):
+    assert no_formula(text) == f"'{text}"

@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from compactlearn import CompactClassifier
 from compactlearn.core import _threads as threads
 from compactlearn.core._threads import VARIABLES, blas_threads, free_cores
+from compactlearn.linalg._eigen import leading_eigenpairs
 
 BLAS = ThreadpoolController().select(user_api="blas").lib_controllers
 rng = np.random.default_rng(0)
@@ -89,6 +90,12 @@ def test_what_the_user_has_set_is_left_alone(name, undecided, monkeypatch):
     assert threads_of_a_fit() == [4] * len(BLAS)
 
 
+def test_a_number_is_never_raised(undecided):
+    with threadpool_limits(2, user_api="blas"):
+        assert threads_of_a_fit() == [2] * len(BLAS)
+        assert numbers() == [2] * len(BLAS)
+
+
 def test_a_limit_that_the_user_holds_in_another_thread_is_kept(undecided):
     with threadpool_limits(2, user_api="blas"):
         seen = []
@@ -122,6 +129,12 @@ def test_a_number_that_someone_else_sets_meanwhile_stays(undecided):
     with blas_threads(2):
         set_all(3)
     assert numbers() == [3] * len(BLAS)
+
+
+def test_something_that_runs_for_a_moment_is_no_rival(undecided, monkeypatch):
+    seen = iter([3, 0])
+    monkeypatch.setattr(threads, "_others_running", lambda: next(seen))
+    assert free_cores() == 4
 
 
 def test_blocks_that_overlap_share_the_cores_and_the_last_one_gives_them_back(undecided):
@@ -171,6 +184,12 @@ def test_two_computations_have_half_the_cores_each_and_an_inner_block_is_none(un
         with blas_threads(1):
             assert numbers() == [1] * len(BLAS)
         assert numbers() == [4] * len(BLAS)
+    assert numbers() == [4] * len(BLAS)
+
+
+def test_the_number_comes_back_after_an_error(undecided):
+    with pytest.raises(ZeroDivisionError), blas_threads(1):
+        raise ZeroDivisionError
     assert numbers() == [4] * len(BLAS)
 
 
@@ -240,6 +259,11 @@ def test_processes_that_keep_the_cores_busy_are_seen():
         for hog in hogs:
             hog.kill()
             hog.wait()
+
+
+def test_a_system_that_does_not_say_leaves_all_cores(monkeypatch, tmp_path):
+    monkeypatch.setattr(threads, "_PROC", str(tmp_path))
+    assert threads._others_running() == 0
 
 
 def test_tasks_of_this_process_are_no_others(monkeypatch, tmp_path):
@@ -319,3 +343,30 @@ def test_looking_again_changes_nothing_that_was_decided(undecided, monkeypatch):
     with blas_threads(), blas_threads(3):
         threads.look_again()
         assert numbers() == [1] * len(BLAS)
+
+
+def test_it_does_not_look_all_the_time(undecided, monkeypatch):
+    with blas_threads():
+        monkeypatch.setattr(threads, "_others_running", lambda: 3)
+        threads.look_again()
+        assert numbers() == [4] * len(BLAS)
+
+
+def test_the_search_for_codes_looks_again(undecided, monkeypatch):
+    """The solver of a long fit, as it works."""
+    monkeypatch.setattr(threads, "PAUSE", 0.0)
+    seen, busy = [], [0]
+    monkeypatch.setattr(threads, "_others_running", lambda: busy[0])
+
+    class Rows:
+        shape = (400, 400)
+
+        def __matmul__(self, block):
+            seen.append(numbers())
+            busy[0] = 3
+            return np.linspace(1, 2, 400)[:, None] * block
+
+    with blas_threads():
+        leading_eigenpairs(Rows(), 5, route="krylov")
+    assert seen[0] == [4] * len(BLAS)
+    assert seen[-1] == [1] * len(BLAS)

@@ -12,6 +12,7 @@ from compactlearn.datasets import (
     Dataset,
     load,
     open_blocks,
+    read,
     read_libsvm,
     write_arff,
     write_parquet,
@@ -210,6 +211,14 @@ def test_a_file_without_rows(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n")
     with pytest.raises(DataFileError, match="it has no rows"):
         open_blocks(tmp_path / "data.csv", labels=-1)
+
+
+def test_a_missing_value_is_named_by_its_block(tmp_path):
+    (tmp_path / "data.csv").write_text("a,b\n" + "1,0\n" * 5 + ",1\n")
+    source = open_blocks(tmp_path / "data.csv", labels=-1)
+    assert np.isnan(read(tmp_path / "data.csv", labels=-1).X).any()
+    with pytest.raises(ValueError, match=r"Block 0: features must be finite .* NaN in row 5"):
+        CMLLClassifier().fit(source)
 
 
 def test_a_line_that_cannot_be_read_is_named(tmp_path):

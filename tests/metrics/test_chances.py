@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn import C2AEClassifier, CMLLClassifier, metrics
+from compactlearn.metrics import _checks as checks
 from compactlearn.metrics._judges import Judge, Judges
 from compactlearn.model_selection import GridSearchMoments
 
@@ -49,6 +50,15 @@ def test_by_the_word_of_the_definition(unknown, data):
         )
 
 
+@pytest.mark.parametrize("cells", [1, 12, 40])
+def test_blocks_change_nothing(monkeypatch, cells):
+    truth, scores = random_problem(4, unknown=0.2)
+    found = [f(truth, chances(scores)) for f in (metrics.log_loss, metrics.calibration_error)]
+    monkeypatch.setattr(checks, "BLOCK_CELLS", cells)
+    again = [f(truth, chances(scores)) for f in (metrics.log_loss, metrics.calibration_error)]
+    assert same(found, again)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_log_loss_is_the_mean_of_scikit_learns_over_the_labels(seed):
     truth, scores = random_problem(seed, levels=0)
@@ -81,6 +91,13 @@ def test_probabilities_that_are_true_have_less_error_than_overconfident_ones():
     sharp = p**2 / (p**2 + (1 - p) ** 2)
     assert metrics.calibration_error(truth, p) < 0.01 < metrics.calibration_error(truth, sharp)
     assert metrics.log_loss(truth, p) < metrics.log_loss(truth, sharp)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float32])
+def test_any_numbers_will_do(dtype):
+    truth, _ = random_problem(2)
+    for metric in (metrics.log_loss, metrics.calibration_error):
+        assert same(metric(truth, truth.astype(dtype)), metric(truth, truth))
 
 
 Y1, P1 = [[1, 0, 0]], [[0.3, 0.2, 0.1]]
@@ -137,3 +154,15 @@ def test_judges_take_probabilities_and_leave_a_gap_without():
     without = judges(S, S > 0)
     np.testing.assert_array_equal(np.isnan(without), [[True, False, False, True]] * 2)
     assert same(without[:, 1:3], found[:, 1:3])
+
+
+def test_evaluate_has_the_values_of_the_functions():
+    truth, scores = random_problem(5, unknown=0.1)
+    P = chances(scores)
+    found = metrics.evaluate(truth, scores, threshold=0.0, probabilities=P)
+    rest = metrics.evaluate(truth, scores, threshold=0.0)
+    own = {name: value for name, value in found.items() if name not in rest}
+    assert rest == {name: value for name, value in found.items() if name in rest}
+    assert len(own) == 10
+    for name, value in own.items():  # the predicted labels are those of a probability above 1/2
+        assert value == metrics.get_metric(name).function(truth, P), name

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +53,24 @@ def assert_same(found, expected):
 def test_ranked_metrics_one_by_one(name, unknown, data):
     truth, scores = data.draw(problems(unknown=unknown, min_labels=5))
     assert_same(Judge(name, truth)(several(scores)), one_by_one(name, truth, several(scores)))
+
+
+@pytest.mark.parametrize("k", [1, 2, 7])
+@pytest.mark.parametrize("stem", ["precision", "ndcg"])
+def test_k_in_the_name_or_as_an_option(stem, k):
+    truth, scores = random_problem(5)
+    expected = one_by_one(f"{stem}_at_k", truth, several(scores), k=k)
+    assert_same(Judge(f"{stem}_at_k", truth, {"k": k})(several(scores)), expected)
+    assert_same(Judge(f"{stem}_at_{k}", truth)(several(scores)), expected)
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_metrics_of_labels(name):
+    truth, scores = random_problem(1)
+    labels = several(scores) > 0.1
+    found = Judge(name, truth)(several(scores), labels)
+    assert_same(found, one_by_one(name, truth, labels))
+    assert_same(found, one_by_one(name, sp.csr_array(truth), labels))
 
 
 @pytest.mark.parametrize("name", ["psp_at_3", "psndcg_at_k"])
@@ -123,3 +142,11 @@ def test_several_metrics_at_once_each_in_its_own_direction(problem, names):
         sign = 1 if metric.greater_is_better else -1
         answers = labels if metric.needs == "labels" else S
         assert_same(sign * column, one_by_one(name, truth, answers))
+
+
+def test_judges_of_scores_alone():
+    truth, scores = random_problem(4)
+    judges = Judges(["one_error", "coverage"], truth)
+    assert not judges.needs_labels
+    assert_same(-judges(scores[None])[0, 1:], one_by_one("coverage", truth, [scores]))
+    assert Judges(["one_error", "micro_f1"], truth).needs_labels

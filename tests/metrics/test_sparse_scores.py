@@ -104,6 +104,12 @@ def test_labels_that_are_not_stored_are_never_right(problem, seed):
     assert value == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
+def test_an_empty_matrix_of_scores_finds_nothing():
+    truth, _ = random_problem(0)
+    nothing = sparse.csr_array(truth.shape)
+    assert values(truth, nothing, 3) == [0.0] * 5
+
+
 @pytest.mark.parametrize("cells", [1, 7, 60, 400])
 def test_blocks_change_nothing(monkeypatch, cells):
     truth, scores = random_problem(1, unknown=0.2)

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -132,6 +133,12 @@ def test_packaged_containers():
     assert enron.X.has_canonical_format
     assert isinstance(emotions.X, np.ndarray)
     assert isinstance(emotions.Y, np.ndarray)
+
+
+def test_provenance_travels_with_the_data():
+    text = (files("compactlearn.datasets") / "data" / "README.md").read_text()
+    assert "scikit-multilearn 0.0.1" in text
+    assert "BSD" in text
 
 
 def known(name, content, role="rows", copies=()):

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import http.server
+import os
 import re
 import subprocess
 import sys
@@ -336,3 +337,10 @@ def test_a_link_in_the_place_of_the_remains_is_not_written_through(server, folde
     (folder / ".toy.arff.part").symlink_to(tmp_path / "new")
     fetch_file(wanted(server, "good"), folder, QUICK)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("name", ["toy.arff", ".toy.arff.part"])
+def test_a_pipe_in_the_folder_is_not_waited_for(server, folder, name):
+    folder.mkdir()
+    os.mkfifo(folder / name)
+    assert fetch_file(wanted(server, "good"), folder, QUICK).read_bytes() == CONTENT

@@ -152,6 +152,11 @@ def test_a_value_left_out_of_a_sparse_row_is_the_one_declared_first(write):
     np.testing.assert_array_equal(data.X, [[3, 1, 1, 0, 0, 0], [4, 0, 0, 0, 1, 9]])
 
 
+def test_that_holds_where_all_declared_values_are_numbers(write):
+    path = write("@attribute y {0,1}\n@attribute x {3,4}\n@data\n{0 1}\n{1 4}\n")
+    np.testing.assert_array_equal(read_arff(path, 1).X, [[3], [4]])
+
+
 def test_attributes_can_be_ignored(write):
     text = """@relation r
 @attribute id string

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn.datasets import read_arff
+from compactlearn.datasets._formats.arff_text import parse_header
+from compactlearn.datasets._parsing.unpacking import Lines
 
 N = 5_000
 MANY = "{" + ",".join(f"v{j}" for j in range(N)) + "}"
@@ -136,3 +138,22 @@ def test_indicators_are_those_that_one_would_write_by_hand(tmp_path_factory, row
     found = read_arff(path, -1)
     np.testing.assert_array_equal(sparse.csr_array(found.X).toarray(), wanted)
     assert found.feature_names[0] == "c=red"
+
+
+def test_long_lists_of_values_are_not_kept_after_reading(tmp_path):
+    """Nor looked up in a table that is as long as they are, once for each cell."""
+    path = tmp_path / "toy.arff"
+    write(path, [f"@attribute c {MANY}"], ["v1,1"])
+    with Lines(path) as lines:
+        attribute = parse_header(lines).attributes[0]
+    assert attribute.numbers is attribute.numbers
+    tracemalloc.start()
+    try:
+        for number in range(5):
+            values = "{" + ",".join(f"w{number}x{j}" for j in range(N)) + "}"
+            write(path, [f"@attribute c {values}"], ["?,1"])
+            read_arff(path, -1)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1e6

@@ -64,6 +64,12 @@ def test_a_table_needs_no_labels(write):
         read_for_model(path, FILMS, with_labels=True)
 
 
+def test_one_column_is_a_table_too(write):
+    path = write("minutes\n96\n88\n", "new.csv")
+    found, _ = read_for_model(path, ModelColumns(1, 2, ("minutes",)), with_labels=False)
+    assert found.tolist() == [[96.0], [88.0]]
+
+
 def test_a_missing_feature_is_named(write):
     path = write("year,minutes\n2009,96\n", "new.csv")
     with pytest.raises(

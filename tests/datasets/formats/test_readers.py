@@ -19,6 +19,7 @@ from compactlearn.datasets import (
     read_parquet,
     read_xmlrepo,
 )
+from compactlearn.datasets._formats.reading import format_of
 
 X = np.array([[2.5, 0, 1], [0, 0, 0], [0, -7, 0.125]])
 Y = np.array([[1, 0], [0, 0], [0, 1]])
@@ -297,3 +298,8 @@ class TestRead:
             read(write("p,x\n1,2\n", "t.csv"))
         with pytest.raises(FileNotFoundError, match="no file is there"):
             read("absent.csv", 1)
+
+    def test_endings_are_looked_through(self):
+        for name in ("a.parquet", "b.tar.pq"):
+            assert format_of(name) == "parquet"
+        assert format_of("a.libsvm.gz.xz") == "libsvm"

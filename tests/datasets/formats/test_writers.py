@@ -82,6 +82,17 @@ def test_read_back_equal(folder, name, data):
         assert found.name == data.name
 
 
+@given(data=datasets())
+def test_the_xml_file_says_what_the_relation_says(folder, data):
+    path = folder / "x.arff"
+    write_arff(data, path)
+    columns = [*data.feature_names, *data.label_names]
+    if len(set(columns)) == len(columns):
+        found = read_arff(path, path.with_suffix(".xml"))
+        same(found, data)
+        assert found.label_names == data.label_names
+
+
 @given(data=datasets(named=False))
 def test_without_names(folder, data):
     write_parquet(data, folder / "n.parquet")
