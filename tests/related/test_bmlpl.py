@@ -164,25 +164,6 @@ def test_sparse_rows_and_weights():
     np.testing.assert_allclose(repeated.decision_function(X), scores, atol=1e-8)
 
 
-def test_labels_that_are_absent_cost_nothing():
-    """A hundred thousand labels, of which few rows have few: nothing of N times M is formed."""
-    rng = np.random.default_rng(0)
-    n, n_labels = 500, 100_000
-    Y = scipy.sparse.csr_array(
-        (np.ones(3 * n), (np.repeat(np.arange(n), 3), rng.integers(0, n_labels, 3 * n))),
-        shape=(n, n_labels),
-    )
-    Y.data[:] = 1.0
-    Y.sum_duplicates()
-    Y.data[:] = 1.0
-    X = rng.normal(size=(n, 4))
-    rows = topic_model.Rows(X, Y, np.ones(n))
-    model = topic_model.begun(rows, rng.dirichlet(np.ones(n_labels), size=3).T)
-    for _ in range(3):
-        model = topic_model.round_of_em(rows, model, PRIOR)
-    assert topic_model.rates(Y, np.exp(model.mean_log), model.T).shape == (Y.nnz,)
-
-
 def test_a_label_of_no_row_is_improbable():
     X, Y = labelled(60, 4, 5, 0)
     Y[:, 2] = 0

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import orthogonal_mp
 
 from compactlearn.related import CompressedSensingClassifier
-from compactlearn.related._compressed_sensing import cosamp, hadamard_rows, omp, recovered
+from compactlearn.related._compressed_sensing import cosamp, hadamard_rows, omp
 from tests.makers import maker, modest, ridge_scores
 
 make_data = maker(60, 7, 8, dtype=int, share=0.7)
@@ -97,15 +97,6 @@ def test_omp_recovers_every_sparse_vector_where_coherence_is_low(k, m):
     for row in labels:
         row[rng.choice(12, size=rng.integers(0, k + 1), replace=False)] = 1.0
     np.testing.assert_allclose(omp(A, labels @ A.T, k), labels, atol=1e-9)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_whole_hadamard_matrix_recovers_everything(way):
-    A = hadamard_rows(8, 8, np.random.RandomState(0))
-    np.testing.assert_allclose(A.T @ A, 8 * np.eye(8))
-    labels = (np.random.default_rng(1).random((30, 8)) < 0.3).astype(float)
-    k = int(labels.sum(axis=1).max())
-    np.testing.assert_allclose(recovered(A, labels @ A.T, k, way), labels, atol=1e-9)
 
 
 def test_measurements_are_columns_of_the_hadamard_matrix():

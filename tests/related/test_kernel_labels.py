@@ -11,7 +11,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from compactlearn import CompactClassifier, KernelMap, fit_path, method
 from compactlearn.core import _memory as memory
-from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.linalg._rowwise_pair import with_right
 from compactlearn.related import CCA, KernelLabelSpace
@@ -146,15 +145,6 @@ def test_joined_codes_are_those_of_both_kinds_in_turn():
         np.testing.assert_allclose(both.encode(Y), both.codes_, atol=1e-8)
 
 
-def test_where_linear_codes_are_exhausted_others_fill_up():
-    X, Y = make_data(seed=6)
-    Y[:, 2:] = Y[:, :1]  # two labels that vary by themselves: two linear codes, and three in all
-    with pytest.warns(UserWarning, match="only 5 independent"):
-        both = KernelLabelSpace(6, joined=True).fit(X, Y)
-    curved = KernelLabelSpace(3).fit(X, Y)
-    np.testing.assert_allclose(both.codes_[:, [1, 3, 4]], curved.codes_, atol=1e-8)
-
-
 @pytest.mark.parametrize("joined", [False, True])
 def test_scores_are_those_of_the_formula(joined):
     X, Y = make_data(seed=7)
@@ -166,19 +156,6 @@ def test_scores_are_those_of_the_formula(joined):
     np.testing.assert_allclose(model.embedding_.decoder_, W, atol=1e-8)
     expected = ridge_scores(X, V, 2.0, X) @ W + Y.mean(axis=0)
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-8)
-
-
-def test_joined_codes_of_a_path_are_those_of_separate_fits():
-    X, Y = make_data(seed=8)
-    model = CompactClassifier(KernelLabelSpace(joined=True), threshold=0.5)
-    for fitted in fit_path(model, X, Y, alphas=[0.5, 20.0], n_label_components=[1, 4, 3]):
-        alone = clone(fitted).fit(X, Y)
-        np.testing.assert_allclose(
-            fitted.decision_function(X), alone.decision_function(X), atol=1e-8
-        )
-        np.testing.assert_allclose(
-            fitted.embedding_.encode(Y), alone.embedding_.encode(Y), atol=1e-8
-        )
 
 
 def test_the_width_is_that_of_the_mean_squared_distance():
@@ -208,16 +185,6 @@ def test_distinct_rows_are_those_of_numpy(n, n_labels, seed):
             assert count == pytest.approx(weights[found.places == place].sum())
 
 
-def test_values_that_are_no_labels_are_told_apart():
-    """Unknown labels are completed by numbers, whose places alone do not tell rows apart; and a
-    zero may be stored."""
-    stored = sp.csr_array((np.array([0.0, 0.5, 0.7]), np.array([0, 1, 1]), np.array([0, 2, 3])))
-    found = DistinctRows.of(stored)
-    np.testing.assert_array_equal(found.places, [0, 1])
-    np.testing.assert_array_equal(found.sets.toarray(), [[0.0, 0.5], [0.0, 0.7]])
-    assert found.sets.nnz == 2
-
-
 def test_label_kernels_are_those_of_scikit_learn():
     A, B = (sp.random_array((7, 5), density=0.4, rng=seed, format="csr") for seed in (0, 1))
     expected = rbf_kernel(A.toarray(), B.toarray(), gamma=0.7)
@@ -240,14 +207,6 @@ def test_too_many_label_sets_are_refused(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 5_000_000)
     with pytest.raises(MemoryError, match=r"kernel between \d+ distinct label sets .* CPLST"):
         KernelLabelSpace(3).fit(X, Y)
-
-
-def test_so_many_label_sets_are_refused_in_words(monkeypatch):
-    X, Y = labelled(60, 4, 14, seed=11)
-    monkeypatch.setattr(dense, "EIGEN_LIMIT", 40)
-    with pytest.raises(ValueError, match=r"sets cannot be decomposed, as 40 is .* or CPLST"):
-        KernelLabelSpace(3).fit(X, Y)
-    KernelLabelSpace(3, "linear").fit(X, Y)  # of the order of the labels
 
 
 def test_the_label_sets_are_decomposed_once_for_all_penalties(monkeypatch):
@@ -275,13 +234,6 @@ def test_constant_labels_or_features_leave_the_mean():
             model = CompactClassifier(KernelLabelSpace(2, joined=True)).fit(rows, labels)
         expected = np.broadcast_to(labels.mean(axis=0), Y.shape)
         np.testing.assert_allclose(model.decision_function(rows), expected, atol=1e-10)
-
-
-def test_unknown_labels_are_completed_first():
-    X, Y = make_data(seed=13)
-    Y[::3, 1] = np.nan
-    model = CompactClassifier(KernelLabelSpace(3)).fit(X, Y)
-    assert np.isfinite(model.decision_function(X)).all()
 
 
 def test_refusals_in_words():

@@ -91,19 +91,6 @@ def test_labels_that_share_no_variate_have_their_exact_posterior():
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-def test_it_is_near_the_exact_posterior_where_the_variates_say_little():
-    """The error is of second order in the weight."""
-    odds, T, mu, s2 = model_of(5, n=20)
-    errors = []
-    for w in (0.1, 0.05, 0.025):
-        found = expit(mean_field(odds, T, mu, s2, w, enough=1e-13))
-        expected = np.array([exact(odds[row], T, mu[row], s2, w) for row in range(len(odds))])
-        errors.append(np.abs(found - expected).max())
-    assert errors[0] < 0.02
-    assert errors[1] < errors[0] / 3
-    assert errors[2] < errors[1] / 3
-
-
 def test_each_row_is_decoded_by_itself():
     odds, T, mu, s2 = model_of(6, n=7)
     together = mean_field(odds, T, mu, s2, 1.0)

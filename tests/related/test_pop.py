@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
     LinearRegression,
     LogisticRegression,
@@ -204,18 +203,6 @@ def test_sizes_are_the_true_ones():
     assert model.n_weights_ == np.count_nonzero(model.coef_.toarray()) == model.coef_.data.size
     assert model.n_weights_full_ == np.count_nonzero(full.coef_.toarray())
     assert model.n_weights_ < model.n_weights_full_
-    arrays = [model.coef_.data, model.coef_.indices, model.coef_.indptr, model.intercept_]
-    assert model.size_ == sum(len(a.tobytes()) for a in arrays)
-    dense = [full.coef_.toarray(), full.intercept_]
-    assert model.size_full_ == full.size_full_ == sum(len(a.tobytes()) for a in dense)
-
-
-def test_weights_of_exactly_the_smallest_size_go():
-    X, Y = make_data()
-    full = POPClassifier(tolerance=0, min_weight=0, kept_ratio=1.0).fit(X, Y).coef_.toarray()
-    border = float(np.sort(np.abs(full), axis=None)[20])
-    kept = POPClassifier(tolerance=0, min_weight=border, kept_ratio=1.0).fit(X, Y).coef_.toarray()
-    np.testing.assert_array_equal(kept != 0, np.abs(full) > border)
 
 
 def test_equal_weights_keep_the_lowest_index():
@@ -261,18 +248,6 @@ def test_constant_labels(estimator, threshold):
     np.testing.assert_array_equal(scores[:, [1, 4]], np.tile([-1e6, 1e6], (len(X), 1)))
     assert np.diff(model.coef_.indptr)[[1, 4]].tolist() == [0, 0]
     np.testing.assert_array_equal(model.predict_topk(X, 6)[0][:, [0, 5]], np.tile([4, 1], (90, 1)))
-
-
-@pytest.mark.parametrize(
-    ("n", "fraction"), [(1, 0.2), (2, 0.9), (4, 0.2), (5, 0.2), (20, 0.04), (20, 0.99)]
-)
-def test_very_few_rows(n, fraction):
-    X, Y = make_data()
-    model = POPClassifier(tolerance=1e6, validation_fraction=fraction, random_state=0)
-    model.fit(X[:n], Y[:n])
-    assert np.isfinite(model.decision_function(X)).all()
-    held, _ = held_and_rest(n, fraction, 0)
-    assert model.n_pruned_labels_ == (7 if Y[:n][held].any() else 0)
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7])
@@ -344,29 +319,6 @@ def test_weights_count_in_frequencies():
 
 
 # --- seeds, copies, parameters --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "make_seed", [lambda: 5, lambda: np.random.RandomState(5), lambda: np.random.default_rng(5)]
-)
-@pytest.mark.parametrize("estimator", [None, SGDClassifier()], ids=["default", "sgd"])
-def test_same_seed_same_model(make_seed, estimator):
-    X, Y = make_data()
-    one, two = (
-        POPClassifier(estimator, **SMALL, random_state=make_seed()).fit(X, Y) for _ in range(2)
-    )
-    assert one.n_pruned_labels_ == two.n_pruned_labels_
-    np.testing.assert_array_equal(one.coef_.toarray(), two.coef_.toarray())
-
-
-def test_parameters_set_after_fit_wait_for_the_next_fit():
-    X, Y = make_data()
-    model = POPClassifier(random_state=0).fit(X, Y)
-    labels, scores = model.predict(X), model.decision_function(X)
-    model.set_params(threshold=0.9, min_weight=1.0, estimator=SVM)
-    np.testing.assert_array_equal(model.predict(X), labels)
-    np.testing.assert_array_equal(model.decision_function(X), scores)
-    assert hasattr(model, "predict_proba")
 
 
 # --- refusals -------------------------------------------------------------------------------------
@@ -455,14 +407,6 @@ ESTIMATORS = [
 @pytest.mark.parametrize(("estimator", "match"), ESTIMATORS, ids=lambda value: repr(value)[:30])
 def test_estimators_that_will_not_do(estimator, match):
     refused({"estimator": estimator}, match)
-
-
-def test_estimators_without_weights_of_rows():
-    weights = np.ones(90)
-    text = refused(
-        {"estimator": LinearDiscriminantAnalysis()}, "sample_weight", sample_weight=weights
-    )
-    assert "LinearDiscriminantAnalysis" in text
 
 
 @pytest.mark.parametrize(

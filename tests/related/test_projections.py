@@ -12,7 +12,6 @@ from sklearn.decomposition import PCA as SklearnPCA
 
 from compactlearn import CompactClassifier, KernelMap, Original, method
 from compactlearn.core import _memory as memory
-from compactlearn.datasets import load
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.model_selection import GridSearchMoments
@@ -146,21 +145,6 @@ def test_mixing_goes_from_principal_components_to_orthonormalised_least_squares(
     assert angles(features.projection_, PCA(3).fit(X, Y).projection_) < 1e-7
 
 
-def test_labels_of_equal_variance_without_correlation_count_alike():
-    """Then (Yc'Yc)^-1 is a factor, and both methods have the same directions."""
-    X, _ = make_data(32)
-    Y = np.array([[i >> k & 1 for k in range(4)] for i in range(32)])
-    one, other = (cls(3, ridge=0.5).fit(X, Y).projection_ for cls in (CCA, OPLS))
-    np.testing.assert_allclose(one, other, atol=1e-9)
-
-
-def test_with_all_directions_the_two_score_alike():
-    """They span the same space with the same inner products, which is all that a ridge sees."""
-    X, Y = make_data(60)
-    one, other = (CompactClassifier(cls(), alpha=2.0).fit(X, Y) for cls in (CCA, OPLS))
-    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
-
-
 def test_dependent_and_constant_labels_change_nothing():
     """Rows with one label each: the scatter of the labels is singular."""
     X, _ = make_data(40)
@@ -279,11 +263,3 @@ def test_more_labels_than_memory_are_refused(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 100)
     with pytest.raises(MemoryError, match=r"inverse of a matrix of 5 labels by 5 .* Use OPLS"):
         CCA().solve(pair)
-
-
-def test_enron_stays_sparse_and_is_ranked_well():
-    data = load("enron")
-    for name in ("CCA", "OPLS"):
-        model = method(name, protocol="recommended", alpha=100.0)
-        model.fit(data.X[:1000], data.Y[:1000])
-        assert model.evaluate(data.X[1000:], data.Y[1000:])["average_precision"] > 0.6

@@ -111,12 +111,3 @@ def test_a_linear_kernel_is_the_features(centre, ridge):
     here = CompactClassifier(embedding, alpha=1.0).fit(X, Y).decision_function(X)
     kernel = CompactClassifier(embedding, alpha=1.0, feature_map=KernelMap("linear"))
     np.testing.assert_allclose(kernel.fit(X, Y).decision_function(X), here, atol=1e-7)
-
-
-def test_the_block_is_drawn_from_the_seed():
-    X, Y = wide(seed=6)
-    one, same, other = (
-        Rembrandt(5, n_power=0, random_state=seed).fit(X, Y).decoder_ for seed in (0, 0, 1)
-    )
-    np.testing.assert_array_equal(one, same)
-    assert not np.allclose(one, other)

@@ -145,19 +145,6 @@ def test_clusters_are_models_of_their_rows_and_learners_are_averaged():
     np.testing.assert_allclose(both.decision_function(X), alone, atol=1e-12)
 
 
-def test_several_divisions_differ_and_are_averaged():
-    X, Y = labelled(80, 4, 5, 0)
-    model = SLEECClassifier(3, n_clusters=4, n_learners=3, random_state=0).fit(X, Y)
-    scores = []
-    for learner in model.learners_:
-        one = SLEECClassifier(3).fit(X, Y)
-        one.learners_ = (learner,)
-        scores.append(one.decision_function(X))
-    assert np.abs(scores[0] - scores[1]).max() > 0
-    np.testing.assert_allclose(model.decision_function(X), np.mean(scores, axis=0))
-    assert len(SLEECClassifier(3, n_learners=3).fit(X, Y).learners_) == 1
-
-
 def test_the_programs_settings_make_it_sparse():
     X, Y = labelled(40, 10, 6, 0)
     (cluster,) = SLEECClassifier(3, weight_quantile=0.7).fit(X, Y).learners_[0].clusters

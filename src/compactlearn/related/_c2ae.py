@@ -144,14 +144,8 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
         rows, more is better (losses have their sign changed).
     device_ : str
     scale_ : ndarray of shape (n_features,), where ``scale`` was asked for
-    threshold_ : float or ndarray
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
-    n_labels_ : int
-    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    nbytes_ : int
-        Bytes of all arrays that the model is saved with, each counted once.
-    numbers_ : int
-        How many numbers must be kept to predict: those of Fx and Fd.
+    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+        As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes

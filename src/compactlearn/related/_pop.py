@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -22,16 +22,13 @@ from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._available import available_if
 from compactlearn.core._params import (
     Constraint,
-    Flag,
     Integer,
     Methods,
     Nothing,
     Real,
     Seed,
 )
-from compactlearn.core._progress import track
 from compactlearn.core._seeds import seeded
-from compactlearn.core._weight import bytes_in
 from compactlearn.decoding import top_labels
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._unseen_features import drop_unseen_features
@@ -113,8 +110,6 @@ class POPClassifier(WeightedClassifier):
         Processes among which the labels are divided.
     random_state : int, RandomState, Generator or None, default=None
         Draws the validation rows; handed also to an estimator that has none of its own.
-    verbose : int, default=0
-        1 shows a progress bar: all labels are learnt twice, a batch at a time.
 
     Attributes
     ----------
@@ -125,17 +120,8 @@ class POPClassifier(WeightedClassifier):
         r, the number of rarest labels that were cut to their largest weights.
     n_weights_, n_weights_full_ : int
         Non-zero weights after and before pruning.
-    size_, size_full_ : int
-        Bytes of weights and intercepts: after, as stored; before, as dense arrays.
-    threshold_ : float
-        In the units of ``decision_function``.
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
-    n_labels_ : int
-    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    nbytes_ : int
-        Bytes of all arrays that the model is saved with, each counted once.
-    numbers_ : int
-        How many numbers must be kept to predict: weights that are left, and intercepts.
+    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+        As in :class:`CompactClassifier`; the threshold is in the units of ``decision_function``.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
@@ -193,7 +179,6 @@ class POPClassifier(WeightedClassifier):
         "threshold": (Real(0, 1, open_low=True, open_high=True),),
         "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
-        "verbose": (Integer(0), Flag()),
     }
 
     def __init__(
@@ -208,7 +193,6 @@ class POPClassifier(WeightedClassifier):
         threshold: float = 0.5,
         n_jobs: int | None = None,
         random_state: Any = None,
-        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.tolerance = tolerance
@@ -219,33 +203,8 @@ class POPClassifier(WeightedClassifier):
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     # ---- fitting ------------------------------------------------------------------------------
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        sep: str | None = None,
-    ) -> Self:
-        """Train one classifier per label and prune their weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Handed to the estimator, and used in frequencies and performance. A row of weight 0
-            counts as absent. The validation rows are drawn whatever their weights.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, such as "jazz;blues".
-        """
-        return self._fitted(X, y, sample_weight, sep=sep)
 
     def _level(self, labels: LabelSpace) -> float:
         return float(logit(self.threshold))
@@ -265,23 +224,15 @@ class POPClassifier(WeightedClassifier):
         n_features = rows.X.shape[1]
         n_kept = np.full(rows.n_labels, n_features)
         n_kept[rarest[:n_pruned]] = _kept_weights(n_features, self.min_kept, self.kept_ratio)
-        parts = self._in_batches(
-            "POP: pruning",
-            rows.n_labels,
-            lambda labels: delayed(_prune_labels)(
-                base, rows, labels, n_kept[labels], self.min_weight
-            ),
+        parts: list[Any] = Parallel(n_jobs=self.n_jobs)(
+            delayed(_prune_labels)(base, rows, labels, n_kept[labels], self.min_weight)
+            for labels in _batches(rows.n_labels)
         )
-        self._keep(_Pruned.stack(parts), n_pruned)
-
-    def _in_batches(
-        self, what: str, n_labels: int, task: Callable[[NDArray[np.intp]], Any]
-    ) -> list[Any]:
-        """The answers of all batches of labels, with a bar if asked for."""
-        batches = _batches(n_labels)
-        answers = Parallel(n_jobs=self.n_jobs, return_as="generator")(map(task, batches))
-        bar = track(answers, description=what, total=len(batches), disable=not self.verbose)
-        return list(bar)
+        coefs, intercepts, n_full = zip(*parts, strict=True)
+        self.coef_ = scipy.sparse.vstack(coefs, format="csr")
+        self.intercept_ = np.concatenate(intercepts)
+        self.n_pruned_labels_ = n_pruned
+        self.n_weights_, self.n_weights_full_ = int(self.coef_.nnz), sum(n_full)
 
     def _make_base(self, rng: np.random.RandomState, *, weighted: bool) -> Any:
         """The classifier whose clones are fitted, with a seed if it lacks one."""
@@ -318,10 +269,8 @@ class POPClassifier(WeightedClassifier):
         X_held = drop_unseen_features(rest.X, held.X)
         if held.Y.nnz == 0:
             return 0  # without a row or a label every performance is 0 and says nothing
-        parts = self._in_batches(
-            "POP: choosing",
-            rows.n_labels,
-            lambda labels: delayed(_score_labels)(base, rest, labels, X_held),
+        parts: list[Any] = Parallel(n_jobs=self.n_jobs)(
+            delayed(_score_labels)(base, rest, labels, X_held) for labels in _batches(rows.n_labels)
         )
         scores = np.concatenate(parts, axis=1)
         present = held.Y.toarray() > 0
@@ -334,19 +283,6 @@ class POPClassifier(WeightedClassifier):
 
         bound = performance(0) - self.tolerance - _ROUNDING
         return _bisect(lambda n: performance(n) >= bound, rows.n_labels)
-
-    def _keep(self, model: _Pruned, n_pruned: int) -> None:
-        coef, intercept = model.coef, model.intercept
-        self.coef_, self.intercept_ = coef, intercept
-        self.n_pruned_labels_ = n_pruned
-        self.n_weights_, self.n_weights_full_ = int(coef.nnz), model.n_full
-        self.size_full_ = (math.prod(coef.shape) + intercept.size) * intercept.itemsize
-
-    @property
-    def size_(self) -> int:
-        """Bytes of weights and intercepts, as they are saved."""
-        check_is_fitted(self, "coef_")
-        return bytes_in([self.coef_, self.intercept_])
 
     @property
     def numbers_(self) -> int:
@@ -487,21 +423,6 @@ class _Rows:
         return _Rows(self.X[chosen], self.Y[chosen], weights)
 
 
-@dataclass(frozen=True)
-class _Pruned:
-    """Weights of some labels after pruning, and how many there were before."""
-
-    coef: Any  # csr_array (labels, D)
-    intercept: Array  # (labels,)
-    n_full: int
-
-    @classmethod
-    def stack(cls, parts: list[_Pruned]) -> _Pruned:
-        coef = scipy.sparse.vstack([part.coef for part in parts], format="csr")
-        intercept = np.concatenate([part.intercept for part in parts])
-        return cls(coef, intercept, sum(part.n_full for part in parts))
-
-
 def _batches(n_labels: int) -> list[NDArray[np.intp]]:
     """The labels in runs: few enough that X travels seldom, enough to keep every core busy."""
     count = min(n_labels, 4 * (os.cpu_count() or 1))
@@ -519,14 +440,17 @@ def _score_labels(base: Any, rows: _Rows, labels: NDArray[np.intp], X: Any) -> A
 
 def _prune_labels(
     base: Any, rows: _Rows, labels: NDArray[np.intp], n_kept: NDArray[np.intp], min_weight: float
-) -> _Pruned:
-    """Train and prune label by label: all the weights of all labels are never held."""
+) -> tuple[Any, Array, int]:
+    """Return weights (labels, D) after pruning, intercepts, and how many weights there were.
+
+    Label by label: all the weights of all labels are never held.
+    """
     coef, intercept, n_full = [], np.empty(labels.size), 0
     for place, j in enumerate(labels):
         w, intercept[place] = _fit_label(base, rows, j)
         n_full += int(np.count_nonzero(w))
         coef.append(scipy.sparse.csr_array(_prune(w, n_kept[place], min_weight)[None, :]))
-    return _Pruned(scipy.sparse.vstack(coef, format="csr"), intercept, n_full)
+    return scipy.sparse.vstack(coef, format="csr"), intercept, n_full
 
 
 def _fit_label(base: Any, rows: _Rows, j: int) -> tuple[Array, float]:

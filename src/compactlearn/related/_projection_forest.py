@@ -80,14 +80,8 @@ default="gaussian"
     frequency_ : ndarray of shape (n_labels,)
         (rows with the label + 1/2) / (rows + 1).
     n_label_components_ : int
-    threshold_ : float or ndarray
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
-    n_labels_ : int
-    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    nbytes_ : int
-        Bytes of all arrays that the model is saved with, each counted once.
-    numbers_ : int
-        How many numbers must be kept to predict.
+    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+        As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes

@@ -21,12 +21,6 @@ torch = pytest.importorskip("torch", reason="the networks are trained by PyTorch
 # ---- learning -----------------------------------------------------------------------------------
 
 
-def test_training_lowers_the_objective():
-    X, Y = problem(200)
-    model = C2AEClassifier(**{**SMALL, "max_epochs": 30}).fit(X, Y)
-    assert model.history_["loss"][-1] < 0.5 * model.history_["loss"][0]
-
-
 @pytest.mark.parametrize(
     "params",
     [
@@ -62,32 +56,6 @@ def test_scores_are_the_decoded_codes():
 
 
 # ---- forms of data ------------------------------------------------------------------------------
-
-
-def test_sparse_and_dense_are_the_same_training():
-    X, Y = problem()
-    X[np.abs(X) < 0.7] = 0.0
-    dense = C2AEClassifier(**SMALL).fit(X, Y)
-    for form in (scipy.sparse.csr_array, scipy.sparse.csc_matrix):
-        same(C2AEClassifier(**SMALL).fit(form(X), form(Y)), dense)
-    np.testing.assert_allclose(
-        dense.decision_function(scipy.sparse.csr_array(X)), dense.decision_function(X), atol=1e-12
-    )
-
-
-def test_what_came_sparse_is_dense_a_batch_at_a_time(monkeypatch):
-    X = scipy.sparse.random_array((400, 3000), density=0.001, rng=0, format="csr")
-    Y = scipy.sparse.random_array((400, 50), density=0.05, rng=1, format="csr")
-    Y.data[:] = 1.0
-
-    def refused(self, *args, **kwargs):
-        raise AssertionError(f"a sparse matrix of shape {self.shape} was made dense")
-
-    for kind in (scipy.sparse.csr_array, scipy.sparse.csr_matrix, scipy.sparse.csc_array):
-        monkeypatch.setattr(kind, "toarray", refused)
-        monkeypatch.setattr(kind, "todense", refused)
-    model = C2AEClassifier(**{**SMALL, "max_epochs": 1, "scale": True}).fit(X, Y)
-    model.predict(X)
 
 
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "one label"])
@@ -140,14 +108,6 @@ def test_rows_without_any_known_label_are_left_out():
     same(C2AEClassifier(**SMALL).fit(X, hidden), C2AEClassifier(**SMALL).fit(X[rest], hidden[rest]))
 
 
-def test_labels_that_are_never_known_are_named():
-    X, Y = problem()
-    Y = Y.astype(float)
-    Y[:, 2] = np.nan
-    with pytest.warns(UserWarning, match="1 of the 4 labels are unknown in every row"):
-        C2AEClassifier(**SMALL).fit(X, Y)
-
-
 # ---- epochs -------------------------------------------------------------------------------------
 
 
@@ -190,16 +150,6 @@ def test_the_same_seed_gives_the_same_networks():
     same(C2AEClassifier(**SMALL).fit(X, Y), C2AEClassifier(**SMALL).fit(X, Y))
     other = C2AEClassifier(**{**SMALL, "random_state": 1}).fit(X, Y)
     assert other.history_ != C2AEClassifier(**SMALL).fit(X, Y).history_
-
-
-def test_the_global_generators_are_left_alone():
-    X, Y = problem()
-    torch.manual_seed(3)
-    np.random.seed(3)  # noqa: NPY002
-    before = torch.random.get_rng_state().clone(), np.random.get_state()[1].copy()  # noqa: NPY002
-    C2AEClassifier(**SMALL).fit(X, Y)
-    assert torch.equal(torch.random.get_rng_state(), before[0])
-    np.testing.assert_array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
 
 
 def test_divergence_ends_with_advice_and_the_best_epoch():
@@ -355,14 +305,6 @@ def test_wrong_parameters(params, said):
     X, Y = problem()
     with pytest.raises(ValueError, match=said):
         C2AEClassifier(**{**SMALL, **params}).fit(X, Y)
-
-
-def test_no_cuda_device_is_said(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    X, Y = problem()
-    with pytest.raises(ValueError, match=r"no CUDA device here; use device='auto' or 'cpu'"):
-        C2AEClassifier(**{**SMALL, "device": "cuda"}).fit(X, Y)
-    assert C2AEClassifier(**{**SMALL, "device": "auto"}).fit(X, Y).device_ == "cpu"
 
 
 WITHOUT = """
