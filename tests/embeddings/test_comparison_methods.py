@@ -1,7 +1,5 @@
 """Signs, sizes, warnings and seeds of the comparison methods, alone and inside a classifier."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,22 +60,6 @@ def test_the_largest_entry_of_a_decoded_code_is_positive(solver, seed):
 
 
 # --- sizes and what is said about them -----------------------------------------------------------
-
-
-@every_regime
-@pytest.mark.parametrize("embedding", [PLST(), CPLST(), DMLR()], ids=["PLST", "CPLST", "DMLR"])
-def test_a_cut_is_announced_once(embedding, solver):
-    X, Y = make_data()
-    Y[:, 4:] = Y[:, :2]
-    model = clone(embedding).set_params(solver=solver, n_label_components=6)
-    with pytest.warns(UserWarning, match="6 label components .* only 4 .* cut to 4") as caught:
-        model.fit(X, Y)
-    assert len(caught) == 1
-    assert model.n_label_components_ == 4
-    assert len(model.eigenvalues_) == 4
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.set_params(n_label_components=4).fit(X, Y)
 
 
 @every_regime

@@ -732,16 +732,6 @@ def test_coefficients_of_an_exact_kernel(model, solver):
     np.testing.assert_allclose(model.transform(X_new), literal.rbf(X_new, X, 0.05) @ R, atol=1e-8)
 
 
-@pytest.mark.parametrize(("ratio", "d"), [(0.5, 4), (0.1, 1), (0.3, 2)])
-def test_ratios_refer_to_the_features_given(ratio, d):
-    """A kernel has as many directions as rows; the ratio is of the columns of X."""
-    X, Y = problem(30, 7, 6, seed=273)
-    kernel = KernelMap(kernel="rbf", gamma=0.05, algorithm="exact")
-    for embedding in (MDDM(ratio), CMLL(ratio, 5)):
-        model = CompactClassifier(embedding, feature_map=kernel).fit(X, Y)
-        assert model.embedding_.n_feature_components_ == d
-
-
 @with_a_kernel
 def test_permuted_rows_change_no_kernel_score(model):
     X, Y = problem(24, 6, 5, seed=274)

@@ -149,17 +149,6 @@ def test_moments_are_values_not_accumulators():
     np.testing.assert_array_equal(scores_from(a, X_new), before)
 
 
-def test_training_moments_of_a_fold_are_the_total_minus_the_fold():
-    X, Y = problem(50, 6, 5, seed=68)
-    folds = np.array_split(np.random.default_rng(0).permutation(50), 5)
-    parts = [gather(X[rows], Y[rows]) for rows in folds]
-    total = Moments.from_blocks((X[rows], Y[rows]) for rows in folds)
-    for part, rows in zip(parts, folds, strict=True):
-        rest = np.setdiff1d(np.arange(50), rows)
-        direct = CMLLClassifier(n_label_components=3).fit(X[rest], Y[rest])
-        assert_scores(scores_from(total - part, X[rows]), direct.decision_function(X[rows]))
-
-
 @pytest.mark.parametrize("how", ["fit", "partial_fit", "blocks", "sum"])
 @pytest.mark.parametrize("offset", [2.0**20, -(2.0**20)])
 def test_large_offsets_do_not_drown_the_covariance(how, offset):
@@ -221,28 +210,6 @@ def test_weights_are_multiplicities(container, d, params):
     repeated = CompactClassifier(embedding).set_params(**params)
     repeated.fit(container(np.repeat(X, w, axis=0)), container(np.repeat(Y, w, axis=0)))
     assert_scores(scores, repeated.decision_function(X_new))
-
-
-@modest
-@given(
-    n=st.integers(14, 24),
-    n_features=st.integers(2, 20),
-    n_labels=st.integers(2, 6),
-    seed=st.integers(0, 10_000),
-)
-def test_doubled_weight_is_the_row_twice(n, n_features, n_labels, seed):
-    X, Y = problem(n, n_features, n_labels, seed)
-    X_new = new_rows(X)
-    w = np.random.default_rng(seed).integers(1, 3, size=n)
-    X2, Y2 = np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0)
-    m = max(1, n_labels // 2)
-    repeated = CMLLClassifier(n_label_components=m).fit(X2, Y2)
-    assume(is_well_posed(X2, Y2, repeated.embedding_.beta_, m, min(m, n_features)))
-    weighted = CMLLClassifier(n_label_components=m).fit(X, Y, sample_weight=w)
-    assert_scores(weighted.decision_function(X_new), repeated.decision_function(X_new))
-    np.testing.assert_allclose(
-        weighted.embedding_.objective_, repeated.embedding_.objective_, rtol=1e-10
-    )
 
 
 def test_a_scaled_fit_from_moments_can_go_on():
