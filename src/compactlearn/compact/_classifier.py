@@ -513,7 +513,9 @@ default="auto"
         return decided
 
     def _without_spare(self) -> Self:
-        other = super()._without_spare()
+        """Return a copy with what predicting needs, and no more; arrays are shared."""
+        other = object.__new__(type(self))
+        other.__dict__.update(vars(self))
         model = self._model.cheapest()
         embedding = copy(self.embedding_)
         for name in ("codes_", "decoder_", "offset_", "eigenvalues_", "objective_path_"):

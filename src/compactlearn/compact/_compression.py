@@ -140,22 +140,16 @@ class Compressible:
         report["bytes_after"] = bytes_in(small)
         return small
 
-    def _without_spare(self) -> Self:
-        """A copy with what predicting needs, and no more; arrays are shared."""
-        other = object.__new__(type(self))
-        vars(other).update(vars(self))
-        return other
-
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
-        return packed(state) if self._is_half(state) else state
+        return packed(state) if _is_half(state) else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(unpacked(state) if self._is_half(state) else state)
+        vars(self).update(unpacked(state) if _is_half(state) else state)
 
-    @staticmethod
-    def _is_half(state: dict[str, Any]) -> bool:
-        return state.get("_stored_as") == "float16"
+
+def _is_half(state: dict[str, Any]) -> bool:
+    return state.get("_stored_as") == "float16"
 
 
 def _judged(model: Any, X: Any, Y: Any, judge: Scorer) -> float:
@@ -181,7 +175,8 @@ def stored_bytes(classifier: Any, parts: Any) -> int:
 
 def compressed(model: Compressible, dtype: str) -> Any:
     """The model in numbers of this type, or of the next wider one that keeps its scores."""
-    slim, rows = model._without_spare(), _rows_to_compare(model)
+    spare = getattr(model, "_without_spare", None)
+    slim, rows = model if spare is None else spare(), _rows_to_compare(model)
     for name in TYPES[TYPES.index(dtype) :: -1]:
         other = object.__new__(type(slim))
         vars(other).update(_changed_state(slim, _smaller(name), {}), _stored_as=name)

@@ -163,7 +163,7 @@ class ShortlistDecomposition(ScoreDecomposition):
         return decomposition_of(retriever).label_vectors()
 
     def _dense(self, X: Any) -> Array:
-        return self.stages.dense_scores(X) - self.model.boundary_
+        return self.stages.dense_scores(X, self.model.base_scores_) - self.model.boundary_
 
 
 @decomposition_of.register

@@ -86,8 +86,6 @@ def _check_stages(stages: Stages, n_labels: int, n_features: int) -> None:
     numbers(stages.cooccurrence.frequency, (n_labels,), "the frequency of labels")
     require(isinstance(stages.final, CooccurrenceReranking), "the last stage is missing")
     _check_final(stages.final)
-    if stages.base_scores is not None:
-        numbers(stages.base_scores, (n_labels,), "the scores of a row of zeros")
 
 
 def _check_shortlist(classifier: ShortlistClassifier) -> None:
@@ -97,6 +95,8 @@ def _check_shortlist(classifier: ShortlistClassifier) -> None:
     n_labels = check_labels(classifier)
     require(isinstance(state["stages_"], Stages), "the stages are missing")
     _check_stages(state["stages_"], n_labels, classifier.n_features_in_)
+    if state["base_scores_"] is not None:
+        numbers(state["base_scores_"], (n_labels,), "the scores of a row of zeros")
     require(isinstance(state["_sparse_labels"], bool | np.bool_), "how labels are read is unknown")
 
 

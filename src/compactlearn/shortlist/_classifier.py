@@ -289,7 +289,6 @@ default="auto"
                 settings,
                 C=None if self.C == "auto" else float(self.C),
                 smallest_weight=self.smallest_weight,
-                base_scores=base_scores(given.X, Y, given.weights, targets.unknown),
                 rng=seeded(self.random_state),
                 verbose=self.verbose,
                 share_out=workers,
@@ -303,6 +302,7 @@ default="auto"
                     strategy, final.tocsc(), data.Y[new.rows], weights, hidden
                 )
             self.stages_, self.C_ = stages, stages.labels.C
+            self.base_scores_ = base_scores(given.X, Y, given.weights, targets.unknown)
             self.n_candidates_ = settings.sizes.n_candidates
             self.threshold_, self._boundary = labels.placed(threshold)
             return all_label_scores(final, data, new.rows, stages.prior.frequency)
@@ -314,12 +314,12 @@ default="auto"
         return check_features(self, X, reset=False)
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        for rows, dense in self.stages_.dense_blocks(X):
+        for rows, dense in self.stages_.dense_blocks(X, self.base_scores_):
             yield rows, dense - self._boundary if self._boundary else dense
 
     def _scores_to_rank(self, X: Any) -> Array:
         """Return scores of all labels, in their order; (n,) of two classes."""
-        scores = self.stages_.dense_scores(self._prepare(X)) - self._boundary
+        scores = self.stages_.dense_scores(self._prepare(X), self.base_scores_) - self._boundary
         return scores[:, 0] if self._labels.kind == "binary" else scores
 
     @lazy_on_dask
@@ -335,8 +335,8 @@ default="auto"
         """
         X = self._prepare(X)
         if self._labels.kind == "multilabel":
-            return self.stages_.scores(X)
-        scores = self.stages_.dense_scores(X) - self._boundary
+            return self.stages_.scores(X, self.base_scores_)
+        scores = self.stages_.dense_scores(X, self.base_scores_) - self._boundary
         return scores[:, 0] if self._labels.kind == "binary" else scores
 
     @lazy_on_dask
@@ -352,10 +352,10 @@ default="auto"
         """
         X = self._prepare(X)
         if self._labels.kind == "multilabel":
-            matrix = self.stages_.scores(X)
+            matrix = self.stages_.scores(X, self.base_scores_)
             matrix.data = expit(matrix.data)
             return matrix
-        scores = self.stages_.dense_scores(X)
+        scores = self.stages_.dense_scores(X, self.base_scores_)
         if self._labels.kind == "binary":
             return expit(np.hstack([-scores, scores]))
         return softmax(log_expit(scores), axis=1)
@@ -365,7 +365,7 @@ default="auto"
         few = Integer(1, generator.sizes.retrieved).accepts(k) and generator.retriever is not None
         if self._labels.kind == "binary" or not few:
             return super()._topk(X, k)
-        matrix = self.stages_.scores(X)
+        matrix = self.stages_.scores(X, self.base_scores_)
         counts = np.diff(matrix.indptr)
         row = np.repeat(np.arange(X.shape[0]), counts)
         place = np.arange(row.size) - np.repeat(matrix.indptr[:-1], counts)
@@ -381,7 +381,7 @@ default="auto"
             if k is not None:
                 yield Picked.best(*self._topk(X[rows], k))
                 continue
-            matrix = _above(self.stages_.scores(X[rows]), self.threshold_)
+            matrix = _above(self.stages_.scores(X[rows], self.base_scores_), self.threshold_)
             row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             yield Picked.ordered(row, matrix.indices, matrix.data, matrix.shape[0])
 
@@ -400,7 +400,7 @@ default="auto"
         X = self._prepare(X)
         if self._labels.kind != "multilabel":
             return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
-        labels = _above(self.stages_.scores(X), self.threshold_)
+        labels = _above(self.stages_.scores(X, self.base_scores_), self.threshold_)
         labels.data = np.ones(labels.data.size, dtype=self._labels.dtype)
         return labels if self._sparse_labels else labels.toarray()
 
@@ -408,11 +408,6 @@ default="auto"
     def retriever_(self) -> Any:
         """The fitted retriever; None for a single label."""
         return self.stages_.generator.retriever
-
-    @property
-    def base_scores_(self) -> Array | None:
-        """Log-odds that sparse rows without a feature get, or None."""
-        return self.stages_.base_scores
 
     @property
     def coef_(self) -> scipy.sparse.csr_array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from compactlearn.core._progress import track
@@ -22,7 +20,6 @@ def fit_stages(
     *,
     C: float | None,
     smallest_weight: float,
-    base_scores: Any,
     rng: np.random.RandomState,
     verbose: int,
     share_out: ShareOut | None = None,
@@ -56,6 +53,5 @@ def fit_stages(
         LabelReranking.of(weights, C, smallest_weight),
         Cooccurrence.of(data.Y, data.weights, data.unknown),
         CooccurrenceReranking.learn(new.inputs, new.present, new.weights, rng),
-        base_scores,
     )
     return stages, new

@@ -44,7 +44,6 @@ class Stages:
     labels: LabelReranking
     cooccurrence: Cooccurrence
     final: CooccurrenceReranking
-    base_scores: Array | None  # of a row without any feature; None: it is like any other
 
     @property
     def n_labels(self) -> int:
@@ -65,41 +64,42 @@ class Stages:
         scores = self.final.scores(inputs)
         return Ranked(candidates, log_odds, features, margins, inputs, scores)
 
-    def scores(self, X: Any) -> scipy.sparse.csr_array:
-        """Return the scores of the candidates of checked rows, a few rows at a time."""
+    def scores(self, X: Any, base: Array | None) -> scipy.sparse.csr_array:
+        """Return the scores of the candidates of checked rows, a few rows at a time.
+
+        ``base`` has the scores of a row without any feature; None: it is a row like any other.
+        """
         parts = []
         for start in range(0, X.shape[0], BLOCK_ROWS):
             block = X[start : start + BLOCK_ROWS] if X.shape[0] > BLOCK_ROWS else X
-            candidates, scores = self._scored(block)
+            candidates, scores = self._scored(block, base)
             parts.append(candidates.matrix(scores.astype(np.float64)))
         if len(parts) == 1:
             return parts[0]
         empty = scipy.sparse.csr_array((0, self.n_labels))
         return scipy.sparse.csr_array(scipy.sparse.vstack([empty, *parts], format="csr"))
 
-    def dense_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+    def dense_blocks(self, X: Any, base: Array | None) -> Iterator[tuple[slice, Array]]:
         """Yield scores of all labels; those that are no candidates come last, by frequency."""
         behind = behind_candidates(self.prior.frequency)
         for rows in row_blocks((X.shape[0], self.n_labels)):
-            candidates, scores = self._scored(X[rows])
+            candidates, scores = self._scored(X[rows], base)
             lowest = np.full(candidates.n_rows, np.inf)
             np.minimum.at(lowest, candidates.rows, scores)
             dense = lowest[:, None] + behind
             dense[candidates.rows, candidates.labels] = scores
             yield rows, dense
 
-    def dense_scores(self, X: Any) -> Array:
+    def dense_scores(self, X: Any, base: Array | None) -> Array:
         """Return the scores of :meth:`dense_blocks` at once."""
         scores = np.empty((X.shape[0], self.n_labels))
-        for rows, block in self.dense_blocks(X):
+        for rows, block in self.dense_blocks(X, base):
             scores[rows] = block
         return scores
 
-    def _scored(self, X: Any) -> tuple[Candidates, NDArray[np.float32]]:
-        found, n_candidates = self.rank(X), self.generator.sizes.n_candidates
-        return with_base_candidates(
-            found.candidates, found.scores, X, self.base_scores, n_candidates
-        )
+    def _scored(self, X: Any, base: Array | None) -> tuple[Candidates, NDArray[np.float32]]:
+        found, count = self.rank(X), self.generator.sizes.n_candidates
+        return with_base_candidates(found.candidates, found.scores, X, base, count)
 
     @property
     def n_parameters(self) -> int:
