@@ -79,6 +79,15 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]])
     console.Console(width=None if sys.stdout.isatty() else 120).print(table)
 
 
+def parser(script: str | None) -> argparse.ArgumentParser:
+    """A command line that shows what a script says of itself, and knows where data sets are."""
+    made = argparse.ArgumentParser(
+        description=script, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("--data-home", type=Path, help="folder of the data sets")
+    return made
+
+
 def measured_by_set(
     script: str | None,
     record: str,
@@ -90,13 +99,10 @@ def measured_by_set(
 
     The record is written after each; what is not measured again stays as it was.
     """
-    parser = argparse.ArgumentParser(
-        description=script, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"default: {', '.join(data)}")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
-    parser.add_argument("--out", type=Path, default=RESULTS / record)
-    options = parser.parse_args(arguments)
+    command = parser(script)
+    command.add_argument("names", nargs="*", metavar="NAME", help=f"default: {', '.join(data)}")
+    command.add_argument("--out", type=Path, default=RESULTS / record)
+    options = command.parse_args(arguments)
     warnings.simplefilter("ignore")
     known = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
     found = {row["data"]: row for row in known.get("measurements", [])}

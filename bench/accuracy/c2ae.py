@@ -15,7 +15,6 @@ recommended
 A CUDA device is used where there is one.
 """
 
-import argparse
 import csv
 import os
 import sys
@@ -118,11 +117,8 @@ def published(path: Path) -> dict[tuple[str, str], tuple[float, float]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: four)")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--published", type=Path, required=True, help="the paper's tables.csv")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fits side by side")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "c2ae.json")

@@ -8,7 +8,6 @@ the *test* rows, and micro-F1 also at the threshold that is best for it there. N
 one of these figures looks at the test rows, and shows what looking at them is worth.
 """
 
-import argparse
 import json
 import os
 import sys
@@ -118,11 +117,8 @@ def summary(data: str, settings: str, folds: list[list[dict[str, float]]]) -> di
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: six)")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fits side by side")
     parser.add_argument("--missing", action="store_true", help="only what the record lacks")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "c2ae_differences.json")

@@ -18,7 +18,6 @@ rows without labels count
     of its sets of medium size, and says that it has all of mediamill and delicious.
 """
 
-import argparse
 import os
 import sys
 import warnings
@@ -119,10 +118,7 @@ def rows_of(cell: Cell, convention: str, values: np.ndarray) -> list[dict[str, A
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="folds side by side")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "conventions.json")
     options = parser.parse_args(arguments)

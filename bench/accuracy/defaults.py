@@ -6,7 +6,6 @@ Seeded 5-fold; both see the same folds; nothing is tuned on either side. Average
 follows Zhang and Zhou's convention: rows with no or with every label are left out.
 """
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,11 +48,8 @@ def compare(name: str, data_home: Path | None, seed: int) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Compare, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: five)")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--seed", type=int, default=0, help="of the folds")
     parser.add_argument("--out", type=Path, help="the record (default: results/defaults.json)")
     options = parser.parse_args(arguments)

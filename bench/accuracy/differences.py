@@ -7,7 +7,6 @@ protocol again, for the cells of the benchmark whose difference is above 0.03 (d
 Where that leaves the best configuration alone, the grid is a part of the benchmark's.
 """
 
-import argparse
 import os
 import sys
 import tempfile
@@ -168,10 +167,7 @@ def measure(change: Change, data: str, method: str, store: Store, options: Any) 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="folds side by side")
     parser.add_argument("--store", type=Path, help="keep the records there, and go on with them")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "differences.json")

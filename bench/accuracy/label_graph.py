@@ -15,7 +15,6 @@ of that choice do not see; the test rows are looked at twice, by plain CMLL and 
 Test rows are wordnet's own, and elsewhere a seeded fifth.
 """
 
-import argparse
 import json
 import sys
 import time
@@ -150,12 +149,9 @@ def measure(name: str, data_home: Path | None, known: dict[str, Any]) -> dict[st
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("--anew", action="store_true", help="try what the record knows again")
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all three")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "label_graph.json")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")

@@ -14,7 +14,6 @@ labels.
 "given" corrects for the true rates, "auto" for those that it estimates, "all" has the true labels.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,10 +113,7 @@ def means(folds: list[dict[str, float]]) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--folds", type=int, default=5, help="how many of the five (default: all)")
     parser.add_argument("--seed", type=int, default=0, help="of folds and of what is spoilt")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "noisy_labels.json")

@@ -8,7 +8,6 @@ other line changes one thing of it. A convention counts by the published cells w
 deviations, and is judged, too, by its deviations between folds, which tell the number of test rows.
 """
 
-import argparse
 import sys
 import warnings
 from collections.abc import Callable
@@ -149,10 +148,7 @@ def rows_of(cell: Cell, convention: str, values: np.ndarray) -> list[dict[str, A
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--only", nargs="+", help="some of the sets")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "printed_conventions.json")
     options = parser.parse_args(arguments)

@@ -10,7 +10,6 @@ printed_kernel.toml have it, on all sets, with the same folds and grids. A conve
 published cells within two deviations.
 """
 
-import argparse
 import sys
 import warnings
 from dataclasses import replace
@@ -51,10 +50,7 @@ def values_of(cells: list[Cell], changes: dict[str, Any], home: Any, device: Any
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--only", nargs="+", help="some of the sets")
     parser.add_argument("--device", help="where PyTorch solves the grids, e.g. cuda")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "printed_methods.json")

@@ -13,7 +13,6 @@ labels would come out too frequent). AutoCompactClassifier() tunes itself. With 
 of data sets, the other rows of the record stay as they are.
 """
 
-import argparse
 import json
 import sys
 import warnings
@@ -79,12 +78,9 @@ def judged(P: np.ndarray, Y: np.ndarray) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: four)")
     parser.add_argument("--only", nargs="+", choices=METHODS, metavar="METHOD", default=[*METHODS])
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "reliability.json")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")  # labels that a training part never shows

@@ -14,7 +14,6 @@ sets the balance that `balance_curve` suggests beside "auto" and the best of its
 best of five penalties.
 """
 
-import argparse
 import json
 import sys
 import time
@@ -132,11 +131,8 @@ def _timed(model: Any, X: Any, Y: Any) -> tuple[Any, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write; status 1 where a target is missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: fourteen sets")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "selection.json")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")

@@ -7,7 +7,6 @@ F1 figures: the share of rows with exactly the right labels, of rows for which n
 of labels that occur and are never predicted, and the time of a fit against that at 0.5.
 """
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -86,11 +85,8 @@ def compare(name: str, data_home: Path | None, seed: int) -> list[dict[str, Any]
 
 def main(arguments: list[str] | None = None) -> int:
     """Compare, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: sixteen)")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--seed", type=int, default=0, help="of the folds")
     parser.add_argument("--out", type=Path, help="the record (default: results/thresholds.json)")
     options = parser.parse_args(arguments)

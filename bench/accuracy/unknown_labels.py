@@ -11,7 +11,6 @@ each mask by the means over its folds, and of all masks together. Where "zeros" 
 nothing, that share says little.
 """
 
-import argparse
 import json
 import sys
 import time
@@ -129,11 +128,8 @@ def share_lost(figures: dict[str, float]) -> float | None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: three)")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--hidden", type=float, default=0.3, help="share of cells (default: 0.3)")
     parser.add_argument("--folds", type=int, help="how many of the five (default: by model)")
     parser.add_argument("--masks", type=int, default=5, help="how many (default: 5)")

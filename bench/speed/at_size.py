@@ -134,10 +134,7 @@ def problem_of(name: str, options: argparse.Namespace) -> Problem:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write; 0 if all targets are met, 1 if not."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--threads", type=int, default=2, help="threads of the BLAS")
     parser.add_argument("--quick", action="store_true", help="a smoke test on a small problem")
     parser.add_argument("--out", type=Path, help="the record (default: results/at_size.json)")

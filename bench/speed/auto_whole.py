@@ -73,10 +73,7 @@ def measured(name, data_home):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path)
+    parser = common.parser(__doc__)
     parser.add_argument("--only", nargs="+", choices=DATA, metavar="NAME", default=DATA)
     parser.add_argument("--out", type=Path, default=common.RESULTS / "auto_whole.json")
     parser.add_argument("--child", help=argparse.SUPPRESS)

@@ -8,7 +8,6 @@ epoch's time is that of a long fit less that of a fit of one epoch, by the numbe
 what happens once (device, captured step, checks) is thus left out, and given by itself.
 """
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -45,10 +44,7 @@ def measure(name: str, X: Any, Y: Any, device: str, epochs: int) -> dict[str, An
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--threads", type=int, nargs="+", default=[2], help="of the CPU's runs")
     parser.add_argument("--epochs", type=int, default=2, help="timed on the CPU (CUDA: 10 times)")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "c2ae_speed.json")

@@ -8,7 +8,6 @@ itself, one after the other with every core: the figure is the time of one of th
 search's time for one setting on one fold. Their scores have to agree.
 """
 
-import argparse
 import sys
 import time
 import warnings
@@ -77,11 +76,8 @@ def measure(name: str, data_home: Path | None, jobs: int, sample: int) -> dict[s
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write; status 1 where a target is missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: enron plant")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--jobs", type=int, default=-1, help="threads of the search")
     parser.add_argument("--sample", type=int, default=25, help="settings fitted alone")
     parser.add_argument("--out", type=Path, default=common.RESULTS / "grid.json")

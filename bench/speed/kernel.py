@@ -122,10 +122,7 @@ def _child(data_home: Path | None) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write; status 1 where a target is missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the rows of bibtex")
     parser.add_argument("--only", choices=("exact", "path", "landmarks"), help="one part")
     parser.add_argument("--out", type=Path, help="the record (default: results/kernel.json)")

@@ -11,7 +11,6 @@ Times are medians of interleaved pairs, after one untimed run of each; the codes
 that the learner had not seen, are made beforehand.
 """
 
-import argparse
 import contextlib
 import sys
 import warnings
@@ -130,10 +129,7 @@ def measurements(X: Any, Y: Any, n_codes: int, pairs: int) -> list[Row]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write; 0 if both targets are met, 1 if not."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--threads", type=int, default=2, help="threads of the BLAS")
     parser.add_argument("--pairs", type=int, default=5, help="how often each is timed")
     parser.add_argument("--quick", action="store_true", help="a smoke test on enron")

@@ -197,10 +197,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="a smoke test on small data")
     parser.add_argument("--only", default=",".join(GROUPS), help="groups, separated by commas")
     parser.add_argument("--out", type=Path, help="the record (default: results/speed.json)")

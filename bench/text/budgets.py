@@ -14,7 +14,6 @@ Times on the wall are compared, so that a busy machine may miss what a quiet one
 about three minutes on two quiet cores; ``--rows`` learns from fewer rows and writes no record.
 """
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -100,10 +99,7 @@ def missed(rows: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
+    parser = common.parser(__doc__)
     parser.add_argument("--rows", type=int, help="the number of training rows; no record")
     parser.add_argument("--out", type=Path, help="the record (default: results/text_budgets.json)")
     given = parser.parse_args()

@@ -14,7 +14,6 @@ outcome replaces that of the same entry on the same data, except that one which 
 failed or took too long never replaces figures. Status 1 if an entry failed.
 """
 
-import argparse
 import json
 import os
 import signal
@@ -218,11 +217,8 @@ def chosen(names: list[str], wanted: list[str], what: str) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run what is asked for, show it, merge it into the record."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("--spec", type=Path, default=HERE / "text.toml")
-    parser.add_argument("--data-home", type=Path, help="folder of the data sets")
     parser.add_argument("--data", nargs="+", default=[], metavar="NAME", help="of these sets only")
     parser.add_argument("--only", nargs="+", default=[], metavar="ENTRY", help="these entries only")
     parser.add_argument("--rows", type=int, help="the first so many training rows; no record")

@@ -37,8 +37,7 @@ from compactlearn_bench.harness.host import (
 from compactlearn_bench.harness.job import Job
 from compactlearn_bench.methods.entry import Answer, Entry, Task
 from compactlearn_bench.methods.finding import entry_of
-from compactlearn_bench.methods.rows import drawn, kept_labels, with_empty_rows
-from compactlearn_bench.methods.scaling import scaled
+from compactlearn_bench.methods.rows import drawn, kept_labels, scaled, with_empty_rows
 from compactlearn_bench.records import Cell, Record, Status
 from compactlearn_bench.spec.datasets import OwnFile, load_data
 

@@ -88,9 +88,8 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "centre": Setting((0.5, 0.5), _RATIO, listed=True, length=2),
         "n_numbers": Setting(None, (Nothing(), Integer(1), Choice("cmll"))),
         "finalists": Setting(3, (Integer(1),)),
-        # of the rows, whatever the method: `scaling.py`
+        # of the rows, whatever the method: `rows.py`
         "scaling": Setting(None, (Nothing(), Choice("standard")), quiet=True),
-        # likewise: `rows.py`
         "train_rows": Setting(None, (Nothing(), Integer(1)), quiet=True),
         "left_out_labels": Setting(None, (Text(),), listed=True, quiet=True),
         "empty_rows": Setting(None, (Nothing(), Choice("counted")), quiet=True),

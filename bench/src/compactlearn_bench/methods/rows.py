@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 from compactlearn.utils import nearest
 
-__all__ = ["drawn", "kept_labels", "with_empty_rows"]
+__all__ = ["drawn", "kept_labels", "scaled", "with_empty_rows"]
 
 #: What a row without labels is worth where it counts, as in Mulan: nothing can be ranked wrongly,
 #: and the label that is ranked first is wrong. Average precision leaves such rows out there, too.
@@ -64,3 +66,15 @@ def with_empty_rows(values: Any, metrics: Sequence[str], share: float) -> NDArra
         if metric in WORTH:
             found[:, k] = (1.0 - share) * found[:, k] + share * WORTH[metric]
     return found
+
+
+def scaled(X_train: Any, X_test: Any, scaling: str | None) -> tuple[Any, Any]:
+    """Both with the columns as ``scaling`` says: "standard" has mean 0 and deviation 1 in training.
+
+    Sparse columns keep their zeros, and so their means. Inner folds see columns that were scaled by
+    all training rows; the labels have no part in it.
+    """
+    if scaling != "standard":
+        return X_train, X_test
+    scaler = StandardScaler(with_mean=not sparse.issparse(X_train)).fit(X_train)
+    return scaler.transform(X_train), scaler.transform(X_test)
