@@ -150,7 +150,7 @@ def test_few_packages_are_required():
 
 # Private names of others that are used all the same, and why.
 PRIVATE = {
-    ("compactlearn.core._validation", "_safe_indexing"): "scikit-learn has no public way to do so",
+    ("compactlearn.core._targets", "_safe_indexing"): "scikit-learn has no public way to do so",
     ("compactlearn.core._validation", "_num_samples"): "scikit-learn has no public way to do so",
     ("compactlearn.core._warn", "_getframe"): "Python's own, for the frame that a warning is about",
     (
