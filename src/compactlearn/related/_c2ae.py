@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from compactlearn.compact._any_classifier import as_fitted
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.core._memory import require_memory
 from compactlearn.core._params import (
     Choice,
     Constraint,
@@ -299,7 +298,6 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
             n_features, n_labels, self.n_components_, self.feature_hidden, self.label_hidden
         )
         n_held = int(self.validation_fraction * examples.X.shape[0])
-        self._require_room(layout, n_held, examples.X.shape[0])
         course = Course(
             "C2AE",
             self.max_epochs,
@@ -324,23 +322,6 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
                 "another scoring.",
                 UndefinedMetricWarning,
             )
-
-    def _require_room(self, layout: Layout, n_held: int, n_rows: int) -> None:
-        # Measured: state, penalty, gradient, temporaries, snapshots; a file is made of more.
-        copies = 11 if self.checkpoint is None else 15
-        size = np.dtype(self.dtype).itemsize
-        n_features, n_labels = layout.features[0], layout.labels[0]
-        needed = copies * layout.total * size + 12 * n_held * n_labels
-        needed += min(self.batch_size, n_rows) * (n_features + 4 * n_labels) * size
-        require_memory(
-            needed,
-            what=(
-                f"Training C2AE networks of {layout.total} parameters, with {n_held} validation "
-                f"rows of {n_labels} labels,"
-            ),
-            remedy="Use narrower feature_hidden and label_hidden, a smaller batch_size, or fewer "
-            "validation rows.",
-        )
 
     def _training(self, layout: Layout, examples: Examples, n_held: int) -> dict[str, Any]:
         """What tells this training from others: all that its epochs depend on but the seed."""

@@ -271,15 +271,8 @@ solver_, n_features_in_, feature_names_in_
         assert result.codes.right_weights is not None
         return _embedded(pair, result.codes.right_weights.T[:m])
 
-    def adopt(
-        self,
-        result: Embedded,
-        codes: Any = None,
-        *,
-        classes: NDArray[Any] | None = None,
-        names: list[str] | None = None,
-    ) -> None:
-        super().adopt(result, codes, classes=classes, names=names)
+    def adopt(self, result: Embedded, *args: Any, **kwargs: Any) -> None:
+        super().adopt(result, *args, **kwargs)
         weights = result.codes.right_weights
         assert weights is not None
         self.measurements_ = owned(weights.T)

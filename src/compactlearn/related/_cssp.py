@@ -8,8 +8,6 @@
 Which m columns are best is hard to say; leverages, the squared lengths of the rows of T's leading
 right singular vectors, are what the published method draws them by. A choice that is greedy in the
 objective itself is nested and needs no chance.
-
-Which columns of a matrix T stand for all of them, from products with T'T alone.
 """
 
 from __future__ import annotations
@@ -158,15 +156,8 @@ solver_, n_features_in_, feature_names_in_
             return None  # other leverages, and so another choice
         return _embedded(CodedLabels.of(pair, self.coding), _places(result)[:m])
 
-    def adopt(
-        self,
-        result: Embedded,
-        codes: Any = None,
-        *,
-        classes: NDArray[Any] | None = None,
-        names: list[str] | None = None,
-    ) -> None:
-        super().adopt(result, codes, classes=classes, names=names)
+    def adopt(self, result: Embedded, *args: Any, **kwargs: Any) -> None:
+        super().adopt(result, *args, **kwargs)
         self.selected_ = _places(result)
         self._scale = 2.0 if self.coding == "signed" else 1.0
         self._constant = result.codes.constant

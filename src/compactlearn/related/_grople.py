@@ -161,15 +161,8 @@ solver_, n_features_in_, feature_names_in_
         together = CodedLabels.of(pair, "binary").gram_columns(np.arange(n_labels))
         return label_groups(together, min(max(1, count), n_labels))
 
-    def adopt(
-        self,
-        result: Embedded,
-        codes: Any = None,
-        *,
-        classes: NDArray[Any] | None = None,
-        names: list[str] | None = None,
-    ) -> None:
-        super().adopt(result, codes, classes=classes, names=names)
+    def adopt(self, result: Embedded, *args: Any, **kwargs: Any) -> None:
+        super().adopt(result, *args, **kwargs)
         self._encoder = result.codes.right_weights
         self._constant = result.codes.constant
 

@@ -239,15 +239,8 @@ solver_, n_features_in_, feature_names_in_
         square = distinct.mean_square
         return 0.5 / square if square > 0 else 1.0
 
-    def adopt(
-        self,
-        result: Embedded,
-        codes: Any = None,
-        *,
-        classes: NDArray[Any] | None = None,
-        names: list[str] | None = None,
-    ) -> None:
-        super().adopt(result, codes, classes=classes, names=names)
+    def adopt(self, result: Embedded, *args: Any, **kwargs: Any) -> None:
+        super().adopt(result, *args, **kwargs)
         assert isinstance(result, KernelEmbedded)
         found = result.set_codes
         self.label_gamma_ = result.kernel.gamma

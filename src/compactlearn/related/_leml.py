@@ -1,7 +1,5 @@
 """LEML: a linear model of all labels whose matrix of coefficients has a low rank.
 
-The alternating steps of LEML.
-
 minimise  sum_ij w_i l(y_ij, z_ij) + alpha/2 (||P||^2 + ||W||^2),    Z = X P W + 1 b'
 
 over the labels that are known; X (N, D) features, Y (N, M) labels, w weights of rows, P (D, k),
