@@ -19,19 +19,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core._chunked import is_dask
 from compactlearn.core._devices import host
+from compactlearn.core._lazy import load
 from compactlearn.core._left_out import drop_left_out
 from compactlearn.core._params import Integer
 from compactlearn.core._unknown_labels import check_partial_targets
 from compactlearn.core._validation import n_rows_of
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import as_stored, top_labels
-from compactlearn.metrics import _evaluation as evaluation
-from compactlearn.metrics._scoring import predicted_probabilities, predicted_scores
-from compactlearn.metrics._truth import read_truth
-from compactlearn.scale.dask._chunks import check_features_unread, one_row_of_zeros
-from compactlearn.scale.dask._evaluating import evaluate_on_dask
 
 Array = NDArray[np.float64]
+
+# Neither is needed to fit and to predict, and both take their time to be imported.
+_METRICS, _DASK = "compactlearn.metrics", "compactlearn.scale.dask"
+
+
+def _metrics(module: str) -> Any:
+    return load(f"{_METRICS}.{module}")
+
+
+def _on_dask(module: str) -> Any:
+    return load(f"{_DASK}.{module}")
 
 
 def evaluate(
@@ -91,10 +98,10 @@ def evaluate(
     if is_dask(X):
         return _evaluate_blocks(model, X, y, mask, k, train_labels, sep)
     truth, mask, scores, labels, probabilities = _answers(model, X, y, mask, sep)
-    truth = read_truth(truth, mask)
+    truth = _metrics("_truth").read_truth(truth, mask)
     train_labels = _training_labels(model, host(train_labels), sep)
-    asked = evaluation.Asked.of(k, train_labels, truth.shape[1])
-    return evaluation.evaluate_read(
+    asked = _metrics("_evaluation").Asked.of(k, train_labels, truth.shape[1])
+    return _metrics("_evaluation").evaluate_read(
         asked,
         truth,
         scores,
@@ -108,15 +115,22 @@ def _evaluate_blocks(
     model: Any, X: Any, Y: Any, mask: Any, k: Any, train_labels: Any, sep: Any
 ) -> dict[str, float]:
     """The same of a Dask collection, whose blocks are judged where they are."""
-    X = check_features_unread(X)
+    X = _on_dask("_chunks").check_features_unread(X)
     train_labels = _training_labels(model, train_labels, sep)
     if not is_dask(Y):
         Y, sep = as_fitted(model, Y, sep=sep, owner="evaluate"), None
-    elif getattr(Y, "ndim", 0) == 2 and np.ndim(model.predict(one_row_of_zeros(X))) == 2:
+    elif (
+        getattr(Y, "ndim", 0) == 2
+        and np.ndim(model.predict(_on_dask("_chunks").one_row_of_zeros(X))) == 2
+    ):
         # Its columns are refused here, if they are not those of fit, and not by every block.
-        _truth(model, one_row_of_zeros(Y), None, 1, len(names_of(model)), sep=sep)
-    asked = evaluation.Asked.of(k, train_labels, len(names_of(model)))
-    return evaluate_on_dask(model, X, Y, mask, asked, partial(_answers, sep=sep))
+        _truth(
+            model, _on_dask("_chunks").one_row_of_zeros(Y), None, 1, len(names_of(model)), sep=sep
+        )
+    asked = _metrics("_evaluation").Asked.of(k, train_labels, len(names_of(model)))
+    return _on_dask("_evaluating").evaluate_on_dask(
+        model, X, Y, mask, asked, partial(_answers, sep=sep)
+    )
 
 
 def _answers(
@@ -127,7 +141,7 @@ def _answers(
     labels, Y, mask = map(host, (model.predict(X), Y, mask))
     scores, probabilities = scores_to_rank(model, X), None
     if hasattr(model, "predict_proba"):
-        probabilities = host(predicted_probabilities(model, X))
+        probabilities = host(_metrics("_scoring").predicted_probabilities(model, X))
     if np.ndim(labels) != 1 or scipy.sparse.issparse(labels):
         truth = _truth(model, Y, mask, n_rows_of(X), labels.shape[1], sep=sep)
         return truth, None, scores, labels, probabilities
@@ -331,7 +345,7 @@ def _at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any]:
 def scores_to_rank(model: Any, X: Any) -> Array:
     """The scores that a classifier's decisions are made from."""
     own = getattr(model, "_scores_to_rank", None)
-    scores = predicted_scores(model, X) if own is None else own(X)
+    scores = _metrics("_scoring").predicted_scores(model, X) if own is None else own(X)
     return np.asarray(scores.toarray() if scipy.sparse.issparse(scores) else host(scores))
 
 
@@ -414,7 +428,7 @@ def told_labels(model: Any, X: Any, k: int | None) -> Pairs:
         picked = Picked.best(*top_labels(ranked, k))
     shown = None
     if hasattr(model, "predict_proba"):
-        chances = predicted_probabilities(model, X)
+        chances = _metrics("_scoring").predicted_probabilities(model, X)
         rows = np.repeat(np.arange(ranked.shape[0]), np.diff(picked.starts))
         shown = np.asarray(chances[rows, picked.labels], dtype=np.float64)
     return picked.told(names_of(model), shown)

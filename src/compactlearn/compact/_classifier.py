@@ -25,7 +25,7 @@ from compactlearn.compact._fits_blocks import FitsBlocks
 from compactlearn.compact._fitted import FittedModel, ShowsParts, chances_of
 from compactlearn.compact._inputs import check_folds, check_training
 from compactlearn.compact._label_output import RanksLabels, describe
-from compactlearn.compact._noisy_labels import correction_of, is_corrected, rates_of
+from compactlearn.compact._noisy_labels import correction_of, rates_of
 from compactlearn.compact._penalty import resolved_penalty
 from compactlearn.compact._preparation import Preparation, Training
 from compactlearn.compact._running_sums import (
@@ -36,7 +36,7 @@ from compactlearn.compact._running_sums import (
     sum_of_rows,
 )
 from compactlearn.core._available import available_if
-from compactlearn.core._chunked import is_dask
+from compactlearn.core._chunked import is_dask, lazy_on_dask
 from compactlearn.core._devices import (
     DeviceArray,
     OnDevices,
@@ -47,6 +47,7 @@ from compactlearn.core._devices import (
     unwrap_like,
     wrap,
 )
+from compactlearn.core._lazy import load
 from compactlearn.core._params import (
     Choice,
     Constraint,
@@ -75,10 +76,6 @@ from compactlearn.linalg._build import require_room_for_moments
 from compactlearn.linalg._learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
-from compactlearn.scale._fit_local import ArrayBlocks, is_large_map, refuse_beside_blocks
-from compactlearn.scale._fitting import fits_in_blocks
-from compactlearn.scale.dask._predicting import lazy_on_dask
-from compactlearn.scale.dask._source import source_of
 
 Array = NDArray[np.float64]
 
@@ -298,14 +295,13 @@ default="auto"
             True where a label is not known; whatever y has there is not read. For sparse labels,
             and in place of NaN.
         """
-        if isinstance(X, RowBlocks):
-            refuse_beside_blocks(
-                y=y, sample_weight=sample_weight, groups=groups, sep=sep, unknown=unknown
+        if isinstance(X, RowBlocks | np.memmap):
+            rest = {"groups": groups, "sep": sep, "unknown": unknown}
+            blocks = load("compactlearn.scale._fit_local").as_blocks(
+                self, X, y, sample_weight, **rest
             )
-            return self.fit_blocks(X)
-        whole = groups is not None or unknown is not None or is_corrected(self)
-        if is_large_map(X) and np.ndim(y) == 2 and not whole and fits_in_blocks(self):
-            return self.fit_blocks(ArrayBlocks(X, y, sample_weight))
+            if blocks is not None:
+                return self.fit_blocks(blocks)
         self._fit(X, y, sample_weight, groups, sep, unknown)
         return self
 
@@ -353,6 +349,7 @@ default="auto"
             if is_dask(X):
                 owner = f"{type(self).__name__}.fit"
                 refuse_on_dask(unknown, owner)
+                source_of = load("compactlearn.scale.dask._source").source_of
                 source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
                 return self._fit_source(source, source.labels)
             data = check_training(

@@ -20,9 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import evaluate
 from compactlearn.core._devices import host, on_host
+from compactlearn.core._lazy import load
 from compactlearn.core._weight import bytes_in
-from compactlearn.metrics._scoring import Scorer, scorer
-from compactlearn.metrics._table import get_metric
 
 Change = Callable[[Any], Any]
 
@@ -134,7 +133,8 @@ class Compressible:
         report: dict[str, Any] = {"dtype": name, "bytes_before": bytes_in(whole), "bytes_after": 0}
         small.compression_ = report
         if X is not None:
-            judge = scoring if isinstance(scoring, Scorer) else scorer(scoring)
+            found = load("compactlearn.metrics._scoring")
+            judge = scoring if isinstance(scoring, found.Scorer) else found.scorer(scoring)
             report["scoring"] = judge.name
             report["before"], report["after"] = (_judged(m, X, Y, judge) for m in (whole, small))
         report["bytes_after"] = bytes_in(small)
@@ -152,13 +152,14 @@ def _is_half(state: dict[str, Any]) -> bool:
     return state.get("_stored_as") == "float16"
 
 
-def _judged(model: Any, X: Any, Y: Any, judge: Scorer) -> float:
+def _judged(model: Any, X: Any, Y: Any, judge: Any) -> float:
     """The metric itself, whatever the labels and the scores look like."""
     found = {} if judge.options else evaluate(model, X, Y)
     if judge.name in found:
         return found[judge.name]
     value = judge(model, X, Y)
-    return value if get_metric(judge.name).greater_is_better else -value
+    metric = load("compactlearn.metrics._table").get_metric(judge.name)
+    return value if metric.greater_is_better else -value
 
 
 def forget_compression(classifier: Any) -> None:

@@ -8,14 +8,13 @@ from typing import Any, Self
 
 from compactlearn.compact._noisy_labels import refuse_corrected
 from compactlearn.compact._preparation import RowMap, Training
+from compactlearn.core._lazy import load
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import unchanged_on_error
 from compactlearn.crossfit._decoder_fitter import FittedDecoder
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._row_source import RowSource
-from compactlearn.scale._fit_local import local_source, take_columns
-from compactlearn.scale._fitting import prepare
 
 
 class FitsBlocks(ABC):
@@ -56,7 +55,7 @@ class FitsBlocks(ABC):
         """
         with unchanged_on_error(self), blas_threads():
             self.make_embedding()  # parameters are checked before anything is read
-            source = local_source(self, blocks, checkpoint)
+            source = load("compactlearn.scale._fit_local").local_source(self, blocks, checkpoint)
             self.fit_source(source)
             if source.checkpoint is not None:
                 source.checkpoint.remove()
@@ -72,14 +71,15 @@ class FitsBlocks(ABC):
             See :mod:`compactlearn.linalg._row_source`.
         """
         with unchanged_on_error(self), blas_threads():
-            self._fit_source(source, take_columns(self, source))
+            labels = load("compactlearn.scale._fit_local").take_columns(self, source)
+            self._fit_source(source, labels)
         return self
 
     def _fit_source(self, source: RowSource, labels: LabelSpace) -> FittedDecoder:
         refuse_corrected(self, "A fit of blocks or of Dask collections")
         embedding = self.make_embedding()
         threshold = labels.given_threshold(self.threshold, self.decoder)
-        found = prepare(self, embedding, source)
+        found = load("compactlearn.scale._fitting").prepare(self, embedding, source)
         training = Training(
             found.pair,
             RowMap(scale=found.scale),

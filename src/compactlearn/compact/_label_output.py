@@ -21,6 +21,7 @@ from compactlearn.compact._any_classifier import (
 )
 from compactlearn.compact._compression import Compressible, forget_compression
 from compactlearn.compact._model_size import Weighed
+from compactlearn.core._chunked import lazy_on_dask
 from compactlearn.core._devices import (
     DeviceArray,
     host,
@@ -31,7 +32,6 @@ from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import top_labels
 from compactlearn.linalg._arrays import zeros_beside
-from compactlearn.scale.dask._predicting import lazy_on_dask
 
 Array = NDArray[np.float64]
 Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores

@@ -29,11 +29,11 @@ from compactlearn.core._label_correction import (
     check_propensities,
     check_rates,
 )
+from compactlearn.core._lazy import load
 from compactlearn.core._warn import quiet
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.decoding._held_out import Columns
 from compactlearn.linalg._row_sums import weighted_sum
-from compactlearn.metrics._propensity import FEWEST_FOR_PROPENSITIES, inverse_propensities_of_counts
 
 Array = NDArray[np.float64]
 
@@ -96,14 +96,16 @@ def correction_of(classifier: Any, data: TrainingData) -> Correction | None:
     if given is not None:
         return check_propensities(given, n_labels)
     weights = None if data.weights is None else host(data.weights)
+    metrics = load("compactlearn.metrics._propensity")
+    fewest = metrics.FEWEST_FOR_PROPENSITIES
     total = float(n_rows if weights is None else weights.sum())
-    if total < FEWEST_FOR_PROPENSITIES:
+    if total < fewest:
         raise ValueError(
             f"positive_unlabelled=True estimates propensities from at least "
-            f"{FEWEST_FOR_PROPENSITIES} rows, counted by their weights; got {total:g}. Pass "
+            f"{fewest} rows, counted by their weights; got {total:g}. Pass "
             "propensities, more rows or larger weights."
         )
-    inverse = inverse_propensities_of_counts(weighted_sum(targets.matrix, weights), total)
+    inverse = metrics.inverse_propensities_of_counts(weighted_sum(targets.matrix, weights), total)
     return Correction(np.zeros(n_labels), 1.0 - np.maximum(1.0 / inverse, LEAST_LEFT))
 
 

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from compactlearn.compact._inputs import without_zero_weights
 from compactlearn.compact._noisy_labels import is_corrected
 from compactlearn.core._chunked import is_dask
+from compactlearn.core._lazy import load
 from compactlearn.core._targets import check_targets
 from compactlearn.core._validation import check_features, check_weights
 from compactlearn.decoding._label_space import LabelSpace
@@ -16,7 +17,6 @@ from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._arrays import right_beside, working_form
 from compactlearn.linalg._build import require_room_for_moments
 from compactlearn.linalg._moments import Moments
-from compactlearn.scale.dask._source import source_of
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,7 @@ def sum_of_rows(
     names = None if known is None else known.names or ()
     asked = {"classes": classes, "names": names, "sep": sep, "owner": "partial_fit"}
     if is_dask(X):
+        source_of = load("compactlearn.scale.dask._source").source_of
         source = source_of(classifier, X, y, sample_weight, reset=first, **asked)
         labels, sum_up = source.labels, source.moments
     else:

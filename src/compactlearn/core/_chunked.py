@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
-__all__ = ["is_dask", "is_dask_array", "is_dask_frame", "refuse_dask"]
+from compactlearn.core._lazy import load
+
+__all__ = ["is_dask", "is_dask_array", "is_dask_frame", "lazy_on_dask", "refuse_dask"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def is_dask(data: Any) -> bool:
@@ -38,3 +44,16 @@ def refuse_dask(data: Any, name: str) -> None:
             "or use a method that reads them block by block (those of CompactClassifier, "
             "CMLLClassifier and the searches over them are listed in the guide to Dask)."
         )
+
+
+def lazy_on_dask(method: Method) -> Method:
+    """Let a method of rows return Dask arrays for a Dask collection, computed when asked for."""
+
+    @wraps(method)
+    def asked(self: Any, X: Any, *given: Any, **options: Any) -> Any:
+        if not is_dask(X):
+            return method(self, X, *given, **options)
+        ask_lazily = load("compactlearn.scale.dask._predicting").ask_lazily
+        return ask_lazily(method, self, X, *given, **options)
+
+    return cast(Method, asked)

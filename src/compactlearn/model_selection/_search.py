@@ -17,7 +17,7 @@ from compactlearn.compact._any_classifier import Evaluated
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._model_size import Weighed
 from compactlearn.core._available import available_if
-from compactlearn.core._chunked import is_dask
+from compactlearn.core._chunked import is_dask, lazy_on_dask
 from compactlearn.core._model_methods import Explainable, Exportable, Storable
 from compactlearn.core._params import Constraint, Flag, Integer, Nothing, Seed, check_parameters
 from compactlearn.core._unknown_labels import refuse_on_dask
@@ -29,7 +29,6 @@ from compactlearn.model_selection._crossval import cross_validate_grid
 from compactlearn.model_selection._folds import Data
 from compactlearn.model_selection._outcome import Outcome, results_table
 from compactlearn.model_selection._search_data import SearchData, read_rows, sum_rows
-from compactlearn.scale.dask._predicting import lazy_on_dask
 
 Array = NDArray[np.float64]
 

@@ -16,6 +16,7 @@ from compactlearn.core._row_blocks import RowBlocks
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._row_source import RowSource
 from compactlearn.scale._checkpoint import Checkpoint
+from compactlearn.scale._fitting import fits_in_blocks
 from compactlearn.scale._local import LocalSource
 
 # A memory map of more float64 numbers than this is fitted in blocks, and not read whole.
@@ -99,14 +100,24 @@ class ArrayBlocks(RowBlocks):
             yield part, labels, None if self.weights is None else self.weights[rows]
 
 
-def refuse_beside_blocks(**given: Any) -> None:
-    """Refuse what blocks bring themselves, or cannot have."""
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(
-                f"Blocks of rows bring their labels and weights themselves, and {name} was given "
-                "beside them; leave it out."
-            )
+def as_blocks(
+    classifier: Any, X: Any, y: Any, weights: Any, *, groups: Any, sep: Any, unknown: Any
+) -> Any:
+    """Return what ``fit`` was given as blocks; None for a memory map that is read whole."""
+    given = {"y": y, "sample_weight": weights, "groups": groups, "sep": sep, "unknown": unknown}
+    if isinstance(X, RowBlocks):
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(
+                    f"Blocks of rows bring their labels and weights themselves, and {name} was "
+                    "given beside them; leave it out."
+                )
+        return X
+    corrected = classifier.positive_unlabelled or classifier.label_noise is not None
+    whole = groups is not None or unknown is not None or corrected
+    if is_large_map(X) and np.ndim(y) == 2 and not whole and fits_in_blocks(classifier):
+        return ArrayBlocks(X, y, weights)
+    return None
 
 
 def is_large_map(X: Any) -> bool:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.compact._empty_rows import base_scores
 from compactlearn.compact._inputs import check_training
 from compactlearn.compact._label_output import RanksLabels, describe
-from compactlearn.core._chunked import is_dask
+from compactlearn.core._chunked import is_dask, lazy_on_dask
 from compactlearn.core._params import (
     Choice,
     Constraint,
@@ -39,7 +39,6 @@ from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._picked import Picked
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels
-from compactlearn.scale.dask._predicting import lazy_on_dask
 from compactlearn.scale.dask._sharing import gathered, share_out
 from compactlearn.shortlist._fitting import fit_stages
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, usual_candidates

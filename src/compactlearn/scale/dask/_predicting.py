@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from functools import wraps
 from itertools import accumulate
 from operator import itemgetter
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
-from compactlearn.core._chunked import is_dask, is_dask_frame
+from compactlearn.core._chunked import is_dask_frame
 from compactlearn.scale.dask._chunks import check_features_unread, one_row_of_zeros
 from compactlearn.scale.dask._running import block_named, call, dask, value
 
-Method = TypeVar("Method", bound=Callable[..., Any])
 
-
-def lazy_on_dask(method: Method) -> Method:
-    """A method of rows that for a Dask collection returns Dask arrays, computed when asked for.
+def ask_lazily(method: Callable[..., Any], model: Any, X: Any, *given: Any, **options: Any) -> Any:
+    """Return Dask arrays of what a method of the model says of a collection.
 
     What comes out for one row of zeros says what to expect of the others, and refuses at once what
     the method would refuse: other columns, a model that is not fitted, an impossible option.
     """
-
-    @wraps(method)
-    def asked(self: Any, X: Any, *given: Any, **options: Any) -> Any:
-        if not is_dask(X):
-            return method(self, X, *given, **options)
-        X = check_features_unread(X, counted=False)
-        sample = method(self, one_row_of_zeros(X), *given, **options)
-        ask = _Ask(method.__name__, given, options, sample, _first_rows(X))
-        lazily = _of_frame if is_dask_frame(X) else _of_array
-        return lazily(ask, X, value(slim(self), "model"))
-
-    return cast(Method, asked)
+    X = check_features_unread(X, counted=False)
+    sample = method(model, one_row_of_zeros(X), *given, **options)
+    ask = _Ask(method.__name__, given, options, sample, _first_rows(X))
+    lazily = _of_frame if is_dask_frame(X) else _of_array
+    return lazily(ask, X, value(slim(model), "model"))
 
 
 class _Ask:
