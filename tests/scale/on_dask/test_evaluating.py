@@ -90,7 +90,7 @@ def test_rows_with_thousands_of_labels_are_counted_right():
     labels = np.ones((2, n_labels), dtype=int)
     labels[0, :5] = 0
     scores = np.linspace(0.1, 0.9, n_labels)[None].repeat(2, 0)
-    asked = Asked.of("zhang", (1,), None, n_labels)
+    asked = Asked.of((1,), None, n_labels)
     expected = evaluate(Y, scores, labels=labels, k=(1,))
     found = judged(asked, tally(asked, Y, scores, labels))
     for name in ("micro_f1", "hamming_loss", "example_f1", "subset_accuracy"):
