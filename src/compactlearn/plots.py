@@ -19,8 +19,7 @@ from compactlearn.core._optional import require
 from compactlearn.core._params import Integer
 from compactlearn.core._validation import n_rows_of
 from compactlearn.inspection._explain import classifier_of, labels_in_space, seen_at_the_end
-from compactlearn.inspection._label_names import LabelNames
-from compactlearn.inspection._label_neighbours import nearest_labels, unit_vectors
+from compactlearn.inspection._labels import LabelNames, nearest_labels, unit_vectors
 from compactlearn.linalg._dense import svd
 from compactlearn.metrics._calibration import suggested_error
 from compactlearn.metrics._reliability import check_probabilities

@@ -1,7 +1,5 @@
 """Linear models: a score is the sum of values times effective weights, and a base."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,18 +87,6 @@ def test_any_shape_sums(n_features, n_labels, seed, sparse):
     rows = scipy.sparse.csr_array(X) if sparse else X
     model = CompactClassifier(CMLL(n_label_components=2), threshold=0.5).fit(rows, Y)
     assert_sums(model, rows[:4])
-
-
-def test_dense_and_sparse_rows_have_the_same_terms():
-    X, Y = make_data(40, density=0.4)
-    model = CMLLClassifier(decoder="logistic", scale=True).fit(X, Y)
-    dense, sparse = (model.explain(form[:6], k=None) for form in (X, scipy.sparse.csr_array(X)))
-    assert [one.label for one in dense] == [one.label for one in sparse]
-    for one, other in zip(dense, sparse, strict=True):
-        assert {term.name for term in one.terms} == {term.name for term in other.terms}
-        for term, same in zip(one.terms, other.terms, strict=True):
-            assert (term.name, term.value) == (same.name, same.value)
-            assert term.contribution == pytest.approx(same.contribution)
 
 
 @pytest.mark.parametrize("decoder", ["linear", "logistic"])
@@ -227,15 +213,6 @@ def test_names_of_a_frame():
         ValueError, match=r"one name for each of the 7 columns .* and holds 2; pass"
     ):
         model.explain(frame, feature_names=["a", "b"])
-
-
-def test_no_warning_of_names_where_names_are_known():
-    X, Y = make_data(40)
-    frame = pd.DataFrame(X, columns=list("abcdefg"))
-    model = CMLLClassifier().fit(frame, Y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.explain(frame)
 
 
 TEXTS = [

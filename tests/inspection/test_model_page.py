@@ -13,8 +13,7 @@ from compactlearn.inspection._model_facts import (
     Suggested,
     Tried,
 )
-from compactlearn.inspection._model_page import model_page
-from compactlearn.inspection._model_words import says
+from compactlearn.inspection._model_page import model_page, says
 from tests.browsing import complaints, open_afresh, open_browser, requests
 
 LABELS = (

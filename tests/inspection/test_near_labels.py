@@ -17,9 +17,9 @@ from compactlearn import (
     ThresholdTuner,
     label_neighbours,
 )
-from compactlearn.inspection import _label_neighbours as near_labels
+from compactlearn.inspection import _labels as near_labels
 from compactlearn.inspection._decomposition import NotExplained
-from compactlearn.inspection._label_neighbours import nearest_labels
+from compactlearn.inspection._labels import nearest_labels
 from tests.makers import make_data
 
 NAMES = ["animals", "boats", "cities", "dances", "engines"]

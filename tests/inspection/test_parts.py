@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from compactlearn.inspection._terms import Parts, Terms, mean_slope, products
+from compactlearn.inspection._terms import Parts, Terms, mean_slope
 from tests.makers import modest
 
 NUMBERS = st.floats(-5, 5, allow_subnormal=False).map(lambda x: round(x, 3))
@@ -51,13 +51,6 @@ def test_a_function_keeps_the_proportions_of_the_terms(parts):
 
 
 @modest
-@given(some_parts(), NUMBERS, NUMBERS)
-def test_a_straight_line_multiplies_terms(parts, slope, height):
-    found = parts.through(lambda x: slope * x + height)
-    np.testing.assert_allclose(entries(found), slope * entries(parts), atol=1e-6)
-
-
-@modest
 @given(some_parts(), some_parts())
 def test_sums_of_parts_are_parts_of_sums(one, other):
     both = one + other
@@ -80,11 +73,3 @@ def test_terms_of_different_things_stay_apart():
 def test_the_slope_of_a_small_step_is_the_derivative(change):
     slope = mean_slope(np.exp, np.array([1.0]), np.array([change]))
     assert slope == pytest.approx(np.e * np.expm1(change) / change, rel=1e-7)
-
-
-def test_dense_and_sparse_rows_have_the_same_products():
-    rows = np.array([[0.0, 2.0, -1.0], [3.0, 0.0, 4.0]])
-    weights, which = np.array([[1.0, 2.0, 3.0], [5.0, 7.0, 11.0]]), np.array([1, 0])
-    expected = rows * weights[which]
-    for form in (rows, scipy.sparse.csr_array(rows), scipy.sparse.csc_array(rows)):
-        np.testing.assert_array_equal(products(form, weights, which).toarray(), expected)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from compactlearn import AutoCompactClassifier
-from compactlearn.auto._leaderboard import draw_frontier, frontier
+from compactlearn.auto._leaderboard import frontier
 from compactlearn.datasets import load
 from compactlearn.model_selection import RatioSearchCV
 
@@ -99,9 +99,3 @@ def test_references_that_mean_nothing_are_refused(small, references):
 def test_before_a_fit_there_is_nothing_to_draw():
     with pytest.raises(NotFittedError):
         AutoCompactClassifier().plot_frontier()
-
-
-def test_one_model_is_a_frontier():
-    row = {"name": "one", "numbers": 5, "score": 0.5, "deviation": 0.1}
-    line, points = draw_frontier([row], {}, "micro_f1").data
-    assert list(line.x) == list(points.x) == [5]

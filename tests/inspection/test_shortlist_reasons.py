@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 from scipy.special import expit, logit
 
-from compactlearn import CMLLClassifier, ShortlistClassifier
+from compactlearn import ShortlistClassifier
 from compactlearn.datasets import load
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence
@@ -86,12 +86,6 @@ def test_features_and_likely_labels_share_one_slope(model, enron):
         ]
         assert len(slopes) > 3
         np.testing.assert_allclose(slopes, slopes[0], rtol=1e-4)
-
-
-def test_words_that_have_no_weight_are_no_terms(model, enron):
-    for one in model.explain(enron.X[300:305], k=None):
-        weights = model.coef_[[int(one.label)]].toarray()[0]
-        assert all(weights[int(term.name[1:])] for term in of_kind(one, "feature").values())
 
 
 def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
@@ -182,14 +176,6 @@ def test_classes_of_a_vector(n_classes):
         assert total(one) == pytest.approx(one.score, abs=SINGLE)
 
 
-def test_the_retriever_explains_itself(enron):
-    model = ShortlistClassifier(CMLLClassifier(n_label_components=10), random_state=0, C=1.0)
-    model.fit(enron.X[:100], enron.Y[:100])
-    (one,) = model.explain(enron.X[300:301], 12, k=None)
-    (own,) = model.retriever_.explain(enron.X[300:301], 12, k=None)
-    assert of_kind(one, "prior")["the retriever"].value == pytest.approx(own.score, rel=1e-6)
-
-
 def test_who_has_the_last_word():
     """Label 0 never comes without 1 and 2, and always comes with 3 where that is there."""
     Y = scipy.sparse.csr_array(np.repeat([[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0]], 20, axis=0))
@@ -205,3 +191,11 @@ def test_who_has_the_last_word():
         assert company.strongest_labels(candidates, margins, 0) == (support, need)
     alone = Candidates(np.array([0, 1]), labels[:1], none[:1], none[:1], 4)
     assert company.strongest_labels(alone, np.zeros(1, np.float32), 0) == (-1, -1)
+
+
+def test_the_retriever_explains_itself(enron):
+    model = ShortlistClassifier(CMLLClassifier(n_label_components=10), random_state=0, C=1.0)
+    model.fit(enron.X[:100], enron.Y[:100])
+    (one,) = model.explain(enron.X[300:301], 12, k=None)
+    (own,) = model.retriever_.explain(enron.X[300:301], 12, k=None)
+    assert of_kind(one, "prior")["the retriever"].value == pytest.approx(own.score, rel=1e-6)

@@ -251,14 +251,6 @@ def test_classes_keep_their_names(classes):
     assert set(small.predict(X_new)) <= set(classes)
 
 
-def test_threshold_that_was_given_is_not_touched():
-    thresholds = np.linspace(0.1, 0.9, 8)
-    model = CMLLClassifier(threshold=thresholds).fit(X, Y)
-    small = model.compress("float16")
-    np.testing.assert_array_equal(small.threshold, thresholds)
-    np.testing.assert_allclose(small.threshold_, thresholds, rtol=1e-3)
-
-
 # --- what it costs -------------------------------------------------------------------------------
 
 
@@ -380,16 +372,17 @@ def test_scores_of_a_kernel_model_change_by_no_more_than_is_said(kernel, offset,
         np.testing.assert_array_equal(scores(again, new), scores(small, new))
 
 
-def test_a_kernel_model_that_keeps_its_scores_is_stored_as_asked(fitted):
-    for name in ("exact kernel", "nystroem"):
-        small = fitted(name).compress("float16")
-        assert small.compression_["dtype"] == "float16"
-        assert small.nbytes_ < 0.3 * fitted(name).nbytes_
-
-
 def test_a_kernel_of_sparse_rows_is_compared_on_them():
     rows = sp.csr_array(np.where(X > 1, X, 0.0))
     model = untuned(Original(), feature_map=KernelMap("poly")).fit(rows, Y)
     small = model.compress("float16")
     share = compressing.AGREEMENT["float16"] * max(1.0, np.abs(scores(model, rows)).max())
     assert np.abs(scores(small, rows) - scores(model, rows)).max() <= share
+
+
+def test_threshold_that_was_given_is_not_touched():
+    thresholds = np.linspace(0.1, 0.9, 8)
+    model = CMLLClassifier(threshold=thresholds).fit(X, Y)
+    small = model.compress("float16")
+    np.testing.assert_array_equal(small.threshold, thresholds)
+    np.testing.assert_allclose(small.threshold_, thresholds, rtol=1e-3)

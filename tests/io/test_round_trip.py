@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 import compactlearn
@@ -16,7 +16,6 @@ from compactlearn import CMLLClassifier, load_model, save_model
 from tests.io.stored_models import (
     MODELS,
     SLOW,
-    SPARSE,
     X,
     X_new,
     Y,
@@ -286,24 +285,3 @@ def test_the_method_writes_what_the_function_writes(name, tmp_path):
     fitted(name).save(str(tmp_path / "method"))
     compactlearn.save_model(fitted(name), tmp_path / "function")
     assert (tmp_path / "method").read_bytes() == (tmp_path / "function").read_bytes()
-
-
-def test_every_classifier_and_search_has_it():
-    public = [getattr(compactlearn, name) for name in compactlearn.__all__]
-    public += [
-        getattr(compactlearn.model_selection, n) for n in compactlearn.model_selection.__all__
-    ]
-    for thing in public:
-        if (
-            isinstance(thing, type)
-            and issubclass(thing, BaseEstimator)
-            and hasattr(thing, "predict")
-        ):
-            assert callable(thing.save), thing
-
-
-def test_sparse_rows_of_a_dense_model(tmp_path):
-    model = fitted("linear")
-    model.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model", memory_map=True)
-    assert equal(loaded.decision_function(SPARSE), model.decision_function(SPARSE))

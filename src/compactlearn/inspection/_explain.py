@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,11 +25,9 @@ from compactlearn.inspection._decomposition import (
     ScoreDecomposition,
     decomposition_of,
 )
-from compactlearn.inspection._explanation import Explanation, Reasons
-from compactlearn.inspection._label_names import LabelNames
-from compactlearn.inspection._label_neighbours import nearest_labels
-from compactlearn.inspection._strongest import TermNames, add_by_label, strongest
-from compactlearn.inspection._terms import Parts
+from compactlearn.inspection._explanation import Explanation, Reasons, Term
+from compactlearn.inspection._labels import LabelNames, nearest_labels
+from compactlearn.inspection._terms import Parts, Terms
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.model_selection._search import Search
 
@@ -114,7 +113,7 @@ def explain(
     called = LabelNames.of(model)
     asked = None if labels is None else called.places(labels)
     pairs = _Pairs.of(model, decomposition, X, called, asked)
-    return Explanation(tuple(_reasons(decomposition, rows, pairs, TermNames(called, names), k)))
+    return Explanation(tuple(_reasons(decomposition, rows, pairs, _TermNames(called, names), k)))
 
 
 def mean_terms(
@@ -136,7 +135,7 @@ def mean_terms(
     """
     decomposition = decomposition_of(model)
     checked, called = decomposition.checked(with_rows_to_take(X)), LabelNames.of(model)
-    names = TermNames(called, feature_names)
+    names = _TermNames(called, feature_names)
     sums: dict[int, dict[str, float]] = {}
     order = np.argsort(labels, kind="stable")
     step = max(1, _ENTRIES // max(1, decomposition.width(checked)))
@@ -149,7 +148,7 @@ def mean_terms(
         sign = np.where(own == 1, 1.0, -1.0) if called.two_classes else 1.0
         for group in parts.times(sign).groups:
             if group.kind == "feature":
-                add_by_label(sums, group, own, names)
+                _add_by_label(sums, group, own, names)
     counts = dict(zip(*np.unique(labels, return_counts=True), strict=True))
     return {
         j: sorted(((name, total / counts[j]) for name, total in of.items()), key=_by_size)
@@ -377,7 +376,7 @@ def _given(predicted: Any, called: LabelNames, shape: tuple[int, int]) -> NDArra
 
 
 def _reasons(
-    decomposition: ScoreDecomposition, X: Any, pairs: _Pairs, names: TermNames, k: int | None
+    decomposition: ScoreDecomposition, X: Any, pairs: _Pairs, names: _TermNames, k: int | None
 ) -> list[Reasons]:
     """Some pairs at a time, those of a label together: its weights are made once."""
     found: list[Any] = [None] * pairs.rows.size
@@ -395,7 +394,7 @@ def _reasons(
         if not names.labels.two_classes:
             voters = decomposition.neighbours(rows, labels, _NEIGHBOURS)
         for place, pair in enumerate(chosen):
-            terms, n_rest = strongest(parts, place, rows, names, k)
+            terms, n_rest = _strongest(parts, place, rows, names, k)
             score, base = float(pairs.scores[pair]), float(parts.base[place])
             found[pair] = Reasons(
                 int(pairs.rows[pair]),
@@ -409,3 +408,59 @@ def _reasons(
                 voters[place],
             )
     return found
+
+
+@dataclass(frozen=True)
+class _TermNames:
+    """What terms are called that every model speaks of."""
+
+    labels: LabelNames
+    features: Sequence[str] | None
+
+    def of(self, group: Terms, column: int) -> str:
+        if group.names is not None:
+            return group.names[column]
+        if group.kind != "feature":  # they speak of labels
+            return self.labels.names[column]
+        return f"x{column}" if self.features is None else self.features[column]
+
+
+def _strongest(
+    parts: Parts, pair: int, X: Any, names: _TermNames, k: int | None
+) -> tuple[tuple[Term, ...], int]:
+    """The k terms of largest size, and how many others there are."""
+    owners, columns, sizes = [], [], []
+    for number, group in enumerate(parts.groups):
+        entries = slice(*group.contributions.indptr[pair : pair + 2])
+        there = np.flatnonzero(group.contributions.data[entries])
+        columns.append(group.contributions.indices[entries][there])
+        sizes.append(group.contributions.data[entries][there])
+        owners.append(np.full(there.size, number))
+    if not sizes:
+        return (), 0
+    size, column, owner = (np.concatenate(part) for part in (sizes, columns, owners))
+    order = np.lexsort([column, owner, -np.abs(size)])
+    terms = []
+    for one in order if k is None else order[:k]:
+        group, j = parts.groups[owner[one]], int(column[one])
+        values = X if group.kind == "feature" and group.values is None else group.values
+        value = np.nan if values is None else float(values[pair, j])
+        value = None if np.isnan(value) else value
+        terms.append(Term(names.of(group, j), float(size[one]), value, group.kind))
+    return tuple(terms), order.size - len(terms)
+
+
+def _add_by_label(
+    sums: dict[int, dict[str, float]], group: Terms, labels: Any, names: _TermNames
+) -> None:
+    """Add the contributions of a group's terms to the sums of their labels, by name."""
+    kept, place = np.unique(labels, return_inverse=True)
+    shape = (kept.size, labels.size)
+    which = scipy.sparse.csr_array((np.ones(labels.size), (place, np.arange(labels.size))), shape)
+    total = scipy.sparse.csr_array(which @ group.contributions)
+    for k, label in enumerate(kept):
+        own = sums.setdefault(int(label), {})
+        entries = slice(*total.indptr[k : k + 2])
+        for j, value in zip(total.indices[entries], total.data[entries], strict=True):
+            name = names.of(group, int(j))
+            own[name] = own.get(name, 0.0) + float(value)

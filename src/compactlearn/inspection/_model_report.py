@@ -21,8 +21,7 @@ from compactlearn.core._targets import take_rows
 from compactlearn.core._validation import n_rows_of, with_rows_to_take
 from compactlearn.inspection._decomposition import NotExplained
 from compactlearn.inspection._explain import explain, labels_in_space, mean_terms, seen_at_the_end
-from compactlearn.inspection._label_names import LabelNames
-from compactlearn.inspection._label_neighbours import nearest_labels
+from compactlearn.inspection._labels import LabelNames, nearest_labels
 from compactlearn.inspection._model_facts import (
     Bin,
     LabelFacts,
