@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 from scipy.special import expit, logit
 
-from compactlearn import ShortlistClassifier
+from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.datasets import load
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence
