@@ -174,7 +174,14 @@ def said_by(model: Any, new: Any) -> Outputs:
     for method in ("decision_function", "predict_proba", "predict_codes", "transform"):
         if hasattr(model, method):
             found[method] = getattr(model, method)(new)
-    for attribute in ("threshold_", "label_noise_", "numbers_", "n_passes_", "coef_", "intercept_"):
+    for attribute in (
+        "threshold_",
+        "label_noise_",
+        "n_parameters_",
+        "n_passes_",
+        "coef_",
+        "intercept_",
+    ):
         value = getattr(model, attribute, None)
         if value is not None:
             found[attribute] = value
@@ -1377,6 +1384,7 @@ def shorten(value: Any) -> dict[str, list[Any]]:
     """Return size, sum, sum of absolute values and evenly spaced numbers of each leaf."""
     found: dict[str, list[Any]] = {}
     for name, leaf in leaves("", value):
+        name = name.replace("n_parameters", "numbers")  # as the record calls them
         if isinstance(leaf, list):
             found[name] = [leaf[k] for k in _places(len(leaf))]
             continue

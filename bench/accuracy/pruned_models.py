@@ -133,7 +133,7 @@ def compact(embedding: Any, alpha: float) -> CompactClassifier:
 
 def checked(model: Any, budget: int, new: Any) -> Array:
     """The scores of a model that is as small as was asked."""
-    assert model.numbers_ <= budget
+    assert model.n_parameters_ <= budget
     return model.decision_function(new)
 
 

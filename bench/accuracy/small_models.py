@@ -37,8 +37,8 @@ def measure(name: str, data_home: Path | None) -> dict[str, Any]:
         model = CompactClassifier(embedding, decoder=decoder, alpha="auto", threshold=0.5)
         model.fit(X[train], Y[train])
         found = average_precision(Y[test], model.decision_function(X[test]))
-        print(name, embedding, decoder, model.numbers_, round(found, 4), flush=True)
-        return round(found, 4), model.numbers_
+        print(name, embedding, decoder, model.n_parameters_, round(found, 4), flush=True)
+        return round(found, 4), model.n_parameters_
 
     row: dict[str, Any] = {"data": name, "ridge": judged(Original(), "linear")[0], "sizes": []}
     for share in SHARES:

@@ -26,13 +26,13 @@ for name, embedding in embeddings.items():
         CompactClassifier(embedding), train.X, train.Y, alphas=[100.0], n_label_components=sizes
     )
     curves[name] = [
-        (model.numbers_, average_precision(test.Y, model.decision_function(test.X)))
+        (model.n_parameters_, average_precision(test.Y, model.decision_function(test.X)))
         for model in models
     ]
 
 ridge = CompactClassifier(Original(), alpha=100.0, threshold=0.5).fit(train.X, train.Y)
 reached = average_precision(test.Y, ridge.decision_function(test.X))
-print(f"ridge: {ridge.numbers_} numbers, average precision {reached:.3f}")
+print(f"ridge: {ridge.n_parameters_} numbers, average precision {reached:.3f}")
 
 # %%
 # CPLST looks for codes that can be predicted, and is ahead where there are few. With as many

@@ -24,7 +24,7 @@ from compactlearn.core._plain import python_value
 from compactlearn.core._shown import shown
 from compactlearn.core._threads import free_cores
 from compactlearn.core._warn import silence, warn_user
-from compactlearn.core._weight import numbers_in
+from compactlearn.core._weight import n_parameters_in
 
 __all__ = [
     "Choice",
@@ -40,8 +40,8 @@ __all__ = [
     "free_cores",
     "host",
     "human_bytes",
+    "n_parameters_in",
     "nearest",
-    "numbers_in",
     "python_value",
     "require",
     "shown",

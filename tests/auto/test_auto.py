@@ -79,7 +79,7 @@ def test_what_it_tells(fitted):
     scores = [row["score"] for row in fitted.leaderboard_]
     assert scores == sorted(scores, reverse=True)
     assert fitted.best_score_ == scores[0]
-    assert {"name", "score", "deviation", "seconds", "numbers", "bytes"} == set(
+    assert {"name", "score", "deviation", "seconds", "n_parameters", "bytes"} == set(
         fitted.leaderboard_[0]
     )
     assert fitted.why_.count(". ") == 1

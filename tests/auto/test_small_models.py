@@ -19,7 +19,7 @@ from compactlearn.auto.candidates import _small, small_candidates
 from compactlearn.auto.candidates._base import Findings
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.datasets import load, make_compact
-from compactlearn.decoding._linear import linear_numbers
+from compactlearn.decoding._linear import linear_parameters
 from compactlearn.metrics import average_precision
 from tests.auto.problems import problem_of
 from tests.io.onnx.running import BOUNDS, assert_same
@@ -56,14 +56,14 @@ def test_a_size_is_kept_to(budget):
     data = make_compact(150, 40, 30, random_state=0)
     model = AutoCompactClassifier(size_budget=budget, random_state=0).fit(data.X, data.Y)
     size = SizeBudget.of(budget, 40, 30)
-    assert model.numbers_ <= size.numbers
-    assert all(row["numbers"] <= size.numbers for row in model.leaderboard_)
+    assert model.n_parameters_ <= size.numbers
+    assert all(row["n_parameters"] <= size.numbers for row in model.leaderboard_)
 
 
 def test_bytes_are_kept_to():
     data = make_compact(150, 40, 30, random_state=0)
     model = AutoCompactClassifier(size_budget="8 kB", random_state=0).fit(data.X, data.Y)
-    assert 4 * model.numbers_ <= 8000
+    assert 4 * model.n_parameters_ <= 8000
     # Stored in single precision already.
     assert model.compress("float32").nbytes_ == model.compress("float64").nbytes_
 
@@ -72,7 +72,7 @@ def test_bytes_are_kept_to():
 def test_as_many_codes_as_fit(n_features, n_labels, budget):
     codes = most_codes(budget, n_features, n_labels)
     if codes:
-        assert linear_numbers(n_features, n_labels, None, codes) <= budget
+        assert linear_parameters(n_features, n_labels, None, codes) <= budget
     else:
         assert budget < n_labels + n_features + n_labels
     if codes < min(n_features, n_labels):
@@ -84,7 +84,7 @@ def test_the_smallest_model_there_is():
     least = smallest(8)  # a place, 8 weights, 8 constants
     assert least == 17
     model = AutoCompactClassifier(size_budget=least, random_state=0).fit(X, Y)
-    assert model.numbers_ == least
+    assert model.n_parameters_ == least
     sentence = "size_budget allows 16 numbers.* 8 labels, of a single feature, has 17; allow"
     with pytest.raises(ValueError, match=sentence):
         AutoCompactClassifier(size_budget=least - 1, random_state=0).fit(X, Y)
@@ -222,7 +222,7 @@ def test_ridge_is_beside_what_was_tried():
     folds = [(np.flatnonzero(np.arange(200) % 4 != k), np.arange(k, 200, 4)) for k in range(4)]
     model = AutoCompactClassifier(size_budget=0.3, cv=folds, random_state=0).fit(X, Y)
     (ridge,) = model.references_
-    assert ridge["numbers"] == 72 * 6 + 6 > model.numbers_
+    assert ridge["n_parameters"] == 72 * 6 + 6 > model.n_parameters_
     assert ridge["name"] == "ridge, columns of unit variance"
     assert ridge["name"] not in {row["name"] for row in model.leaderboard_}
     # Its score is that of a cross-validation: the penalty is the one of the smaller models.
@@ -236,7 +236,7 @@ def test_ridge_is_beside_what_was_tried():
     assert ridge["score"] == pytest.approx(np.mean(figures), abs=1e-6)
     beside = model.plot_frontier({"mine": (100, 0.5)}).data[-1]
     assert list(beside.text) == [ridge["name"], "mine"]
-    assert (beside.x[0], beside.y[0]) == (ridge["numbers"], ridge["score"])
+    assert (beside.x[0], beside.y[0]) == (ridge["n_parameters"], ridge["score"])
 
 
 def test_no_time_no_comparison():
@@ -258,7 +258,7 @@ def test_one_vs_rest_can_be_put_beside(recwarn):
     assert beside["name"] == "one-vs-rest"
     # A weight for each feature and a constant, and a constant alone for labels that no row has.
     varies = int((0 < Y.sum(axis=0)).sum())
-    assert beside["numbers"] == varies * (X.shape[1] + 1) + (Y.shape[1] - varies)
+    assert beside["n_parameters"] == varies * (X.shape[1] + 1) + (Y.shape[1] - varies)
     assert 0.4 < beside["score"] < 0.8
     np.testing.assert_array_equal(model.predict_proba(data.X[150:160]), before)
     assert "one-vs-rest" in list(model.plot_frontier().data[-1].text)

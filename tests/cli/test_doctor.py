@@ -85,7 +85,11 @@ def test_it_looks_into_a_model_file(model_file, capsys):
     assert main(["doctor", str(path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["model"]
     assert told["type"] == "CMLLClassifier"
-    assert (told["features"], told["labels"], told["numbers"]) == (1001, 53, model.numbers_)
+    assert (told["features"], told["labels"], told["n_parameters"]) == (
+        1001,
+        53,
+        model.n_parameters_,
+    )
     assert told["first labels"] == list(load("enron").label_names[:5])
     assert (told["digests"], told["format_version"]) == ("verified", "2")
     assert told["bytes"] == path.stat().st_size

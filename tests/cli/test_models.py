@@ -250,7 +250,7 @@ def test_a_record_of_a_fit(run, tmp_path):
     assert (told["rows"], told["features"], told["labels"]) == (40, 72, 6)
     assert told["classifier"] == "CMLLClassifier(random_state=0)"
     assert told["bytes"] == (tmp_path / "e.model").stat().st_size
-    assert told["numbers"] == load_model("e.model").numbers_
+    assert told["n_parameters"] == load_model("e.model").n_parameters_
 
 
 @pytest.mark.slow
@@ -259,7 +259,7 @@ def test_auto_keeps_its_budgets(run, tmp_path):
     run("fit", "e.arff", "-o", "e.model", "--size-budget", "0.5", "--time-budget", "3")
     model = load_model("e.model")
     assert (model.size_budget, model.time_budget, model.verbose) == (0.5, 3.0, 0)
-    assert model.numbers_ <= 0.5 * 72 * 6
+    assert model.n_parameters_ <= 0.5 * 72 * 6
     told = from_lines(
         run("predict", "e.model", "e.arff", "--probabilities", "--format", "jsonl", "--topk", "6")
     )

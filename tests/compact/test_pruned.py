@@ -18,7 +18,7 @@ from compactlearn.compact._pruned import (
     kept_weights_within,
 )
 from compactlearn.core._weight import bytes_in
-from compactlearn.decoding._linear import linear_numbers
+from compactlearn.decoding._linear import linear_parameters
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 20)) * (RNG.random((80, 20)) < 0.6) * RNG.uniform(0.2, 3.0, 20)
@@ -76,7 +76,7 @@ def test_sparse_rows_give_what_dense_ones_give(make):
     scores = dense.decision_function(X)
     np.testing.assert_allclose(sparse.decision_function(sp.csr_array(X)), scores, atol=1e-6)
     np.testing.assert_allclose(dense.decision_function(sp.csr_array(X)), scores, atol=1e-10)
-    assert dense.numbers_ == sparse.numbers_
+    assert dense.n_parameters_ == sparse.n_parameters_
 
 
 def test_units_of_scaled_columns_do_not_matter():
@@ -104,8 +104,8 @@ def test_weights_are_within_every_budget(budget):
     count = kept_weights_within(budget, 6)
     if count:
         model = weights_model(count).fit(X, LABELS)
-        assert model.numbers_ <= budget
-        assert model.numbers_ > budget - 2 or model.weights_.nnz < count
+        assert model.n_parameters_ <= budget
+        assert model.n_parameters_ > budget - 2 or model.weights_.nnz < count
     else:
         assert budget < 2 + 2 * 6 + 1
 
@@ -116,17 +116,19 @@ def test_features_are_within_every_budget(budget, n_features):
     codes = codes_of_kept_features(budget, n_features, 6)
     if codes:
         inner = CMLLClassifier(codes, codes, alpha=2.0, threshold=0.5)
-        assert KeptFeatures(inner, n_features, alpha=2.0).fit(X, LABELS).numbers_ <= budget
+        assert KeptFeatures(inner, n_features, alpha=2.0).fit(X, LABELS).n_parameters_ <= budget
     if codes < min(n_features, 6):  # one more would be too many
-        assert linear_numbers(n_features, 6, None, codes + 1) + n_features > budget
+        assert linear_parameters(n_features, 6, None, codes + 1) + n_features > budget
 
 
 def test_what_is_counted_is_what_is_stored():
     features = features_model(12, 3).fit(X, LABELS)
-    assert features.numbers_ == 3 * (12 + 6) + 6 + 12  # matrices, constants, places
+    assert features.n_parameters_ == 3 * (12 + 6) + 6 + 12  # matrices, constants, places
     model = weights_model().fit(X, LABELS)
-    assert bytes_in(compressed_parts(model, "float32")) == 4 * model.numbers_
-    assert bytes_in(model) == 4 * model.numbers_ + 4 * (model.weights_.nnz + 6)  # 8 for a float64
+    assert bytes_in(compressed_parts(model, "float32")) == 4 * model.n_parameters_
+    assert bytes_in(model) == 4 * model.n_parameters_ + 4 * (
+        model.weights_.nnz + 6
+    )  # 8 for a float64
 
 
 @pytest.mark.parametrize("make", [weights_model, features_model])
@@ -136,7 +138,7 @@ def test_stored_in_smaller_numbers_and_brought_back(make):
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.decision_function(X), scores)
     small = compressed_parts(model, "float32")
-    assert small.numbers_ == model.numbers_
+    assert small.n_parameters_ == model.n_parameters_
     np.testing.assert_allclose(small.decision_function(X), scores, atol=1e-4)
     half = unpacked(packed(compressed_parts(model, "float16")))
     np.testing.assert_allclose(half.decision_function(X), scores, atol=0.05)

@@ -30,8 +30,8 @@ from compactlearn import (
     ThresholdTuner,
     fit_path,
 )
-from compactlearn.core._weight import bytes_in, numbers_in, owned
-from compactlearn.decoding._linear import linear_numbers
+from compactlearn.core._weight import bytes_in, n_parameters_in, owned
+from compactlearn.decoding._linear import linear_parameters
 from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
 from tests.makers import as_dense, maker
 
@@ -118,7 +118,7 @@ def test_predictions_survive_a_pickle_to_the_bit(fitted, name):
             as_dense(other.decision_function(X)), as_dense(model.decision_function(X))
         )
         np.testing.assert_array_equal(other.predict(X), model.predict(X))
-        assert (other.nbytes_, other.numbers_) == (model.nbytes_, model.numbers_)
+        assert (other.nbytes_, other.n_parameters_) == (model.nbytes_, model.n_parameters_)
     for sparse in (sp.csr_array(X), X[:7]):
         scores = as_dense(model.decision_function(sparse))
         np.testing.assert_array_equal(as_dense(fresh.decision_function(sparse)), scores)
@@ -200,41 +200,41 @@ def test_numbers_are_those_of_the_cheapest_order(fitted):
 
     for name in ("linear", "logistic", "learned", "wide", "narrow", "scaled", "features kept"):
         model = fitted(name)
-        assert model.numbers_ == linear_numbers(D, M, *sizes(model)), name
+        assert model.n_parameters_ == linear_parameters(D, M, *sizes(model)), name
         held = sum(factor.size for factor in model._model.linear.factors)
-        assert model.numbers_ == held + model.intercept_.size, name
-    assert fitted("nothing embedded").numbers_ == D * M + M
+        assert model.n_parameters_ == held + model.intercept_.size, name
+    assert fitted("nothing embedded").n_parameters_ == D * M + M
     for name, landmarks in (("exact kernel", N), ("exact kernel, scaled", N), ("nystroem", 60)):
         model = fitted(name)
-        expected = linear_numbers(landmarks, M, *sizes(model)) + landmarks * D
-        assert model.numbers_ == expected, name
+        expected = linear_parameters(landmarks, M, *sizes(model)) + landmarks * D
+        assert model.n_parameters_ == expected, name
     model = fitted("fourier")
-    assert model.numbers_ == linear_numbers(60, M, *sizes(model)) + 60 * D + 60
+    assert model.n_parameters_ == linear_parameters(60, M, *sizes(model)) + 60 * D + 60
     model, (d, m) = fitted("foreign learner"), sizes(fitted("foreign learner"))
-    assert model.numbers_ == D * d + (d * m + m) + m * M + M
-    assert fitted("POP").numbers_ == fitted("POP").n_weights_ + M
-    assert fitted("C2AE").numbers_ == (D * 32 + 32 + 32 * 8 + 8) + (8 * 16 + 16 + 16 * M + M)
-    assert fitted("tuner").numbers_ == fitted("tuner").estimator_.numbers_
+    assert model.n_parameters_ == D * d + (d * m + m) + m * M + M
+    assert fitted("POP").n_parameters_ == fitted("POP").n_weights_ + M
+    assert fitted("C2AE").n_parameters_ == (D * 32 + 32 + 32 * 8 + 8) + (8 * 16 + 16 + 16 * M + M)
+    assert fitted("tuner").n_parameters_ == fitted("tuner").estimator_.n_parameters_
     for name in ("CMLLClassifierCV", "GridSearchMoments", "RatioSearchCV"):
-        assert fitted(name).numbers_ == fitted(name).best_estimator_.numbers_
+        assert fitted(name).n_parameters_ == fitted(name).best_estimator_.n_parameters_
 
 
 def test_sparse_landmarks_count_what_they_store():
     rows = sp.random_array((60, 40), density=0.1, rng=0, format="csr")
     model = CompactClassifier(Original(), feature_map=KernelMap()).fit(rows, Y[:60])
-    assert model.numbers_ == 60 * M + M + rows.nnz
+    assert model.n_parameters_ == 60 * M + M + rows.nnz
 
 
 def test_a_vector_of_classes_has_a_column_for_each():
     y = Y[:, 0] + Y[:, 1]
-    assert CompactClassifier(Original()).fit(X, y).numbers_ == 3 * D + 3
-    assert CompactClassifier(Original()).fit(X, Y[:, 0]).numbers_ == D + 1
+    assert CompactClassifier(Original()).fit(X, y).n_parameters_ == 3 * D + 3
+    assert CompactClassifier(Original()).fit(X, Y[:, 0]).n_parameters_ == D + 1
 
 
 @every_model
 def test_sizes_are_those_of_fitted_models(name):
     model = copy.deepcopy(MODELS[name])
-    for size in ("nbytes_", "numbers_"):
+    for size in ("nbytes_", "n_parameters_"):
         assert not hasattr(model, size)
         with pytest.raises(NotFittedError):
             getattr(model, size)
@@ -259,7 +259,7 @@ def test_sums_are_saved_only_where_they_will_be_gone_on_from():
         loaded = pickle.loads(pickle.dumps(model))
         with pytest.raises(ValueError, match=r"saved only with one that was learnt by partial_fit"):
             loaded.partial_fit(X, Y)
-        assert loaded.fit(X, Y).numbers_ == whole.numbers_
+        assert loaded.fit(X, Y).n_parameters_ == whole.n_parameters_
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
@@ -301,7 +301,7 @@ def test_buffers_count_once_and_whole():
     assert bytes_in(owned(values[:1])) == 80
     matrix = sp.eye_array(50, format="csr")
     assert bytes_in(matrix) == sum(a.nbytes for a in (matrix.data, matrix.indices, matrix.indptr))
-    assert numbers_in([matrix, values]) == 1050
+    assert n_parameters_in([matrix, values]) == 1050
     loop = [values]
     loop.append(loop)
     assert bytes_in(loop) == values.nbytes

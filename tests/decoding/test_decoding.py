@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from compactlearn.decoding import LinearScorer, top_labels
-from compactlearn.decoding._linear import linear_numbers
+from compactlearn.decoding._linear import linear_parameters
 
 rng = np.random.default_rng(0)
 
@@ -39,7 +39,7 @@ def test_three_steps_are_taken_in_the_cheapest_order(widths, scaled, monkeypatch
     scorer = LinearScorer(steps, b, scale)
     costs = [D * M, D * d + d * M, D * m + m * M, D * d + d * m + m * M]
     assert sum(factor.size for factor in scorer.factors) == min(costs)
-    assert linear_numbers(D, M, d, m) == min(costs) + M
+    assert linear_parameters(D, M, d, m) == min(costs) + M
     monkeypatch.setattr("compactlearn.decoding._linear._BLOCK_ENTRIES", 10)
     for given_ in (X, sp.csr_array(X)):
         np.testing.assert_allclose(scorer.scores(given_), rows @ P @ B @ W + b, atol=1e-12)

@@ -113,7 +113,7 @@ def test_files_graphs_and_reasons_are_made_on_the_host(both, place, tmp_path):
     assert label_neighbours(there, 0, k=1)[0] == pytest.approx(label_neighbours(here, 0, k=1)[0])
     small, expected = there.compress("float32", rows, place.make(Y)), here.compress("float32", X, Y)
     assert small.compression_ == pytest.approx(expected.compression_)
-    assert (there.nbytes_, there.numbers_) == (here.nbytes_, here.numbers_)
+    assert (there.nbytes_, there.n_parameters_) == (here.nbytes_, here.n_parameters_)
     assert "CMLL" in there._repr_html_()
     assert there.predict_labels(rows, k=2)[0][0] == pytest.approx(here.predict_labels(X, k=2)[0][0])
 

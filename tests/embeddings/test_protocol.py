@@ -72,7 +72,7 @@ def test_a_path_is_separate_fits(method, feature_map):
         np.testing.assert_allclose(
             fitted.decision_function(X), alone.decision_function(X), atol=1e-10
         )
-        assert fitted.numbers_ == alone.numbers_
+        assert fitted.n_parameters_ == alone.n_parameters_
 
 
 @every_method

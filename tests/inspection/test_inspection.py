@@ -53,7 +53,7 @@ def test_counts_and_metrics(model, data, facts):
     assert "calibration_error" not in found  # of all pairs, which says nothing of suggestions
     both = facts.n_given + facts.n_present
     assert 2 * facts.n_right / both == pytest.approx(found["micro_f1"])
-    assert (facts.numbers, facts.n_bytes) == (model.numbers_, model.nbytes_)
+    assert (facts.n_parameters, facts.n_bytes) == (model.n_parameters_, model.nbytes_)
     assert facts.settings == {"decoder": "'logistic'", "alpha": "2.0"}
 
 

@@ -55,7 +55,7 @@ def test_it_says_what_it_was_told():
     assert model_page(FACTS) == page
     text = text_of(page[page.index("<body>") :])
     for said in (
-        "judged on 100 rows that were held out. It keeps 28,511 numbers.",
+        "judged on 100 rows that were held out. It keeps 28,511 parameters.",
         "0.7123",
         "2.50 MB",
         "boats 40 20 0.33 0.50 0.25 ship, sea harbours",
@@ -64,7 +64,7 @@ def test_it_says_what_it_was_told():
         "harbours there, and not given 9 -1.250",
         "over at most 30 rows that have it",
         "decoder &#x27;logistic&#x27;",
-        "forest: 0.600, 5,000 numbers",
+        "forest: 0.600, 5,000 parameters",
         "predicted labels: probability 0.900, precision 0.800, of 10",
         "predicted labels all 100 0.180 0.188 -0.008",
         "predicted labels 0.90 to 1.00 10 0.900 0.800 +0.100",
@@ -107,7 +107,7 @@ def test_what_there_is_nothing_to_say_about_is_left_out():
         mistakes=(),
         tried=(),
         suggested=(),
-        numbers=None,
+        n_parameters=None,
         n_bytes=None,
         unexplained="Nobody knows why.",
     )

@@ -28,7 +28,7 @@ def test_the_surface_as_a_heat_map():
 # ---- accuracy against size -----------------------------------------------------------------------
 
 ROWS = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 5)), min_size=1, max_size=12).map(
-    lambda pairs: [{"numbers": n, "score": s / 5, "at": k} for k, (n, s) in enumerate(pairs)]
+    lambda pairs: [{"n_parameters": n, "score": s / 5, "at": k} for k, (n, s) in enumerate(pairs)]
 )
 
 
@@ -37,7 +37,7 @@ def test_what_is_on_the_frontier_is_beaten_by_nothing_smaller(rows):
     best = frontier(rows)
     for row in best:
         for other in rows:
-            if other["numbers"] <= row["numbers"]:
+            if other["n_parameters"] <= row["n_parameters"]:
                 assert other["score"] <= row["score"]
 
 
@@ -45,10 +45,14 @@ def test_what_is_on_the_frontier_is_beaten_by_nothing_smaller(rows):
 def test_what_is_not_on_the_frontier_is_no_better_than_something_there(rows):
     best = frontier(rows)
     for row in rows:
-        as_good = [b for b in best if b["numbers"] <= row["numbers"] and b["score"] >= row["score"]]
+        as_good = [
+            b
+            for b in best
+            if b["n_parameters"] <= row["n_parameters"] and b["score"] >= row["score"]
+        ]
         assert as_good
         assert row in best or any(b["at"] != row["at"] for b in as_good)
-    sizes, scores = ([row[key] for row in best] for key in ("numbers", "score"))
+    sizes, scores = ([row[key] for row in best] for key in ("n_parameters", "score"))
     assert all(np.diff(sizes) > 0)
     assert all(np.diff(scores) > 0)
 
@@ -71,10 +75,10 @@ def test_the_figure_shows_all_that_was_tried_and_what_is_beside(small):
     line, points, beside = small.plot_frontier({"ridge": ridge}).data
     assert line.mode == "lines"
     rows = small.leaderboard_
-    assert list(points.x) == [row["numbers"] for row in rows]
+    assert list(points.x) == [row["n_parameters"] for row in rows]
     assert list(points.y) == [row["score"] for row in rows]
     assert list(points.text) == [row["name"] for row in rows]
-    assert list(line.x) == [row["numbers"] for row in small.frontier_]
+    assert list(line.x) == [row["n_parameters"] for row in small.frontier_]
     assert list(line.y) == [row["score"] for row in small.frontier_]
     assert ((beside.x[-1], beside.y[-1]), beside.text[-1]) == (ridge, "ridge")
 
@@ -83,7 +87,7 @@ def test_the_axes_say_what_they_are(small):
     figure = small.plot_frontier()
     assert len(figure.data) == 3
     assert figure.layout.xaxis.type == "log"
-    assert "numbers" in figure.layout.xaxis.title.text
+    assert "parameters" in figure.layout.xaxis.title.text
     assert figure.layout.yaxis.title.text == "average precision"
 
 

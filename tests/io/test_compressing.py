@@ -86,7 +86,7 @@ def test_nothing_is_rounded_in_float64(fitted, name):
     small = model.compress("float64")
     np.testing.assert_array_equal(scores(small), scores(model))
     np.testing.assert_array_equal(as_dense(small.predict(X_new)), as_dense(model.predict(X_new)))
-    assert small.numbers_ == model.numbers_
+    assert small.n_parameters_ == model.n_parameters_
     assert small.nbytes_ <= model.nbytes_ + A_FEW
     assert pickle.dumps(model) == before, "the model itself has changed"
 
@@ -101,7 +101,7 @@ def test_scores_are_those_of_the_model_to_the_accuracy_of_the_type(fitted, name,
     loose = name in ("Shortlist", "forest")
     close = np.abs(scores(small) - scores(model)) <= tolerance * max(1, np.abs(scores(model)).max())
     assert close.mean() >= (0.95 if loose else 1.0)
-    assert small.numbers_ == model.numbers_
+    assert small.n_parameters_ == model.n_parameters_
     if name != "Shortlist":
         np.testing.assert_array_equal(small.predict(X_new), scores(small) > small.threshold_)
 
@@ -163,7 +163,7 @@ def test_bytes_of_a_linear_model_are_those_of_its_numbers():
     model = CompactClassifier(PLST(5), threshold=0.5).fit(wide, np.tile(Y, (2, 5))[:150])
     for dtype, size in (("float64", 8), ("float32", 4), ("float16", 2)):
         found = model.compress(dtype).nbytes_
-        assert size * model.numbers_ <= found <= 1.1 * size * model.numbers_ + 5000
+        assert size * model.n_parameters_ <= found <= 1.1 * size * model.n_parameters_ + 5000
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_matrices_are_multiplied_out_where_that_leaves_fewer_numbers(d, m, lost)
     stored = small._model
     parts = (stored.projection, stored.regressor.coef_, stored.decoder)
     entries = sum(part.size for part in parts if part is not None and not sp.issparse(part))
-    assert entries + Y.shape[1] == model.numbers_
+    assert entries + Y.shape[1] == model.n_parameters_
     for method in ("transform", "predict_codes"):
         if method in lost:
             with pytest.raises(AttributeError, match=f"no {method}: .*multiplied out"):

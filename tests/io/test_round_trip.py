@@ -114,7 +114,7 @@ def test_every_parameter_and_attribute_is_kept(name, tmp_path):
         # A text that was made on the way counts once now; parts of a table of results are views.
         if hasattr(theirs, "nbytes_") and not hasattr(theirs, "cv_results_"):
             assert theirs.nbytes_ - 64 <= mine.nbytes_ <= theirs.nbytes_
-        for attribute in ("numbers_", "label_names_", "threshold_", "coef_"):
+        for attribute in ("n_parameters_", "label_names_", "threshold_", "coef_"):
             if hasattr(theirs, attribute):
                 assert equal(getattr(mine, attribute), getattr(theirs, attribute)), attribute
 

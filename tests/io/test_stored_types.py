@@ -100,7 +100,7 @@ def test_a_shortlist_is_within_its_bytes_or_not_accepted(rows, share):
     model = ShortlistClassifier(random_state=0, threshold=0.5).fit(X, Y)
     size = bytes_in(model)
     budget = SizeBudget.of(f"{int(share * size)} B", X.shape[1], Y.shape[1])
-    accepted = budget.accepts(model, model.numbers_)
+    accepted = budget.accepts(model, model.n_parameters_)
     stored = compressing.compressed_parts(model, budget.type_for(model))
     assert accepted == (bytes_in(stored) <= share * size)
     assert accepted or share < 0.8

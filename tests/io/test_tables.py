@@ -149,15 +149,6 @@ def test_a_loaded_table_predicts_the_same(case, tmp_path):
     assert (tmp_path / "third").read_bytes() == (tmp_path / "model").read_bytes()
 
 
-def test_rows_without_names(tmp_path):
-    rows = FRAME[NUMBERS].to_numpy()
-    parts = ColumnTransformer([("n", IMPUTED, [0, 2]), ("p", "passthrough", [1])])
-    model = make_pipeline(parts, CMLLClassifier(threshold=0.5)).fit(rows, LABELS)
-    save_model(model, tmp_path / "model")
-    new = NEW[NUMBERS].to_numpy()
-    assert equal(load_model(tmp_path / "model").predict(new), model.predict(new))
-
-
 def test_rows_of_objects(tmp_path):
     rows = np.array([["a", 1.0], ["b", np.nan], [np.nan, 2.0]] * 20, dtype=object)
     for chosen in ([0], [True, False]):
@@ -166,16 +157,6 @@ def test_rows_of_objects(tmp_path):
         save_model(model, tmp_path / "model")
         loaded = load_model(tmp_path / "model")
         assert equal(loaded.decision_function(rows), model.decision_function(rows))
-
-
-def test_an_encoder_and_an_imputer_by_themselves(tmp_path):
-    for part, rows, new in (
-        (OneHotEncoder(handle_unknown="ignore"), FRAME[["city"]], NEW[["city"]]),
-        (SimpleImputer(keep_empty_features=True), FRAME[NUMBERS], NEW[NUMBERS]),
-    ):
-        model = make_pipeline(part, CMLLClassifier(threshold=0.5)).fit(rows, LABELS)
-        save_model(model, tmp_path / "model")
-        assert equal(load_model(tmp_path / "model").predict(new), model.predict(new))
 
 
 values = st.one_of(st.text(max_size=5), st.sampled_from(["", " ", "\0", "nan", "None"]))

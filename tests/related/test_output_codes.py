@@ -175,4 +175,4 @@ def test_refusals_and_the_name():
     with pytest.raises(ValueError, match="'noise' of OutputCodesClassifier must be"):
         OutputCodesClassifier(noise="none").fit(X, Y)
     model = method("CCA-OC", n_label_components=2, random_state=0).fit(X, Y)
-    assert model.numbers_ == 5 * 8 + 2 * 8 + 5 * 2 + 2
+    assert model.n_parameters_ == 5 * 8 + 2 * 8 + 5 * 2 + 2

@@ -403,7 +403,7 @@ def test_seeds_threads_copies_and_lengths():
     np.testing.assert_allclose(
         one.decision_function(sp.csr_array(lengths @ X)).toarray(), expected, atol=1e-4
     )
-    assert one.numbers_ > one.coef_.nnz > 0
+    assert one.n_parameters_ > one.coef_.nnz > 0
     assert one.coef_.shape == (Y.shape[1], X.shape[1] + Y.shape[1])
     assert len(pickle.dumps(one)) < 1.3 * one.nbytes_ + 20_000
 

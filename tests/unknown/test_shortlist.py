@@ -308,10 +308,12 @@ def test_a_model_is_kept_with_what_its_neighbours_do_not_know(tmp_path):
     np.testing.assert_array_equal(kept.decision_function(X).toarray(), scores)
     small = model.compress("float16").decision_function(X).toarray()
     assert np.abs(small - scores).max() < 0.1
-    assert model.numbers_ == kept.numbers_
+    assert model.n_parameters_ == kept.n_parameters_
     neighbours_ = model.stages_.generator.neighbours
     others = neighbours_.columns.nnz + neighbours_.labels.nnz + UNKNOWN.sum()
-    assert model.numbers_ - others == (model.coef_.nnz + 2 * Y.shape[1] + model.retriever_.numbers_)
+    assert model.n_parameters_ - others == (
+        model.coef_.nnz + 2 * Y.shape[1] + model.retriever_.n_parameters_
+    )
 
 
 def test_rows_on_dask_are_gathered_with_their_marks():

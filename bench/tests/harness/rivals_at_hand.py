@@ -32,5 +32,5 @@ class AutoStandIn(BaseEstimator):
         return self.best_estimator_.predict_proba(X)
 
     @property
-    def numbers_(self):
-        return self.best_estimator_.numbers_
+    def n_parameters_(self):
+        return self.best_estimator_.n_parameters_

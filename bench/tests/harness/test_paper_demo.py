@@ -16,7 +16,7 @@ from compactlearn_bench import Task, cells_of, paper_demo, run
 from compactlearn_bench.harness.execute import fold_rows
 from compactlearn_bench.methods.finding import entry
 from compactlearn_bench.methods.grids import configurations
-from compactlearn_bench.methods.model_numbers import linear_numbers
+from compactlearn_bench.methods.model_numbers import linear_parameters
 from compactlearn_bench.paper_demo import demonstrate, specs
 from compactlearn_bench.records import Store, aggregate, open_records
 
@@ -85,7 +85,7 @@ def test_sizes_are_those_of_what_must_be_kept(result):
     D, M = 1001, 53
     for method, (d, m) in {"ORI": (D, M), "CMLL_y": (D, 27), "CMLL": (27, 27)}.items():
         assert result.components(method, "fair") == (d, m)
-        numbers = linear_numbers(D, M, None if d == D else d, None if m == M else m)
+        numbers = linear_parameters(D, M, None if d == D else d, None if m == M else m)
         assert result.figure(method, "fair", "average_precision").sizes == (numbers,) * 2
 
 

@@ -194,7 +194,7 @@ def test_auto_is_asked_by_its_name_and_says_what_it_chose(monkeypatch):
     )
     np.testing.assert_allclose(found.values[0], wanted)
     assert found.details["chosen"].startswith("CMLLClassifier(decoder='logistic'")
-    assert found.sizes == [own.numbers_]
+    assert found.sizes == [own.n_parameters_]
 
 
 def test_auto_is_given_its_budgets_and_only_where_a_spec_has_them(monkeypatch):

@@ -21,7 +21,7 @@ GRID = {
 }
 
 
-def numbers_of(model):
+def n_parameters_of(model):
     """The smallest chain of the arrays that the model holds."""
     P, B, W = model.embedding_.projection_, model.regressor_.coef_.T, model.embedding_.decoder_
     W = W.toarray() if hasattr(W, "toarray") else W
@@ -37,7 +37,7 @@ def test_sizes_are_those_of_the_arrays(name):
     extra = {"completion": "variance"} if name.removeprefix("k-") in ("CMLL", "MDDM") else {}
     for configuration, size in zip(answer.configurations, answer.sizes, strict=True):
         model = method(name, random_state=SEED, **extra, **configuration)
-        assert size == numbers_of(model.fit(task.X_train, task.Y_train)), configuration
+        assert size == n_parameters_of(model.fit(task.X_train, task.Y_train)), configuration
 
 
 def test_landmarks_are_counted_apart():
@@ -69,7 +69,7 @@ def test_a_bound_on_the_size():
 def test_as_many_numbers_as_cmll_has_by_itself():
     task = make_task("nested", GRID | {"n_numbers": "cmll"})
     model = method("CMLL", protocol="recommended").fit(task.X_train, task.Y_train)
-    bound = numbers_of(model)
+    bound = n_parameters_of(model)
     for name in ("PLST", "CMLL", "RRR", "PCA+ridge"):
         assert ENTRIES[name].answer(task).sizes[0] <= bound
 

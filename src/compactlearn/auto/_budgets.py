@@ -11,7 +11,7 @@ from compactlearn.compact._compression import compressed_parts
 from compactlearn.core._deadline import Clock
 from compactlearn.core._params import Integer, Real
 from compactlearn.core._weight import bytes_in
-from compactlearn.decoding._linear import linear_numbers
+from compactlearn.decoding._linear import linear_parameters
 from compactlearn.shortlist._classifier import ShortlistClassifier
 
 # Without a time budget, models that would make the search take longer than this are skipped.
@@ -44,9 +44,9 @@ class SizeBudget:
         found = _BYTES.fullmatch(asked) if isinstance(asked, str) else None
         if found is None:
             raise ValueError(
-                f"size_budget must be a whole number (of numbers kept), a share of features times "
-                f"labels in (0, 1], or bytes with a unit, such as '2 MB', of at most 18 digits; "
-                f"got {asked!r:.60}. Pass one of these."
+                f"size_budget must be a whole number (of parameters kept), a share of features "
+                f"times labels in (0, 1], or bytes with a unit, such as '2 MB', of at most 18 "
+                f"digits; got {asked!r:.60}. Pass one of these."
             )
         size = float(found[1]) * _UNITS[found[2].upper()]
         return cls(int(size / _BYTES_OF_A_NUMBER), "float32", int(size))
@@ -123,4 +123,4 @@ def most_codes(budget: int, n_features: int, n_labels: int) -> int:
 
 def smallest(n_labels: int) -> int:
     """Return the size of the smallest model: a feature's index, a weight and a constant a label."""
-    return 1 + linear_numbers(1, n_labels, None, None)
+    return 1 + linear_parameters(1, n_labels, None, None)

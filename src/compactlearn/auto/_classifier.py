@@ -145,7 +145,7 @@ default="f1"
         Mean over the folds of out-of-fold scores. It is the best of several results on the same
         rows, and so a little larger than on new rows.
     leaderboard_ : list of dict
-        What was tried, best first: name, score, its deviation over the folds, seconds, numbers
+        What was tried, best first: name, score, its deviation over the folds, seconds, n_parameters
         and bytes of the model. ``pandas.DataFrame(model.leaderboard_)`` shows it as a table.
     frontier_ : list of dict
         The rows of ``leaderboard_`` that none of the same size or smaller beats, smallest first:
@@ -169,7 +169,7 @@ default="f1"
     threshold_ : float or ndarray, in the units of ``decision_function``, which are log-odds
     excluded_labels_ : list
         Labels that ``min_label_count`` and ``exclude`` left out, by name or column.
-    classes_, n_labels_, label_names_, nbytes_, numbers_, compression_, n_features_in_, \
+    classes_, n_labels_, label_names_, nbytes_, n_parameters_, compression_, n_features_in_, \
 feature_names_in_
         As in :class:`CompactClassifier`.
 
@@ -194,7 +194,7 @@ feature_names_in_
 
     What smaller models cost, of those that were tried:
 
-    >>> sizes = [row["numbers"] for row in model.frontier_]
+    >>> sizes = [row["n_parameters"] for row in model.frontier_]
     >>> sizes == sorted(sizes) and model.frontier_[-1] == model.leaderboard_[0]
     True
     """
@@ -308,7 +308,7 @@ feature_names_in_
             if not search.every:
                 raise ValueError(
                     f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
-                    f"{most:,} numbers; allow more."
+                    f"{most:,} parameters; allow more."
                 )
             chosen = best_choice(problem, search.tried, most, search.stopgaps)
             metric = self.scoring.name if isinstance(self.scoring, Scorer) else str(self.scoring)
@@ -375,7 +375,7 @@ feature_names_in_
         )
 
     @property
-    def numbers_(self) -> int:
+    def n_parameters_(self) -> int:
         """Number of parameters of the model."""
         check_is_fitted(self, "best_estimator_")
         return self._numbers
@@ -421,7 +421,7 @@ feature_names_in_
             rows, as ``best_score_`` is.
         """
         check_is_fitted(self, "best_estimator_")
-        own = {row["name"]: (row["numbers"], row["score"]) for row in self.references_}
+        own = {row["name"]: (row["n_parameters"], row["score"]) for row in self.references_}
         beside = own | checked_references(references)
         metric = self.scoring.name if isinstance(self.scoring, Scorer) else str(self.scoring)
         return draw_frontier(self.leaderboard_, beside, metric)

@@ -98,7 +98,7 @@ class LabelForest(BaseEstimator):
         return self._log_odds(shares)
 
     @property
-    def numbers_(self) -> int:
+    def n_parameters_(self) -> int:
         """A feature, a bound and two places for a branching, a share of every label for a leaf."""
         nodes = [tree.tree_ for tree in self.forest_.estimators_]
         leaves = sum(tree.n_leaves for tree in nodes)

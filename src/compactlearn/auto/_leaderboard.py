@@ -22,7 +22,7 @@ def row_of(name: str, result: Any, seconds: float, model: Any) -> Row:
         "score": result.score,
         "deviation": result.deviation,
         "seconds": seconds,
-        "numbers": result.numbers,
+        "n_parameters": result.numbers,
         "bytes": bytes_in(model),
     }
 
@@ -64,16 +64,17 @@ def reasons(chosen: Choice, search: Search, metric: str) -> str:
 
 
 def frontier(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that none with fewer or as many numbers beats, smallest first.
+    """Return the rows that none with fewer or as many parameters beats, smallest first.
 
     Scores rise along them; of several equal ones the smallest is there, and only once.
 
-    >>> rows = [{"numbers": n, "score": s} for n, s in [(9, 0.7), (3, 0.6), (5, 0.5), (12, 0.7)]]
-    >>> [row["numbers"] for row in frontier(rows)]
+    >>> pairs = [(9, 0.7), (3, 0.6), (5, 0.5), (12, 0.7)]
+    >>> rows = [{"n_parameters": n, "score": s} for n, s in pairs]
+    >>> [row["n_parameters"] for row in frontier(rows)]
     [3, 9]
     """
     found: list[Row] = []
-    for row in sorted(rows, key=lambda row: (row["numbers"], -row["score"])):
+    for row in sorted(rows, key=lambda row: (row["n_parameters"], -row["score"])):
         if not found or row["score"] > found[-1]["score"]:
             found.append(row)
     return found
@@ -94,8 +95,9 @@ def checked_references(references: Any) -> dict[str, tuple[float, float]]:
 
 def _refused(given: Any) -> ValueError:
     return ValueError(
-        "references must be a dictionary of names, each with the numbers that a model keeps, above "
-        f"0, and its score, and has {given!r:.80}; pass for instance {{'ridge': (53106, 0.70)}}."
+        "references must be a dictionary of names, each with the parameters that a model keeps, "
+        f"above 0, and its score, and has {given!r:.80}; pass for instance"
+        f" {{'ridge': (53106, 0.70)}}."
     )
 
 
@@ -107,19 +109,19 @@ def draw_frontier(
     best = frontier(rows)
     figure = go.Figure()
     figure.add_scatter(
-        x=[row["numbers"] for row in best],
+        x=[row["n_parameters"] for row in best],
         y=[row["score"] for row in best],
         mode="lines",
         name="no smaller model is better",
     )
     figure.add_scatter(
-        x=[row["numbers"] for row in rows],
+        x=[row["n_parameters"] for row in rows],
         y=[row["score"] for row in rows],
         text=[row["name"] for row in rows],
         error_y={"array": [row["deviation"] for row in rows], "thickness": 1},
         mode="markers",
         marker={"size": 9},
-        hovertemplate="%{text}<br>%{x:,} numbers<br>%{y:.3f}<extra></extra>",
+        hovertemplate="%{text}<br>%{x:,} parameters<br>%{y:.3f}<extra></extra>",
         name="tried",
     )
     if references:
@@ -130,9 +132,9 @@ def draw_frontier(
             mode="markers+text",
             textposition="top center",
             marker={"size": 11, "symbol": "diamond-open"},
-            hovertemplate="%{text}<br>%{x:,} numbers<br>%{y:.3f}<extra></extra>",
+            hovertemplate="%{text}<br>%{x:,} parameters<br>%{y:.3f}<extra></extra>",
             name="for comparison",
         )
-    figure.update_xaxes(type="log", title="numbers that the model keeps")
+    figure.update_xaxes(type="log", title="parameters that the model keeps")
     figure.update_yaxes(title=scoring.replace("_", " "))
     return figure

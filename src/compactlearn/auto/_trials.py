@@ -17,7 +17,7 @@ from compactlearn.auto._preprocessing import AS_THEY_ARE, Preprocessing
 from compactlearn.auto._problem import FoldScores, Problem, Rows
 from compactlearn.compact._any_classifier import scores_to_rank
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.compact._model_size import numbers_of
+from compactlearn.compact._model_size import n_parameters_of
 from compactlearn.core._deadline import checkpoint
 from compactlearn.core._unknown_labels import known_somewhere
 from compactlearn.core._warn import quiet
@@ -148,4 +148,4 @@ def model_numbers(model: Any) -> int:
     if isinstance(last, OneVsRestClassifier):
         return sum(e.coef_.size + 1 if hasattr(e, "coef_") else 1 for e in last.estimators_)
     linear = getattr(last, "feature_map", None) is None
-    return numbers_of(last) + (0 if linear else sum(numbers_of(step) for step in before))
+    return n_parameters_of(last) + (0 if linear else sum(n_parameters_of(step) for step in before))

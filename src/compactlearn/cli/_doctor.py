@@ -71,7 +71,7 @@ def _model(path: Path) -> dict[str, Any]:
         "features": getattr(last, "n_features_in_", None),
         "labels": len(names),
         "first labels": names[:_SHOWN],
-        "numbers": getattr(last, "numbers_", None),
+        "n_parameters": getattr(last, "n_parameters_", None),
         "probabilities": hasattr(model, "predict_proba"),
         "text column": getattr(columns, "text", None),
         "why": getattr(last, "why_", None),

@@ -125,8 +125,8 @@ def fit(
     size_budget: Annotated[
         str | None,
         typer.Option(
-            help="How large the model of auto may be: numbers (20000), a share of features times "
-            "labels (0.1), or bytes ('2 MB')."
+            help="How large the model of auto may be: parameters (20000), a share of features "
+            "times labels (0.1), or bytes ('2 MB')."
         ),
     ] = None,
     min_label_count: Annotated[
@@ -378,7 +378,7 @@ def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, An
         "features": int(last.n_features_in_),
         "labels": int(last.n_labels_),
         "excluded_labels": plain(getattr(last, "excluded_labels_", [])),
-        "numbers": int(last.numbers_),
+        "n_parameters": int(last.n_parameters_),
         "bytes": output.stat().st_size,
         "seconds": seconds,
         "why": getattr(last, "why_", None),
@@ -426,7 +426,7 @@ def _sentence(told: Mapping[str, Any]) -> str:
     line = (
         f"{told['classifier']} fitted to {told['data']} ({told['rows']} rows, {told['features']} "
         f"features, {told['labels']} labels{without}) in {told['seconds']:.1f} s: {told['model']}, "
-        f"{human_bytes(told['bytes'])}, {told['numbers']:,} numbers."
+        f"{human_bytes(told['bytes'])}, {told['n_parameters']:,} parameters."
     )
     if told.get("categories"):
         listed = ", ".join(f"{name} ({n} values)" for name, n in told["categories"].items())

@@ -184,10 +184,10 @@ default="auto"
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
-    numbers_ : int
-        How many numbers must be kept to predict: with the built-in ridge those of the cheapest
-        order of products, see :func:`compactlearn.decoding._linear.linear_numbers`; the landmarks
-        of a kernel, and all that foreign parts hold, are added.
+    n_parameters_ : int
+        Number of parameters kept to predict: with the built-in ridge those of the cheapest
+        order of products, see :func:`compactlearn.decoding._linear.linear_parameters`; the
+        landmarks of a kernel, and all that foreign parts hold, are added.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
@@ -600,8 +600,8 @@ default="auto"
         return unwrap_like(self._model.predicted(X, wrap(self.threshold_)), X)
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict; thresholds do not count."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict; thresholds do not count."""
         check_is_fitted(self, "embedding_")
         return self._model.numbers
 

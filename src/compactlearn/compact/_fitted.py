@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.compact._model_size import mapped_numbers
 from compactlearn.compact._preparation import RowMap
 from compactlearn.core._devices import wrap
-from compactlearn.core._weight import numbers_in
+from compactlearn.core._weight import n_parameters_in
 from compactlearn.decoding._label_space import LabelSpace
-from compactlearn.decoding._linear import LinearScorer, linear_numbers
+from compactlearn.decoding._linear import LinearScorer, linear_parameters
 from compactlearn.linalg._learner import CodeRidge, predict_foreign
 
 Array = NDArray[np.float64]
@@ -186,16 +186,16 @@ class FittedModel:
 
     @property
     def numbers(self) -> int:
-        """How many numbers must be kept to predict; thresholds do not count."""
+        """Number of parameters kept to predict; thresholds do not count."""
         m, n_labels = self.decoder.shape
         d = None if self.projection is None else self.projection.shape[1]
         inputs, kept = self.n_columns, 0
         if self.row_map.feature_map is not None:
             inputs, kept = mapped_numbers(self.row_map.feature_map, self.n_columns)
         if isinstance(self.regressor, CodeRidge):
-            return kept + linear_numbers(inputs, n_labels, d, m)
+            return kept + linear_parameters(inputs, n_labels, d, m)
         before = inputs * self.n_columns if kept and d is None else inputs * (d or 0)
-        return kept + before + numbers_in(self.regressor) + self.decoder.size + n_labels
+        return kept + before + n_parameters_in(self.regressor) + self.decoder.size + n_labels
 
 
 class ShowsParts:

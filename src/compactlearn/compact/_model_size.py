@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.core._devices import on_host
-from compactlearn.core._weight import bytes_in, numbers_in
+from compactlearn.core._weight import bytes_in, n_parameters_in
 
 
 class Weighed(ABC):
-    """``nbytes_`` of a classifier, and the promise of ``numbers_``."""
+    """``nbytes_`` of a classifier, and the promise of ``n_parameters_``."""
 
     @property
     def nbytes_(self) -> int:
@@ -25,14 +25,14 @@ class Weighed(ABC):
 
     @property
     @abstractmethod
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict."""
 
 
-def numbers_of(classifier: Any) -> int:
-    """``numbers_`` of a fitted classifier; of one that has none, all numbers of its arrays."""
-    own = getattr(classifier, "numbers_", None)
-    return numbers_in(classifier) if own is None else int(own)
+def n_parameters_of(classifier: Any) -> int:
+    """``n_parameters_`` of a fitted classifier; of one that has none, all numbers of its arrays."""
+    own = getattr(classifier, "n_parameters_", None)
+    return n_parameters_in(classifier) if own is None else int(own)
 
 
 def mapped_numbers(feature_map: Any, n_columns: int) -> tuple[int, int]:
@@ -46,4 +46,4 @@ def mapped_numbers(feature_map: Any, n_columns: int) -> tuple[int, int]:
         landmarks = feature_map.landmarks_
         entries = landmarks.nnz if scipy.sparse.issparse(landmarks) else prod(landmarks.shape)
         return landmarks.shape[0], int(entries)
-    return n_columns, numbers_in(feature_map)
+    return n_columns, n_parameters_in(feature_map)

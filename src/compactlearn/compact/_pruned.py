@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.decoding._linear import linear_numbers
+from compactlearn.decoding._linear import linear_parameters
 from compactlearn.embeddings._original import Original
 from compactlearn.linalg._arrays import working_form
 from compactlearn.linalg._pruned_ridge import largest_places, refit_kept
@@ -48,7 +48,7 @@ class KeptFeatures(BaseEstimator):
     >>> data = load("enron")
     >>> X, Y = scipy.sparse.csr_array(data.X), scipy.sparse.csr_array(data.Y)
     >>> model = KeptFeatures(CMLLClassifier(5, 5, threshold=0.5), 200, alpha=10.0).fit(X, Y)
-    >>> model.numbers_  # 5 (200 + 53) + 53, and the 200 places
+    >>> model.n_parameters_  # 5 (200 + 53) + 53, and the 200 places
     1518
     """
 
@@ -75,9 +75,9 @@ class KeptFeatures(BaseEstimator):
         return self.classifier_.decision_function(X[:, self.features_]).reshape(X.shape[0], -1)
 
     @property
-    def numbers_(self) -> int:
+    def n_parameters_(self) -> int:
         """Those of the classifier, and which features it sees."""
-        return self.classifier_.numbers_ + self.features_.size
+        return self.classifier_.n_parameters_ + self.features_.size
 
 
 class KeptWeights(BaseEstimator):
@@ -100,7 +100,7 @@ class KeptWeights(BaseEstimator):
     >>> data = load("enron")
     >>> X, Y = scipy.sparse.csr_array(data.X), scipy.sparse.csr_array(data.Y)
     >>> model = KeptWeights(700, alpha=10.0, refit_alpha=3.0).fit(X, Y)
-    >>> model.numbers_  # 700 weights and places, 53 intercepts, 54 bounds between labels
+    >>> model.n_parameters_  # 700 weights and places, 53 intercepts, 54 bounds between labels
     1507
     """
 
@@ -135,7 +135,7 @@ class KeptWeights(BaseEstimator):
         return dense.astype(np.float64, copy=False) + self.intercept_
 
     @property
-    def numbers_(self) -> int:
+    def n_parameters_(self) -> int:
         """Weights, their features, where each label's begin and end, and intercepts."""
         weights = self.weights_
         return int(weights.nnz + weights.indices.size + weights.indptr.size + self.intercept_.size)
@@ -157,7 +157,7 @@ def codes_of_kept_features(budget: int, n_features: int, n_labels: int) -> int:
     5
     """
     left = budget - n_features
-    if linear_numbers(n_features, n_labels, None, None) <= left:
+    if linear_parameters(n_features, n_labels, None, None) <= left:
         return min(n_features, n_labels)
     return max(0, min((left - n_labels) // (n_features + n_labels), n_features, n_labels))
 

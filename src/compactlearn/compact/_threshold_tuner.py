@@ -15,7 +15,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from compactlearn.compact._any_classifier import Evaluated, RanksScores
-from compactlearn.compact._model_size import Weighed, numbers_of
+from compactlearn.compact._model_size import Weighed, n_parameters_of
 from compactlearn.core._available import available_if, reason_of
 from compactlearn.core._devices import host
 from compactlearn.core._left_out import refuse_leaving_out
@@ -117,8 +117,8 @@ class ThresholdTuner(
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
-    numbers_ : int
-        How many numbers must be kept to predict: the estimator's own, or all that its arrays hold.
+    n_parameters_ : int
+        Number of parameters kept to predict: the estimator's own, or all that its arrays hold.
 
     Notes
     -----
@@ -357,10 +357,10 @@ class ThresholdTuner(
         return self.estimator_.predict_proba(X)
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict, without the thresholds."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict, without the thresholds."""
         check_is_fitted(self, "estimator_")
-        return numbers_of(self.estimator_)
+        return n_parameters_of(self.estimator_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

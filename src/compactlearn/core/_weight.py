@@ -52,10 +52,10 @@ def bytes_in(thing: Any) -> int:
     return texts + sum(buffers.values())
 
 
-def numbers_in(thing: Any) -> int:
+def n_parameters_in(thing: Any) -> int:
     """How many numbers the arrays hold that a thing is saved with; of sparse ones those stored.
 
-    >>> numbers_in([np.zeros((3, 4)), scipy.sparse.eye_array(5, format="csr")])
+    >>> n_parameters_in([np.zeros((3, 4)), scipy.sparse.eye_array(5, format="csr")])
     17
     """
     return sum(

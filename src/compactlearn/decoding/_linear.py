@@ -60,7 +60,7 @@ class Chain:
         return self._sizes(steps=False)
 
 
-def linear_numbers(
+def linear_parameters(
     n_inputs: int, n_labels: int, n_features: int | None, n_codes: int | None
 ) -> int:
     """How many numbers a linear model must keep to predict.
@@ -75,9 +75,9 @@ def linear_numbers(
     per label, and the scale of a feature into its row of the first matrix. Zeros count where a
     matrix is dense; thresholds do not count.
 
-    >>> linear_numbers(1000, 50, None, None), linear_numbers(1000, 50, 20, 10)
+    >>> linear_parameters(1000, 50, None, None), linear_parameters(1000, 50, 20, 10)
     (50050, 10550)
-    >>> linear_numbers(1000, 50, 5, 10)
+    >>> linear_parameters(1000, 50, 5, 10)
     5300
     """
     between = [n for n in (n_features, n_codes) if n is not None]

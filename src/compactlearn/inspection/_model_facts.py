@@ -77,10 +77,10 @@ class Misjudged:
 
 @dataclass(frozen=True)
 class Tried:
-    """A model that a search has tried: how many numbers it keeps, and how good it was."""
+    """A model that a search has tried: how many parameters it keeps, and how good it was."""
 
     name: str
-    numbers: int
+    n_parameters: int
     score: float
     deviation: float | None
     taken: bool
@@ -154,7 +154,7 @@ class ModelFacts:
         Parameters that are not the usual ones, as they are written.
     n_rows, n_features, n_labels : int
         Of the held-out rows.
-    numbers, n_bytes : int or None
+    n_parameters, n_bytes : int or None
         What the model keeps.
     metrics : mapping of str to float
         On the held-out rows.
@@ -176,7 +176,7 @@ class ModelFacts:
     n_rows: int
     n_features: int
     n_labels: int
-    numbers: int | None
+    n_parameters: int | None
     n_bytes: int | None
     metrics: Mapping[str, float]
     labels: tuple[LabelFacts, ...]

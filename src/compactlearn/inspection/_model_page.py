@@ -49,7 +49,7 @@ def model_page(facts: ModelFacts, heading: str = "A model, looked at") -> str:
 
 
 def _lede(facts: ModelFacts) -> str:
-    kept = "" if facts.numbers is None else f" It keeps {facts.numbers:,} numbers."
+    kept = "" if facts.n_parameters is None else f" It keeps {facts.n_parameters:,} parameters."
     return (
         f'<p class="lede">{escape(facts.kind)} for {counted(facts.n_labels, "label")} of rows with '
         f"{counted(facts.n_features, 'feature')}, judged on {counted(facts.n_rows, 'row')} that "
@@ -171,19 +171,19 @@ def _size_figure(facts: ModelFacts) -> list[tuple[str, str]]:
     for style, (name, taken) in enumerate((("taken", True), ("tried", False))):
         points = [
             (
-                float(one.numbers),
+                float(one.n_parameters),
                 one.score,
                 one.deviation,
-                f"{one.name}: {one.score:.3f}, {one.numbers:,} numbers",
+                f"{one.name}: {one.score:.3f}, {one.n_parameters:,} parameters",
             )
-            for one in sorted(facts.tried, key=lambda one: one.numbers)
+            for one in sorted(facts.tried, key=lambda one: one.n_parameters)
             if one.taken is taken
         ]
         series.append(Series(name, points, style, loose=True))
     svg = line_chart(
         "Accuracy against size",
         series,
-        "numbers that the model keeps",
+        "parameters that the model keeps",
         title(facts.tried_by),
         log_x=True,
     )

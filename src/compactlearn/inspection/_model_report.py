@@ -144,7 +144,7 @@ def inspect_model(
         n_rows_of(X),
         int(getattr(model, "n_features_in_", n_features)),
         called.count,
-        _known(model, "numbers_"),
+        _known(model, "n_parameters_"),
         _known(model, "nbytes_"),
         metrics,
         labels,
@@ -279,7 +279,7 @@ def _tried(model: Any) -> tuple[tuple[Tried, ...], str]:
     rows: NDArray[Any] | list[Any] = getattr(model, "leaderboard_", [])
     scoring = getattr(model, "scoring", "")
     tried = tuple(
-        Tried(row["name"], int(row["numbers"]), row["score"], row["deviation"], place == 0)
+        Tried(row["name"], int(row["n_parameters"]), row["score"], row["deviation"], place == 0)
         for place, row in enumerate(rows)
     )
     return tried, scoring if isinstance(scoring, str) else getattr(scoring, "name", "")

@@ -113,7 +113,7 @@ class CMLLClassifierCV(Search):
 search_time_, refit_time_, interrupted_
         As in :class:`GridSearchMoments`. The mean score of a decoder that was tried on the first
         split only is that of the linear decoder, and what it gained over that on this split.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_, nbytes_, numbers_
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_, nbytes_, n_parameters_
         As in :class:`CMLLClassifier`.
 
     Examples

@@ -48,7 +48,7 @@ class GridSearchMoments(Search):
 refit_time_, classes_, n_features_in_, feature_names_in_
         As in ``GridSearchCV``. ``cv_results_`` also counts, for each split, the labels that its
         training or validation rows have no example of.
-    n_labels_, label_names_, nbytes_, numbers_
+    n_labels_, label_names_, nbytes_, n_parameters_
         As in :class:`CompactClassifier`.
     n_distinct_ : int
         How many of the settings differ in their scores: with ``completion="none"``, all numbers of

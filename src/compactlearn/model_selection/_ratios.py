@@ -64,7 +64,7 @@ class RatioSearchCV(Search):
     ----------
     best_params_, best_score_, best_index_, best_estimator_, cv_results_, scorer_, n_splits_, \
 search_time_, refit_time_, interrupted_, classes_, n_labels_, label_names_, n_features_in_, \
-feature_names_in_, nbytes_, numbers_
+feature_names_in_, nbytes_, n_parameters_
         As in :class:`GridSearchMoments`; ``cv_results_`` has what was tried, in that order.
     surface_ : ndarray of shape (n_feature_ratios, n_label_ratios)
         The mean score of each pair, NaN where it was not tried.

@@ -320,9 +320,9 @@ class Search(
         return self._best().compress(dtype, X, Y, scoring=scoring)
 
     @property
-    def numbers_(self) -> int:
+    def n_parameters_(self) -> int:
         """How many numbers the best classifier must keep to predict."""
-        return self._best().numbers_
+        return self._best().n_parameters_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

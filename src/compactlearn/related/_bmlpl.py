@@ -90,7 +90,7 @@ class TopicClassifier(WeightedClassifier):
     objective_path_ : ndarray
         The bound after each round; it never falls.
     n_iter_ : int
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -174,8 +174,8 @@ class TopicClassifier(WeightedClassifier):
         self.objective_path_, self.n_iter_ = np.array(path), len(path) - 1
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: topics, weights, intercepts and shapes."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: topics, weights, intercepts and shapes."""
         check_is_fitted(self, "topics_")
         return sum(part.size for part in (self.topics_, self.coef_, self.intercept_, self.shapes_))
 

@@ -79,7 +79,7 @@ class BooleanClassifier(WeightedClassifier):
         Of the ridge regression.
     n_components_ : int
         m.
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -167,8 +167,8 @@ class BooleanClassifier(WeightedClassifier):
         return boolean_product(usage, self.basis_).toarray()
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: coefficients, intercepts, places of labels."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: coefficients, intercepts, places of labels."""
         check_is_fitted(self, "coef_")
         return int(self.coef_.size + self.intercept_.size + self.basis_.nnz)
 

@@ -143,7 +143,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
         rows, more is better (losses have their sign changed).
     device_ : str
     scale_ : ndarray of shape (n_features,), where ``scale`` was asked for
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -381,8 +381,8 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
         return advanced(trainer, progress, learnt, course, validation.score)
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: those of Fx and Fd."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: those of Fx and Fd."""
         check_is_fitted(self, "networks_")
         return self.networks_.size
 

@@ -79,7 +79,7 @@ class CompressedSensingClassifier(WeightedClassifier):
         k.
     n_components_ : int
         m.
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -203,8 +203,8 @@ class CompressedSensingClassifier(WeightedClassifier):
         return recovered(self.measurements_, codes, k or self.sparsity_, recovery)
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: coefficients, intercepts and measurements."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: coefficients, intercepts and measurements."""
         check_is_fitted(self, "coef_")
         return int(self.coef_.size + self.intercept_.size + self.measurements_.size)
 

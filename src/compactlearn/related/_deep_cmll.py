@@ -137,7 +137,7 @@ class DeepCMLLClassifier(ScoredClassifier):
         are validation rows, their average precision, below 0 where the objective fell below the
         beginning's.
     device_ : str
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -343,8 +343,8 @@ class DeepCMLLClassifier(ScoredClassifier):
     # ---- predicting ---------------------------------------------------------------------------
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: projection, network, ridge and decoder."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: projection, network, ridge and decoder."""
         check_is_fitted(self, "coef_")
         layers = [part for layer in self.layers_ for part in layer]
         parts = (self.projection_, self.coef_, self.intercept_, self.decoder_, self.offset_)

@@ -96,8 +96,8 @@ class LEML(FactoredClassifier):
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
-    numbers_ : int
-        How many numbers must be kept to predict.
+    n_parameters_ : int
+        Number of parameters kept to predict.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes

@@ -97,7 +97,7 @@ class ManiacClassifier(ScoredClassifier):
         Mean squared error of reproduced labels, before and after the network of each level was
         trained; the second is never larger.
     device_ : str
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -239,8 +239,8 @@ class ManiacClassifier(ScoredClassifier):
         return layers_of(layout, progress.parameters)
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: those of the regressions and the decoder."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: those of the regressions and the decoder."""
         check_is_fitted(self, "coef_")
         parts = [self.coef_, self.intercept_, *(part for layer in self.decoder_ for part in layer)]
         return sum(part.size for part in parts)

@@ -99,7 +99,7 @@ class OutputCodesClassifier(WeightedClassifier):
         Canonical correlations, shrunk by the penalty.
     n_components_ : int
         m.
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`; the threshold is in the units of ``decision_function``.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -206,8 +206,8 @@ class OutputCodesClassifier(WeightedClassifier):
         return self._sigmoids(X)
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: weights, intercepts, combinations, noise."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: weights, intercepts, combinations, noise."""
         check_is_fitted(self, "coef_")
         parts = (self.label_coef_, self.label_intercept_, self.coef_, self.intercept_)
         return int(sum(p.size for p in (*parts, self.directions_, self.noise_)))

@@ -120,7 +120,7 @@ class POPClassifier(WeightedClassifier):
         r, the number of rarest labels that were cut to their largest weights.
     n_weights_, n_weights_full_ : int
         Non-zero weights after and before pruning.
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`; the threshold is in the units of ``decision_function``.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -285,8 +285,8 @@ class POPClassifier(WeightedClassifier):
         return _bisect(lambda n: performance(n) >= bound, rows.n_labels)
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: weights that are left, and intercepts."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: weights that are left, and intercepts."""
         check_is_fitted(self, "coef_")
         return int(self.coef_.nnz + self.intercept_.size)
 

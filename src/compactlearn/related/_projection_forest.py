@@ -80,7 +80,7 @@ default="gaussian"
     frequency_ : ndarray of shape (n_labels,)
         (rows with the label + 1/2) / (rows + 1).
     n_label_components_ : int
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -184,7 +184,7 @@ default="gaussian"
         )
 
     @property
-    def numbers_(self) -> int:
+    def n_parameters_(self) -> int:
         """A feature, a bound and two places for a branching, a share of every label for a leaf."""
         check_is_fitted(self, "forest_")
         nodes = [tree.tree_ for tree in self.forest_.estimators_]

@@ -215,8 +215,8 @@ class FactoredClassifier(ScoredClassifier):
         return check_training(self, X, y, sample_weight, partial=True, **given)
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: both matrices and the intercepts."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: both matrices and the intercepts."""
         check_is_fitted(self, "projection_")
         return int(self.projection_.size + self.decoder_.size + self.intercept_.size)
 

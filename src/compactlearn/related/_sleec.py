@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Numbers, Real, Seed
 from compactlearn.core._seeds import seeded
-from compactlearn.core._weight import numbers_in
+from compactlearn.core._weight import n_parameters_in
 from compactlearn.embeddings._components import COUNTS, component_count, default_label_size
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import leading_eigenpairs
@@ -124,7 +124,7 @@ class SLEECClassifier(ScoredClassifier):
     n_clusters_ : int
     n_iter_ : int
         The most steps that codes of a cluster took; 1 where they have a closed form.
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -245,10 +245,10 @@ class SLEECClassifier(ScoredClassifier):
         return LocalEmbedding(coef, intercept, points, Y)
 
     @property
-    def numbers_(self) -> int:
-        """How many numbers must be kept to predict: weights, embedded rows and their labels."""
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict: weights, embedded rows and their labels."""
         check_is_fitted(self, "learners_")
-        return numbers_in(self.learners_)
+        return n_parameters_in(self.learners_)
 
     def _scored(self, X: Any) -> Array:
         n_labels = self.learners_[0].clusters[0].labels.shape[1]

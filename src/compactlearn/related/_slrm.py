@@ -70,7 +70,7 @@ class SLRM(FactoredClassifier):
     intercept_ : ndarray of shape (n_labels,)
     rank_, n_iter_ : int
     objective_ : float
-    threshold_, classes_, n_labels_, label_names_, numbers_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 

@@ -135,8 +135,8 @@ default="auto"
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
-    numbers_ : int
-        How many numbers must be kept to predict; the training rows that may be neighbours count.
+    n_parameters_ : int
+        Number of parameters kept to predict; the training rows that may be neighbours count.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
@@ -415,7 +415,7 @@ default="auto"
         return self.stages_.labels.columns.T.tocsr()
 
     @property
-    def numbers_(self) -> int:
+    def n_parameters_(self) -> int:
         """Number of parameters that predicting needs."""
         check_is_fitted(self, "stages_")
         return self.stages_.n_parameters

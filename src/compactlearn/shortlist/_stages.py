@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.compact._model_size import numbers_of
+from compactlearn.compact._model_size import n_parameters_of
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.shortlist._candidates import Candidates, with_base_candidates
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
@@ -106,7 +106,7 @@ class Stages:
         """Number of parameters that predicting needs, training rows that vote included."""
         total = self.labels.columns.nnz + self.labels.intercepts.size + self.n_labels
         if self.generator.retriever is not None:
-            total += numbers_of(self.generator.retriever)
+            total += n_parameters_of(self.generator.retriever)
         near = self.generator.neighbours
         if near is not None:
             total += near.columns.nnz + near.labels.nnz

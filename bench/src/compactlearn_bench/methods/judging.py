@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from compactlearn.metrics import Judges, average_precision, predicted_probabilities
-from compactlearn.utils import numbers_in
+from compactlearn.utils import n_parameters_in
 from compactlearn_bench.methods.entry import Task
 
 __all__ = [
@@ -127,8 +127,8 @@ def n_parameters(model: Any) -> int:
 
     Of a classifier that does not say it, all numbers of its arrays.
     """
-    own = getattr(model, "numbers_", None)
-    return numbers_in(model) if own is None else int(own)
+    own = getattr(model, "n_parameters_", None)
+    return n_parameters_in(model) if own is None else int(own)
 
 
 class _Counter:

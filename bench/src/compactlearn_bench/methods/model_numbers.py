@@ -10,7 +10,7 @@ and M constants.
 
 With a kernel the features of a row are its kernel values at the L landmarks (all training rows, for
 an exact kernel), so L stands for D. The landmarks themselves have to be kept as well; they are the
-same for every configuration, and counted apart, by :func:`landmark_numbers` (``numbers_`` of a
+same for every configuration, and counted apart, by :func:`landmark_numbers` (``n_parameters_`` of a
 fitted classifier adds them).
 """
 
@@ -26,17 +26,17 @@ import scipy.sparse
 
 from compactlearn_bench.methods.entry import Task
 
-__all__ = ["TaskShape", "auto_size", "landmark_numbers", "linear_numbers", "within"]
+__all__ = ["TaskShape", "auto_size", "landmark_numbers", "linear_parameters", "within"]
 
 Configuration = Mapping[str, Any]
 
 
-def linear_numbers(n_inputs: int, n_labels: int, d: int | None, m: int | None) -> int:
+def linear_parameters(n_inputs: int, n_labels: int, d: int | None, m: int | None) -> int:
     """Return the number of parameters of a linear model; None is a step that is missing.
 
-    >>> linear_numbers(1000, 50, None, None), linear_numbers(1000, 50, 20, 10)
+    >>> linear_parameters(1000, 50, None, None), linear_parameters(1000, 50, 20, 10)
     (50050, 10550)
-    >>> linear_numbers(1000, 50, 5, 10)
+    >>> linear_parameters(1000, 50, 5, 10)
     5300
     """
     steps = [size for size in (d, m) if size is not None]
@@ -93,7 +93,7 @@ class TaskShape:
         return self.n_features if self.n_landmarks is None else self.n_landmarks
 
     def numbers(self, d: int | None, m: int | None) -> int:
-        return linear_numbers(self.n_inputs, self.n_labels, d, m)
+        return linear_parameters(self.n_inputs, self.n_labels, d, m)
 
     def components(self, one: Configuration) -> tuple[int | None, int | None]:
         """Of features and labels, as asked for; where the rank is lower, the model has fewer."""

@@ -140,7 +140,7 @@ class ChainEnsemble(ClassifierMixin, BaseEstimator):
         return (self.predict_proba(X) > 0.5).astype(np.int64)
 
     @property
-    def numbers_(self) -> int:
+    def n_parameters_(self) -> int:
         """Weights, intercepts and constants."""
         logistic = (one for chain in self.chains_ for one in chain.estimators_)
         return sum(one.coef_.size + 1 for one in logistic) + len(self.constant_) - len(self.varies_)

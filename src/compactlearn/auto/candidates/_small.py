@@ -34,7 +34,7 @@ from compactlearn.compact._pruned import (
     codes_of_kept_features,
     kept_weights_within,
 )
-from compactlearn.decoding._linear import linear_numbers
+from compactlearn.decoding._linear import linear_parameters
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._cplst import CPLST
 
@@ -47,7 +47,7 @@ MOST_PRUNED = 20_000_000
 
 def whole_model_fits(problem: Problem, most_numbers: int) -> bool:
     """Return whether a linear model of all features and labels is within the budget."""
-    return linear_numbers(problem.n_features, problem.n_labels, None, None) <= most_numbers
+    return linear_parameters(problem.n_features, problem.n_labels, None, None) <= most_numbers
 
 
 def candidates(
