@@ -220,12 +220,12 @@ EXCEPTIONS = {
         ("device_functions", name): "the library's own, on its device"
         for name in ("eigh", "eigvalsh", "svd", "qr", "cholesky", "inv", "solve")
     },
-    ("npe", "rest.T @ rest"): "sparse",
+    ("near_rows", "rest.T @ rest"): "sparse",
     ("random_codes", "pinv"): "as wide as there are codes",
     ("deep_objective", "V.T @ V"): "PyTorch, of the order of the code",
     ("deep_objective", "solve_triangular"): "PyTorch, the same",
     **{
-        ("recovery", name): "many at once, of the order of a row's labels"
+        ("compressed_sensing", name): "many at once, of the order of a row's labels"
         for name in ("cholesky", "pinv", "solve")
     },
     ("slrm", "rows @ rows.T"): "sparse",
