@@ -24,10 +24,10 @@ from compactlearn.compact import PaperClassifier
 from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._folds import Folds
+from compactlearn.crossfit._learner import RidgeLearner
 from compactlearn.crossfit._plan import N_FOLDS, N_HELD_OUT
 from compactlearn.crossfit._together import row_hashes
 from compactlearn.linalg import _rows_ridge as rows_ridge
-from compactlearn.linalg._learner import RidgeLearner
 from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics import micro_f1
@@ -221,35 +221,6 @@ def test_leave_one_out_of_sparse_rows(shape, honest_of):
         ridge_scores(np.delete(X, i, 0), np.delete(Y, i, 0), 1.0, X[[i]])[0] for i in range(len(X))
     ]
     np.testing.assert_allclose(dense.codes(), expected, atol=1e-9)
-
-
-@every_shape
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
-@pytest.mark.parametrize("name", KEPT)
-def test_equal_rows_are_left_out_together(name, kernel, weighted, shape, honest_of):
-    """In closed form too, and a weight is a number of equal rows."""
-    X, Y = problem(shape, 14)
-    X[[7, 11]], X[20] = X[3], X[5]
-    w = np.random.default_rng(14).integers(1, 4, size=len(X)) if weighted else None
-    feature_map = KernelMap(gamma=GAMMA) if kernel else None
-    model = CompactClassifier(KEPT[name], alpha=2.0, feature_map=feature_map)
-    found = honest_of(model, X, Y, sample_weight=w)
-    assert found.how() == "leave-one-out"
-    times = np.ones(len(X), dtype=int) if w is None else w
-    rows, labels = np.repeat(X, times, axis=0), np.repeat(Y, times, axis=0)
-    features = kernel_features(rows) if kernel else rows
-    V = labels
-    if name != "Original":
-        own = clone(KEPT[name])
-        if name == "FaIE":
-            own.set_params(ridge=2.0)
-        V = own.fit(features, labels).codes_
-    expected = np.empty_like(V)
-    for i, row in enumerate(rows):
-        others = (rows != row).any(axis=1)
-        expected[i] = ridge_scores(features[others], V[others], 2.0, features[[i]])
-    np.testing.assert_allclose(np.repeat(found.codes(), times, axis=0), expected, atol=1e-7)
 
 
 @pytest.mark.parametrize(

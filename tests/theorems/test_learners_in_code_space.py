@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 from compactlearn import CMLL, CPLST, DMLR, PLST, CompactClassifier, FaIE
 from compactlearn.compact._preparation import Training
 from compactlearn.crossfit._cross_fit import CrossFit
-from compactlearn.linalg._learner import ForeignLearner, RidgeLearner
+from compactlearn.crossfit._learner import ForeignLearner, RidgeLearner
 from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import modest
 

@@ -66,6 +66,7 @@ from compactlearn.core._threads import blas_threads
 from compactlearn.core._unknown_labels import refuse_on_dask
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.crossfit._decoder_fitter import DecoderFitter, FittedDecoder
+from compactlearn.crossfit._learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._linear import LinearScorer
@@ -73,7 +74,6 @@ from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.embeddings._base import Embedded, Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.linalg._build import require_room_for_moments
-from compactlearn.linalg._learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
 

@@ -16,9 +16,9 @@ from compactlearn.compact._model_size import mapped_numbers
 from compactlearn.compact._preparation import RowMap
 from compactlearn.core._devices import wrap
 from compactlearn.core._weight import n_parameters_in
+from compactlearn.crossfit._learner import CodeRidge, predict_foreign
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._linear import LinearScorer, linear_parameters
-from compactlearn.linalg._learner import CodeRidge, predict_foreign
 
 Array = NDArray[np.float64]
 

@@ -16,11 +16,11 @@ from compactlearn.core._params import Real, check_own_parameters, listed
 from compactlearn.core._targets import check_targets
 from compactlearn.core._validation import n_rows_of
 from compactlearn.crossfit._decoder_fitter import FittedDecoder
+from compactlearn.crossfit._learner import CodeRidge
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._base import Embedded, Embedding
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import label_count
-from compactlearn.linalg._learner import CodeRidge
 from compactlearn.linalg._learning import learn_path
 from compactlearn.linalg._ridge import Learned, LearnedPath
 

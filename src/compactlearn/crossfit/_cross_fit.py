@@ -1,4 +1,4 @@
-"""Codes and scores of rows by models that have not met their labels.
+"""Out-of-fold codes and scores by closed forms and refits.
 
 Two things are learnt after the learner, and each needs rows in the part of new ones.
 
@@ -10,10 +10,10 @@ a row of weight two is that row twice. Where a projection was learnt the closed 
 because P has seen the labels of every row: there the rows are held out fold by fold.
 
 Whatever is *chosen* (a threshold, a penalty of the decoder, the scale of its prior) is chosen on
-scores that are honest in the strict sense: nothing that has met a row's labels takes part in its
-score. V has, and so has the linear decoder W = V'Y: decoded by it, cross-fitted codes carry a row's
-own labels back into its score (on labels that are pure noise, an AUC of .87 where .5 is chance).
-So these scores come from models fitted anew without the row's fold, embedding included.
+out-of-fold scores: nothing that has seen a row's labels takes part in its score. V has, and so has
+the linear decoder W = V'Y: decoded by it, cross-fitted codes carry a row's own labels back into its
+score (on labels that are pure noise, an AUC of .87 where .5 is chance). So these scores come from
+models fitted anew without the row's fold, embedding included.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from compactlearn.core._devices import host
 from compactlearn.core._unknown_labels import known_somewhere
 from compactlearn.core._warn import quiet
 from compactlearn.crossfit._folds import Folds
+from compactlearn.crossfit._learner import Learner, RidgeLearner
 from compactlearn.crossfit._leave_out import leave_one_out
 from compactlearn.crossfit._plan import USUAL_FOLDS, FoldPlan
 from compactlearn.crossfit._scores import DecodedScores
@@ -41,7 +42,6 @@ from compactlearn.decoding._held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.embeddings._base import Embedded, Embedding
 from compactlearn.linalg._arrays import zeros_beside
 from compactlearn.linalg._codes import Codes
-from compactlearn.linalg._learner import Learner, RidgeLearner
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
@@ -200,7 +200,8 @@ class CrossFit:
         checkpoint()
         held, rest = self.folds.held_out(*asked), self.folds.without(*asked)
         part, rows = self._part(asked, held, rest)
-        own = self._labels_of(part)
+        # A projection needs no products of all features with the labels.
+        own = part.right_codes(dense=self.d == 0)
         P = self.embedding.project(part, own, self.d)
         predicted = self.learner.predictor(part, P, own, None)(rows)
         if self._nested:
@@ -214,10 +215,6 @@ class CrossFit:
         folds = self.folds.number[rows]
         for fold in np.unique(folds):
             yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-
-    def _labels_of(self, part: Pair) -> Codes:
-        """Labels as codes; a projection needs no products of all features with them."""
-        return part.right_codes(dense=self.d == 0)
 
     def _rows_pair(self, rows: Rows, left_out: tuple[int, ...]) -> RowwisePair:
         return self.pair.part(rows, np.arange(0))[0] if left_out else self.pair
@@ -235,7 +232,7 @@ class CrossFit:
         V = pair.code_rows(codes)
         own = codes
         if left_out:
-            own = self._labels_of(pair) if self.labels_are_codes else pair.codes_of(V)
+            own = pair.right_codes(dense=self.d == 0) if self.labels_are_codes else pair.codes_of(V)
         return leave_one_out(pair, own, V, numbers, self.learner, scaling)
 
     def _by_sums(

@@ -17,6 +17,7 @@ from compactlearn.core._warn import warn_user
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._fold_sums import held_out_sums, out_of_fold_code_moments
 from compactlearn.crossfit._held_out_sample import HeldOutSample
+from compactlearn.crossfit._learner import Learner, RidgeLearner
 from compactlearn.crossfit._plan import N_HELD_OUT, FoldPlan, planned_work
 from compactlearn.crossfit._scores import DecodedScores, OutOfFoldScores
 from compactlearn.crossfit._together import begin_row_hashes, row_hashes
@@ -34,7 +35,6 @@ from compactlearn.decoding._learned_known import choose_known_share, learn_from_
 from compactlearn.decoding._logistic import choose_penalty, learn_logistic_decoder
 from compactlearn.decoding._logistic_at_size import choose_penalty_at_size, learn_at_size
 from compactlearn.embeddings._base import Embedded, Embedding
-from compactlearn.linalg._learner import Learner, RidgeLearner
 
 Array = NDArray[np.float64]
 Hashes = Callable[[], NDArray[np.uint64]]

@@ -12,11 +12,11 @@ from compactlearn.core._memory import require_memory
 from compactlearn.core._warn import quiet
 from compactlearn.crossfit._folds import NOWHERE, Folds, Split
 from compactlearn.crossfit._held_out_rows import joined
+from compactlearn.crossfit._learner import RidgeLearner
 from compactlearn.decoding._learned import CodeSums
 from compactlearn.embeddings._base import Embedded, Embedding
 from compactlearn.linalg._arrays import working_form
 from compactlearn.linalg._codes import Codes
-from compactlearn.linalg._learner import RidgeLearner
 from compactlearn.linalg._moments import Moments, without_each
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._row_source import Block, Rows, RowSource

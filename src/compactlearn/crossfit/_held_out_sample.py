@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from compactlearn.core._warn import quiet
 from compactlearn.crossfit._held_out_rows import RUN
+from compactlearn.crossfit._learner import RidgeLearner
 from compactlearn.crossfit._scores import DecodedScores
 from compactlearn.decoding._held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding._learned import CodeDecoder
 from compactlearn.embeddings._base import Embedded, Embedding
 from compactlearn.linalg._codes import Codes
-from compactlearn.linalg._learner import RidgeLearner
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._passes import PassesPair
 from compactlearn.linalg._row_source import Rows
@@ -92,7 +92,7 @@ class HeldOutSample:
     # ---- decoders -----------------------------------------------------------------------------
 
     def data(self) -> DecoderData:
-        """What the decoder is learnt from: honest codes in the place of those of all rows."""
+        """Return what the decoder is learnt from: out-of-fold codes in place of all rows' own."""
         codes = self.result.codes
         if codes.right is None and codes.right_weights is None:  # the labels are the codes
             predicted = self._own[1]

@@ -30,9 +30,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._devices import host
+from compactlearn.crossfit._learner import RidgeLearner
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._dense import all_pairs, solve
-from compactlearn.linalg._learner import RidgeLearner
 from compactlearn.linalg._learning import fitted_codes
 from compactlearn.linalg._rows_ridge import RowsRidge
 from compactlearn.linalg._rowwise_pair import RowwisePair

@@ -75,7 +75,7 @@ class Work:
         n_folds, tried = plan.n_folds, max(count, plan.n_held_out)
         models, seconds = tried, 0.0
         if decoder == "logistic":
-            # Its prior needs honest scores of all rows, and of the others for each held-out fold.
+            # Its prior needs out-of-fold scores of all rows, and of the others for each fold.
             models = n_folds
             if not plan.halves:
                 models += tried * (n_folds - 1) - tried * (tried - 1) // 2
@@ -84,7 +84,7 @@ class Work:
             if plan.at_size:
                 seconds = (2 + count) * AT_SIZE_SECONDS * cells
             seconds *= max(n_codes, 1)
-        refits = models + tried + 1  # all rows, and all but each held-out fold, need honest codes
+        refits = models + tried + 1  # out-of-fold codes of all rows, and without each fold
         return cls(what, models + count + 2, seconds + refits * fit_seconds)
 
 

@@ -27,7 +27,7 @@ MOST_CELLS = 20_000_000  # of scores that are sorted: of more, some of the rows
 def tune_corrected(
     strategy: str, columns: Columns, Y: Any, weights: Array | None = None, min_positives: int = 5
 ) -> float | Array:
-    """A threshold, or one per label, chosen on honest scores and corrected labels (N, M)."""
+    """A threshold, or one per label, chosen on out-of-fold scores and corrected labels (N, M)."""
     n_rows, n_labels = Y.shape
     rows = slice(None, None, max(1, n_rows * n_labels // MOST_CELLS))
     S = np.asarray(host(columns(slice(0, n_labels))))[rows]

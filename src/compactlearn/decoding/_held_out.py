@@ -17,7 +17,7 @@ Columns = Callable[[slice | NDArray[np.intp]], Array]
 
 @dataclass(frozen=True)
 class DecoderData:
-    """Rows with honest codes, and with honest scores by the model's own linear decoder.
+    """Rows with out-of-fold codes, and with out-of-fold scores by the model's own linear decoder.
 
     The scores are those of the same rows; or of ``others``, their labels and weights, which the
     model has not met either.

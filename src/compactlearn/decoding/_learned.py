@@ -6,9 +6,9 @@ decoder:
 
     minimise  ||Yc - Uc W||^2 + penalty ||W - W0||^2
 
-    U (N, m) honest codes, Y (N, M) labels, both centred, W0 (m, M) the method's decoder.
+    U (N, m) out-of-fold codes, Y (N, M) labels, both centred, W0 (m, M) the method's decoder.
 
-A large penalty is the linear decoder, a small one least squares on the honest codes. The penalty
+A large penalty is the linear decoder, a small one least squares on out-of-fold codes. The penalty
 is a share of the mean eigenvalue of U'U, and the share is the one of least squared error on rows
 that neither the decoder nor the codes it was learnt from had met. (Generalised cross-validation
 would not do: W0 has met the labels of every row, so Uc W0 fits them better than it will fit new
@@ -106,7 +106,7 @@ class DecoderPath:
 
 
 def learn_linear_decoder(sums: CodeSums, prior: Array, share: float) -> CodeDecoder:
-    """Ridge of the labels on honest codes, shrunken towards ``prior``.
+    """Ridge of the labels on out-of-fold codes, shrunken towards ``prior``.
 
     >>> import scipy.sparse
     >>> codes = np.array([[2.0], [-2.0], [2.0], [-2.0]])

@@ -35,7 +35,7 @@ MOST_ROUNDS = 50
 
 
 def learn_from_known_cells(data: DecoderData, share: float) -> CodeDecoder:
-    """Ridge of the known labels on honest codes, shrunken towards the linear decoder."""
+    """Ridge of the known labels on out-of-fold codes, shrunken towards the linear decoder."""
     if data.unknown is None or not data.unknown.nnz:
         return learn_from_rows(data, share)
     return _solved(data, share, None)[0]

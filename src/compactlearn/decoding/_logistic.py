@@ -1,4 +1,4 @@
-"""One L2 logistic regression per label on honest codes, all labels solved side by side.
+"""One L2 logistic regression per label on out-of-fold codes, all labels solved side by side.
 
     minimise over (b, c)   sum_i w_i log(1 + exp(-t_i (z_i'b + c))) + penalty / 2 ||b - b0||^2
 
@@ -117,7 +117,7 @@ def fit_logistic(
 
 
 def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
-    """Log-odds of every label from honest codes, shrunken towards the linear decoder."""
+    """Log-odds of every label from out-of-fold codes, shrunken towards the linear decoder."""
     problem = Problem.of(data)
     B = fit_logistic(
         problem.Z, problem.T, penalty, problem.weights, prior=problem.prior
@@ -129,9 +129,9 @@ def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
 def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -> float:
     """One penalty for all labels: that of least log-loss on new rows.
 
-    Inner folds of the honest codes would not do. A row's label has entered the codes of all the
-    others, so a decoder of the others has seen it at second hand, and may seem to gain less from
-    slopes of its own than it does on new rows (measured: penalties up to a hundred times too
+    Inner folds of these codes would not do. A row's label has entered the codes of all the others,
+    so a decoder of the others has seen it at second hand, and may seem to gain less from slopes of
+    its own than it does on new rows (measured: penalties up to a hundred times too
     strong). Penalties are tried from the strongest on, each solution the start of the next; when
     the loss has risen twice in a row it will not fall again. Without any fold it is the
     strongest.

@@ -71,7 +71,7 @@ FINEST = 0.5  # deviations of a score: bins are even up to there, and then even 
 
 
 def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
-    """Log-odds of every label from honest codes, shrunken towards the linear decoder."""
+    """Log-odds of every label from out-of-fold codes, shrunken towards the linear decoder."""
     problem = LargeProblem.of(data)
     n_labels = data.labels.shape[1]
     W, intercept = np.empty((data.codes.shape[1], n_labels)), np.empty(n_labels)

@@ -28,7 +28,7 @@ _BLOCK_ENTRIES = 1 << 22  # 32 MB of scores at a time
 def tune(
     strategy: str, columns: Columns, Y: Any, weights: Array | None = None, min_positives: int = 5
 ) -> float | Array:
-    """A threshold, or one per label, chosen on honest scores.
+    """A threshold, or one per label, chosen on out-of-fold scores.
 
     ``Y`` is a sparse (N, M) matrix of ones. Labels with fewer than ``min_positives`` rows take the
     threshold of all labels together, where one per label is asked for.

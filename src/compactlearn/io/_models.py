@@ -19,12 +19,12 @@ from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.compact._running_sums import RunningSums
 from compactlearn.compact._threshold_tuner import ThresholdTuner
 from compactlearn.core._tensor_file import ModelFileError
+from compactlearn.crossfit._learner import CodeRidge
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.io._checks import is_number, is_sparse, matrix, numbers, require, size, threshold
 from compactlearn.io._codec import Codec, State, attributes, attributes_codec
 from compactlearn.io._sparse import SPARSE, checked_parts
-from compactlearn.linalg._learner import CodeRidge
 from compactlearn.linalg._moments import Moments
 
 _KINDS = ("multilabel", "binary", "multiclass")

@@ -38,7 +38,7 @@ _TABLE: dict[str, dict[str, str]] = {
         "FittedModel": "compactlearn.compact._fitted:FittedModel",
         "LabelSpace": "compactlearn.decoding._label_space:LabelSpace",
         "RowMap": "compactlearn.compact._preparation:RowMap",
-        "CodeRidge": "compactlearn.linalg._learner:CodeRidge",
+        "CodeRidge": "compactlearn.crossfit._learner:CodeRidge",
         "CodeDecoder": "compactlearn.decoding._learned:CodeDecoder",
         "Moments": "compactlearn.linalg._moments:Moments",
         "RunningSums": "compactlearn.compact._running_sums:RunningSums",

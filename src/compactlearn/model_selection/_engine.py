@@ -24,9 +24,9 @@ from sklearn.base import clone
 
 from compactlearn.compact._kernel_regressor import KernelRegressor
 from compactlearn.compact._penalty import resolved_penalty
+from compactlearn.crossfit._learner import ForeignLearner, RidgeLearner
 from compactlearn.embeddings._base import Embedded, Embedding, Head
 from compactlearn.embeddings._components import component_count, default_label_size
-from compactlearn.linalg._learner import ForeignLearner, RidgeLearner
 from compactlearn.linalg._learning import constant_left_over, learn_path
 from compactlearn.linalg._nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.model_selection._folds import Fold
