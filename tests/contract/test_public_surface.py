@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
@@ -389,21 +388,6 @@ def test_documented_attributes_are_the_fitted_ones(cls):
     assert learnt - documented == set()
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_parameters_go_round(estimator):
-    params = estimator.get_params()
-    copy = clone(estimator)
-    assert repr(copy) == repr(estimator)
-    assert copy.get_params().keys() == params.keys()
-    X, Y = make_data()
-    before = dict(vars(copy))
-    copy.fit(X, Y)
-    after = vars(copy)
-    assert all(after[name] is value for name, value in before.items()), "fit wrote a parameter"
-    fresh = type(estimator)().set_params(**estimator.get_params(deep=False)).fit(X, Y)
-    np.testing.assert_array_equal(answer(fresh, X), answer(copy, X))
-
-
 def test_nested_parameters_reach_the_embedding():
     model = CompactClassifier(CMLL()).set_params(embedding__n_label_components=2, alpha=3.0)
     assert model.get_params()["embedding__n_label_components"] == 2
@@ -411,16 +395,6 @@ def test_nested_parameters_reach_the_embedding():
     assert model.fit(X, Y).embedding_.n_label_components_ == 2
     assert model.embedding is not model.embedding_
     assert not hasattr(model.embedding, "decoder_")
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_pickles_keep_every_answer(estimator):
-    X, Y = make_data()
-    model = clone(estimator).fit(X, Y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(answer(again, X), answer(model, X))
-    if hasattr(model, "predict"):
-        np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
@@ -462,17 +436,3 @@ def test_labels_by_keyword():
     X, Y = make_data()
     expected = CMLLClassifier().fit(X, Y).decision_function(X)
     np.testing.assert_array_equal(CMLLClassifier().fit(X=X, y=Y).decision_function(X), expected)
-
-
-def test_unfitted_estimators_say_so():
-    X, _ = make_data()
-    for estimator, methods in [
-        (CMLLClassifier(), ("predict", "decision_function", "transform", "predict_codes")),
-        (CMLL(), ("transform", "decode")),
-        (Original(), ("transform", "decode", "encode")),
-        *((cls(), ("transform", "decode")) for cls in METHODS.values()),
-        *((cls(), ("encode",)) for cls in (PLST, CPLST, DMLR)),
-    ]:
-        for name in methods:
-            with pytest.raises(NotFittedError, match="not fitted"):
-                getattr(estimator, name)(X)

@@ -16,13 +16,11 @@ from compactlearn import (
     PLST,
     AutoCompactClassifier,
     CMLLClassifier,
-    CMLLClassifierCV,
     CompactClassifier,
     FaIE,
     KernelMap,
     Original,
     ThresholdTuner,
-    load_model,
 )
 from compactlearn.compact import _completing as completing
 from compactlearn.compact._completing import Completion
@@ -62,17 +60,6 @@ def test_so_are_they_by_a_kernel():
     np.testing.assert_allclose(
         model.fit(X, Y).decision_function(X), plain.fit(X, Y).decision_function(X), atol=1e-8
     )
-
-
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_labels_all_known_are_fitted_as_ever_to_the_bit(decoder):
-    X, Y, unknown = problem()
-    model = CMLLClassifier(n_label_components=3, decoder=decoder)
-    ordinary = model.fit(X, Y)
-    expected, threshold = ordinary.decision_function(X), ordinary.threshold_
-    marked = model.fit(X, Y, unknown=np.zeros_like(unknown))
-    np.testing.assert_array_equal(marked.decision_function(X), expected)
-    assert marked.threshold_ == threshold
 
 
 def test_all_forms_of_unknown_labels_are_one():
@@ -265,21 +252,6 @@ def test_a_search_finds_the_scores_of_separate_fits():
                 assert found == pytest.approx(expected, abs=1e-8)
 
 
-def test_searches_and_tuners_read_nothing_under_the_marks():
-    X, Y, unknown = problem(80, 6, 5)
-    given, other = with_nan(Y, unknown), np.where(unknown, 1.0 - Y, Y)
-    makers = (
-        lambda: CMLLClassifierCV(alphas=[1.0, 10.0], n_label_components=[3], cv=3),
-        lambda: ThresholdTuner(CMLLClassifier(threshold=0.5), strategy="per-label", random_state=0),
-        lambda: ThresholdTuner(CMLLClassifier(threshold=0.5), strategy="top-k", random_state=0),
-    )
-    for make in makers:
-        first = make().fit(X, given)
-        second = make().fit(X, sparse(other), unknown=scipy.sparse.csr_matrix(unknown))
-        np.testing.assert_array_equal(first.predict(X), second.predict(X))
-        assert first.evaluate(X, given)["micro_f1"] == second.evaluate(X, given)["micro_f1"]
-
-
 @pytest.mark.slow
 def test_auto_reads_nothing_under_the_marks_and_tries_no_trees():
     X, Y, unknown = problem(90, 6, 4)
@@ -288,15 +260,6 @@ def test_auto_reads_nothing_under_the_marks_and_tries_no_trees():
     second = AutoCompactClassifier(random_state=0).fit(X, other, unknown=unknown)
     np.testing.assert_allclose(first.decision_function(X), second.decision_function(X), atol=1e-9)
     assert not any("tree" in name or "forest" in name for name in first.weights_)
-
-
-def test_such_models_are_stored_and_loaded(tmp_path):
-    X, Y, unknown = problem()
-    model = CMLLClassifier(n_label_components=3, decoder="logistic").fit(X, with_nan(Y, unknown))
-    model.save(tmp_path / "a.model")
-    np.testing.assert_array_equal(
-        load_model(tmp_path / "a.model").predict_proba(X), model.predict_proba(X)
-    )
 
 
 def test_weights_of_rows_go_along_and_rows_of_none_are_left_out():

@@ -6,7 +6,7 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from compactlearn import CMLL, PLST, CompactClassifier, Original, load_model
+from compactlearn import CMLL, PLST, CompactClassifier, Original
 from compactlearn.compact._noisy_labels import estimated_noise, rates_of
 from compactlearn.core._label_correction import Correction, check_rates
 from compactlearn.decoding._corrected_thresholds import tune_corrected
@@ -201,17 +201,6 @@ def test_searches_fit_such_settings_one_by_one():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     own = clone(model).set_params(**search.best_params_).fit(X, Y)
     np.testing.assert_allclose(search.decision_function(X), own.decision_function(X))
-
-
-def test_such_models_are_stored_and_loaded(tmp_path):
-    X, Y, _ = problem()
-    for options in ({"label_noise": (0.1, 0.2)}, {"positive_unlabelled": True}):
-        model = CompactClassifier(CMLL(n_label_components=3), **options).fit(X, Y)
-        model.save(tmp_path / "a.model")
-        loaded = load_model(tmp_path / "a.model")
-        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-        assert repr(loaded) == repr(model)
-        np.testing.assert_array_equal(loaded.label_noise_, model.label_noise_)
 
 
 def test_refusals():
