@@ -59,7 +59,7 @@ def in_layer(layer):
 
 def contract_layers():
     contracts = SETTINGS["tool"]["importlinter"]["contracts"]
-    (contract,) = [c for c in contracts if c["containers"] == ["compactlearn"]]
+    (contract,) = [c for c in contracts if c.get("containers") == ["compactlearn"]]
     return [re.findall(r"\w+", layer) for layer in contract["layers"]]
 
 
@@ -96,18 +96,6 @@ def test_the_numeric_layers_use_little_of_scikit_learn(layer):
             and not any(target == door or target.startswith(door + ".") for door in allowed)
         }
         assert not foreign, f"{name} imports {sorted(foreign)}"
-
-
-def test_reports_only_read():
-    """Neither directly nor by way of another module does report reach what runs something."""
-    reached, waiting = set(), in_layer("report")
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += [target for target in imports_of(name) if target in MODULES]
-    running = {*in_layer("estimators"), *in_layer("bench")}
-    assert not reached & running
 
 
 def test_required_packages_are_the_only_ones_imported_outright():
@@ -257,3 +245,28 @@ def test_the_import_of_a_classifier_loads_what_it_needs():
     assert len(loaded) <= 120
     strange = ("related", "io", "inspection", "scale", "metrics", "shortlist", "auto", "cli")
     assert not [name for name in loaded if name.split(".")[1:2] in [[one] for one in strange]]
+
+
+# Modules of more than 500 lines, of which none may grow.
+LONG_MODULES = {"compactlearn.compact._classifier": 730}
+
+
+def test_no_module_is_long():
+    lengths = {name: len(path.read_text().splitlines()) for name, path in MODULES.items()}
+    found = {name: lines for name, lines in lengths.items() if lines > 500}
+    assert found.keys() == LONG_MODULES.keys(), "divide it, or take it out of the list"
+    assert all(lines <= LONG_MODULES[name] for name, lines in found.items())
+
+
+def test_nothing_imports_the_related_methods():
+    related = set(in_layer("related"))
+    users = {name for name in MODULES if name not in related and imports_of(name) & related}
+    assert users <= {"compactlearn"}  # whose imports are for type checkers, and never run
+
+
+def test_the_page_is_short():
+    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    table = page.partition("## If this changes, touch only")[2]
+    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+    assert 5 < len(rows) <= 15
+    assert len(page.split()) <= 1100  # two pages
