@@ -18,7 +18,7 @@ from tests.makers import heed_ctrl_c
 
 READY = """
 import sys
-from compactlearn.cli import fit, main
+from compactlearn.cli import _fit, main
 print("ready", flush=True)
 sys.exit(main(sys.argv[1:]))
 """
