@@ -143,10 +143,6 @@ PRIVATE = {
     ("compactlearn.core._targets", "_safe_indexing"): "scikit-learn has no public way to do so",
     ("compactlearn.core._validation", "_num_samples"): "scikit-learn has no public way to do so",
     ("compactlearn.core._warn", "_getframe"): "Python's own, for the frame that a warning is about",
-    (
-        "compactlearn_bench.harness.worker",
-        "_exit",
-    ): "Python's own, for a process that must not clean up",
 }
 
 
@@ -189,10 +185,10 @@ def test_modules_keep_to_their_own_private_names():
 # Classes with more methods than that, of which none may grow and which may not become more.
 MOST_METHODS = 30
 LARGE_CLASSES: dict[str, int] = {
-    "CMLLClassifier": 43,
-    "CompactClassifier": 42,
+    "CMLLClassifier": 42,
+    "CompactClassifier": 41,
     "KernelPair": 47,
-    "PaperClassifier": 42,
+    "PaperClassifier": 41,
     "RowsPair": 52,
     "RowwisePair": 43,
 }
