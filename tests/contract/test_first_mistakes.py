@@ -317,10 +317,10 @@ NO_REGRESSORS = {
 
 
 @pytest.mark.parametrize("regressor", NO_REGRESSORS.values(), ids=NO_REGRESSORS.keys())
-@pytest.mark.parametrize("cls", [CMLLClassifier, CompactClassifier])
-def test_a_classifier_is_no_regressor(cls, regressor):
-    refused(cls(regressor=regressor), X, (Y,), "'regressor'", "classifier", "Ridge()")
-    model = cls().fit(X, Y).set_params(regressor=regressor)
+def test_a_classifier_is_no_regressor(regressor):
+    model = CompactClassifier(regressor=regressor)
+    refused(model, X, (Y,), "'regressor'", "classifier", "Ridge()")
+    model = CompactClassifier().fit(X, Y).set_params(regressor=regressor)
     with Unchanged(model, X), pytest.raises(ValueError, match="regressor"):
         model.fit(X, Y)
 

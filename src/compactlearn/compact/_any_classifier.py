@@ -264,7 +264,7 @@ class Evaluated:
         X, y : as in ``fit``
             A matrix may have NaN where a label is not known. Lists of names are matched with
             ``label_names_``. A vector of classes is read as one label for each class.
-        convention, mask, k, train_labels
+        mask, k, train_labels
             As in :func:`compactlearn.metrics.evaluate`, whose names and values are returned.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, as in ``fit``.

@@ -70,8 +70,19 @@ class Judges:
     """Several metrics, by name, of what is predicted for one truth, each in its own direction.
 
     Rows are sorted once for all metrics that rank labels, and predicted labels counted once for all
-    the others. ``train_labels`` are for metrics that weigh labels by how rare they are in training.
+    the others.
 
+    Parameters
+    ----------
+    names : list of str
+        Names in ``METRICS``.
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
+        The truth.
+    train_labels : array-like or sparse matrix, optional
+        Training labels, for metrics that weigh labels by how rare they are there.
+
+    Examples
+    --------
     >>> judges = Judges(["ranking_loss", "micro_f1"], [[1, 0, 1, 0]])
     >>> S = np.array([[[0.9, 0.8, 0.7, 0.1]], [[0.9, 0.1, 0.8, 0.2]]])
     >>> judges(S, S > 0.5)
@@ -123,7 +134,12 @@ class Judges:
         return values
 
     def of_scores(self, scores: np.ndarray) -> np.ndarray:
-        """The metrics that read scores; NaN for the others."""
+        """Return the metrics that read scores, and NaN for the others.
+
+        Parameters
+        ----------
+        scores : array of shape (n_matrices, n_samples, n_labels)
+        """
         values = np.full((len(scores), len(self.metrics)), np.nan)
         if self._measures:
             values[:, list(self._measures)] = self._ranking.quotients(
@@ -135,7 +151,12 @@ class Judges:
         return values
 
     def of_labels(self, labels: np.ndarray) -> np.ndarray:
-        """The metrics that read labels, of a boolean array; NaN for the others."""
+        """Return the metrics that read labels, and NaN for the others.
+
+        Parameters
+        ----------
+        labels : Boolean array of shape (n_matrices, n_samples, n_labels)
+        """
         values = np.full((len(labels), len(self.metrics)), np.nan)
         with quiet():  # a metric that is not defined is NaN, and that is all there is to say
             for row, predicted in zip(values, labels, strict=True) if self.needs_labels else ():
@@ -147,7 +168,12 @@ class Judges:
         return values
 
     def of_probabilities(self, probabilities: np.ndarray) -> np.ndarray:
-        """The metrics that read probabilities; NaN for the others."""
+        """Return the metrics that read probabilities, and NaN for the others.
+
+        Parameters
+        ----------
+        probabilities : array of shape (n_matrices, n_samples, n_labels)
+        """
         values = np.full((len(probabilities), len(self.metrics)), np.nan)
         with quiet():
             for row, given in zip(values, probabilities, strict=True):

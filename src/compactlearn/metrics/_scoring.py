@@ -107,12 +107,26 @@ def predicted_labels(estimator: Any, X: Any) -> Any:
 
 
 def predicted_scores(estimator: Any, X: Any) -> Any:
-    """One score for each row and label."""
+    """Return one score for each row and label.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        With ``decision_function`` or ``predict_proba``.
+    X : as in ``predict``
+    """
     return _one_matrix(estimator, _method(estimator, ("decision_function", "predict_proba"))(X))
 
 
 def predicted_probabilities(estimator: Any, X: Any) -> Any:
-    """One probability for each row and label."""
+    """Return one probability for each row and label.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        With ``predict_proba``.
+    X : as in ``predict``
+    """
     return _one_matrix(estimator, _method(estimator, ("predict_proba",))(X))
 
 

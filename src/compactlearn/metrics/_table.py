@@ -175,7 +175,13 @@ def get_metric_of_scores(name: str) -> Metric:
 
 
 def greater_is_better(name: str) -> bool:
-    """By the table; of a metric that it does not know, more is taken as better."""
+    """Return whether a larger value of a metric is better, which is assumed of unknown ones.
+
+    Parameters
+    ----------
+    name : str
+        A name in ``METRICS``, or of a metric of one's own.
+    """
     try:
         return get_metric(name).greater_is_better
     except ValueError:
