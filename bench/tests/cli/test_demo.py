@@ -21,6 +21,7 @@ def known():
 @pytest.fixture
 def run_once(known, monkeypatch):
     """A demo that was run already is not run again: it is shown in another way."""
+    monkeypatch.setenv("COLUMNS", "120")  # a table whose seconds have more digits fits, too
 
     def remembered(demonstrate):
         def first_or_known(asked, *more, **options):

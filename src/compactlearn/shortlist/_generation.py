@@ -30,6 +30,7 @@ _PER_PRESENT_LABEL = 10
 _CODES = 4_000_000
 _FEWEST_CODES, _MOST_CODES = 64, 500
 _RETRIEVER_FOLDS = 2
+_ROWS_AT_ONCE = 4096  # of which labels are retrieved by one thread
 
 
 def usual_codes(n_rows: int, n_labels: int) -> int:
@@ -184,11 +185,16 @@ class GeneratorSettings:
         return fitted.compress("float32") if self.retriever is None else fitted
 
     def _retrieved(self, model: Any, X: Any) -> tuple[Rows, NDArray[np.floating[Any]]]:
-        """Return labels and scores by a retriever, as many parts at once as there are threads."""
-        parts = np.array_split(np.arange(X.shape[0]), min(self.n_threads, X.shape[0]))
-        if len(parts) == 1:
+        """Return labels and scores by a retriever, as many parts at once as there are threads.
+
+        The parts do not depend on their number: products in single precision are rounded
+        differently where a matrix has other rows, and the same fit is to give the same model.
+        """
+        n = X.shape[0]
+        if n <= _ROWS_AT_ONCE:
             return model.predict_topk(X, self.sizes.retrieved)
-        with ThreadPoolExecutor(len(parts)) as pool:
+        parts = np.array_split(np.arange(n), -(-n // _ROWS_AT_ONCE))
+        with ThreadPoolExecutor(self.n_threads) as pool:
             found = list(
                 pool.map(lambda rows: model.predict_topk(X[rows], self.sizes.retrieved), parts)
             )
