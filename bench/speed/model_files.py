@@ -63,8 +63,8 @@ def sparse_model(megabytes, rng):
     weights = rng.random(indices.size, dtype=np.float32)
     model.coef_ = scipy.sparse.csr_array((weights, indices, starts), shape=(n_labels, n_features))
     model.intercept_ = np.zeros(n_labels, dtype=np.float32)
-    labels = type(model._labels).numbered(n_labels)
-    model._labels, model.n_labels_, model.classes_ = labels, n_labels, labels.classes
+    labels = type(model.label_space_).numbered(n_labels)
+    model.label_space_, model.n_labels_, model.classes_ = labels, n_labels, labels.classes
     model.n_features_in_ = n_features
     return model
 

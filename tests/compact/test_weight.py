@@ -145,16 +145,16 @@ def test_a_linear_model_is_its_projection_its_learner_and_its_decoder(fitted):
 def test_the_scorer_multiplies_by_the_projection_itself(fitted, name):
     model = fitted(name)
     model.predict(X)
-    first = model._model.linear.factors[0]
+    first = model.parts_.linear.factors[0]
     assert first is model.embedding_.projection_
-    products = [f for f in model._model.linear.factors if not np.shares_memory(f, first)]
+    products = [f for f in model.parts_.linear.factors if not np.shares_memory(f, first)]
     assert sum(f.size for f in products) <= model.embedding_.n_feature_components_ * M
 
 
 @pytest.mark.parametrize("name", ["features kept", "nothing embedded", "label side"])
 def test_the_scorer_multiplies_by_the_learner_itself(fitted, name):
     model = fitted(name)
-    factors = model._model.linear.factors
+    factors = model.parts_.linear.factors
     assert np.shares_memory(factors[0], model.regressor_.coef_)
     assert all(factor is model.embedding_.decoder_ for factor in factors[1:])
 
@@ -201,7 +201,7 @@ def test_numbers_are_those_of_the_cheapest_order(fitted):
     for name in ("linear", "logistic", "learned", "wide", "narrow", "scaled", "features kept"):
         model = fitted(name)
         assert model.n_parameters_ == linear_parameters(D, M, *sizes(model)), name
-        held = sum(factor.size for factor in model._model.linear.factors)
+        held = sum(factor.size for factor in model.parts_.linear.factors)
         assert model.n_parameters_ == held + model.intercept_.size, name
     assert fitted("nothing embedded").n_parameters_ == D * M + M
     for name, landmarks in (("exact kernel", N), ("exact kernel, scaled", N), ("nystroem", 60)):

@@ -119,7 +119,7 @@ def test_only_columns_of_asked_labels_are_multiplied_out(monkeypatch):
     monkeypatch.setattr(LinearScorer, "coefficients", property(lambda _: pytest.fail("all")))
     model.explain(X, [5, 1])
     assert made == [[1, 5]]
-    full = model.fit(X, Y)._model.linear
+    full = model.fit(X, Y).parts_.linear
     np.testing.assert_allclose(columns(full, [5, 1]), np.linalg.multi_dot(full.factors)[:, [5, 1]])
 
 
@@ -300,7 +300,7 @@ def test_maps_before_a_linear_model():
         j = int(term.name[1:])
         assert term.value == X[0, j]
         assert term.contribution == pytest.approx(
-            X[0, j] / np.linalg.norm(X[0]) * model._model.linear.coefficients[j, 0]
+            X[0, j] / np.linalg.norm(X[0]) * model.parts_.linear.coefficients[j, 0]
         )
     model = CMLLClassifier(feature_map=PolynomialFeatures(2)).fit(X, Y)
     why = assert_sums(model, X[:3])

@@ -127,12 +127,12 @@ def test_rounding_is_bounded_by_the_terms_of_a_score(model, units, offset, dtype
     model = clone(model).set_params(threshold=0.5).fit(rows, Y)
     small = model.compress(dtype)
     terms = np.abs(new) / np.abs(getattr(model, "scale_", 1.0))
-    stages = model._model.linear.factors
+    stages = model.parts_.linear.factors
     for factor in stages:
         terms = terms @ np.abs(factor)
-    constant = np.abs(model._model.offset)
-    inner = model._model.regressor.intercept_
-    constant = constant + np.abs(inner) @ np.abs(as_dense(model._model.decoder))
+    constant = np.abs(model.parts_.offset)
+    inner = model.parts_.regressor.intercept_
+    constant = constant + np.abs(inner) @ np.abs(as_dense(model.parts_.decoder))
     stored = len(stages) * ROUNDING[dtype] + (hasattr(model, "scale_") * ROUNDING[dtype])
     summed = 0.0 if dtype == "float64" else (X.shape[1] + 12) * 2.0**-24
     bound = 1.05 * (stored + summed) * terms + 3 * ROUNDING[dtype] * constant
@@ -178,7 +178,7 @@ def test_bytes_of_a_linear_model_are_those_of_its_numbers():
 def test_matrices_are_multiplied_out_where_that_leaves_fewer_numbers(d, m, lost):
     model = CMLLClassifier(d, m, completion="variance").fit(X, Y)
     small = model.compress("float64")
-    stored = small._model
+    stored = small.parts_
     parts = (stored.projection, stored.regressor.coef_, stored.decoder)
     entries = sum(part.size for part in parts if part is not None and not sp.issparse(part))
     assert entries + Y.shape[1] == model.n_parameters_

@@ -58,7 +58,7 @@ def test_one_sparse_row_reads_a_small_part(large):
 def test_large_arrays_lie_in_the_file_where_they_are_aligned(large):
     _, path, _ = large
     loaded = load_model(path)
-    factors = loaded._model.linear.factors
+    factors = loaded.parts_.linear.factors
     for array in (loaded.embedding_.projection_, *factors):
         whole = array
         while isinstance(whole.base, np.ndarray):

@@ -201,9 +201,9 @@ def test_what_two_parts_share_is_one_thing_again(tmp_path):
         model = fitted(name)
         model.save(tmp_path / "model")
         loaded = load_model(tmp_path / "model")
-        assert loaded._model.projection is loaded.embedding_.projection_
-        assert loaded._model.regressor is loaded.regressor_
-        assert loaded._model.labels is loaded._labels
+        assert loaded.parts_.projection is loaded.embedding_.projection_
+        assert loaded.parts_.regressor is loaded.regressor_
+        assert loaded.parts_.labels is loaded.label_space_
     assert loaded.nbytes_ == model.nbytes_
 
 
@@ -218,11 +218,11 @@ def test_partial_fit_goes_on(tmp_path):
 
 def test_what_is_multiplied_out_is_in_the_file(tmp_path):
     model = fitted("multiplied out")
-    assert model._model.linear.chain.new_numbers  # or this test would show nothing
+    assert model.parts_.linear.chain.new_numbers  # or this test would show nothing
     model.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
-    factors = vars(loaded._model)["linear"].factors
-    assert equal(factors, model._model.linear.factors)
+    factors = vars(loaded.parts_)["linear"].factors
+    assert equal(factors, model.parts_.linear.factors)
     assert not any(factor.flags.writeable for factor in factors)
 
 

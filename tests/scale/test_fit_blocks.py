@@ -53,7 +53,7 @@ EMBEDDINGS = [
     MDDM(3),
     MDDM(3, variant="subspace"),
     FaIE(3),
-    *(CMLLClassifier(n_label_components=m)._own_embedding() for m in ("auto", 3)),
+    *(CMLLClassifier(n_label_components=m).make_embedding() for m in ("auto", 3)),
 ]
 
 

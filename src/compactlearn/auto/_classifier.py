@@ -330,7 +330,7 @@ feature_names_in_
             self.best_estimator_ = models[0] if len(models) == 1 else models
             self.weights_ = {member.name: member.weight for member in members}
             self.best_score_, self._numbers = chosen.score, chosen.numbers
-            self.threshold_, self._boundary = labels.placed(threshold)
+            self.threshold_, self.boundary_ = labels.placed(threshold)
             self.base_scores_ = base_scores(X, targets.matrix, weights, targets.unknown)
             self.leaderboard_ = leaderboard(search, chosen)
             self.frontier_ = frontier(self.leaderboard_)
@@ -389,10 +389,7 @@ feature_names_in_
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks((X.shape[0], self.n_labels_)):
             scores = with_base_scores(self.blend_.log_odds(X[rows]), X[rows], self.base_scores_)
-            yield rows, scores - self._boundary
-
-    def _shown(self, scores: Array) -> Array:
-        return expit(scores)
+            yield rows, scores - self.boundary_
 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
@@ -402,10 +399,10 @@ feature_names_in_
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        p = expit(self._scores(self._prepare(X)) + self._boundary)
-        if self._labels.kind == "binary":
+        p = expit(self._scores(self._prepare(X)) + self.boundary_)
+        if self.label_space_.kind == "binary":
             return np.hstack([1.0 - p, p])
-        if self._labels.kind == "multiclass":
+        if self.label_space_.kind == "multiclass":
             p = np.maximum(p, np.finfo(np.float64).tiny)
             p /= p.sum(axis=1, keepdims=True)
         return p

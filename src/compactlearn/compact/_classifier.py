@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,37 +10,24 @@ from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
     OneToOneFeatureMixin,
     TransformerMixin,
-    clone,
 )
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._completing import completed
-from compactlearn.compact._fits_blocks import FitsBlocks
-from compactlearn.compact._fitted import FittedModel, ShowsParts, chances_of
-from compactlearn.compact._inputs import check_folds, check_training
-from compactlearn.compact._label_output import RanksLabels, describe
-from compactlearn.compact._noisy_labels import correction_of, rates_of
-from compactlearn.compact._penalty import resolved_penalty
-from compactlearn.compact._preparation import Preparation, Training
+from compactlearn.compact._fits_blocks import FitsBlocks, install
+from compactlearn.compact._fitting import fit_more, fit_rows, fit_sums, own_embedding
 from compactlearn.compact._running_sums import (
-    RunningSums,
     fits_from_moments,
     fits_in_parts,
-    refuse_to_go_on,
-    sum_of_rows,
 )
 from compactlearn.core._available import available_if
-from compactlearn.core._chunked import is_dask, lazy_on_dask
+from compactlearn.core._chunked import lazy_on_dask
 from compactlearn.core._devices import (
     DeviceArray,
     OnDevices,
     full_in_words,
-    library_of,
-    place_of,
     unwrap,
     unwrap_like,
     wrap,
@@ -63,19 +48,12 @@ from compactlearn.core._params import (
 )
 from compactlearn.core._row_blocks import RowBlocks
 from compactlearn.core._threads import blas_threads
-from compactlearn.core._unknown_labels import refuse_on_dask
 from compactlearn.core._validation import check_features, unchanged_on_error
-from compactlearn.crossfit._decoder_fitter import DecoderFitter, FittedDecoder
-from compactlearn.crossfit._learner import CodeRidge, RidgeLearner, learner_of
 from compactlearn.crossfit._scores import OutOfFoldScores
-from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.decoding._thresholds import STRATEGIES
-from compactlearn.embeddings._base import Embedded, Embedding, refuse_sums
-from compactlearn.embeddings._cmll import CMLL
-from compactlearn.linalg._build import require_room_for_moments
+from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._moments import Moments
-from compactlearn.linalg._pairs import Pair
 
 Array = NDArray[np.float64]
 
@@ -95,9 +73,6 @@ def _gives_probabilities(classifier: CompactClassifier) -> bool:
 class CompactClassifier(
     FitsBlocks,
     OnDevices,
-    ShowsParts,
-    RanksLabels,
-    ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
     TransformerMixin,
     BaseEstimator,
@@ -224,10 +199,6 @@ default="auto"
 
     bias: str = "free"  # the intercept of the built-in ridge, see PaperClassifier
 
-    _model: FittedModel
-    _sums: RunningSums
-    _decoder: str  # the one of the last fit: the parameter may have changed since
-
     def __init__(
         self,
         embedding: Embedding | None = None,
@@ -302,7 +273,9 @@ default="auto"
             )
             if blocks is not None:
                 return self.fit_blocks(blocks)
-        self._fit(X, y, sample_weight, groups, sep, unknown)
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
+            rest = {"groups": groups, "sep": sep, "unknown": unknown}
+            install(self, fit_rows(self, X, y, sample_weight, **rest))
         return self
 
     def fit_scored(
@@ -326,47 +299,16 @@ default="auto"
         units : ndarray of shape (n_features,), optional
             What columns of X were divided by: held-out rows lose unseen features before that.
         """
-        decided = self._fit(X, y, sample_weight, groups, unknown=unknown, units=units)
-        if decided.out_of_fold is None:
+        with unchanged_on_error(self), full_in_words(X), blas_threads():
+            rest = {"groups": groups, "unknown": unknown, "units": units}
+            fitted = fit_rows(self, X, y, sample_weight, **rest)
+            install(self, fitted)
+        if fitted.decided.out_of_fold is None:
             raise ValueError(
                 f"fit_scored returns what a threshold is tuned on, and threshold={self.threshold!r}"
                 " is not tuned on these data; pass threshold='f1', and labels as a matrix."
             )
-        return decided.out_of_fold
-
-    def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
-        sep: str | None = None,
-        unknown: Any = None,
-        units: Any = None,
-    ) -> FittedDecoder:
-        with unchanged_on_error(self), full_in_words(X), blas_threads():
-            embedding = self.make_embedding()
-            if is_dask(X):
-                owner = f"{type(self).__name__}.fit"
-                refuse_on_dask(unknown, owner)
-                source_of = load("compactlearn.scale.dask._source").source_of
-                source = source_of(self, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
-                return self._fit_source(source, source.labels)
-            data = check_training(
-                self, X, y, sample_weight, groups, sep=sep, unknown=unknown, partial=True
-            )
-            labels = LabelSpace.of(data.targets)
-            threshold = labels.given_threshold(self.threshold, self.decoder)
-            correction = correction_of(self, data)
-            Y = data.targets.matrix
-            if correction is not None:
-                Y = correction.corrected(Y, data.targets.unknown)
-            training = Preparation.of(self).fit(embedding, data.X, Y, data.weights, data.groups)
-            training = replace(training, correction=correction, units=units)
-            if data.targets.unknown is not None:
-                asked = self.alpha, self.bias, self.regressor
-                training = completed(training, embedding, data.targets.unknown, *asked)
-            return self._learn(embedding, training, labels, threshold)
+        return fitted.decided.out_of_fold
 
     @available_if(fits_in_parts)
     def partial_fit(
@@ -393,21 +335,8 @@ default="auto"
             at the first call. Names that are not among those of the first call are refused later.
         """
         with unchanged_on_error(self), full_in_words(X), blas_threads():
-            embedding = self.make_embedding()
-            refuse_sums(embedding)
-            first = not hasattr(self, "embedding_")
-            if not first and self._sums.moments is None:
-                refuse_to_go_on(self.embedding_)
-            labels, moments = sum_of_rows(self, X, y, classes, sample_weight, sep)
-            if not first:
-                labels, moments = self._labels, self._sums.moments + moments
-            threshold = labels.given_threshold(self.threshold, self.decoder)
-            tuned = isinstance(self.threshold, str) and labels.kind == "multilabel"
-            if tuned and not first:
-                threshold = self.threshold_  # by the fit before, on rows that are gone
-            training = Preparation.of(self).from_moments(moments)
-            self._learn(embedding, training, labels, threshold)
-            self._sums = RunningSums(moments, saved=True)
+            before = self._sums if hasattr(self, "embedding_") else None
+            install(self, fit_more(self, before, X, y, classes, sample_weight, sep))
         return self
 
     @available_if(fits_from_moments)
@@ -422,22 +351,7 @@ default="auto"
             from the others, as by ``fit`` with one of ``groups`` for each fold.
         """
         with unchanged_on_error(self), blas_threads():
-            embedding = self.make_embedding()
-            refuse_sums(embedding)
-            folds, moments = check_folds(moments)
-            if self.decoder == "learned" and len(folds) < 2:
-                raise ValueError(
-                    "decoder='learned' is fitted to codes of rows that the learner had not seen, "
-                    "so fit_moments needs the moments of two folds or more, and was given those "
-                    "of all rows together; pass a list of moments, one for each fold."
-                )
-            require_room_for_moments(moments.n_left, moments.n_right)
-            self.__dict__.pop("feature_names_in_", None)
-            self.n_features_in_ = moments.n_left
-            labels = LabelSpace.numbered(moments.n_right)
-            threshold = labels.given_threshold(self.threshold, self.decoder)
-            training = Preparation.of(self).from_moments(moments, folds)
-            self._learn(embedding, training, labels, threshold)
+            install(self, fit_sums(self, moments))
         return self
 
     def make_embedding(self) -> Embedding:
@@ -446,82 +360,9 @@ default="auto"
         One that shares the learner's penalty gets it by its method ``sharing``.
         """
         check_own_parameters(self)
-        embedding = self._own_embedding()
+        embedding = own_embedding(self.embedding, self.random_state)
         check_own_parameters(embedding)
         return embedding
-
-    def _own_embedding(self) -> Embedding:
-        if self.embedding is None:
-            embedding: Embedding = CMLL()
-        elif isinstance(self.embedding, Embedding):
-            embedding = clone(self.embedding)
-        else:
-            remedy = "pass CMLL(), PLST() or another, and other transformers as feature_map."
-            if isinstance(self.embedding, type):
-                remedy = f"pass an instance, for example {self.embedding.__name__}()."
-            elif isinstance(self.embedding, str):
-                remedy = "pass an instance, or get the whole classifier by compactlearn.method."
-            raise ValueError(
-                f"embedding must be None or an embedding of this package, and is "
-                f"{self.embedding!r}; {remedy}"
-            )
-        takes_seed = embedding.get_params().get("random_state", "") is None
-        if takes_seed and self.random_state is not None:
-            embedding.set_params(random_state=self.random_state)
-        return embedding
-
-    def _learn(
-        self,
-        embedding: Embedding,
-        training: Training,
-        labels: LabelSpace,
-        threshold: float | Array,
-    ) -> FittedDecoder:
-        """Fit embedding, learner, decoder and threshold, and keep everything."""
-        alpha = resolved_penalty(self.alpha, training.pair)
-        embedding = embedding.sharing(alpha)
-        asked = learner_of(self, alpha)
-        fitter = DecoderFitter(
-            self.decoder,
-            self.threshold,
-            labels.kind,
-            asked,
-            type(self).__name__,
-            self.verbose,
-        )
-        hashes = fitter.begin(training)
-        pair, result = training.pair, embedding.solve(training.pair)
-        learner = asked.for_codes(result.codes)
-        if isinstance(learner, RidgeLearner):
-            learned, back = learner.fit(pair, result.projection, result.codes), 1.0
-            regressor: Any = CodeRidge.of(learned, learner.alpha)
-        else:
-            pair, P = training.with_rows(), result.projection
-            U = training.features if P is None else pair.projected_rows(P)
-            regressor, back = learner.fit(pair, U, result.codes, result.decoder)
-            del U
-        keep_embedding(self, labels, embedding, pair, result)
-        if self.decoder == "linear":  # scores are all that will be asked of refits
-            result = replace(result, codes=result.codes.without_products())
-        decided = fitter.learn(training, result, embedding, hashes)
-        if decided.threshold is None:
-            decided = replace(decided, threshold=threshold)
-        install(self, labels, training, embedding, regressor, decided, back=back)
-        return decided
-
-    def _without_spare(self) -> Self:
-        """Return a copy with what predicting needs, and no more; arrays are shared."""
-        other = object.__new__(type(self))
-        other.__dict__.update(vars(self))
-        model = self._model.cheapest()
-        embedding = copy(self.embedding_)
-        for name in ("codes_", "decoder_", "offset_", "eigenvalues_", "objective_path_"):
-            vars(embedding).pop(name, None)
-        embedding.projection_ = model.projection
-        other.__dict__.pop("decoding_", None)
-        other.embedding_, other.regressor_ = embedding, model.regressor
-        other._model, other._sums = model, RunningSums(None)
-        return other
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -530,10 +371,7 @@ default="auto"
         return check_features(self, X, reset=False)
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        return self._model.score_blocks(X)
-
-    def _shown(self, scores: Array) -> Array:
-        return chances_of(scores) if self._decoder == "logistic" else scores
+        return self.parts_.score_blocks(X)
 
     @lazy_on_dask
     def transform(self, X: Any) -> Any:
@@ -545,7 +383,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        found = self._model.projected(X)
+        found = self.parts_.projected(X)
         on_device = isinstance(X, DeviceArray)
         return unwrap_like(found, X) if on_device else found.astype(np.float64, copy=False)
 
@@ -559,7 +397,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return unwrap_like(self._model.codes(X), X)
+        return unwrap_like(self.parts_.codes(X), X)
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> Array:
@@ -571,8 +409,8 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        scores = self._model.scores(X)
-        return unwrap_like(scores[:, 0] if self._labels.kind == "binary" else scores, X)
+        scores = self.parts_.scores(X)
+        return unwrap_like(scores[:, 0] if self.label_space_.kind == "binary" else scores, X)
 
     @available_if(_gives_probabilities)
     @lazy_on_dask
@@ -585,7 +423,7 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return unwrap_like(self._model.probabilities(X), X)
+        return unwrap_like(self.parts_.probabilities(X), X)
 
     @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
@@ -597,13 +435,13 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return unwrap_like(self._model.predicted(X, wrap(self.threshold_)), X)
+        return unwrap_like(self.parts_.predicted(X, wrap(self.threshold_)), X)
 
     @property
     def n_parameters_(self) -> int:
         """Number of parameters kept to predict; thresholds do not count."""
         check_is_fitted(self, "embedding_")
-        return self._model.numbers
+        return self.parts_.numbers
 
     @property
     def coef_(self) -> Array:
@@ -615,12 +453,6 @@ default="auto"
         """(n_labels,) intercepts of the scores."""
         return unwrap(_linear(self).intercept)
 
-    @property
-    def _n_features_out(self) -> int:
-        if self._model.row_map.as_kernel and self.embedding_.projection_ is None:
-            return len(self.feature_map_.get_feature_names_out())
-        return self.embedding_.n_feature_components_
-
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns ``transform`` returns; the features' own where they are kept.
 
@@ -630,10 +462,15 @@ default="auto"
             Names of the features; by default those that ``fit`` saw.
         """
         check_is_fitted(self, "embedding_")
-        self._model.require("transform")
+        self.parts_.require("transform")
         if self.embedding_.projection_ is None and not hasattr(self, "feature_map_"):
             return OneToOneFeatureMixin.get_feature_names_out(self, input_features)
-        return super().get_feature_names_out(input_features)
+        if self.parts_.row_map.as_kernel and self.embedding_.projection_ is None:
+            n_columns = len(self.feature_map_.get_feature_names_out())
+        else:
+            n_columns = self.embedding_.n_feature_components_
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{j}" for j in range(n_columns)], dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -645,75 +482,6 @@ default="auto"
         # Other learners, and methods of the related work, are given NumPy arrays alone.
         tags.array_api_support = self.regressor is None and takes
         return tags
-
-
-def keep_embedding(
-    classifier: CompactClassifier,
-    labels: LabelSpace,
-    embedding: Embedding,
-    pair: Pair,
-    result: Embedded,
-) -> None:
-    """Make the embedding the fitted one of a classifier that knows its features and labels."""
-    if result.projection is not None:
-        result = replace(result, projection=pair.expressed(result.projection))
-    embedding.adopt(result, classes=labels.vector_classes, names=labels.names)
-    embedding.n_features_in_ = pair.n_left
-    names = getattr(classifier, "feature_names_in_", None)
-    if names is not None and classifier.feature_map is None:
-        embedding.feature_names_in_ = names
-
-
-def install(
-    classifier: CompactClassifier,
-    labels: LabelSpace,
-    training: Training,
-    embedding: Embedding,
-    regressor: Any,
-    decided: FittedDecoder,
-    *,
-    back: float | Array = 1.0,
-) -> None:
-    """Make a classifier the fitted one of these parts."""
-    row_map, decoding = training.row_map, decided.decoding
-    assert decided.threshold is not None
-    threshold = decided.threshold
-    if library_of(embedding.offset_) is not None:
-        like = wrap(embedding.offset_)
-        embedding.place_ = place_of(like)
-        if decoding is not None:
-            moved = (decoding.coefficients, decoding.intercept)
-            W, w = (unwrap(like.beside(array)) for array in moved)
-            decoding = replace(decoding, coefficients=W, intercept=w)
-        if isinstance(threshold, np.ndarray):
-            threshold = unwrap(like.beside(threshold))
-    model = FittedModel(
-        row_map,
-        embedding.n_features_in_,
-        embedding.projection_,
-        regressor,
-        back,
-        embedding.decoder_ if decoding is None else decoding.coefficients,
-        embedding.offset_ if decoding is None else decoding.intercept,
-        threshold,
-        labels,
-    )
-    describe(classifier, labels)
-    optional = {
-        "feature_map_": row_map.feature_map,
-        "scale_": unwrap(row_map.scale),
-        "decoding_": decoding,
-        "n_passes_": training.n_passes,
-        "label_noise_": rates_of(training.correction),
-    }
-    for name, value in optional.items():
-        classifier.__dict__.pop(name, None)
-        if value is not None:
-            setattr(classifier, name, value)
-    classifier.embedding_, classifier.regressor_ = embedding, regressor
-    classifier.threshold_ = model.labels.placed(model.threshold)[0]
-    classifier._model, classifier._decoder = model, classifier.decoder
-    classifier._sums = RunningSums(training.moments)
 
 
 def _linear(classifier: CompactClassifier) -> LinearScorer:

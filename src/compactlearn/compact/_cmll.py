@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.core._params import Constraint
+from compactlearn.core._params import Constraint, check_own_parameters
 from compactlearn.embeddings._cmll import CMLL
 
 
@@ -124,8 +124,10 @@ feature_names_in_
         """Rounds of alternation of the embedding; 1 for the closed form."""
         return self.embedding_.n_iter_
 
-    def _own_embedding(self) -> CMLL:
-        return CMLL(
+    def make_embedding(self) -> CMLL:
+        """Check the parameters; return the embedding that ``fit`` would fit, not fitted."""
+        check_own_parameters(self)
+        embedding = CMLL(
             n_feature_components=self.n_feature_components,
             n_label_components=self.n_label_components,
             beta=self.beta,
@@ -133,3 +135,5 @@ feature_names_in_
             completion=self.completion,
             random_state=self.random_state,
         )
+        check_own_parameters(embedding)
+        return embedding

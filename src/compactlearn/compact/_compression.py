@@ -8,6 +8,7 @@ column times a power of two, which costs no digit, so that no unit is too large 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import evaluate
+from compactlearn.compact._running_sums import RunningSums
 from compactlearn.core._devices import host, on_host
 from compactlearn.core._lazy import load
 from compactlearn.core._weight import bytes_in
@@ -176,14 +178,28 @@ def stored_bytes(classifier: Any, parts: Any) -> int:
 
 def compressed(model: Compressible, dtype: str) -> Any:
     """The model in numbers of this type, or of the next wider one that keeps its scores."""
-    spare = getattr(model, "_without_spare", None)
-    slim, rows = model if spare is None else spare(), _rows_to_compare(model)
+    slim, rows = _without_spare(model), _rows_to_compare(model)
     for name in TYPES[TYPES.index(dtype) :: -1]:
         other = object.__new__(type(slim))
         vars(other).update(_changed_state(slim, _smaller(name), {}), _stored_as=name)
         if rows is None or name == TYPES[0] or _agree(slim, other, rows, AGREEMENT[name]):
             return other
     raise AssertionError("float64 keeps every score")
+
+
+def _without_spare(model: Any) -> Any:
+    """Return a copy with what predicting needs, and no more; arrays are shared."""
+    if not hasattr(model, "parts_"):
+        return model
+    parts, embedding = model.parts_.cheapest(), copy(model.embedding_)
+    for name in ("codes_", "decoder_", "offset_", "eigenvalues_", "objective_path_"):
+        vars(embedding).pop(name, None)
+    embedding.projection_ = parts.projection
+    other = object.__new__(type(model))
+    vars(other).update(vars(model), embedding_=embedding, regressor_=parts.regressor)
+    vars(other).update(parts_=parts, _sums=RunningSums(None))
+    vars(other).pop("decoding_", None)
+    return other
 
 
 def _rows_to_compare(model: Any) -> Any:

@@ -6,32 +6,32 @@ import os
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-from compactlearn.compact._noisy_labels import refuse_corrected
-from compactlearn.compact._preparation import RowMap, Training
+from compactlearn.compact._fitted import FittedModel
+from compactlearn.compact._fitting import Fitted, fit_summed
+from compactlearn.compact._label_output import RanksLabels, describe
+from compactlearn.compact._noisy_labels import rates_of
+from compactlearn.compact._running_sums import RunningSums
+from compactlearn.core._devices import unwrap
 from compactlearn.core._lazy import load
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import unchanged_on_error
-from compactlearn.crossfit._decoder_fitter import FittedDecoder
-from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._row_source import RowSource
 
 
-class FitsBlocks(ABC):
-    """What ``CompactClassifier`` offers for rows that come in blocks."""
+class FitsBlocks(RanksLabels, ABC):
+    """What ``CompactClassifier`` keeps of a fit, and offers for rows that come in blocks."""
 
-    threshold: Any
     decoder: str
+    embedding_: Embedding
+    regressor_: Any
+    parts_: FittedModel
+    _sums: RunningSums
+    _decoder: str  # the one of the last fit: the parameter may have changed since
 
     @abstractmethod
     def make_embedding(self) -> Embedding:
         """The embedding that would be fitted, its parameters checked."""
-
-    @abstractmethod
-    def _learn(
-        self, embedding: Embedding, training: Training, labels: LabelSpace, threshold: Any
-    ) -> FittedDecoder:
-        """Fit to what is known of the rows."""
 
     def fit_blocks(self, blocks: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Self:
         """Fit rows that come in blocks, and that need never be in memory together.
@@ -72,19 +72,26 @@ class FitsBlocks(ABC):
         """
         with unchanged_on_error(self), blas_threads():
             labels = load("compactlearn.scale._fit_local").take_columns(self, source)
-            self._fit_source(source, labels)
+            install(self, fit_summed(self, source, labels))
         return self
 
-    def _fit_source(self, source: RowSource, labels: LabelSpace) -> FittedDecoder:
-        refuse_corrected(self, "A fit of blocks or of Dask collections")
-        embedding = self.make_embedding()
-        threshold = labels.given_threshold(self.threshold, self.decoder)
-        found = load("compactlearn.scale._fitting").prepare(self, embedding, source)
-        training = Training(
-            found.pair,
-            RowMap(scale=found.scale),
-            moments=found.moments,
-            held=found.held,
-            n_passes=found.n_passes,
-        )
-        return self._learn(embedding, training, labels, threshold)
+
+def install(classifier: FitsBlocks, fitted: Fitted) -> None:
+    """Make a classifier the fitted one of what a fit found."""
+    parts, embedding, training = fitted.parts, fitted.embedding, fitted.training
+    describe(classifier, parts.labels)
+    optional = {
+        "feature_map_": parts.row_map.feature_map,
+        "scale_": unwrap(parts.row_map.scale),
+        "decoding_": fitted.decided.decoding,
+        "n_passes_": training.n_passes,
+        "label_noise_": rates_of(training.correction),
+    }
+    for name, value in optional.items():
+        vars(classifier).pop(name, None)
+        if value is not None:
+            setattr(classifier, name, value)
+    classifier.embedding_, classifier.regressor_ = embedding, parts.regressor
+    classifier.threshold_, classifier.boundary_ = parts.labels.placed(parts.threshold)
+    classifier.parts_, classifier._decoder = parts, classifier.decoder
+    classifier._sums = fitted.sums

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._model_size import mapped_numbers
 from compactlearn.compact._preparation import RowMap
@@ -196,20 +195,3 @@ class FittedModel:
             return kept + linear_parameters(inputs, n_labels, d, m)
         before = inputs * self.n_columns if kept and d is None else inputs * (d or 0)
         return kept + before + n_parameters_in(self.regressor) + self.decoder.size + n_labels
-
-
-class ShowsParts:
-    """A classifier that is a :class:`FittedModel` shows it."""
-
-    _model: FittedModel
-
-    @property
-    def parts_(self) -> FittedModel:
-        """All that predicting needs, in one frozen value."""
-        check_is_fitted(self, "_model")
-        return self._model
-
-    @property
-    def boundary_(self) -> float:
-        """What is taken off the scores of two classes, whose boundary is 0; else 0."""
-        return self.parts_.boundary

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import (
     Evaluated,
@@ -45,20 +45,8 @@ class RanksLabels(Evaluated, Explainable, Compressible, Storable, Exportable, We
     label_names_: list[str]
     excluded_labels_: list[Any]
     threshold_: Any
-    _labels: LabelSpace
-    _boundary: float
-
-    @property
-    def label_space_(self) -> LabelSpace:
-        """What the classifier knows of its labels: matrix or vector, classes, names."""
-        check_is_fitted(self)
-        return self._labels
-
-    @property
-    def boundary_(self) -> float:
-        """What is taken off the scores of two classes, whose boundary is 0; else 0."""
-        check_is_fitted(self)
-        return self._boundary
+    label_space_: LabelSpace  # matrix or vector, classes, names
+    boundary_: float  # what is taken off the scores of two classes, whose boundary is 0; else 0
 
     @abstractmethod
     def _prepare(self, X: Any) -> Any:
@@ -78,7 +66,7 @@ class RanksLabels(Evaluated, Explainable, Compressible, Storable, Exportable, We
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
+        return self.label_space_.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 
     @lazy_on_dask
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
@@ -97,24 +85,10 @@ class RanksLabels(Evaluated, Explainable, Compressible, Storable, Exportable, We
             Whether to return names of labels in place of their indices; see ``predict_labels``.
         """
         X = self._prepare(X)
-        indices, best = self._topk(X, k)
+        indices, best = best_labels(self.label_space_, self._score_blocks(X), X, k)
         if isinstance(X, DeviceArray) and not sparse and not names:
             return unwrap_like((indices, best), X)
         return told_topk(self, (host(indices), host(best)), sparse=sparse, names=names)
-
-    def _topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
-        """Labels and scores of checked rows, both of shape (n_rows, k)."""
-        if self._labels.kind == "binary":
-            raise ValueError(
-                "predict_topk ranks labels, and two classes have a single score; use predict or "
-                "decision_function."
-            )
-        check_k(k, self.n_labels_, "predict_topk")
-        indices = zeros_beside((X.shape[0], k), X, dtype=np.intp)
-        best = zeros_beside((X.shape[0], k), X)
-        for rows, scores in self._score_blocks(X):
-            indices[rows], best[rows] = top_labels(scores, k)
-        return indices, best
 
     def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
         """Return for each row a list of pairs of a label's name and its score, best first.
@@ -135,27 +109,37 @@ class RanksLabels(Evaluated, Explainable, Compressible, Storable, Exportable, We
             has them, and otherwise those of ``decision_function``.
         """
         X = self._prepare(X)
-        if self._labels.kind != "multilabel":
+        if self.label_space_.kind != "multilabel":
             return told_classes(self, X, k)
         if k is not None:
             check_k(k, self.n_labels_, "predict_labels")
-        names = names_of(self)
+        names, has_chances = names_of(self), hasattr(self, "predict_proba")
         found: Pairs = []
-        for picked in self._picked(X, k):
-            found += picked.told(names, self._shown(picked.scores))
-        return found
-
-    def _picked(self, X: Any, k: int | None) -> Iterator[Picked]:
-        """The labels that are told of checked rows, a few rows at a time and in their order."""
         for _, scores in self._score_blocks(X):
             if k is None:
-                yield Picked.above(host(scores), host(self.threshold_))
+                picked = Picked.above(host(scores), host(self.threshold_))
             else:
-                yield Picked.best(*map(host, top_labels(scores, k)))
+                picked = Picked.best(*map(host, top_labels(scores, k)))
+            shown = expit(picked.scores) if has_chances else picked.scores
+            found += picked.told(names, shown)
+        return found
 
-    def _shown(self, scores: Array) -> Array:
-        """What is told of scores: their probabilities, where there are such."""
-        return scores
+
+def best_labels(
+    labels: LabelSpace, blocks: Blocks, X: Any, k: int
+) -> tuple[NDArray[np.intp], Array]:
+    """Return labels and scores of checked rows, both of shape (n_rows, k), best first."""
+    if labels.kind == "binary":
+        raise ValueError(
+            "predict_topk ranks labels, and two classes have a single score; use predict or "
+            "decision_function."
+        )
+    check_k(k, labels.n_labels, "predict_topk")
+    indices = zeros_beside((X.shape[0], k), X, dtype=np.intp)
+    best = zeros_beside((X.shape[0], k), X)
+    for rows, scores in blocks:
+        indices[rows], best[rows] = top_labels(scores, k)
+    return indices, best
 
 
 class DenseScores(RanksLabels, ClassifierMixin, BaseEstimator):
@@ -178,7 +162,7 @@ class DenseScores(RanksLabels, ClassifierMixin, BaseEstimator):
             Rows with the features of ``fit``.
         """
         scores = self._scores(self._prepare(X))
-        return scores[:, 0] if self._labels.kind == "binary" else scores
+        return scores[:, 0] if self.label_space_.kind == "binary" else scores
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -191,7 +175,7 @@ class DenseScores(RanksLabels, ClassifierMixin, BaseEstimator):
 def describe(classifier: RanksLabels, labels: LabelSpace, left_out: Sequence[Any] = ()) -> None:
     """Let a classifier keep what its predictions need to know about the labels."""
     forget_compression(classifier)
-    classifier._labels = labels
+    classifier.label_space_ = labels
     if hasattr(classifier, "min_label_count"):
         classifier.excluded_labels_ = list(left_out)
     classifier.classes_, classifier.n_labels_ = labels.classes, labels.n_labels

@@ -8,7 +8,9 @@ from typing import Any
 
 from sklearn.base import clone
 
-from compactlearn.compact._classifier import CompactClassifier, install, keep_embedding
+from compactlearn.compact._classifier import CompactClassifier
+from compactlearn.compact._fits_blocks import install
+from compactlearn.compact._fitting import Fitted, keep_embedding
 from compactlearn.compact._inputs import check_training
 from compactlearn.compact._noisy_labels import refuse_corrected
 from compactlearn.compact._preparation import Preparation, Training
@@ -123,7 +125,8 @@ def _fit_path(
                 changes |= _resized(model, size)
             fitted.set_params(**changes)
             parts = solutions[ridge].parts(fitted, labels, count, size, float(alpha))
-            install(fitted, labels, training, *parts, FittedDecoder(threshold=threshold))
+            decided = FittedDecoder(threshold=threshold)
+            install(fitted, Fitted.of(labels, training, *parts, decided))
             yield fitted
 
 

@@ -36,7 +36,7 @@ _KINDS = ("multilabel", "binary", "multiclass")
 def check_labels(classifier: Any) -> int:
     """What every classifier knows of its labels; returns how many columns its scores have."""
     state = vars(classifier)
-    labels = state["_labels"]
+    labels = state["label_space_"]
     require(isinstance(labels, LabelSpace), "a classifier does not know its labels")
     require(labels.kind in _KINDS, "the labels are of no known kind")
     n_labels = size(labels.n_labels, "the number of labels")
@@ -57,7 +57,7 @@ def check_labels(classifier: Any) -> int:
     listed = isinstance(left, list) and all(isinstance(name, str | int) for name in left)
     require(listed, "the labels that were left out are no names")
     threshold(classifier.threshold_, n_labels)
-    require(is_number(state.get("_boundary", 0.0)), "the boundary is no number")
+    require(is_number(state.get("boundary_", 0.0)), "the boundary is no number")
     size(classifier.n_features_in_, "the number of features")
     return n_labels
 
@@ -135,7 +135,7 @@ def _check_fitted(model: FittedModel) -> None:
 def _check_compact(classifier: CompactClassifier) -> None:
     if not hasattr(classifier, "embedding_"):
         return  # one that is not fitted
-    n_labels, model = check_labels(classifier), vars(classifier)["_model"]
+    n_labels, model = check_labels(classifier), vars(classifier)["parts_"]
     require(isinstance(model, FittedModel), "a classifier has no model")
     _check_fitted(model)
     require(model.labels.n_labels == n_labels, "the model has other labels")

@@ -192,10 +192,10 @@ class TopicClassifier(WeightedClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        found = self._scores(self._prepare(X)) + self._boundary
-        if self._labels.kind == "binary":
+        found = self._scores(self._prepare(X)) + self.boundary_
+        if self.label_space_.kind == "binary":
             return np.hstack([1.0 - found, found])
-        if self._labels.kind == "multiclass":
+        if self.label_space_.kind == "multiclass":
             return found / found.sum(axis=1, keepdims=True)
         return found
 

@@ -336,7 +336,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
             "networks": [list(layout.features), list(layout.labels), list(layout.decoder)],
             "scoring": self.scoring,
             "threshold": np.asarray(self.threshold, dtype=np.float64).tolist(),
-            "kind": self._labels.kind,
+            "kind": self.label_space_.kind,
             **{
                 key: value if value is None or isinstance(value, str | bool) else float(value)
                 for key, value in plain.items()
@@ -373,8 +373,8 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
             trainer,
             replace(held_out, X=drop_unseen_features(examples.X[learnt], held_out.X)),
             self.scoring,
-            self._boundary if self._labels.kind == "binary" else self.threshold_,
-            self._labels.kind,
+            self.boundary_ if self.label_space_.kind == "binary" else self.threshold_,
+            self.label_space_.kind,
             single=examples.Y.shape[1] != self.n_labels_,
             learnt_labels=examples.Y[learnt],
         )
@@ -420,7 +420,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
             names, lists of these if you like.
         """
         check_is_fitted(self, "networks_")
-        classes = self._labels.vector_classes
+        classes = self.label_space_.vector_classes
         if classes is None:
             Y = as_fitted(self, Y, sep=None, owner="encode")
             if np.ndim(Y) == 2 and not scipy.sparse.issparse(Y):

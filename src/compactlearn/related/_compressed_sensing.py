@@ -178,7 +178,7 @@ class CompressedSensingClassifier(WeightedClassifier):
             names, lists of these if you like.
         """
         check_is_fitted(self, "measurements_")
-        known: Any = self._labels
+        known: Any = self.label_space_
         labels = check_labels_to_encode(Y, known.n_labels, known.vector_classes, known.names)
         return labels @ self.measurements_.T
 

@@ -258,7 +258,7 @@ class ManiacClassifier(ScoredClassifier):
             names, lists of these if you like.
         """
         check_is_fitted(self, "coef_")
-        known = self._labels
+        known = self.label_space_
         width = self.encoder_[0][0].shape[0]
         labels = check_labels_to_encode(Y, width, known.vector_classes, known.names)
         return forward(self.encoder_, labels)

@@ -208,12 +208,12 @@ default="gaussian"
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        shares = self._scores(self._prepare(X)) + self._boundary
+        shares = self._scores(self._prepare(X)) + self.boundary_
         n_trees = len(self.forest_.estimators_)
         shares = (n_trees * shares + self.frequency_) / (n_trees + 1.0)
-        if self._labels.kind == "binary":
+        if self.label_space_.kind == "binary":
             return np.hstack([1.0 - shares, shares])
-        if self._labels.kind == "multiclass":
+        if self.label_space_.kind == "multiclass":
             return shares / shares.sum(axis=1, keepdims=True)
         return shares
 
@@ -228,7 +228,7 @@ default="gaussian"
             None returns the labels that ``predict`` gives, a number the k best.
         """
         X = self._prepare(X)
-        if self._labels.kind != "multilabel":
+        if self.label_space_.kind != "multilabel":
             return told_classes(self, X, k)
         scores = self._scores(X)
         if k is None:

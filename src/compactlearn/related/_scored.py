@@ -57,8 +57,8 @@ class ScoredClassifier(RanksScores, Evaluated, Storable, Weighed, ClassifierMixi
     classes_: NDArray[Any]
     n_labels_: int
     label_names_: list[str]
-    _labels: LabelSpace
-    _boundary: float
+    label_space_: LabelSpace  # matrix or vector, classes, names
+    boundary_: float
 
     explain = _ProductOnly()
     label_neighbours = _ProductOnly()
@@ -102,22 +102,16 @@ class ScoredClassifier(RanksScores, Evaluated, Storable, Weighed, ClassifierMixi
 
     def _describe(self, labels: LabelSpace) -> None:
         """Keep what predictions need to know of the labels and their threshold."""
-        self._labels = labels
+        self.label_space_ = labels
         self.classes_, self.n_labels_ = labels.classes, labels.n_labels
         self.__dict__.pop("label_names_", None)
         if labels.names is not None:
             self.label_names_ = labels.names
-        self.threshold_, self._boundary = labels.placed(self._level(labels))
+        self.threshold_, self.boundary_ = labels.placed(self._level(labels))
 
     def _level(self, labels: LabelSpace) -> float | Array:
         """Return the threshold in the units of the scores."""
         return labels.checked_threshold(self.threshold)
-
-    @property
-    def label_space_(self) -> LabelSpace:
-        """What the classifier knows of its labels: matrix or vector, classes, names."""
-        check_is_fitted(self)
-        return self._labels
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -128,7 +122,7 @@ class ScoredClassifier(RanksScores, Evaluated, Storable, Weighed, ClassifierMixi
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield scores of a few checked rows at a time, with 0 as the boundary of two classes."""
         for rows in row_blocks((X.shape[0], self.n_labels_)):
-            yield rows, self._scored(X[rows]) - self._boundary
+            yield rows, self._scored(X[rows]) - self.boundary_
 
     def _scores(self, X: Any) -> Array:
         scores = np.empty((X.shape[0], self.n_labels_))
@@ -146,7 +140,7 @@ class ScoredClassifier(RanksScores, Evaluated, Storable, Weighed, ClassifierMixi
             Rows with the features of ``fit``.
         """
         scores = self._scores(self._prepare(X))
-        return scores[:, 0] if self._labels.kind == "binary" else scores
+        return scores[:, 0] if self.label_space_.kind == "binary" else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
@@ -157,14 +151,14 @@ class ScoredClassifier(RanksScores, Evaluated, Storable, Weighed, ClassifierMixi
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
+        return self.label_space_.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 
     def _sigmoids(self, X: Any) -> Array:
         """Return probabilities from scores that are log-odds; those of classes sum to 1."""
-        margins = self._scores(self._prepare(X)) + self._boundary
-        if self._labels.kind == "binary":
+        margins = self._scores(self._prepare(X)) + self.boundary_
+        if self.label_space_.kind == "binary":
             return expit(np.hstack([-margins, margins]))
-        if self._labels.kind == "multiclass":
+        if self.label_space_.kind == "multiclass":
             # p_j / sum of p, from logarithms: no row can divide zero by zero.
             return softmax(log_expit(margins), axis=1)
         return expit(margins)

@@ -17,7 +17,7 @@ from compactlearn.related._sleec import LocalEmbedding, LocalLearner
 def _columns(classifier: Any) -> int:
     """Return how many label columns were learnt: two classes have one."""
     n_labels = check_labels(classifier)
-    return 1 if vars(classifier)["_labels"].kind == "binary" else n_labels
+    return 1 if vars(classifier)["label_space_"].kind == "binary" else n_labels
 
 
 def _check_factored(classifier: Any) -> None:

@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.compact._any_classifier import check_k, names_of, told_classes, told_topk
 from compactlearn.compact._empty_rows import base_scores
 from compactlearn.compact._inputs import check_training
-from compactlearn.compact._label_output import RanksLabels, describe
+from compactlearn.compact._label_output import RanksLabels, best_labels, describe
 from compactlearn.core._chunked import is_dask, lazy_on_dask
 from compactlearn.core._params import (
     Choice,
@@ -36,7 +37,7 @@ from compactlearn.core._threads import blas_threads, free_cores
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.decoding._label_space import LabelSpace
-from compactlearn.decoding._picked import Picked
+from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels
 from compactlearn.scale.dask._sharing import gathered, share_out
@@ -303,7 +304,7 @@ default="auto"
             self.stages_, self.C_ = stages, stages.labels.C
             self.base_scores_ = base_scores(given.X, Y, given.weights, targets.unknown)
             self.n_candidates_ = settings.sizes.n_candidates
-            self.threshold_, self._boundary = labels.placed(threshold)
+            self.threshold_, self.boundary_ = labels.placed(threshold)
             return all_label_scores(final, data, new.rows, stages.prior.frequency)
 
     # ---- predicting ---------------------------------------------------------------------------
@@ -314,12 +315,12 @@ default="auto"
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         for rows, dense in self.stages_.dense_blocks(X, self.base_scores_):
-            yield rows, dense - self._boundary if self._boundary else dense
+            yield rows, dense - self.boundary_ if self.boundary_ else dense
 
     def _scores_to_rank(self, X: Any) -> Array:
         """Return scores of all labels, in their order; (n,) of two classes."""
-        scores = self.stages_.dense_scores(self._prepare(X), self.base_scores_) - self._boundary
-        return scores[:, 0] if self._labels.kind == "binary" else scores
+        scores = self.stages_.dense_scores(self._prepare(X), self.base_scores_) - self.boundary_
+        return scores[:, 0] if self.label_space_.kind == "binary" else scores
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> Any:
@@ -333,10 +334,10 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        if self._labels.kind == "multilabel":
+        if self.label_space_.kind == "multilabel":
             return self.stages_.scores(X, self.base_scores_)
-        scores = self.stages_.dense_scores(X, self.base_scores_) - self._boundary
-        return scores[:, 0] if self._labels.kind == "binary" else scores
+        scores = self.stages_.dense_scores(X, self.base_scores_) - self.boundary_
+        return scores[:, 0] if self.label_space_.kind == "binary" else scores
 
     @lazy_on_dask
     def predict_proba(self, X: Any) -> Any:
@@ -350,20 +351,69 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        if self._labels.kind == "multilabel":
+        if self.label_space_.kind == "multilabel":
             matrix = self.stages_.scores(X, self.base_scores_)
             matrix.data = expit(matrix.data)
             return matrix
         scores = self.stages_.dense_scores(X, self.base_scores_)
-        if self._labels.kind == "binary":
+        if self.label_space_.kind == "binary":
             return expit(np.hstack([-scores, scores]))
         return softmax(log_expit(scores), axis=1)
 
+    @lazy_on_dask
+    def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
+        """Return the k best labels of each row and their scores, best first.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        k : int
+        sparse : bool, default=False
+            Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
+            each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
+        names : bool, default=False
+            Whether to return names of labels in place of their indices; see ``predict_labels``.
+        """
+        return told_topk(self, self._topk(self._prepare(X), k), sparse=sparse, names=names)
+
+    def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
+        """Return for each row a list of pairs of a label's name and its probability, best first.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        k : int or None, default=None
+            None returns the labels that ``predict`` gives, a number the k best.
+
+        Returns
+        -------
+        list of lists of (str, float)
+            Names are those of ``label_names_``, or the numbers of the columns where ``fit`` had no
+            names; for a vector y the classes, as strings.
+        """
+        X = self._prepare(X)
+        if self.label_space_.kind != "multilabel":
+            return told_classes(self, X, k)
+        if k is not None:
+            check_k(k, self.n_labels_, "predict_labels")
+        names = names_of(self)
+        found: Pairs = []
+        for rows in gen_batches(X.shape[0], BLOCK_ROWS):
+            if k is not None:
+                picked = Picked.best(*self._topk(X[rows], k))
+            else:
+                matrix = _above(self.stages_.scores(X[rows], self.base_scores_), self.threshold_)
+                row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+                picked = Picked.ordered(row, matrix.indices, matrix.data, matrix.shape[0])
+            found += picked.told(names, expit(picked.scores))
+        return found
+
     def _topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
+        """Return labels and scores of checked rows, both of shape (n_rows, k)."""
         generator = self.stages_.generator
         few = Integer(1, generator.sizes.retrieved).accepts(k) and generator.retriever is not None
-        if self._labels.kind == "binary" or not few:
-            return super()._topk(X, k)
+        if self.label_space_.kind == "binary" or not few:
+            return best_labels(self.label_space_, self._score_blocks(X), X, k)
         matrix = self.stages_.scores(X, self.base_scores_)
         counts = np.diff(matrix.indptr)
         row = np.repeat(np.arange(X.shape[0]), counts)
@@ -375,18 +425,6 @@ default="auto"
         places, best = top_labels(scores, k)
         return np.take_along_axis(labels, places, axis=1), best
 
-    def _picked(self, X: Any, k: int | None) -> Iterator[Picked]:
-        for rows in gen_batches(X.shape[0], BLOCK_ROWS):
-            if k is not None:
-                yield Picked.best(*self._topk(X[rows], k))
-                continue
-            matrix = _above(self.stages_.scores(X[rows], self.base_scores_), self.threshold_)
-            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-            yield Picked.ordered(row, matrix.indices, matrix.data, matrix.shape[0])
-
-    def _shown(self, scores: Array) -> Array:
-        return expit(scores)
-
     @lazy_on_dask
     def predict(self, X: Any) -> Any:
         """Return 0/1 labels (n_samples, n_labels), sparse if ``fit`` got such or names; or classes.
@@ -397,10 +435,10 @@ default="auto"
             Rows with the features of ``fit``.
         """
         X = self._prepare(X)
-        if self._labels.kind != "multilabel":
-            return self._labels.decided(self._score_blocks(X), X.shape[0], self.threshold_)
+        if self.label_space_.kind != "multilabel":
+            return self.label_space_.decided(self._score_blocks(X), X.shape[0], self.threshold_)
         labels = _above(self.stages_.scores(X, self.base_scores_), self.threshold_)
-        labels.data = np.ones(labels.data.size, dtype=self._labels.dtype)
+        labels.data = np.ones(labels.data.size, dtype=self.label_space_.dtype)
         return labels if self._sparse_labels else labels.toarray()
 
     @property
