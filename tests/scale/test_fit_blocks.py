@@ -20,6 +20,7 @@ from compactlearn import (
     Moments,
     Original,
 )
+from compactlearn.compact import _fits_blocks
 from compactlearn.core._row_blocks import RowBlocks
 from compactlearn.crossfit._held_out_rows import RUN
 from compactlearn.scale import _fit_local as fit_local
@@ -180,17 +181,16 @@ def test_little_memory_costs_passes_and_changes_no_bit(monkeypatch, capsys):
 
 @pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
 @pytest.mark.parametrize("solver", ["moments", "randomized"])
-def test_scores_of_rows_held_out_know_nothing_of_their_labels(solver, decoder):
+def test_scores_of_rows_held_out_know_nothing_of_their_labels(solver, decoder, monkeypatch):
     rng = np.random.default_rng(0)
     rows, noise = rng.normal(size=(2000, 40)), (rng.random((2000, 30)) < 0.3).astype(float)
     model = CMLLClassifier(
         n_label_components=15, beta=1.0, solver=solver, threshold="f1", decoder=decoder
     )
     found = []
-    learn = model._learn
-    model._learn = lambda *given: found.append(learn(*given))
+    monkeypatch.setattr(_fits_blocks, "install", lambda _, fitted: found.append(fitted))
     model.fit_blocks([(rows[:900], noise[:900]), (rows[900:], noise[900:])])
-    honest = found[0].out_of_fold
+    honest = found[0].decided.out_of_fold
     assert honest.rows.size == 400
     scores, truth = honest.columns(slice(None)), noise[honest.rows]
     above = (scores[:, None, :] > scores[None, :, :]).transpose(2, 0, 1)

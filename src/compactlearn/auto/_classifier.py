@@ -169,8 +169,8 @@ default="f1"
     threshold_ : float or ndarray, in the units of ``decision_function``, which are log-odds
     excluded_labels_ : list
         Labels that ``min_label_count`` and ``exclude`` left out, by name or column.
-    classes_, n_labels_, label_names_, nbytes_, n_parameters_, compression_, n_features_in_, \
-feature_names_in_
+    classes_, n_labels_, label_names_, label_space_, boundary_, nbytes_, n_parameters_, \
+compression_, n_features_in_, feature_names_in_
         As in :class:`CompactClassifier`.
 
     Notes

@@ -16,7 +16,7 @@ from sklearn.base import (
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._fits_blocks import FitsBlocks, install
+from compactlearn.compact._fits_blocks import FitsBlocks, gives_probabilities, install
 from compactlearn.compact._fitting import fit_more, fit_rows, fit_sums, own_embedding
 from compactlearn.compact._running_sums import (
     fits_from_moments,
@@ -56,18 +56,6 @@ from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._moments import Moments
 
 Array = NDArray[np.float64]
-
-
-def _gives_probabilities(classifier: CompactClassifier) -> bool:
-    fitted = hasattr(classifier, "embedding_")
-    decoder = classifier._decoder if fitted else classifier.decoder
-    if decoder != "logistic":
-        again = " and fit again" if fitted else ""
-        raise AttributeError(
-            f"Probabilities need decoder='logistic', and it is {decoder!r}; set it{again}, or use "
-            "decision_function."
-        )
-    return True
 
 
 class CompactClassifier(
@@ -155,6 +143,9 @@ default="auto"
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
+    parts_ : all that predicting needs, in one frozen value
+    label_space_ : what is known of the labels: matrix or vector, classes, names
+    boundary_ : float, taken off the scores of two classes, whose boundary is 0; else 0
     coef_, intercept_ : computed on request, for the built-in ridge
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
     nbytes_ : int
@@ -412,7 +403,7 @@ default="auto"
         scores = self.parts_.scores(X)
         return unwrap_like(scores[:, 0] if self.label_space_.kind == "binary" else scores, X)
 
-    @available_if(_gives_probabilities)
+    @available_if(gives_probabilities)
     @lazy_on_dask
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.

@@ -54,8 +54,8 @@ default="auto"
     Attributes
     ----------
     embedding_, regressor_, decoding_, feature_map_, scale_, threshold_, classes_, n_labels_, \
-label_names_, coef_, intercept_, compression_, nbytes_, n_parameters_, n_passes_, n_features_in_, \
-feature_names_in_
+label_names_, parts_, label_space_, boundary_, coef_, intercept_, compression_, nbytes_, \
+n_parameters_, n_passes_, n_features_in_, feature_names_in_
         As in :class:`CompactClassifier`.
     n_iter_ : int
         Rounds of alternation of the embedding; 1 for the closed form.

@@ -95,3 +95,16 @@ def install(classifier: FitsBlocks, fitted: Fitted) -> None:
     classifier.threshold_, classifier.boundary_ = parts.labels.placed(parts.threshold)
     classifier.parts_, classifier._decoder = parts, classifier.decoder
     classifier._sums = fitted.sums
+
+
+def gives_probabilities(classifier: FitsBlocks) -> bool:
+    """Refuse probabilities of a decoder that has none."""
+    fitted = hasattr(classifier, "embedding_")
+    decoder = classifier._decoder if fitted else classifier.decoder
+    if decoder != "logistic":
+        again = " and fit again" if fitted else ""
+        raise AttributeError(
+            f"Probabilities need decoder='logistic', and it is {decoder!r}; set it{again}, or use "
+            "decision_function."
+        )
+    return True

@@ -143,7 +143,7 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
         rows, more is better (losses have their sign changed).
     device_ : str
     scale_ : ndarray of shape (n_features,), where ``scale`` was asked for
-    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, label_space_, boundary_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 

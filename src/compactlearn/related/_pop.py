@@ -120,7 +120,7 @@ class POPClassifier(WeightedClassifier):
         r, the number of rarest labels that were cut to their largest weights.
     n_weights_, n_weights_full_ : int
         Non-zero weights after and before pruning.
-    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
+    threshold_, classes_, n_labels_, label_names_, label_space_, boundary_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`; the threshold is in the units of ``decision_function``.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
