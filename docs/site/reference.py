@@ -23,6 +23,9 @@ PACKAGES = (
     "compactlearn.plots",
     "compactlearn_bench",
     "compactlearn.decoding",
+    "compactlearn.auto",
+    "compactlearn.compact",
+    "compactlearn.utils",
 )
 KINDS = ("Estimators", "Functions", "Types", "Constants")
 

@@ -112,7 +112,7 @@ norm, use_idf, smooth_idf, sublinear_tf
 
     Examples
     --------
-    >>> from compactlearn.model_selection import TextVectorizer
+    >>> from compactlearn.auto import TextVectorizer
     >>> TextVectorizer().fit_transform(["rain and wind", "no rain"]).shape
     (2, 4)
     """
