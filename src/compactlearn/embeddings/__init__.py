@@ -1,11 +1,32 @@
-"""Which subspaces: one file per method, each a function of a pair of blocks."""
+"""Which subspaces: one file for each method, each a function of a pair of blocks.
 
+Besides the methods it has what a method of one's own is made of (docs/OWN_METHOD.md).
+"""
+
+from compactlearn.embeddings._base import Embedded, Embedding, Plan, Traits
 from compactlearn.embeddings._cmll import CMLL
+from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._cplst import CPLST
 from compactlearn.embeddings._dmlr import DMLR
+from compactlearn.embeddings._encoders import ROUTES
 from compactlearn.embeddings._faie import FaIE
 from compactlearn.embeddings._mddm import MDDM
 from compactlearn.embeddings._original import Original
 from compactlearn.embeddings._plst import PLST
 
-__all__ = ["CMLL", "CPLST", "DMLR", "MDDM", "PLST", "FaIE", "Original"]
+__all__ = [
+    "CMLL",
+    "COUNTS",
+    "CPLST",
+    "DMLR",
+    "MDDM",
+    "PLST",
+    "ROUTES",
+    "Embedded",
+    "Embedding",
+    "FaIE",
+    "Original",
+    "Plan",
+    "Traits",
+    "label_count",
+]

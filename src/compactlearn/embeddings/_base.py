@@ -83,7 +83,13 @@ class Plan:
     needs_rows: bool = False  # whether sums over rows are not enough
 
     def demand(self, *, learns: bool) -> Demand:
-        """The same in the words of the regimes; a foreign learner solves nothing here."""
+        """Return what the solvers need to know of the plan.
+
+        Parameters
+        ----------
+        learns : bool
+            Whether the built-in ridge is the learner; a foreign one solves nothing here.
+        """
         return Demand(
             self.components,
             self.keeps_features and learns,
