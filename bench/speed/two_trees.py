@@ -54,7 +54,8 @@ def cells(name):
     home = "compactlearn" if one_package else "compactlearn_bench"
     bench = importlib.import_module("compactlearn.bench" if one_package else home)
     store = importlib.import_module(f"{home}.records").Store
-    methods = [{"name": "CMLL", "alphas": [1.0, 10.0]}, "ORI", {"name": "PLST", "alphas": [1.0]}]
+    few = {"alphas": [1.0, 10.0], "label_ratios": [0.5]}
+    methods = [{"name": "PLST", **few}, {"name": "CPLST", **few}]
     spec = bench.parse_spec(
         {"name": "two-trees", "folds": 3, "datasets": [name], "methods": methods}
     )
