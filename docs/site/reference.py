@@ -24,6 +24,7 @@ PACKAGES = (
     "compactlearn_bench",
     "compactlearn.decoding",
     "compactlearn.auto",
+    "compactlearn.embeddings",
     "compactlearn.compact",
     "compactlearn.utils",
 )

@@ -20,6 +20,7 @@ from compactlearn.compact._any_classifier import (
     told_topk,
 )
 from compactlearn.compact._compression import Compressible, forget_compression
+from compactlearn.compact._fitted import FittedModel, chances_of
 from compactlearn.compact._model_size import Weighed
 from compactlearn.core._chunked import lazy_on_dask
 from compactlearn.core._devices import (
@@ -114,13 +115,16 @@ class RanksLabels(Evaluated, Explainable, Compressible, Storable, Exportable, We
         if k is not None:
             check_k(k, self.n_labels_, "predict_labels")
         names, has_chances = names_of(self), hasattr(self, "predict_proba")
+        # The function that predict_proba uses: one for arrays on devices, too, is rounded its way.
+        own = isinstance(getattr(self, "parts_", None), FittedModel)
+        sigmoid = chances_of if own else expit
         found: Pairs = []
         for _, scores in self._score_blocks(X):
             if k is None:
                 picked = Picked.above(host(scores), host(self.threshold_))
             else:
                 picked = Picked.best(*map(host, top_labels(scores, k)))
-            shown = expit(picked.scores) if has_chances else picked.scores
+            shown = sigmoid(picked.scores) if has_chances else picked.scores
             found += picked.told(names, shown)
         return found
 
