@@ -24,7 +24,6 @@ from compactlearn.core._seeds import seeded
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision, precision_at_k
 from compactlearn.shortlist import _cooccurrence_reranking as reranking
-from compactlearn.shortlist import _generation
 from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
@@ -534,18 +533,6 @@ def test_sklearn_contract(estimator, check, monkeypatch):
     compare = partial(estimator_checks.assert_allclose, rtol=1e-4)
     monkeypatch.setattr(estimator_checks, "assert_allclose", compare)
     check(estimator)
-
-
-@pytest.mark.parametrize("rows_at_once", [4096, 20])
-def test_the_number_of_threads_changes_nothing(rows_at_once, monkeypatch):
-    """Also where the machine is busy, so that fewer cores are free."""
-    monkeypatch.setattr(_generation, "_ROWS_AT_ONCE", rows_at_once)
-    scores = [
-        ShortlistClassifier(random_state=0, C=1.0, n_jobs=n).fit(X, Y).decision_function(X)
-        for n in (1, 2, 3)
-    ]
-    for other in scores[1:]:
-        np.testing.assert_array_equal(other.toarray(), scores[0].toarray())
 
 
 def test_enron_is_ranked_better_than_by_ridge():

@@ -23,6 +23,7 @@ from compactlearn.datasets import load
 from compactlearn.decoding._held_out import known_alone
 from compactlearn.decoding._thresholds import STRATEGIES, tune
 from compactlearn.shortlist import _classifier as shortlist
+from compactlearn.shortlist import _generation
 from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist import _neighbours as neighbours
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
@@ -314,6 +315,28 @@ def test_a_model_is_kept_with_what_its_neighbours_do_not_know(tmp_path):
     assert model.n_parameters_ - others == (
         model.coef_.nnz + 2 * Y.shape[1] + model.retriever_.n_parameters_
     )
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    """Nor the blocks of rows: in others, single-precision products are rounded differently."""
+    monkeypatch.setattr(_generation, "_ROWS_AT_ONCE", 20)
+    predict_topk, blocks = CompactClassifier.predict_topk, []
+
+    def noted(model, rows, k, **options):
+        blocks[-1].append(rows.shape[0])
+        return predict_topk(model, rows, k, **options)
+
+    monkeypatch.setattr(CompactClassifier, "predict_topk", noted)
+    scores = []
+    for n_jobs in (1, 2, 3):
+        blocks.append([])
+        model = ShortlistClassifier(random_state=0, C=1.0, n_jobs=n_jobs)
+        model.fit(X.toarray(), with_nan(Y, UNKNOWN))
+        scores.append(model.decision_function(X).toarray())
+    assert len(blocks[0]) > 3
+    assert sorted(blocks[0]) == sorted(blocks[1]) == sorted(blocks[2])
+    np.testing.assert_array_equal(scores[1], scores[0])
+    np.testing.assert_array_equal(scores[2], scores[0])
 
 
 def test_rows_on_dask_are_gathered_with_their_marks():
