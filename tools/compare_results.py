@@ -3,7 +3,7 @@
 Run ``python tools/compare_results.py record PATH`` before the change and
 ``python tools/compare_results.py compare PATH`` after it, on the same machine with the same
 packages. Both use one thread. A number may differ by 1e-12, relative to the larger of 1 and the
-number. ``tools/results_before.json`` is the record of the state before the estimators were
+number. ``tools/results_before.json.xz`` is the record of the state before the estimators were
 rearranged.
 
 On one machine two runs agree to the bit. With other kernels of the BLAS
@@ -22,6 +22,7 @@ import dataclasses
 import fnmatch
 import functools
 import json
+import lzma
 import math
 import os
 import re
@@ -1467,6 +1468,12 @@ def compare(
     return differing
 
 
+def read_record(path):
+    """Return the text of a record, which may be packed."""
+    packed = path.suffix == ".xz"
+    return lzma.decompress(path.read_bytes()).decode() if packed else path.read_text()
+
+
 def main() -> int:
     """Record or compare; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -1479,7 +1486,7 @@ def main() -> int:
         single = {**os.environ, **dict.fromkeys(THREADS, "1")}
         os.execve(sys.executable, [sys.executable, *sys.argv], single)
     print(f"compactlearn of {Path(cl.__file__).parent}")
-    before = json.loads(asked.path.read_text()) if asked.action == "compare" else {}
+    before = json.loads(read_record(asked.path)) if asked.action == "compare" else {}
     found, failed = run([name for name in CASES if fnmatch.fnmatch(name, asked.only)])
     if asked.action == "record":
         lines = [f"{json.dumps(name)}: {json.dumps(found[name])}" for name in sorted(found)]
