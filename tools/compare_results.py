@@ -1448,8 +1448,7 @@ def compare(
         if name in failed:
             continue
         if name not in after:
-            print(f"GONE {name}")
-            differing += 1
+            print(f"no longer a case: {name}")
             continue
         lines = [f"  {key}: gone" for key in outputs if key not in after[name]]
         for key in outputs.keys() & after[name].keys():
