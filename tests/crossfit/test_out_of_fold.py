@@ -152,24 +152,15 @@ def test_of_large_problems(threshold, decoder, enough, monkeypatch):
     assert_out_of_fold(run)
 
 
-LEAK = "unknown cells of the other rows were completed from all rows: codes of the decoder show it"
-
-
-@pytest.mark.parametrize(
-    "decoder",
-    [
-        "linear",
-        pytest.param("learned", marks=pytest.mark.xfail(strict=True, reason=LEAK)),
-        pytest.param("logistic", marks=pytest.mark.xfail(strict=True, reason=LEAK)),
-    ],
-)
-def test_of_unknown_labels(decoder):
+@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("name", COMPACT)
+def test_of_unknown_labels(name, decoder):
     """They are completed from the rows of the other folds alone."""
     fold = np.unique(row_hashes(X), return_inverse=True)[1] % N_FOLDS
     unknown = np.random.default_rng(2).random(Y.shape) < 0.2
 
     def run(Y):
-        model = CMLLClassifier(4, 3, decoder=decoder, threshold="f1")
+        model = clone(COMPACT[name]).set_params(decoder=decoder, threshold="f1")
         found = model.fit_scored(X, np.where(unknown, np.nan, Y))
         return by_fold(found.rows, found.columns(slice(0, N_LABELS)), fold)
 

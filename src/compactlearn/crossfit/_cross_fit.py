@@ -159,7 +159,8 @@ class CrossFit:
                 return predicted, "leave-one-out"
         if self.labels_are_codes:
             return self._labels_unseen(rows, left_out, count), "cross-fitted"
-        if self._from_moments:
+        completed = self.unknown is not None and bool(left_out)  # sums are of all rows' completion
+        if self._from_moments and not completed:
             return self._by_sums(codes, mean, rows, left_out, count), "cross-fitted"
         pair = self._rows_pair(rows, left_out)
         V = pair.code_rows(codes)
@@ -217,7 +218,13 @@ class CrossFit:
             yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
 
     def _rows_pair(self, rows: Rows, left_out: tuple[int, ...]) -> RowwisePair:
-        return self.pair.part(rows, np.arange(0))[0] if left_out else self.pair
+        """Return all rows, or some, whose unknown labels are then completed from these alone."""
+        if not left_out:
+            return self.pair
+        part = self.pair.part(rows, np.arange(0))[0]
+        if self.unknown is None:
+            return part
+        return _completed(part, self.labels[rows], self.unknown[rows], self.training.completion)
 
     def _left_out(self, codes: Codes, rows: Rows, left_out: tuple[int, ...]) -> Array | None:
         """Leave-one-out in closed form, or None where that does not hold."""
