@@ -283,7 +283,6 @@ EMBEDDINGS: dict[str, Callable[[], Any]] = {
     "CMLL random": lambda: cl.CMLL(16, 8, completion="random"),
     "CMLL no offset": lambda: cl.CMLL(8, 8, offset="none", beta=1.0, label_ridge=0.5),
     "CMLL ratios": lambda: cl.CMLL(0.2, 0.5),
-    "CMLL row graph": lambda: related.RowGraphCMLL(8, 8, row_graph_weight=0.01),
     "PLST": lambda: cl.PLST(8),
     "PLST not centred": lambda: cl.PLST(8, offset="none"),
     "CPLST": lambda: cl.CPLST(8),
@@ -735,27 +734,14 @@ def frame() -> Outputs:
         "krylov": {"solver": "krylov"},
         "dual": {"solver": "dual"},
         "alternating": {"solver": "alternating"},
-        "row graph": {"row_graph": "neighbors"},
     }
 )
 def label_graph(options: dict[str, Any]) -> Outputs:
-    kind = related.RowGraphCMLL if "row_graph" in options else cl.CMLL
     options = {"n_feature_components": 10, "n_label_components": 8, **options}
     return {
-        "dense": fitted(compact(kind(label_graph=chain(24), **options)), planted()),
-        "sparse": fitted(compact(kind(label_graph=chain(53), **options)), sparse()),
+        "dense": fitted(compact(cl.CMLL(label_graph=chain(24), **options)), planted()),
+        "sparse": fitted(compact(cl.CMLL(label_graph=chain(53), **options)), sparse()),
     }
-
-
-@each({"dense": planted, "sparse": sparse})
-def row_graph(load: Callable[[], Split]) -> Outputs:
-    data = load()
-    graph = chain(data.X.shape[0])
-    found = {}
-    for size in (4, 10):
-        embedding = related.RowGraphCMLL(size, 8, row_graph=graph, row_graph_weight=0.05)
-        found[f"{size} features"] = fitted(compact(embedding), data)
-    return found
 
 
 UNKNOWN: dict[str, Callable[[], Any]] = {

@@ -34,7 +34,6 @@ from compactlearn.related import (
     POPClassifier,
     ProjectionForestClassifier,
     Rembrandt,
-    RowGraphCMLL,
     SLEECClassifier,
     TopicClassifier,
 )
@@ -60,7 +59,6 @@ EMBEDDINGS = {
     "LPP": LPP(),
     "NPE": NPE(),
     "MIFS": MIFS(max_iter=5),
-    "row graph": RowGraphCMLL(),
 }
 NETWORKS = {"device": "cpu", "random_state": 0}
 CLASSIFIERS = {
@@ -107,8 +105,6 @@ def test_scikit_learns_checks(estimator, check):
 
 @pytest.mark.parametrize("name", [*EMBEDDINGS, *CLASSIFIERS])
 def test_it_is_made_by_its_name(name):
-    if name == "row graph":
-        pytest.skip("a variant of CMLL, and no method of a table")
     made, own = method(name), (EMBEDDINGS | CLASSIFIERS)[name]
     assert type(made.embedding if name in EMBEDDINGS else made) is type(own)
 
@@ -218,7 +214,7 @@ def test_a_refused_fit_leaves_the_model_as_it_was(name):
     np.testing.assert_array_equal(model.decision_function(X), scores)
 
 
-@pytest.mark.parametrize("name", ["LPP", "NPE", "MIFS", "KLST", "row graph"])
+@pytest.mark.parametrize("name", ["LPP", "NPE", "MIFS", "KLST"])
 def test_methods_of_all_rows_refuse_sums(name):
     X, Y = labelled(40, 6, 5, 0)
     model = CompactClassifier(clone(EMBEDDINGS[name]), threshold=0.5)

@@ -33,10 +33,6 @@ class Problem:
         """Return the best V for a projection."""
         return self.pair.leading_codes(m, self.beta, P, seed, self.smoothing)
 
-    def lift(self, m: int) -> float:
-        """Return what makes the objective of m codes at least 0, as gains are relative to it."""
-        return 0.0
-
     def smoothed(self, codes: Codes) -> Array:
         """``S Y'V``, the decoder's transpose but for its ridge."""
         assert codes.right is not None
@@ -146,7 +142,7 @@ def accelerated_ascent(
             continue
         U, _, Wt = svd(pair.inner(best_P, P))
         aligned = best_P @ (U @ Wt)
-        small = gain <= tol * (value + problem.lift(m))
+        small = gain <= tol * value
         if small and plain:
             return State(codes, best_P, path, start.algorithm, start.n_iter + n_iter - 1)
         next_momentum = (1 + np.sqrt(1 + 4 * momentum**2)) / 2

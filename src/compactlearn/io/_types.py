@@ -100,7 +100,6 @@ _TABLE: dict[str, dict[str, str]] = {
         "ProjectionForestClassifier": "compactlearn.related:ProjectionForestClassifier",
         "RandomCodes": "compactlearn.related._compressed_sensing:RandomCodes",
         "Rembrandt": "compactlearn.related:Rembrandt",
-        "RowGraphCMLL": "compactlearn.related:RowGraphCMLL",
         "SLEECClassifier": "compactlearn.related:SLEECClassifier",
         "SLRM": "compactlearn.related:SLRM",
         "TopicClassifier": "compactlearn.related:TopicClassifier",

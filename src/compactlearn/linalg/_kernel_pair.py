@@ -28,7 +28,7 @@ from compactlearn.linalg._eigen import (
 )
 from compactlearn.linalg._operators import Gram, Operator, Plain, Sandwich, Sum
 from compactlearn.linalg._rows_ridge import RowsRidge
-from compactlearn.linalg._rowwise_pair import RowwisePair, places_of, row_weighted
+from compactlearn.linalg._rowwise_pair import RowwisePair, row_weighted
 from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
@@ -221,7 +221,6 @@ class KernelPair(RowwisePair):
         weights = None if self.weights is None else self.weights[rest]
         own = self._uncentred(rest, rest)
         part = KernelPair(own, self.right[rest], weights, given_left=self.given_left)
-        part.places = places_of(self, rest)
         return part, self._uncentred(held, rest)
 
     def _uncentred(self, rows: Any, columns: Any) -> Array:

@@ -34,7 +34,7 @@ from compactlearn.linalg._row_sums import (
     weighted_sum,
 )
 from compactlearn.linalg._rows_ridge import RowsRidge, coordinates
-from compactlearn.linalg._rowwise_pair import RowwisePair, places_of, row_weighted
+from compactlearn.linalg._rowwise_pair import RowwisePair, row_weighted
 
 Array = NDArray[np.float64]
 
@@ -169,7 +169,6 @@ class RowsPair(RowwisePair):
         part = RowsPair(left, right, weights, regime=self.regime, given_left=self.given_left)
         if part.regime == "randomized":
             part.enough = ENOUGH_OF_PARTS
-        part.places = places_of(self, rest)
         return part, self.left[held]
 
     def condensed(self, *, centred: bool) -> tuple[Array, RowsPair]:

@@ -55,7 +55,6 @@ class RowwisePair(Pair):
     gram_system: GramSystem  # of a narrow block
     of_right: ClassVar[tuple[str, ...]] = ("right_energy",)  # kept of the right block
     taken: float = 0.0  # off the squares of Xc by centring, where rows are multiplied before it
-    places: NDArray[np.intp] | None = None  # of a part: where its rows are among those of the whole
 
     def __init__(self, right: Any, weights: Array | None, n_left: int, given_left: int) -> None:
         self.right, self.n_right = right, right.shape[1]
@@ -222,11 +221,6 @@ class RowwisePair(Pair):
         """Few rows of columns in very different units as coordinates of the space they span, see
         :mod:`compactlearn.linalg._rows_ridge`: that space, and their pair."""
         return None
-
-
-def places_of(pair: RowwisePair, rest: Any) -> NDArray[np.intp]:
-    """Where rows of a part are among those of the whole."""
-    return np.asarray(rest) if pair.places is None else pair.places[rest]
 
 
 AnyRows = TypeVar("AnyRows", bound=RowwisePair)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from compactlearn.related._projected import CCA, MLSI, OPLS, PCA
     from compactlearn.related._projection_forest import ProjectionForestClassifier
     from compactlearn.related._rembrandt import Rembrandt
-    from compactlearn.related._row_graph import RowGraphCMLL
     from compactlearn.related._sleec import SLEECClassifier
     from compactlearn.related._slrm import SLRM
 
@@ -49,7 +48,6 @@ __getattr__, __dir__ = names_on_demand(
         "_projected": ("CCA", "MLSI", "OPLS", "PCA"),
         "_projection_forest": ("ProjectionForestClassifier",),
         "_rembrandt": ("Rembrandt",),
-        "_row_graph": ("RowGraphCMLL",),
         "_sleec": ("SLEECClassifier",),
         "_slrm": ("SLRM",),
     },
@@ -77,7 +75,6 @@ __all__ = [
     "POPClassifier",
     "ProjectionForestClassifier",
     "Rembrandt",
-    "RowGraphCMLL",
     "SLEECClassifier",
     "TopicClassifier",
 ]

@@ -1,4 +1,4 @@
-"""Graphs of near rows, for LPP, NPE, MIFS, SLRM and RowGraphCMLL: sparse matrices of order N.
+"""Graphs of near rows, for LPP, NPE, MIFS and SLRM: sparse matrices of order N.
 
 Only inner products of rows are used, so that a kernel matrix serves as well. The nearest rows of a
 row are found among all (N^2 products, a block of rows at a time).
