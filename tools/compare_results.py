@@ -129,12 +129,6 @@ def with_nan(data: Split) -> Any:
 
 
 @functools.cache
-def chain(n_labels: int) -> Any:
-    """Return a graph in which each label is joined to the next."""
-    ones = np.ones(n_labels - 1)
-    return scipy.sparse.csr_array(scipy.sparse.diags([ones, ones], [-1, 1]))
-
-
 @functools.cache
 def texts(n_texts: int = 80) -> tuple[list[str], list[list[str]]]:
     """Return made-up texts and their tags."""
@@ -723,25 +717,7 @@ def frame() -> Outputs:
     return {"names": model.label_names_, **said_by(model, new)}
 
 
-# ---- graphs, unknown and noisy labels -----------------------------------------------------------
-
-
-@each(
-    {
-        "closed": {},
-        "few features": {"n_feature_components": 4},
-        "ridge": {"label_ridge": 0.5, "graph_weight": 1.0},
-        "krylov": {"solver": "krylov"},
-        "dual": {"solver": "dual"},
-        "alternating": {"solver": "alternating"},
-    }
-)
-def label_graph(options: dict[str, Any]) -> Outputs:
-    options = {"n_feature_components": 10, "n_label_components": 8, **options}
-    return {
-        "dense": fitted(compact(cl.CMLL(label_graph=chain(24), **options)), planted()),
-        "sparse": fitted(compact(cl.CMLL(label_graph=chain(53), **options)), sparse()),
-    }
+# ---- unknown and noisy labels -------------------------------------------------------------------
 
 
 UNKNOWN: dict[str, Callable[[], Any]] = {

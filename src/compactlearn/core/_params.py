@@ -37,7 +37,6 @@ __all__ = [
     "Regressor",
     "Seed",
     "SomeLabels",
-    "SquareMatrix",
     "Widths",
     "check_parameters",
     "nearest",
@@ -309,25 +308,6 @@ class Widths:
     def describe(self) -> str:
         """The content in words."""
         return "a sequence of integers >= 1"
-
-
-@dataclass(frozen=True)
-class SquareMatrix:
-    """A square matrix of numbers, dense or sparse.
-
-    >>> SquareMatrix().accepts(np.eye(2)), SquareMatrix().accepts([[1.0]])
-    (True, False)
-    """
-
-    def accepts(self, value: object) -> bool:
-        """Whether `value` is an array with as many rows as columns."""
-        shape, kind = getattr(value, "shape", ()), getattr(value, "dtype", None)
-        numeric = isinstance(kind, np.dtype) and kind.kind in "biuf"
-        return numeric and len(shape) == 2 and shape[0] == shape[1]
-
-    def describe(self) -> str:
-        """The content in words."""
-        return "a square sparse matrix of numbers"
 
 
 @dataclass(frozen=True)

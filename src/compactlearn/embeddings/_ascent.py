@@ -16,7 +16,6 @@ from compactlearn.linalg._arrays import beside
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._dense import svd
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -27,24 +26,16 @@ class Problem:
 
     pair: Pair
     beta: float
-    smoothing: Smoothing | None = None  # of the decoder, by a graph of the labels
 
     def leading_codes(self, m: int, P: Array | None = None, seed: int = 0) -> Codes:
         """Return the best V for a projection."""
-        return self.pair.leading_codes(m, self.beta, P, seed, self.smoothing)
-
-    def smoothed(self, codes: Codes) -> Array:
-        """``S Y'V``, the decoder's transpose but for its ridge."""
-        assert codes.right is not None
-        return codes.right if self.smoothing is None else self.smoothing.smooth(codes.right)
+        return self.pair.leading_codes(m, self.beta, P, seed)
 
     def recovery(self, codes: Codes) -> float:
-        """``||Y'V||^2``, also where V is Y; or ``tr V'YSY'V``."""
+        """Return ``||Y'V||^2``, also where V is Y."""
         if codes.right is None:
             return self.pair.right_gram_energy
-        if self.smoothing is None:
-            return float(np.sum(codes.right**2))
-        return float(np.sum(codes.right * self.smoothed(codes)))
+        return float(np.sum(codes.right**2))
 
     def objective(self, codes: Codes, P: Array | None) -> float:
         """Return ``beta ||P'Xc'V||^2`` and the recovery together."""

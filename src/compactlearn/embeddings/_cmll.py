@@ -9,14 +9,6 @@ The problem (Lv et al., "Compact Learning for Multi-Label Classification", secti
 
 For fixed V the best P reaches ||Xc'V||^2 as soon as d >= rank(Xc'V), which is at most m. The
 problem is then one eigenproblem in V, and only for smaller d is an alternation needed.
-
-With a graph of the labels, of Laplacian L, the decoder is also to be smooth over it:
-
-    minimise  ||Y - VW||^2 + label_ridge ||W||^2 + (1 + label_ridge) graph_weight tr W L W'
-
-in place of the plain reconstruction. For fixed V the best decoder is V'Y S / (1 + label_ridge) with
-S = (I + graph_weight L)^-1, and what it leaves is ||Y||^2 - ||Y'V||_S^2 / (1 + label_ridge), where
-||A||_S^2 = tr A'S A. So YSY' stands in place of YY' and the rest is as before.
 """
 
 from __future__ import annotations
@@ -28,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Real, Seed, SquareMatrix
+from compactlearn.core._params import Choice, Constraint, Integer, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._ascent import (
     Problem,
@@ -55,11 +47,9 @@ from compactlearn.embeddings._components import (
     default_label_size,
     left_noun,
 )
-from compactlearn.embeddings._graphs import checked_label_graph, smoothing_of
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._routes import REGIMES
-from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -128,14 +118,6 @@ default="auto"
     random_state : int, RandomState, Generator or None, default=None
         Seeds the start of "alternating", the completion "random" and the start of "randomized",
         also where "auto" takes it; that one is the same each time where None.
-    label_graph : sparse matrix of shape (n_labels, n_labels) or None, default=None
-        Weights, symmetric and not negative, of edges between labels that should have similar
-        decoders: the edges of a hierarchy, for example. What is on the diagonal does not count. The
-        sparse matrix I + ``graph_weight`` L of its Laplacian L is factored once, which costs almost
-        nothing for a tree and much for thousands of labels with random edges.
-    graph_weight : float, default=0.1
-        Weight of the decoder's smoothness over that graph; 0 is as no graph. Where a graph helped
-        at all it was by a small weight (bench/accuracy/label_graph.py).
 
     Attributes
     ----------
@@ -144,8 +126,8 @@ default="auto"
     offset_ : ndarray of shape (n_labels,)
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
     eigenvalues_ : ndarray of shape (n_label_components_,), where the closed form holds
-        Leading eigenvalues of ``beta_ XcXc' + YY'``, or of what a graph makes of it; ``objective_``
-        is their sum, or slightly more where they are not exact.
+        Leading eigenvalues of ``beta_ XcXc' + YY'``; ``objective_`` is their sum, or slightly more
+        where they are not exact.
     objective_share_ : float, where the closed form holds
         How much of the largest objective is reached at least: 1.0 where codes are exact.
     beta_ : float
@@ -189,8 +171,6 @@ default="auto"
         "max_iter": (Integer(1),),
         "tol": (Real(0),),
         "random_state": (Seed(),),
-        "label_graph": (SquareMatrix(), Nothing()),
-        "graph_weight": (Real(0),),
     }
 
     def __init__(
@@ -205,8 +185,6 @@ default="auto"
         max_iter: int = 50,
         tol: float = 1e-5,
         random_state: Any = None,
-        label_graph: Any = None,
-        graph_weight: float = 0.1,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.n_label_components = n_label_components
@@ -218,8 +196,6 @@ default="auto"
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-        self.label_graph = label_graph
-        self.graph_weight = graph_weight
 
     def sizes(
         self, n_features: int, n_labels: int, given_features: int, m: int | None = None
@@ -263,7 +239,6 @@ default="auto"
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d, m = self.sizes(n_features, n_labels, given_features)
-        self._check_graph(n_labels, coded=m is not None)
         limit = n_labels if m is None else m
         extra = 0
         if d is not None and self.completion != "none":
@@ -276,23 +251,11 @@ default="auto"
             n_codes=limit,
             extra_directions=extra,
             problem="left" if m is None else "joint",
-            needs_rows=self.traits.needs_rows,
         )
-
-    def _check_graph(self, n_labels: int, *, coded: bool) -> None:
-        """Raise ValueError for a graph that does not fit the rest, before anything is computed."""
-        if self.label_graph is not None:
-            checked_label_graph(self.label_graph, n_labels)
-            if not coded:
-                raise ValueError(
-                    "label_graph smooths the decoder of label codes, and n_label_components=None "
-                    "keeps the labels, which have none; set n_label_components, or leave "
-                    "label_graph out."
-                )
 
     def solve(self, pair: Pair) -> Embedded:
         d, m = self.sizes(pair.n_left, pair.n_right, pair.given_left)
-        problem = self._problem(pair, self._balance(pair))
+        problem = Problem(pair, self._balance(pair))
         if m is None:
             state = fixed_codes(problem, d)
         elif self.solver == "alternating" and d is not None:
@@ -306,13 +269,8 @@ default="auto"
         note_shortfall(self, m or 0, state.codes, pair)
         return self._embedded(problem, state, d, m)
 
-    def _problem(self, pair: Pair, beta: float) -> Problem:
-        smoothing = smoothing_of(self.label_graph, self.graph_weight, pair.n_right)
-        return Problem(pair, beta, smoothing)
-
-    def asked_codes(self, pair: Pair) -> tuple[int, float, int, Smoothing | None]:
-        """Which leading codes ``solve`` will ask a pair for: how many, the balance, the seed, the
-        smoothing by a graph.
+    def asked_codes(self, pair: Pair) -> tuple[int, float, int]:
+        """Return how many codes ``solve`` will ask a pair for, the balance and the seed.
 
         For those who can find codes of several pairs at once.
 
@@ -323,15 +281,14 @@ default="auto"
         """
         _, m = self.sizes(pair.n_left, pair.n_right, pair.given_left)
         assert m is not None
-        problem = self._problem(pair, self._balance(pair))
-        return m, problem.beta, self._start(pair), problem.smoothing
+        return m, self._balance(pair), self._start(pair)
 
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         if self.n_label_components is None or result.eigenvalues is None:
             return None
         d, _ = self.sizes(pair.n_left, pair.n_right, pair.given_left, m)
         assert result.beta is not None
-        problem = self._problem(pair, result.beta)
+        problem = Problem(pair, result.beta)
         state, rank = closed_form(problem, result.codes.leading(m), d)
         if d is not None and d < rank:
             return None
@@ -383,7 +340,8 @@ default="auto"
             P = self._widen(pair, P, d, m)
         decoder, offset = None, np.zeros(pair.n_right)
         if m is not None:
-            decoder = problem.smoothed(codes).T / (1.0 + self.label_ridge)
+            assert codes.right is not None
+            decoder = codes.right.T / (1.0 + self.label_ridge)
             if self.offset == "mean":
                 offset = pair.mean_right - (codes.total / pair.count) @ decoder
         seen = dependence(pair, codes, P)

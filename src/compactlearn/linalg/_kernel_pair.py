@@ -29,7 +29,6 @@ from compactlearn.linalg._eigen import (
 from compactlearn.linalg._operators import Gram, Operator, Plain, Sandwich, Sum
 from compactlearn.linalg._rows_ridge import RowsRidge
 from compactlearn.linalg._rowwise_pair import RowwisePair, row_weighted
-from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -182,9 +181,8 @@ class KernelPair(RowwisePair):
         balance: float,
         projection: Array | None = None,
         seed: int = 0,
-        smoothing: Smoothing | None = None,
     ) -> Codes:
-        codes = super().leading_codes(size, balance, projection, seed, smoothing)
+        codes = super().leading_codes(size, balance, projection, seed)
         if codes.rows is not None:
             return codes
         assert codes.left_weights is not None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg import _eigen as eigen
-from compactlearn.linalg._arrays import beside, diagonal_matrix, zeros_beside
+from compactlearn.linalg._arrays import diagonal_matrix, zeros_beside
 from compactlearn.linalg._codes import Codes, offset_scale
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import leading_eigenpairs
@@ -17,7 +17,6 @@ from compactlearn.linalg._graded import column_floor
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Hat, KeptRidge, Pair
 from compactlearn.linalg._ridge import GramSystem, LearnedPath
-from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -156,7 +155,6 @@ class MomentsPair(Pair):
         balance: float,
         projection: Array | None = None,
         seed: int = 0,
-        smoothing: Smoothing | None = None,
     ) -> Codes:
         Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
         P, root = projection, float(np.sqrt(balance))
@@ -164,12 +162,10 @@ class MomentsPair(Pair):
         G = zeros_beside((inner + self.n_right, inner + self.n_right), Sxx)
         G[:inner, :inner] = Sxx if P is None else P.T @ (Sxx @ P)
         G[:inner, :inner] *= balance
-        R = None if smoothing is None else smoothing @ beside(np.eye(self.n_right), Sxx)
-        SxyR = Sxy if R is None else Sxy @ R
-        G[:inner, inner:] = SxyR if P is None else P.T @ SxyR
+        G[:inner, inner:] = Sxy if P is None else P.T @ Sxy
         G[:inner, inner:] *= root
         G[inner:, :inner] = G[:inner, inner:].T
-        G[inner:, inner:] = Syy if R is None else R.T @ Syy @ R
+        G[inner:, inner:] = Syy
         # Transposed, a C-ordered symmetric matrix is the Fortran-ordered one LAPACK works in.
         order = self.n_left + self.n_right
         scale = offset_scale(balance * self.moments.rounding, order)
@@ -179,7 +175,7 @@ class MomentsPair(Pair):
         a = root * q[:inner]
         if P is not None:
             a = P @ a
-        b = q[inner:] if R is None else R @ q[inner:]
+        b = q[inner:]
         return Codes(
             left=Sxx @ a + Sxy @ b,
             right=Sxy.T @ a + Syy @ b,

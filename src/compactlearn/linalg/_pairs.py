@@ -37,7 +37,6 @@ from compactlearn.linalg._eigen import EPS
 from compactlearn.linalg._graded import badly_scaled, column_floor
 from compactlearn.linalg._operators import Deflated
 from compactlearn.linalg._ridge import LearnedPath
-from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -196,11 +195,8 @@ class Pair(ABC):
         balance: float,
         projection: Array | None = None,
         seed: int = 0,
-        smoothing: Smoothing | None = None,
     ) -> Codes:
-        """Leading eigenvectors of ``balance XcPP'Xc' + YSY'`` (P = I and S = I where None).
-
-        S is what a ``smoothing`` R over the columns of Y makes of them: ``S = RR'``.
+        """Leading eigenvectors of ``balance XcPP'Xc' + YY'`` (P = I where None).
 
         The ``seed`` is that of a search whose outcome depends on its start: of one that need not
         be exact (``enough``).

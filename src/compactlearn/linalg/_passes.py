@@ -37,7 +37,6 @@ from compactlearn.linalg._row_sums import (
     weighted_square_sum,
     weighted_sum,
 )
-from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -228,7 +227,6 @@ class AskedCodes:
     size: int
     balance: float
     seed: int = 0
-    smoothing: Smoothing | None = None
 
 
 class PassesPair(Pair):
@@ -294,11 +292,10 @@ class PassesPair(Pair):
         balance: float,
         projection: Array | None = None,
         seed: int = 0,
-        smoothing: Smoothing | None = None,
     ) -> Codes:
         if projection is not None:
             _refuse("fewer feature components than codes", "raise n_feature_components")
-        asked = AskedCodes(size, balance, seed, smoothing)
+        asked = AskedCodes(size, balance, seed)
         if self._codes is None or self._codes[0] != asked:
             find_codes([(self, asked)])
         assert self._codes is not None
@@ -401,27 +398,13 @@ def find_codes(asked: Sequence[tuple[PassesPair, AskedCodes]]) -> None:
         made += 1
         parts = []
         for place, Q in blocks.items():
-            pair, want = asked[place]
-            Q = _right_part(pair, want.smoothing, Q, transposed=False)
+            pair = asked[place][0]
             parts.append(pair.scaled(ImagesOf(Q, roots[place], pair.mean_left, pair.skip)))
         images = source.total(Several(tuple(parts)), add_several, what=f"codes, product {made}")
-        return {
-            place: _right_part(asked[place][0], asked[place][1].smoothing, image, transposed=True)
-            for place, image in zip(blocks, images, strict=True)
-        }
+        return dict(zip(blocks, images, strict=True))
 
     for (pair, want), root, found in zip(asked, roots, together(searches, multiply), strict=True):
-        pair._codes = want, _codes_of(pair, root, found, want.smoothing)
-
-
-def _right_part(
-    pair: PassesPair, smoothing: Smoothing | None, block: Array, *, transposed: bool
-) -> Array:
-    """A block of both sides' columns, the right side's smoothed: by R, or by R'."""
-    if smoothing is None:
-        return block
-    R = smoothing.T if transposed else smoothing
-    return np.concatenate([block[: pair.n_left], R @ block[pair.n_left :]])
+        pair._codes = want, _codes_of(pair, root, found)
 
 
 def find_grams(asked: Sequence[tuple[PassesPair, Array]]) -> None:
@@ -432,18 +415,13 @@ def find_grams(asked: Sequence[tuple[PassesPair, Array]]) -> None:
         pair._grams.append((P, gram))
 
 
-def _codes_of(
-    pair: PassesPair, root: float, found: EigenSolution, smoothing: Smoothing | None
-) -> Codes:
+def _codes_of(pair: PassesPair, root: float, found: EigenSolution) -> Codes:
     q, w = found.vectors, np.sqrt(found.values)
     images = q * w if found.images is None else found.images / w
     a, b = root * q[: pair.n_left] / w, q[pair.n_left :] / w
-    right = images[pair.n_left :]
-    if smoothing is not None:
-        b, right = smoothing @ b, smoothing.undo_transposed(right)
     return Codes(
         left=images[: pair.n_left] / root if root else np.zeros((pair.n_left, w.size)),
-        right=right,
+        right=images[pair.n_left :],
         total=pair.count * (pair.mean_right @ b),
         status=found.status,
         left_weights=a,

@@ -19,14 +19,12 @@ from compactlearn.linalg._eigen import (
     EigenSolution,
     krylov_pays,
     leading_eigenpairs,
-    multiplied_out,
 )
 from compactlearn.linalg._operators import (
     ColumnScaled,
     Gram,
     Operator,
     Plain,
-    Product,
     Stacked,
     Sum,
     centred,
@@ -35,7 +33,6 @@ from compactlearn.linalg._operators import (
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._ridge import GramSystem, RidgePath
 from compactlearn.linalg._row_sums import scale_rows, weighted_square_sum, weighted_sum
-from compactlearn.linalg._smoothing import Smoothing
 
 Array = NDArray[np.float64]
 
@@ -120,7 +117,6 @@ class RowwisePair(Pair):
         balance: float,
         projection: Array | None = None,
         seed: int = 0,
-        smoothing: Smoothing | None = None,
     ) -> Codes:
         """As in :class:`Pair`.
 
@@ -130,17 +126,17 @@ class RowwisePair(Pair):
         root = float(np.sqrt(balance))
         XcP = None if projection is None else self.Xc @ projection
         if not self.multiplies and XcP is None:
-            found = kernel_eigenpairs(self, size, balance, smoothing)
+            found = kernel_eigenpairs(self, size, balance)
             return codes_of_eigenvectors(self, found)
         scaled = ColumnScaled(self.Xc if XcP is None else Plain(XcP), root)
-        Z = Stacked((scaled, smoothed_right(self, smoothing)))
+        Z = Stacked((scaled, self.Y))
         # An ascent by codes of projected rows goes by its gains, which are small: these are exact.
         share = self.enough if XcP is None else 1.0
         need = {"scale": code_rounding(self, balance), "share": share, "seed": seed}
         if Z.shape[0] <= Z.shape[1]:
             return codes_of_eigenvectors(self, row_eigenpairs(self, Gram(Z.T), size, **need))
         solution = row_eigenpairs(self, Gram(Z), size, **need)
-        return _codes_of_columns(self, solution, root, projection, smoothing)
+        return _codes_of_columns(self, solution, root, projection)
 
     def code_rows(self, codes: Codes) -> Array:
         """V itself (N, k), with rows not multiplied by the roots of their weights."""
@@ -243,31 +239,17 @@ def row_weighted(kernel: Array, roots: Array | None) -> Array:
     return kernel
 
 
-def smoothed_right(pair: RowwisePair, smoothing: Smoothing | None) -> Operator:
-    """Return Y, or YR where columns are smoothed."""
-    return pair.Y if smoothing is None else Product(pair.Y, smoothing)
-
-
-def kernel_eigenpairs(
-    pair: RowwisePair,
-    size: int,
-    balance: float,
-    smoothing: Smoothing | None = None,
-) -> EigenSolution:
-    """Return leading eigenpairs of ``balance XcXc' + YSY'`` from the kernel of order N."""
+def kernel_eigenpairs(pair: RowwisePair, size: int, balance: float) -> EigenSolution:
+    """Return leading eigenpairs of ``balance XcXc' + YY'`` from the kernel of order N."""
     offset = code_rounding(pair, balance)
     if krylov_pays(pair.kernel.shape[0], size, is_array=True):
-        labels = Gram(smoothed_right(pair, smoothing).T)
-        matrix = Sum(((balance, Plain(pair.kernel)), (1.0, labels)))
+        matrix = Sum(((balance, Plain(pair.kernel)), (1.0, Gram(pair.Y.T))))
         return row_eigenpairs(pair, matrix, size, scale=offset)
     kernel, right = balance * pair.kernel, pair.right
-    if smoothing is not None:
-        kernel += multiplied_out(Gram(smoothed_right(pair, smoothing).T))
-    else:
-        products = right @ right.T
-        if scipy.sparse.issparse(products):
-            products = np.asarray(products.todense())
-        kernel += row_weighted(products, pair.roots)
+    products = right @ right.T
+    if scipy.sparse.issparse(products):
+        products = np.asarray(products.todense())
+    kernel += row_weighted(products, pair.roots)
     return row_eigenpairs(pair, kernel, size, scale=offset, overwrite=True)
 
 
@@ -307,14 +289,11 @@ def _codes_of_columns(
     solution: EigenSolution,
     root: float,
     projection: Array | None,
-    smoothing: Smoothing | None,
 ) -> Codes:
     w = np.sqrt(solution.values)
     inner = pair.n_left if projection is None else projection.shape[1]
     q = solution.vectors
     b = q[inner:] / w
-    if smoothing is not None:
-        b = smoothing @ b
     a = root * q[:inner] / w
     if projection is not None:
         a = projection @ a
@@ -325,8 +304,6 @@ def _codes_of_columns(
     if projection is None and balanced and not pair.graded:
         images = q * w if solution.images is None else solution.images / w
         left, right = images[:inner] / root, images[inner:]
-        if smoothing is not None:
-            right = smoothing.undo_transposed(right)
     else:
         V = pair.Xc @ a + pair.Y @ b
         left, right = pair.Xc.T @ V, pair.Y.T @ V
