@@ -857,19 +857,6 @@ def threshold_tuner(options: dict[str, Any]) -> Outputs:
     }
 
 
-@each({"dense": planted, "sparse": sparse})
-def fit_path(load: Callable[[], Split]) -> Outputs:
-    data, found = load(), {}
-    alphas, sizes = [0.1, 1.0, 10.0], [4, 8]
-    path = cl.fit_path(compact(cl.CMLL(10, 8)), data.X, data.Y, alphas=alphas)
-    for k, model in enumerate(path):
-        found[f"alpha {k}"] = model.decision_function(data.new)
-    path = cl.fit_path(compact(cl.PLST(8)), data.X, data.Y, alphas=alphas, n_label_components=sizes)
-    for k, model in enumerate(path):
-        found[f"size {k}"] = model.decision_function(data.new)
-    return found
-
-
 @each({"dense": dense, "planted": planted, "sparse": sparse})
 def cmll_classifier_cv(load: Callable[[], Split]) -> Outputs:
     return searched(cl.CMLLClassifierCV(cv=3, random_state=0), load())

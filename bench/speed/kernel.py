@@ -1,11 +1,10 @@
-"""Kernel versions and paths: time beside what they avoid, and the memory of a large one.
+"""Kernel versions: time beside what they avoid, and the memory of a large one.
 
     python bench/speed/kernel.py [--data-home DIR] [--seed N] [--out FILE] [--only PART]
 
 * exact: k-CMLL on 5000 rows of bibtex, half the labels as components, kernel matrix included,
   beside one ``numpy.linalg.eigh`` of that kernel matrix (target: at most 0.5). Eigenvalues are
   compared with those of eigh on the method's own matrix.
-* path: ten sizes times five penalties by ``fit_path`` beside one fit of the same method.
 * landmarks: k-CMLL with 2000 landmarks on all of mediamill: time, and the memory the process had at
   most (target: 8 GiB), measured in a process of its own.
 """
@@ -28,11 +27,9 @@ import common
 from peak import memory_mark
 from timing import interleaved
 
-from compactlearn import KernelMap, fit_path, method
+from compactlearn import KernelMap, method
 from compactlearn.datasets import load
 
-ALPHAS = [10.0**k for k in range(-5, 0)]
-RATIOS = [k / 10 for k in range(1, 11)]
 LANDMARKS = 2000
 ROOM = 8 * 2**30
 
@@ -58,32 +55,6 @@ def exact(data_home: Path | None, seed: int) -> dict[str, Any]:
         "largest_eigenvalue_error": float(f"{error:.1e}"),
         **times.summary(),
     }
-
-
-def paths(data_home: Path | None) -> list[dict[str, Any]]:
-    """Fifty settings beside one fit."""
-    rows = []
-    for name in ("enron", "bibtex"):
-        data = load(name, data_home=data_home)
-        X, Y = common.sparse(data.X), common.sparse(data.Y)
-        for label in ("PLST", "CPLST", "DMLR", "FaIE", "CMLL_y", "CMLL"):
-            given: dict[str, Any] = {"ridge": 0.1} if label in ("CPLST", "FaIE") else {}
-            model = method(label, protocol="recommended", n_label_components=1.0, **given)
-            whole = {"alphas": ALPHAS, "n_label_components": RATIOS}
-            times = interleaved(
-                lambda model=model, X=X, Y=Y, whole=whole: sum(
-                    1 for _ in fit_path(model, X, Y, **whole)
-                ),
-                lambda model=model, X=X, Y=Y: model.fit(X, Y),
-                pairs=3,
-                budget_s=60.0,
-            )
-            rows.append(
-                {"what": f"fifty settings of {label} against one fit", "data": name}
-                | times.summary()
-            )
-            print(rows[-1], flush=True)
-    return rows
 
 
 def landmarks(data_home: Path | None) -> dict[str, Any]:
@@ -124,7 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, show, write; status 1 where a target is missed."""
     parser = common.parser(__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the rows of bibtex")
-    parser.add_argument("--only", choices=("exact", "path", "landmarks"), help="one part")
+    parser.add_argument("--only", choices=("exact", "landmarks"), help="one part")
     parser.add_argument("--out", type=Path, help="the record (default: results/kernel.json)")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -138,8 +109,6 @@ def main(arguments: list[str] | None = None) -> int:
     if options.only in (None, "exact"):
         rows.append(exact(options.data_home, options.seed))
         print(rows[-1], flush=True)
-    if options.only in (None, "path"):
-        rows += paths(options.data_home)
     out = options.out or (common.RESULTS / "kernel.json" if options.only is None else None)
     if out is not None:
         record = {"date": common.today(), "machine": common.machine(), "seed": options.seed}

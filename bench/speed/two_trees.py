@@ -29,7 +29,6 @@ from compactlearn import (
     CompactClassifier,
     FaIE,
     ShortlistClassifier,
-    fit_path,
     method,
 )
 from compactlearn.datasets import load
@@ -76,9 +75,6 @@ def jobs(data, name):
     shortlist = ShortlistClassifier(random_state=0).fit(sparse, Y)
     auto = AutoCompactClassifier(random_state=0).fit(sparse, Y)
 
-    def path():
-        return list(fit_path(plain, sparse, Y, alphas=[1, 10], n_label_components=[2, 4, 6]))
-
     return {
         "fit, dense": lambda: plain.fit(dense, Y),
         "fit, sparse": lambda: plain.fit(sparse, Y),
@@ -88,7 +84,6 @@ def jobs(data, name):
         "FaIE": lambda: CompactClassifier(FaIE(), threshold=0.5).fit(sparse, Y),
         "k-CMLL": lambda: method("k-CMLL").fit(some, Y_some),
         "learnt decoder": lambda: CMLLClassifier(decoder="learned").fit(some, Y_some),
-        "path": path,
         "shortlist": lambda: ShortlistClassifier(random_state=0).fit(sparse, Y),
         "shortlist, predict": lambda: shortlist.predict(sparse),
         "automatic search": lambda: AutoCompactClassifier(random_state=0).fit(sparse, Y),

@@ -7,28 +7,26 @@ that come with the package, beside a ridge regression with all its numbers.
 
 import plotly.graph_objects as go
 
-from compactlearn import CMLL, CPLST, PLST, CompactClassifier, Original, fit_path
+from compactlearn import CMLL, CPLST, PLST, CompactClassifier, Original
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision
 
 train, test = load("enron").split()
 
 # %%
-# `fit_path` makes all sizes from one decomposition where codes are nested. The penalty is the
-# same for all, so that the figure shows nothing but the size; in earnest one would choose it for
-# each ([choosing parameters](parameters.py)).
+# The penalty is the same for all, so that the figure shows nothing but the size; in earnest one
+# would choose it for each ([choosing parameters](parameters.py)).
 
 sizes = [1, 2, 3, 5, 8, 13, 20, 30, 42, 52]
 embeddings = {"PLST": PLST(), "CPLST": CPLST(), "CMLL": CMLL(n_feature_components=None)}
 curves = {}
 for name, embedding in embeddings.items():
-    models = fit_path(
-        CompactClassifier(embedding), train.X, train.Y, alphas=[100.0], n_label_components=sizes
-    )
-    curves[name] = [
-        (model.n_parameters_, average_precision(test.Y, model.decision_function(test.X)))
-        for model in models
-    ]
+    curves[name] = []
+    for size in sizes:
+        embedding.set_params(n_label_components=size)
+        model = CompactClassifier(embedding, alpha=100.0, threshold=0.5).fit(train.X, train.Y)
+        reached = average_precision(test.Y, model.decision_function(test.X))
+        curves[name].append((model.n_parameters_, reached))
 
 ridge = CompactClassifier(Original(), alpha=100.0, threshold=0.5).fit(train.X, train.Y)
 reached = average_precision(test.Y, ridge.decision_function(test.X))

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from compactlearn.compact._cmll import CMLLClassifier
     from compactlearn.compact._kernel_map import KernelMap
     from compactlearn.compact._kernel_regressor import KernelRegressor
-    from compactlearn.compact._path import fit_path
     from compactlearn.compact._threshold_tuner import ThresholdTuner
     from compactlearn.core._tensor_file import ModelFileError
     from compactlearn.embeddings import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, Original
@@ -48,7 +47,6 @@ __getattr__, __dir__ = names_on_demand(
         "compact._cmll": ("CMLLClassifier",),
         "compact._kernel_map": ("KernelMap",),
         "compact._kernel_regressor": ("KernelRegressor",),
-        "compact._path": ("fit_path",),
         "compact._threshold_tuner": ("ThresholdTuner",),
         "core._tensor_file": ("ModelFileError",),
         "embeddings": (
@@ -112,7 +110,6 @@ __all__ = [
     "__version__",
     "evaluate",
     "explain",
-    "fit_path",
     "label_neighbours",
     "load_model",
     "method",

@@ -28,7 +28,6 @@ from compactlearn import (
     POPClassifier,
     ShortlistClassifier,
     ThresholdTuner,
-    fit_path,
 )
 from compactlearn.core._weight import bytes_in, n_parameters_in, owned
 from compactlearn.decoding._linear import linear_parameters
@@ -165,14 +164,10 @@ def test_no_array_is_a_part_of_a_larger_one(fitted):
         parts = [*vars(model.embedding_).values(), model.regressor_.coef_]
         for array in (part for part in parts if isinstance(part, np.ndarray)):
             assert array.base is None or array.base.nbytes == array.nbytes, name
-    paths = fit_path(
-        CMLLClassifier(n_feature_components=None),
-        X,
-        Y,
-        alphas=[1.0],
-        n_label_components=[2, 15],
+    options = {"n_feature_components": None, "threshold": 0.5}
+    small, large = (
+        CMLLClassifier(n_label_components=m, **options).fit(X, Y).nbytes_ for m in (2, 15)
     )
-    small, large = (model.nbytes_ for model in paths)
     assert small < 0.2 * large
 
 
@@ -269,13 +264,6 @@ def test_a_copy_in_memory_goes_on_as_the_original_does(copied):
     np.testing.assert_array_equal(
         other.decision_function(X), model.partial_fit(X[90:], Y[90:]).decision_function(X)
     )
-
-
-def test_models_of_a_path_go_on_too():
-    (model,) = fit_path(CMLLClassifier(solver="moments"), X[:90], Y[:90], alphas=[1.0])
-    model.partial_fit(X[90:], Y[90:])
-    whole = CMLLClassifier(solver="moments").fit(X, Y)
-    np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-8)
 
 
 # --- weighing ------------------------------------------------------------------------------------

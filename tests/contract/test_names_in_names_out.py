@@ -29,7 +29,6 @@ from compactlearn import (
     ShortlistClassifier,
     ThresholdTuner,
     evaluate,
-    fit_path,
     predict_labels,
     predict_topk,
 )
@@ -378,16 +377,6 @@ def test_parts_with_names_after_columns_without():
     model = CMLLClassifier().partial_fit(X, MATRIX)
     with Unchanged(model, X), pytest.raises(ValueError, match=r"columns without names"):
         model.partial_fit(X, LISTS)
-
-
-def test_a_path_by_names():
-    settings = {"alphas": [1.0, 10.0], "n_label_components": [2, 4]}
-    joined = [";".join(names) for names in LISTS]
-    expected = fit_path(CompactClassifier(PLST()), X, MATRIX, **settings)
-    found = fit_path(CompactClassifier(PLST()), X, joined, sep=";", **settings)
-    for ours, theirs in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(ours.decision_function(X), theirs.decision_function(X))
-        assert ours.label_names_ == SORTED
 
 
 def test_codes_of_names():

@@ -30,7 +30,6 @@ from compactlearn import (
     POPClassifier,
     ShortlistClassifier,
     ThresholdTuner,
-    fit_path,
     related,
 )
 from compactlearn.core._params import Choice, Flag, Integer, Nothing, Numbers, Real
@@ -181,11 +180,6 @@ def test_predictions_are_those_of_the_fit(case):
                     after[answer], before[answer], err_msg=f"{answer} after {name}={value!r}"
                 )
         model.set_params(**{name: own})
-
-
-def test_a_model_of_a_path_has_the_decoder_it_was_fitted_with():
-    (model,) = fit_path(CMLLClassifier(), X, Y, alphas=[1.0])
-    assert not hasattr(model.set_params(decoder="logistic"), "predict_proba")
 
 
 def test_before_the_fit_the_parameters_decide():

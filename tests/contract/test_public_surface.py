@@ -199,7 +199,7 @@ PUBLIC = [
     *("CMLL", "CPLST", "DMLR", "FaIE", "MDDM", "PLST", "Original"),
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     "C2AEClassifier",
-    *("KernelMap", "KernelRegressor", "Moments", "evaluate", "fit_path", "method"),
+    *("KernelMap", "KernelRegressor", "Moments", "evaluate", "method"),
     *("predict_labels", "predict_topk"),
     "text_classifier",
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),

@@ -16,7 +16,6 @@ from compactlearn import (
     KernelMap,
     Moments,
     Original,
-    fit_path,
 )
 from compactlearn.compact import PaperClassifier
 from compactlearn.core._progress import Steps
@@ -306,13 +305,6 @@ def test_moments_do_not_do(method, params):
     assert repr(next(iter(params.values()))) in text
 
 
-@pytest.mark.parametrize("params", [{"decoder": "logistic"}, {"threshold": "per-label"}], ids=str)
-def test_paths_do_not_do(params):
-    X, Y = make_data(seed=14)
-    with pytest.raises(ValueError, match="fit_path needs decoder='linear'"):
-        list(fit_path(CMLLClassifier(**params), X, Y, alphas=[1.0, 2.0]))
-
-
 @pytest.mark.parametrize(
     "threshold", [0.0, 1.0, -0.5, 2, [0.1, 0.2, 0.0, 0.5, 0.5], [0.1, 0.2, 1.0, 0.5, 0.5]], ids=str
 )
@@ -416,7 +408,6 @@ def test_where_nothing_can_be_tuned_the_default_is_one_half():
     assert CMLLClassifier().fit_moments(sums).threshold_ == 0.5
     assert CMLLClassifier().partial_fit(X, Y).threshold_ == 0.5
     assert CompactClassifier(regressor=Ridge()).fit(X, Y).threshold_ == 0.5
-    assert next(iter(fit_path(CMLLClassifier(), X, Y, alphas=[1.0]))).threshold_ == 0.5
     y = Y[:, 0]
     half = CMLLClassifier(threshold=0.5).fit(X, y)
     np.testing.assert_array_equal(

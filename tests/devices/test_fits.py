@@ -25,7 +25,6 @@ from compactlearn import (
     Original,
     ThresholdTuner,
     evaluate,
-    fit_path,
     predict_topk,
 )
 from compactlearn.compact import PaperClassifier
@@ -223,7 +222,7 @@ def test_vectors_of_classes(place):
     assert set(CMLLClassifier().fit(rows, words).predict(rows)) == {"no", "yes"}
 
 
-def test_groups_partial_fits_and_paths(place):
+def test_groups_and_partial_fits(place):
     rows, labels = place.make(X), place.make(Y)
     groups = np.arange(60) // 4
     here = CMLLClassifier().fit(X, Y, groups=groups)
@@ -234,12 +233,6 @@ def test_groups_partial_fits_and_paths(place):
         here.partial_fit(X[part], Y[part])
         there.partial_fit(rows[part, :], labels[part, :])
     assert difference(there.decision_function(rows), here.decision_function(X)) < CLOSE
-    asked = CompactClassifier(PLST(), threshold=0.5)
-    choice = {"alphas": [0.5, 2.0], "n_label_components": [2, 3]}
-    for one, other in zip(
-        fit_path(asked, rows, labels, **choice), fit_path(asked, X, Y, **choice), strict=True
-    ):
-        assert difference(one.decision_function(rows), other.decision_function(X)) < CLOSE
 
 
 def test_tools_around_a_classifier(place):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from compactlearn import CPLST, CompactClassifier, KernelMap, fit_path
+from compactlearn import CPLST, CompactClassifier
 from compactlearn.embeddings._base import Embedded, Embedding, Plan, Traits
 from compactlearn.embeddings._components import label_count
 from compactlearn.linalg._eigen import leading_eigenpairs
@@ -60,19 +60,6 @@ class TwoDirections(Turned):
 
 METHODS = {"kept": Turned(), "projected": TwoDirections()}
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
-
-
-@every_method
-@pytest.mark.parametrize("feature_map", [None, KernelMap("linear")], ids=["features", "kernel"])
-def test_a_path_is_separate_fits(method, feature_map):
-    model = CompactClassifier(method, feature_map=feature_map, threshold=0.5)
-    path = fit_path(model, X, Y, alphas=[0.5, 20.0], n_label_components=[2, 4, 3])
-    for fitted in path:
-        alone = clone(fitted).fit(X, Y)
-        np.testing.assert_allclose(
-            fitted.decision_function(X), alone.decision_function(X), atol=1e-10
-        )
-        assert fitted.n_parameters_ == alone.n_parameters_
 
 
 @every_method

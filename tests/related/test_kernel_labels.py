@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from compactlearn import CompactClassifier, KernelMap, fit_path, method
+from compactlearn import CompactClassifier, KernelMap, method
 from compactlearn.core import _memory as memory
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.linalg._rowwise_pair import with_right
+from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CCA, KernelLabelSpace
 from compactlearn.related._label_kernel import DistinctRows, LabelBasis, LabelKernel, label_basis
 from tests.makers import labelled, maker, modest, ridge_scores
@@ -217,8 +218,9 @@ def test_the_label_sets_are_decomposed_once_for_all_penalties(monkeypatch):
         LabelBasis, "of", classmethod(lambda *given: asked.append(given) or known(*given))
     )
     model = CompactClassifier(KernelLabelSpace(3, joined=True), threshold=0.5)
-    for fitted in fit_path(model, X, Y, alphas=[0.5, 2.0, 20.0], n_label_components=[2, 3]):
-        assert fitted.embedding_.ridge_ == fitted.alpha
+    grid = {"alpha": [0.5, 2.0, 20.0], "embedding__n_label_components": [2, 3]}
+    halves = [(np.arange(0, len(X), 2), np.arange(1, len(X), 2))]
+    GridSearchMoments(model, grid, cv=halves, refit=False).fit(X, Y)
     assert len(asked) == 2  # of each kernel
     pair = RowsPair(X, sp.csr_array(Y))
     first = label_basis(pair, DistinctRows.of_pair(pair), LabelKernel("rbf", 0.3))

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from compactlearn import CompactClassifier, KernelMap, fit_path, method
+from compactlearn import CompactClassifier, KernelMap, method
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CSSP, GroPLE, KernelLabelSpace, Rembrandt
@@ -92,16 +92,6 @@ def test_a_linear_kernel_is_the_features(name):
     """Rembrandt's hat matrix without intercept needs the features themselves, and refuses."""
     found = scores(METHODS[name], feature_map=KernelMap("linear"))
     np.testing.assert_allclose(found, scores(METHODS[name]), atol=1e-7)
-
-
-@every_method
-def test_a_path_is_separate_fits(embedding):
-    model = CompactClassifier(embedding, threshold=0.5)
-    for fitted in fit_path(model, X, Y, alphas=[0.5, 20.0], n_label_components=[2, 5, 3]):
-        alone = clone(fitted).fit(X, Y)
-        np.testing.assert_allclose(
-            fitted.decision_function(X), alone.decision_function(X), atol=1e-8
-        )
 
 
 @every_method

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from compactlearn import CMLL, CPLST, MDDM, CompactClassifier, Original, fit_path
+from compactlearn import CMLL, CPLST, MDDM, CompactClassifier, Original
 from compactlearn.crossfit import _decoder_fitter as decisions
 
 SHAPES = [(120, 9), (25, 60)]
@@ -61,8 +61,6 @@ def test_every_solver_is_a_ridge_in_any_units(form, solver, shape, unit):
     expected = ridge(X, Y, 1.0)
     scores = model.fit(form(X), Y).decision_function(form(X))
     assert relative(scores - expected, expected) < 1e-8
-    (on_path,) = fit_path(model, form(X), Y, alphas=[1.0])
-    assert relative(on_path.decision_function(form(X)) - expected, expected) < 1e-8
 
 
 @pytest.mark.parametrize("unit", [1e6, 1e8])

@@ -110,7 +110,7 @@ default="auto"
         That takes five refits (one, or three for each label, where five would take more than ten
         seconds and there are 6000 rows). "auto" is "f1" from as many of these as score 2000 rows
         (one refit from 10,000 rows on), and 0.5 where there are no rows to score
-        (``partial_fit``, ``fit_moments``, ``fit_path``), for a foreign regressor, whose refits may
+        (``partial_fit``, ``fit_moments``), for a foreign regressor, whose refits may
         be dear, and for a vector y.
     positive_unlabelled : bool, default=False
         Whether labels that are absent may be missing positives: a label that is present counts by

@@ -8,7 +8,7 @@ Kennard 1970).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -233,12 +233,6 @@ class Learned:
     coefficients: Array  # (d, k); where nothing was projected, acting on rows as they came
     intercept: Array  # (k,)
     solved: bool = True
-
-    def leading(self, count: int) -> Learned:
-        """The same for the first ``count`` codes."""
-        return replace(
-            self, coefficients=self.coefficients[:, :count], intercept=self.intercept[:count]
-        )
 
 
 @dataclass(frozen=True)
