@@ -650,9 +650,6 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "linear regression": {"regressor": LinearRegression()},
     "ridge regression": {"regressor": Ridge(2.0), "threshold": "f1"},
     "tree": {"regressor": DecisionTreeRegressor(max_depth=4, random_state=0)},
-    "kernel regressor": {"regressor": cl.KernelRegressor(alpha=0.1)},
-    "kernel regressor learned": {"regressor": cl.KernelRegressor(), "decoder": "learned"},
-    "kernel regressor logistic": {"regressor": cl.KernelRegressor(), "decoder": "logistic"},
 }
 
 
@@ -826,13 +823,6 @@ def kernel_of_others(name: str) -> Outputs:
     }
 
 
-@each({"distance": {}, "gamma": {"gamma": 0.001, "alpha": 0.2}})
-def kernel_regressor(options: dict[str, Any]) -> Outputs:
-    data = dense()
-    model = cl.KernelRegressor(**options).fit(data.X, data.Y, sample_weight=weights(200))
-    return {"predicted": model.predict(data.new), "coefficients": model.dual_coef_}
-
-
 # ---- thresholds, paths, searches ----------------------------------------------------------------
 
 
@@ -903,10 +893,6 @@ GRIDS: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "FaIE": (lambda: compact(cl.FaIE(6)), {"embedding__beta": [0.1, 1.0], "alpha": [1.0, 5.0]}),
     "MDDM": (lambda: compact(cl.MDDM(6)), {"embedding__n_feature_components": [2, 6]}),
     "Original": (lambda: compact(cl.Original()), {"alpha": [0.1, 1.0, 10.0]}),
-    "kernel regressor": (
-        lambda: compact(cl.CMLL(10, 8), regressor=cl.KernelRegressor()),
-        {"regressor__alpha": [0.1, 1.0], "embedding__n_label_components": [4, 8]},
-    ),
     "logistic": (lambda: compact(cl.CMLL(10, 8), decoder="logistic"), {"alpha": [1.0, 10.0]}),
     "CCA": (
         lambda: compact(related.CCA(6)),
@@ -1095,13 +1081,12 @@ MODELS: dict[str, Callable[[], Any]] = {
         cl.CMLL(10, 8),
         feature_map=cl.KernelMap(algorithm="nystroem", n_components=30, random_state=0),
     ),
-    "kernel regressor": lambda: compact(cl.MDDM(8), regressor=cl.KernelRegressor()),
     "tuner": lambda: cl.ThresholdTuner(compact(cl.CPLST(8)), cv=3, random_state=0),
     "forest": lambda: related.ProjectionForestClassifier(5, random_state=0),
 }
 
 
-@each({name: make for name, make in MODELS.items() if name not in ("kernel regressor", "forest")})
+@each({name: make for name, make in MODELS.items() if name != "forest"})
 def explained(make: Callable[[], Any]) -> Outputs:
     data = planted()
     model = make().fit(data.X, data.Y)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from compactlearn.compact._classifier import CompactClassifier
     from compactlearn.compact._cmll import CMLLClassifier
     from compactlearn.compact._kernel_map import KernelMap
-    from compactlearn.compact._kernel_regressor import KernelRegressor
     from compactlearn.compact._threshold_tuner import ThresholdTuner
     from compactlearn.core._tensor_file import ModelFileError
     from compactlearn.embeddings import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, Original
@@ -46,7 +45,6 @@ __getattr__, __dir__ = names_on_demand(
         "compact._classifier": ("CompactClassifier",),
         "compact._cmll": ("CMLLClassifier",),
         "compact._kernel_map": ("KernelMap",),
-        "compact._kernel_regressor": ("KernelRegressor",),
         "compact._threshold_tuner": ("ThresholdTuner",),
         "core._tensor_file": ("ModelFileError",),
         "embeddings": (
@@ -100,7 +98,6 @@ __all__ = [
     "CompactClassifier",
     "FaIE",
     "KernelMap",
-    "KernelRegressor",
     "ModelFileError",
     "Moments",
     "Original",

@@ -25,7 +25,6 @@ from compactlearn import (
     CompactClassifier,
     FaIE,
     KernelMap,
-    KernelRegressor,
     Original,
     POPClassifier,
     ShortlistClassifier,
@@ -96,7 +95,6 @@ METHOD_DEFAULTS = {
         "coef0": 1.0,
         "random_state": None,
     },
-    KernelRegressor: {"alpha": 1.0, "gamma": "distance"},
 }
 METHODS = {"PLST": PLST, "CPLST": CPLST, "DMLR": DMLR, "FaIE": FaIE, "MDDM": MDDM}
 every_method = pytest.mark.parametrize("cls", METHODS.values(), ids=METHODS.keys())
@@ -199,7 +197,7 @@ PUBLIC = [
     *("CMLL", "CPLST", "DMLR", "FaIE", "MDDM", "PLST", "Original"),
     *("CompactClassifier", "CMLLClassifier", "CMLLClassifierCV", "POPClassifier"),
     "C2AEClassifier",
-    *("KernelMap", "KernelRegressor", "Moments", "evaluate", "method"),
+    *("KernelMap", "Moments", "evaluate", "method"),
     *("predict_labels", "predict_topk"),
     "text_classifier",
     *("AutoCompactClassifier", "ShortlistClassifier", "ThresholdTuner"),

@@ -29,7 +29,6 @@ from compactlearn import (
     CompactClassifier,
     FaIE,
     KernelMap,
-    KernelRegressor,
     Original,
     POPClassifier,
     ShortlistClassifier,
@@ -76,7 +75,6 @@ MODELS = {
     "MDDM": (CompactClassifier(MDDM(3)),),
     "Original": (CompactClassifier(Original(), alpha=10.0),),
     "exact kernel": (CMLLClassifier(feature_map=KernelMap()),),
-    "kernel ridge": (method("k-MDDM", n_feature_components=3, regressor=KernelRegressor(0.1)),),
     "poly kernel": (CMLLClassifier(feature_map=KernelMap("poly")),),
     "cosine kernel, features kept": (
         CompactClassifier(Original(), feature_map=KernelMap("cosine")),

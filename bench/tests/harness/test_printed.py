@@ -4,14 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import LinearSVC
 
-from compactlearn import METHODS, method
+from compactlearn import METHODS, KernelMap, method
 from compactlearn.datasets import load
 from compactlearn.metrics import ranking_loss
 from compactlearn_bench import cells_of, read_spec
 from compactlearn_bench.harness.execute import execute, fold_rows
 from compactlearn_bench.harness.job import Job
+from compactlearn_bench.methods.kernel_regressor import KernelRegressor
 from compactlearn_bench.methods.library_entries import ENTRIES, _classifier
 from compactlearn_bench.methods.printed import as_printed
 from compactlearn_bench.methods.rows import drawn, kept_labels, with_empty_rows
@@ -232,3 +234,18 @@ def test_as_printed_a_row_of_zeros_has_scores_of_zero(name):
     np.testing.assert_allclose(scores[0], 0.0, atol=1e-12)
     free = method(name).fit(X + 1.0, Y).decision_function(np.zeros((1, X.shape[1])))
     assert np.abs(free[0]).max() > 1e-3
+
+
+def test_the_kernel_ridge_has_the_width_of_a_kernel_map():
+    X, Y = make_data(30, 5, 4)
+    expected = KernelRidge(alpha=0.3, kernel="rbf", gamma=KernelMap().fit(X).gamma_).fit(X, Y)
+    found = KernelRegressor(0.3).fit(X, Y).predict(X + 0.1)
+    np.testing.assert_allclose(found, expected.predict(X + 0.1), atol=1e-10)
+
+
+def test_the_kernel_ridge_learns_from_projected_rows():
+    X, Y = make_data(40, 6, 5)
+    model = as_printed("k-MDDM", n_feature_components=3, random_state=0).fit(X, Y)
+    U = KernelMap().fit(X).rows(X) @ model.embedding_.projection_
+    expected = KernelRegressor(0.1).fit(U, Y).predict(U)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-7)

@@ -212,12 +212,9 @@ def _rows_to_compare(model: Any) -> Any:
     parts = getattr(model, "parts_", None)
     if parts is None:
         return None
-    kernels = parts.row_map.feature_map, getattr(parts.regressor, "kernel_map_", None)
-    known = [getattr(kernel, "landmarks_", None) for kernel in kernels]
-    fitting = [one for one in known if one is not None and one.shape[1] == model.n_features_in_]
-    if not fitting:
+    landmarks = getattr(parts.row_map.feature_map, "landmarks_", None)
+    if landmarks is None:
         return None
-    landmarks = fitting[0]
     rows = landmarks[:: -(-landmarks.shape[0] // _COMPARED)]
     between = (rows + rows[np.roll(np.arange(rows.shape[0]), 1)]) * 0.5
     if scipy.sparse.issparse(rows):

@@ -12,7 +12,6 @@ from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._compression import Half, HalfSparse
 from compactlearn.compact._fitted import FittedModel
 from compactlearn.compact._kernel_map import KernelMap
-from compactlearn.compact._kernel_regressor import KernelRegressor
 from compactlearn.compact._kernels import NAMED, Kernel
 from compactlearn.compact._preparation import RowMap
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
@@ -176,18 +175,6 @@ def _check_kernel_map(mapping: KernelMap) -> None:
         numbers(state["_coefficients"], (n, None), "the features of a kernel")
 
 
-def _check_kernel_regressor(regressor: KernelRegressor) -> None:
-    state = vars(regressor)
-    if "kernel_map_" not in state:
-        return
-    mapping = regressor.kernel_map_
-    known = isinstance(mapping, KernelMap) and hasattr(mapping, "landmarks_")
-    require(known, "a kernel regression has no rows")
-    count = mapping.landmarks_.shape[0]
-    shape = (count,) if np.ndim(regressor.dual_coef_) == 1 else (count, None)
-    numbers(regressor.dual_coef_, shape, "the coefficients of a kernel regression")
-
-
 # ---- others -----------------------------------------------------------------------------------
 
 
@@ -265,7 +252,6 @@ CODECS: dict[str, Callable[[type], Codec]] = {
     "KeptWeights": _checked(_check_kept_weights),
     "ThresholdTuner": _checked(_check_tuner),
     "KernelMap": _checked(_check_kernel_map),
-    "KernelRegressor": _checked(_check_kernel_regressor),
     "Kernel": _checked(_check_kernel),
     "LabelSpace": lambda type_: Codec(_encode_labels, attributes_codec(type_).decode),
     "FittedModel": lambda type_: Codec(_encode_fitted, partial(_decode_fitted, type_)),

@@ -33,7 +33,6 @@ _TABLE: dict[str, dict[str, str]] = {
         "Original": "compactlearn.embeddings:Original",
         "PLST": "compactlearn.embeddings:PLST",
         "KernelMap": "compactlearn.compact._kernel_map:KernelMap",
-        "KernelRegressor": "compactlearn.compact._kernel_regressor:KernelRegressor",
         "Kernel": "compactlearn.compact._kernels:Kernel",
         "FittedModel": "compactlearn.compact._fitted:FittedModel",
         "LabelSpace": "compactlearn.decoding._label_space:LabelSpace",

@@ -14,8 +14,6 @@ from typing import Any
 from sklearn.base import clone
 
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.compact._kernel_map import KernelMap
-from compactlearn.compact._kernel_regressor import KernelRegressor
 from compactlearn.compact._noisy_labels import is_corrected
 from compactlearn.core._params import check_own_parameters
 from compactlearn.embeddings._base import Embedding
@@ -120,7 +118,7 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
     model = group.model
     tunes = isinstance(model.threshold, str) and not (vector and model.threshold == "auto")
     return (
-        (model.regressor is None or _learns_by_kernels(model))
+        model.regressor is None
         and model.bias in ("free", "none")
         and model.decoder == "linear"
         and not is_corrected(model)
@@ -130,30 +128,17 @@ def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
     )
 
 
-def _learns_by_kernels(model: CompactClassifier) -> bool:
-    """Whether the learner is a kernel ridge, and the rows are known by an exact kernel."""
-    mapping = model.feature_map
-    exact = isinstance(mapping, KernelMap) and mapping.algorithm == "exact" and not model.scale
-    return exact and mapping.n_components is None and type(model.regressor) is KernelRegressor
-
-
 def _needs_own_fit(
     group: Group, inner: Mapping[str, Any], shape: tuple[int, int, int], partial: bool
 ) -> bool:
-    """Whether sizes, beside the rest, make a setting one that the engine does not take.
-
-    That is where a ridge of the labels themselves on all the features completes them first, and
-    where another learner sees features that are not projected.
-    """
-    if not partial and group.model.regressor is None:
+    """Return whether a ridge of the labels themselves on all the features completes them first."""
+    if not partial:
         return False
     sizes = {name: value for name, value in inner.items() if name != "alpha"}
     n_rows, n_features, n_labels = shape
     mapped = n_features if group.model.feature_map is None else n_rows  # at most
     plan = clone(group.embedding).set_params(**sizes).plan(mapped, n_labels, n_features)
-    if not plan.keeps_features:
-        return partial and group.model.regressor is not None
-    return group.model.regressor is not None or plan.components == 0
+    return plan.keeps_features and plan.components == 0
 
 
 def _wanted(group: Group, inner: Mapping[str, Any], index: int) -> Wanted:

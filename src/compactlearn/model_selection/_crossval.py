@@ -200,8 +200,7 @@ def _score_group(
                 falls.note(indices, float(value))
         waiting.clear()
 
-    asked = group.model.bias, group.model.regressor
-    for scored in scores_of(group.embedding, fold, group.wanted, falls.skip, *asked):
+    for scored in scores_of(group.embedding, fold, group.wanted, falls.skip, group.model.bias):
         checkpoint()
         waiting.append((scored.indices, scored.scores))
         if sum(scores.size for _, scores in waiting) >= TOGETHER:

@@ -22,9 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from compactlearn.compact._kernel_regressor import KernelRegressor
 from compactlearn.compact._penalty import resolved_penalty
-from compactlearn.crossfit._learner import ForeignLearner, RidgeLearner
 from compactlearn.embeddings._base import Embedded, Embedding, Head
 from compactlearn.embeddings._components import component_count, default_label_size
 from compactlearn.linalg._learning import constant_left_over, learn_path
@@ -61,15 +59,14 @@ def scores_of(
     wanted: list[Wanted],
     skip: Container[int] = (),
     bias: str = "free",
-    regressor: KernelRegressor | None = None,
 ) -> Iterator[Scored]:
     """The scores for every setting, those of large penalties first; equal ones are given once.
 
     ``skip`` may grow on the way: settings in it are left out from then on. ``bias`` is "free" or
-    "none". A ``regressor`` takes the ridge's place, on projected features.
+    "none".
     """
     wanted = [replace(w, alpha=resolved_penalty(w.alpha, fold.pair)) for w in wanted]
-    solved = _Solved(embedding, fold, wanted, skip, "free" if regressor else bias, regressor)
+    solved = _Solved(embedding, fold, wanted, skip, bias)
     for label_size, group in _grouped(wanted, solved.components):
         yield from solved.for_label_size(label_size, group)
 
@@ -84,9 +81,8 @@ class _Solved:
         wanted: list[Wanted],
         skip: Container[int],
         bias: str,
-        regressor: KernelRegressor | None,
     ) -> None:
-        self.free, self.regressor = bias == "free", regressor
+        self.free = bias == "free"
         self.fold, self.pair, self.skip = fold if self.free else fold.with_origin, fold.pair, skip
         self.embedding = _with(embedding, label_ridge=0.0)
         found = (self.components(w) for w in wanted)
@@ -130,11 +126,7 @@ class _Solved:
             else:
                 together.setdefault(head.columns.shape[1], []).append((head, group))
         for members in together.values():
-            if self.regressor is None:
-                yield from self._projected(result, members)
-            else:
-                for P, group in self._projections(members):
-                    yield from self._on_path(P, result, group)
+            yield from self._projected(result, members)
 
     def _by_penalty(self, wanted: list[Wanted]) -> Iterator[tuple[float, list[Wanted]]]:
         """Settings with the same penalty, from the largest on, less those skipped by then."""
@@ -207,9 +199,6 @@ class _Solved:
             yield whole[:, : P.shape[1] + max(head.extra, 0)], group
 
     def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
-        if self.regressor is not None:
-            yield from self._regressed(P, result, wanted)
-            return
         learned = learn_path(self.pair, P, result.codes)
         rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.expressed(P))
         if result.decoder is not None:
@@ -219,17 +208,6 @@ class _Solved:
             if not self.free:
                 left_over = constant_left_over(self.pair, P, alpha, self.fold.rows)
             yield from self._finished(rows.codes(alpha), P.shape[1], result, group, left_over)
-
-    def _regressed(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
-        """The scores of a learner that is no ridge."""
-        group = [w for w in wanted if w.index not in self.skip]
-        if not group:
-            return
-        learner = ForeignLearner(self.regressor, None, RidgeLearner(1.0))
-        predict = learner.predictor(self.pair, P, result.codes, result.decoder)
-        deviations = predict(self.fold.rows) - result.codes.total / self.pair.count
-        scores = deviations if result.decoder is None else deviations @ result.decoder
-        yield from self._finished(scores, P.shape[1], result, group, None)
 
     def _alone(
         self, label_size: int | None, feature_size: Any, wanted: list[Wanted]

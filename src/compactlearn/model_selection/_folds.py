@@ -8,7 +8,7 @@ is held by its rows, or by its kernel matrix.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -145,7 +145,7 @@ def hold_folds(
 
     ``n_solutions`` is how many eigenproblems each will have to serve.
     """
-    prepared = _prepared(model)
+    prepared = Preparation.of(model)
     if isinstance(data, SummedData):
         _refuse_without_rows(model, embedding)
         for number, (_, test) in enumerate(splits):
@@ -172,15 +172,10 @@ def hold_split(
     model: CompactClassifier, embedding: Embedding, train: Data, rows: Any, n_solutions: int = 1
 ) -> Fold:
     """One training part, given by itself, and other ``rows`` of features to be scored."""
-    prepared = _prepared(model)
+    prepared = Preparation.of(model)
     if _from_moments(model, embedding, train, 1, n_solutions):
         return _fold(0, prepared.from_moments(_moments(train)), rows)
     return _fold(0, prepared.fit(clone(embedding), *train.counted()), rows)
-
-
-def _prepared(model: CompactClassifier) -> Preparation:
-    """What is done to rows; a learner of its own is asked by the engine, later."""
-    return replace(Preparation.of(model), regressor=None)
 
 
 def _refuse_without_rows(model: CompactClassifier, embedding: Embedding) -> None:

@@ -121,8 +121,7 @@ def _scores(
         largest = largest_of(members, train.Y.shape[1])
         fold = hold_split(members[0].model, largest, held, seen, len(members))
         for group in members:
-            asked = group.model.bias, group.model.regressor
-            for part in scores_of(group.embedding, fold, group.wanted, (), *asked):
+            for part in scores_of(group.embedding, fold, group.wanted, (), group.model.bias):
                 threshold = group.model.threshold
                 yield SplitScores(
                     part.indices, host(part.scores), threshold, part.n_features, part.n_codes

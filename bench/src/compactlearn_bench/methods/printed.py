@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from compactlearn import KernelRegressor, method
+from compactlearn import method
 from compactlearn.compact import PaperClassifier
+from compactlearn_bench.methods.kernel_regressor import KernelRegressor
 
 __all__ = ["as_printed", "made"]
 
