@@ -23,25 +23,26 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
-    ridge_ : KernelRidge
-        The fitted regression.
+    kernel_map_ : KernelMap
+        The training rows and the kernel.
+    dual_coef_ : ndarray of shape (n_samples, n_targets)
+        What kernel values against the training rows are multiplied by.
     """
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Solve the regression.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples, n_targets)
-        sample_weight : array-like of shape (n_samples,), optional
         """
-        gamma = KernelMap().fit_rows(X, sample_weight).gamma_
-        self.ridge_ = KernelRidge(alpha=self.alpha, kernel="rbf", gamma=gamma)
-        self.ridge_.fit(X, y, sample_weight=sample_weight)
+        self.kernel_map_ = KernelMap().fit_rows(X)
+        ridge = KernelRidge(alpha=self.alpha, kernel="precomputed")
+        self.dual_coef_ = ridge.fit(self.kernel_map_.gram(), y).dual_coef_
         return self
 
     def predict(self, X: Any) -> Any:
@@ -52,4 +53,4 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        return self.ridge_.predict(X)
+        return self.kernel_map_.rows(X) @ self.dual_coef_
