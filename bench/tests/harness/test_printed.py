@@ -249,3 +249,4 @@ def test_the_kernel_ridge_learns_from_projected_rows():
     U = KernelMap().fit(X).rows(X) @ model.embedding_.projection_
     expected = KernelRegressor(0.1).fit(U, Y).predict(U)
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-7)
+    assert isinstance(model.regressor_, KernelRegressor), "all targets at once"

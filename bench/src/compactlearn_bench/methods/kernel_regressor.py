@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn import KernelMap
@@ -54,3 +55,8 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.kernel_map_.rows(X) @ self.dual_coef_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
