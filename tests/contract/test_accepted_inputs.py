@@ -1,5 +1,6 @@
 """Shapes, types and odd data on which a fit has to work, and to give the right answer."""
 
+import tempfile
 import warnings
 
 import numpy as np
@@ -213,22 +214,55 @@ def test_duplicated_rows_and_features(model):
 # --- containers and dtypes -----------------------------------------------------------------------
 
 
-@every_model
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.int32, np.int64, np.uint8, np.float32])
-def test_dtype_of_the_labels(model, dtype):
-    X, Y = make_data()
-    expected = fit(model, X, Y).decision_function(X)
-    fitted = fit(model, X, Y.astype(dtype))
-    np.testing.assert_allclose(fitted.decision_function(X), expected, atol=1e-9)
+def memory_map(array):
+    """Return a read-only memory map of an array."""
+    with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+        np.save(file.name, array)
+        return np.load(file.name, mmap_mode="r")
+
+
+def strided(array):
+    """Return every second row and column of a larger array."""
+    big = np.zeros((2 * len(array), 2 * array.shape[1]))
+    big[::2, ::2] = array
+    return big[::2, ::2]
+
+
+def stored_zeros(array):
+    """Return a sparse matrix that stores every cell, zeros included."""
+    stored = sp.csr_array(np.ones_like(array))
+    stored.data[:] = array.ravel()
+    return stored
+
+
+def typed(dtype, container=np.asarray):
+    return lambda array: container(array.astype(dtype))
+
+
+SPARSE = (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.coo_array)
+LABELS_AS = {
+    **{np.dtype(d).name: typed(d) for d in (bool, np.int8, np.int32, np.int64, np.uint8, "f4")},
+    **{f"{kind.__name__}-{d.__name__}": typed(d, kind) for kind in SPARSE for d in (bool, int)},
+    "stored zeros": stored_zeros,
+    "memory map": memory_map,
+    "lists": lambda array: array.astype(int).tolist(),
+}
+FEATURES_AS = {
+    **{kind.__name__: kind for kind in SPARSE},
+    "memory map": memory_map,
+    "Fortran": np.asfortranarray,
+    "strided": strided,
+    "lists": np.ndarray.tolist,
+    "float32": typed(np.float32),
+    "sparse float32": typed(np.float32, sp.csr_array),
+}
 
 
 @every_model
-@pytest.mark.parametrize("dtype", [bool, np.int64])
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array])
-def test_sparse_labels(model, container, dtype):
+@pytest.mark.parametrize("form", LABELS_AS.values(), ids=LABELS_AS.keys())
+def test_labels_in_other_forms(model, form):
     X, Y = make_data()
-    expected = fit(model, X, Y)
-    fitted = fit(model, X, container(Y.astype(dtype)))
+    expected, fitted = fit(model, X, Y), fit(model, X, form(Y))
     np.testing.assert_allclose(
         fitted.decision_function(X), expected.decision_function(X), atol=1e-8
     )
@@ -237,27 +271,17 @@ def test_sparse_labels(model, container, dtype):
     np.testing.assert_array_equal(labels, expected.predict(X))
 
 
-def test_stored_zeros_are_zeros():
-    X, Y = make_data()
-    Y_sparse = sp.csr_array(np.ones_like(Y))
-    Y_sparse.data[:] = Y.ravel()
-    assert Y_sparse.nnz == Y.size
-    expected = CMLLClassifier().fit(X, Y).decision_function(X)
-    actual = CMLLClassifier().fit(X, Y_sparse).decision_function(X)
-    np.testing.assert_allclose(actual, expected, atol=1e-10)
-
-
 @every_model
-@pytest.mark.parametrize(
-    "container", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.coo_array]
-)
-def test_sparse_features(model, container):
+@pytest.mark.parametrize("name", FEATURES_AS)
+def test_features_in_other_forms(model, name):
     X, Y = make_data()
-    X = np.where(np.abs(X) > 0.8, X, 0.0)
+    X = np.where(np.abs(X) > 0.8, X, 0.0).astype(np.float32).astype(np.float64)
+    other = FEATURES_AS[name](X)
     expected = fit(model, X, Y).decision_function(X)
-    fitted = fit(model, container(X), Y)
-    np.testing.assert_allclose(fitted.decision_function(container(X)), expected, atol=1e-8)
-    np.testing.assert_allclose(fitted.decision_function(X), expected, atol=1e-8)
+    fitted = fit(model, other, Y)
+    atol = 2e-4 if "float32" in name else 1e-8
+    for rows in (other, X):
+        np.testing.assert_allclose(fitted.decision_function(rows), expected, atol=atol)
 
 
 @every_model
@@ -269,17 +293,6 @@ def test_integer_and_boolean_features(model):
     check(model, X > 0, Y)
 
 
-@every_model
-@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-def test_single_precision(model, container):
-    X, Y = make_data()
-    rounded = X.astype(np.float32).astype(np.float64)
-    expected = fit(model, rounded, Y).decision_function(rounded)
-    fitted = fit(model, container(X.astype(np.float32)), Y)
-    scores = fitted.decision_function(container(X.astype(np.float32)))
-    np.testing.assert_allclose(scores, expected, atol=2e-4)
-
-
 def test_single_precision_sums_do_not_overflow_or_drift():
     """Features around 1e4 with spread 1: a float32 sum of squares would lose the spread."""
     X, Y = make_data(400)
@@ -287,44 +300,6 @@ def test_single_precision_sums_do_not_overflow_or_drift():
     expected = CompactClassifier(Original()).fit(X.astype(float), Y).decision_function(X[:5])
     actual = CompactClassifier(Original()).fit(X, Y).decision_function(X[:5].astype(float))
     np.testing.assert_allclose(actual, expected, atol=1e-2)
-
-
-@every_model
-def test_read_only_memory_map(model, tmp_path):
-    X, Y = make_data()
-    maps = []
-    for name, array in (("x", X), ("y", Y)):
-        np.save(tmp_path / f"{name}.npy", array)
-        maps.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
-    assert isinstance(maps[0], np.memmap)
-    assert not maps[0].flags.writeable
-    expected = fit(model, X, Y)
-    fitted = fit(model, *maps)
-    np.testing.assert_allclose(
-        fitted.decision_function(maps[0]), expected.decision_function(X), atol=1e-12
-    )
-
-
-@every_model
-@pytest.mark.parametrize("order", ["C", "F", "strided"])
-def test_memory_order(model, order):
-    X, Y = make_data()
-    expected = fit(model, X, Y).decision_function(X)
-    if order == "strided":
-        big = np.zeros((80, 14))
-        big[::2, ::2] = X
-        other = big[::2, ::2]
-    else:
-        other = np.array(X, order=order)
-    np.testing.assert_allclose(fit(model, other, Y).decision_function(other), expected, atol=1e-10)
-
-
-@every_model
-def test_lists_of_lists(model):
-    X, Y = make_data()
-    expected = fit(model, X, Y).decision_function(X)
-    fitted = fit(model, X.tolist(), Y.astype(int).tolist())
-    np.testing.assert_allclose(fitted.decision_function(X.tolist()), expected, atol=1e-12)
 
 
 @every_model
