@@ -932,25 +932,6 @@ def grid_search_kernel() -> Outputs:
     return searched(search, dense())
 
 
-@each({"descent": {}, "exhaustive": {"exhaustive": True}})
-def ratio_search(options: dict[str, Any]) -> Outputs:
-    ratios = (0.2, 0.6, 1.0)
-    search = model_selection.RatioSearchCV(
-        cv=3, feature_ratios=ratios, label_ratios=ratios, random_state=0, **options
-    )
-    found = searched(search, planted())
-    return {"surface": search.surface_, **found}
-
-
-@each({"dense": planted, "sparse": sparse})
-def balance_curve(load: Callable[[], Split]) -> Outputs:
-    data = load()
-    curve = model_selection.balance_curve(
-        data.X, data.Y, betas=np.geomspace(1e-3, 10, 6), embedding=cl.CMLL(8, 8)
-    )
-    return {"curve": curve}
-
-
 @each({"dense": planted, "sparse": sparse})
 def scores_on_split(load: Callable[[], Split]) -> Outputs:
     data = load()
@@ -1126,9 +1107,6 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "shortlist": lambda: cl.ShortlistClassifier(n_candidates=12, random_state=0),
     "search": lambda: cl.CMLLClassifierCV(cv=3, alphas=[1.0, 10.0], random_state=0),
     "auto": lambda: cl.AutoCompactClassifier(cv=3, random_state=0),
-    "ratios": lambda: model_selection.RatioSearchCV(
-        cv=3, feature_ratios=(0.5, 1.0), label_ratios=(0.5, 1.0), random_state=0
-    ),
 }
 
 

@@ -1,6 +1,6 @@
 """The tables of docs/SELECTION.md."""
 
-from pages.shared import Page, Parts, Record, class_of, figures, measured
+from pages.shared import Page, Parts, Record, class_of, figures
 
 page = Page("docs/SELECTION.md")
 
@@ -79,25 +79,6 @@ def pruned_models(record: Record) -> Parts:
             ]
             yield [row["data"], f"{size['share']:.0%}", *cells]
         yield [row["data"], f"all: ridge {row['ridge']:.3f}", *[""] * len(PRUNED)]
-
-
-@page.table
-def sweeps() -> Parts:
-    """One sweep along each axis beside all pairs."""
-    yield ["data", "penalties", "chosen", "best of 100 pairs", "loss", "pairs tried"]
-    for row in measured("selection")["sweeps"]:
-        for key, title in (("one_penalty", "one"), ("five_penalties", "best of five")):
-            scores = figures(row[key], "chosen", "best", "loss", form=".4f")
-            yield [row["data"], title, *scores, f"{row[key]['pairs']}"]
-
-
-@page.table
-def balances() -> Parts:
-    """The balance that the curves suggest."""
-    yield ["data", "suggested", '"auto"', "best of 25", "dep' at the best"]
-    for row in measured("selection")["balances"]:
-        scores = figures(row, "suggested", "auto", "best", form=".4f")
-        yield [row["data"], *scores, f"{row['dependence_at_best']:.2f}"]
 
 
 @page.table

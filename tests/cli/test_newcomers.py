@@ -12,7 +12,7 @@ from compactlearn.cli import _tables as tables
 from compactlearn.cli import main
 from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
 from compactlearn.datasets import list_datasets, load
-from compactlearn.model_selection import CMLLClassifierCV, RatioSearchCV
+from compactlearn.model_selection import CMLLClassifierCV
 
 HEAD = "id,x,z,amazed,happy\n"
 ROWS = "".join(f"row{i},{i % 7},{i % 5 - 2},{i % 2},{int(i % 3 == 0)}\n" for i in range(30))
@@ -115,26 +115,20 @@ def test_what_the_system_refuses_is_a_sentence():
 # --- what is printed can be pasted ----------------------------------------------------------------
 
 
-def searched(search):
+def searched():
     data = load("emotions")
-    options = {"cv": 2, "random_state": 0, "refit": False}
-    model = CMLLClassifierCV(racing=False, **options) if search == "default" else None
-    if model is None:
-        model = RatioSearchCV(**options)
-    return model.fit(data.X, data.Y)
+    return CMLLClassifierCV(racing=False, cv=2, random_state=0, refit=False).fit(data.X, data.Y)
 
 
 def types_of(params):
     return {name: (type(value), value) for name, value in params.items()}
 
 
-@pytest.mark.parametrize("search", ["default", "ratios"])
-def test_the_line_that_tune_prints_makes_the_estimator(search, capsys):
-    command = ["tune", "emotions", "--folds", "2", "--search", search]
-    assert main([*command, "--top", "3"]) == 0
+def test_the_line_that_tune_prints_makes_the_estimator(capsys):
+    assert main(["tune", "emotions", "--folds", "2", "--top", "3"]) == 0
     out = capsys.readouterr().out
     (line,) = [line for line in out.splitlines() if line.startswith("CMLLClassifier(")]
-    model, found = eval(line, {"CMLLClassifier": CMLLClassifier}), searched(search)
+    model, found = eval(line, {"CMLLClassifier": CMLLClassifier}), searched()
     given = {name: model.get_params()[name] for name in found.best_params_}
     best = {k: v.item() if hasattr(v, "item") else v for k, v in found.best_params_.items()}
     assert types_of(given) == types_of(best)
@@ -145,7 +139,7 @@ def test_the_line_that_tune_prints_makes_the_estimator(search, capsys):
 def test_the_record_of_tune_keeps_ratios_apart_from_counts(capsys):
     assert main(["tune", "emotions", "--folds", "2", "--top", "2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    found = searched("default")
+    found = searched()
     ratio = told["best_params"]["n_label_components"]
     assert (type(ratio), ratio) == (float, found.best_params_["n_label_components"])
     assert len(told["best"]) == 2

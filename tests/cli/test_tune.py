@@ -42,18 +42,17 @@ def test_losses_are_shown_as_losses(capsys):
     assert 0.1 < float(shown[1]) < 0.3
 
 
-def test_ratios_of_a_file(tmp_path, capsys):
+def test_of_a_file(tmp_path, capsys):
     path = tmp_path / "mine.parquet"
     write_parquet(load("emotions"), path)
-    assert main(["tune", str(path), "--search", "ratios", "--folds", "2", "--top", "1"]) == 0
-    assert "19 settings" in capsys.readouterr().out
+    assert main(["tune", str(path), "--folds", "2", "--top", "1"]) == 0
+    assert "56 settings" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["emotions", "--metric", "average_precison"], "average_precision"),
-        (["emotions", "--search", "all"], "--search must be one of"),
         (["emotions", "--jobs", "0"], "--jobs"),
         (["emotions", "--folds", "594"], "at most one for each of the 593 rows"),
         (["emotions", "--out", "table.txt"], "ends in .csv"),
@@ -61,7 +60,7 @@ def test_ratios_of_a_file(tmp_path, capsys):
         (["nowhere.arff"], "no file nowhere.arff here, and no data set of that name"),
         (["enronn"], "Did you mean 'enron'?"),
     ],
-    ids=["metric", "search", "jobs", "folds", "out", "folder", "file", "name"],
+    ids=["metric", "jobs", "folds", "out", "folder", "file", "name"],
 )
 def test_mistakes_are_one_sentence(arguments, words, capsys):
     assert main(["tune", *arguments]) == 2

@@ -28,7 +28,7 @@ from compactlearn import (
     metrics,
 )
 from compactlearn.datasets import load
-from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from compactlearn.model_selection import GridSearchMoments
 from tests.makers import as_dense, maker
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*label components were asked for")
@@ -48,12 +48,6 @@ MODELS = {
     "CMLLClassifierCV": CMLLClassifierCV(cv=2, alphas=(1.0, 10.0)),
     "GridSearchMoments": GridSearchMoments(
         CMLLClassifier(decoder="logistic"), {"alpha": [1.0, 9.0]}, cv=2
-    ),
-    "RatioSearchCV": RatioSearchCV(
-        CMLLClassifier(completion="variance", threshold=0.3),
-        cv=2,
-        feature_ratios=(0.5, 1.0),
-        label_ratios=(0.5, 1.0),
     ),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())

@@ -31,7 +31,7 @@ from compactlearn import (
 )
 from compactlearn.core._weight import bytes_in, n_parameters_in, owned
 from compactlearn.decoding._linear import linear_parameters
-from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from compactlearn.model_selection import GridSearchMoments
 from tests.makers import as_dense, maker
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*label components were asked for")
@@ -80,7 +80,6 @@ MODELS = {
     "foreign tuned": ThresholdTuner(OneVsRestClassifier(LogisticRegression()), cv=2),
     "CMLLClassifierCV": CMLLClassifierCV(cv=2, alphas=(1.0, 10.0)),
     "GridSearchMoments": GridSearchMoments(CMLLClassifier(), {"alpha": [1.0, 9.0]}, cv=2),
-    "RatioSearchCV": RatioSearchCV(cv=2),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 
@@ -210,7 +209,7 @@ def test_numbers_are_those_of_the_cheapest_order(fitted):
     assert fitted("POP").n_parameters_ == fitted("POP").n_weights_ + M
     assert fitted("C2AE").n_parameters_ == (D * 32 + 32 + 32 * 8 + 8) + (8 * 16 + 16 + 16 * M + M)
     assert fitted("tuner").n_parameters_ == fitted("tuner").estimator_.n_parameters_
-    for name in ("CMLLClassifierCV", "GridSearchMoments", "RatioSearchCV"):
+    for name in ("CMLLClassifierCV", "GridSearchMoments"):
         assert fitted(name).n_parameters_ == fitted(name).best_estimator_.n_parameters_
 
 

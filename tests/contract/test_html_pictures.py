@@ -26,7 +26,7 @@ from compactlearn import (
     ShortlistClassifier,
     ThresholdTuner,
 )
-from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from compactlearn.model_selection import GridSearchMoments
 from tests.makers import make_data
 
 SMALL = {"cv": 2, "random_state": 0}
@@ -41,7 +41,6 @@ ESTIMATORS = [
     AutoCompactClassifier(time_budget=0.01, cv=2),
     CMLLClassifierCV(alphas=[1.0], n_label_components=(2,), **SMALL),
     GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, **SMALL),
-    RatioSearchCV(feature_ratios=(1.0,), label_ratios=(1.0,), starts=(1.0,), **SMALL),
     make_pipeline(StandardScaler(), CMLLClassifier()),
 ]
 

@@ -33,7 +33,7 @@ from compactlearn import (
     predict_topk,
 )
 from compactlearn.metrics import scorer
-from compactlearn.model_selection import GridSearchMoments, IterativeStratification, RatioSearchCV
+from compactlearn.model_selection import GridSearchMoments, IterativeStratification
 from tests.makers import make_data
 
 from .state import Unchanged
@@ -60,7 +60,6 @@ MODELS = {
         MultiOutputClassifier(LogisticRegression()), strategy="top-k", k=2
     ),
     "CV": CMLLClassifierCV(alphas=[1.0, 10.0], decoders=["linear"], cv=2),
-    "ratios": RatioSearchCV(CMLLClassifier(), cv=2),
     "grid": GridSearchMoments(
         CMLLClassifier(), {"alpha": [1.0, 9.0]}, cv=IterativeStratification(2, random_state=0)
     ),

@@ -33,7 +33,7 @@ from compactlearn import (
 )
 from compactlearn.core._params import Choice, Flag, Integer, Nothing, Numbers, Real
 from compactlearn.embeddings._base import Embedding
-from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import (
     LEML,
     SLRM,
@@ -80,7 +80,6 @@ FITTED = {
     "tuner, never empty": (ThresholdTuner(RidgeClassifier(), strategy=9.0, never_empty=True), Y),
     "tuner, best": (ThresholdTuner(KNeighborsClassifier(5), strategy="top-k"), Y),
     "grid": (GridSearchMoments(CMLLClassifier(), {"alpha": [1.0, 9.0]}, cv=2), Y),
-    "ratios": (RatioSearchCV(cv=2, feature_ratios=[0.5, 1.0], label_ratios=[0.5, 1.0]), Y),
     "CV": (CMLLClassifierCV(alphas=[1.0], cv=2, decoders=("logistic",)), Y),
     "CMLL": (CMLL(), Y),
     "FaIE": (FaIE(), Y),

@@ -23,7 +23,7 @@ from compactlearn import (
     Original,
 )
 from compactlearn.compact import PaperClassifier
-from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from compactlearn.model_selection import GridSearchMoments
 from tests.sklearn_checks import checks_that_run, run_check
 
 SMALL_C2AE = C2AEClassifier(
@@ -66,7 +66,6 @@ CLASSIFIERS = [
     CompactClassifier(MDDM(), feature_map=KernelMap(algorithm="nystroem")),
     CMLLClassifierCV(),
     GridSearchMoments(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3),
-    RatioSearchCV(cv=3),
     SMALL_AUTO,
     SMALL_C2AE,
 ]

@@ -17,7 +17,7 @@ from compactlearn import (
     ThresholdTuner,
 )
 from compactlearn.core._available import _Method, available_if
-from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from compactlearn.model_selection import GridSearchMoments
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 5))
@@ -32,7 +32,6 @@ MISSING = {
     "tuner": (ThresholdTuner(CMLLClassifier()), "predict_proba", "decoder='logistic'"),
     "tuner of ridges": (ThresholdTuner(RidgeClassifier()), "predict_proba", "RidgeClassifier"),
     "grid": (GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}), "predict_proba", "fit with"),
-    "ratios": (RatioSearchCV(label_ratios=[1.0]), "predict_proba", "decoder='logistic'"),
     "CV": (CMLLClassifierCV(alphas=[1.0]), "predict_proba", "decoders=('logistic',)"),
 }
 
@@ -57,7 +56,7 @@ def test_the_last_line_has_the_reason(model, name, remedy, fitted):
 def test_every_conditional_method_of_the_package_is_of_this_kind():
     """Nobody goes back to scikit-learn's, whose message keeps the reason to itself."""
     public = [getattr(compactlearn, name) for name in compactlearn.__all__]
-    public += [GridSearchMoments, RatioSearchCV]
+    public += [GridSearchMoments]
     conditional = {
         (cls.__name__, name): value
         for cls in public

@@ -44,7 +44,7 @@ from compactlearn.crossfit._held_out_rows import RUN
 from compactlearn.crossfit._plan import N_FOLDS
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.crossfit._together import held_out_together, row_hashes
-from compactlearn.model_selection import GridSearchMoments, RatioSearchCV
+from compactlearn.model_selection import GridSearchMoments
 from compactlearn.model_selection import _cmll_cv as cmll_cv
 from compactlearn.model_selection import _crossval as crossval
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
@@ -237,9 +237,6 @@ SEARCHES = {
     ),
     "single fits": GridSearchMoments(
         CMLLClassifier(decoder="learned"), GRID, cv=4, refit=False, scoring="micro_f1"
-    ),
-    "ratios": RatioSearchCV(
-        feature_ratios=(0.5, 1.0), label_ratios=(0.5, 1.0), exhaustive=True, cv=4, refit=False
     ),
     "CMLLClassifierCV": CMLLClassifierCV(
         alphas=[0.1, 10.0], decoders=("linear",), racing=False, cv=4, refit=False

@@ -11,7 +11,6 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, OneHotEncoder, StandardScaler
@@ -39,7 +38,7 @@ from compactlearn.auto._blend import Blend, Member, Reading
 from compactlearn.auto._forest import LabelForest
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.metrics import scorer
-from compactlearn.model_selection import GridSearchMoments, IterativeStratification, RatioSearchCV
+from compactlearn.model_selection import GridSearchMoments, IterativeStratification
 from tests.makers import maker
 
 make_data = maker(70, 12, 6, mean=1, noise=3, share=0.7, dtype=int)
@@ -126,11 +125,6 @@ MODELS = {
             cv=IterativeStratification(2, random_state=0),
             scoring=scorer("precision_at_k", k=2),
         ),
-    ),
-    "RatioSearchCV": (
-        RatioSearchCV(feature_ratios=(0.5, 1.0), label_ratios=(0.5, 1.0), cv=KFold(2)),
-        FRAME,
-        NAMED,
     ),
     "embedding": (CMLL(3, 3),),
     "scaler first": (make_pipeline(StandardScaler(), CMLLClassifier()),),

@@ -33,7 +33,7 @@ from compactlearn import (
 )
 from compactlearn.compact import PaperClassifier
 from compactlearn.metrics import METRICS, average_precision, inverse_propensities, scorer
-from compactlearn.model_selection import CMLLClassifierCV, GridSearchMoments, RatioSearchCV
+from compactlearn.model_selection import CMLLClassifierCV, GridSearchMoments
 
 from .helpers import engine_scores, folds, make_data
 
@@ -514,15 +514,6 @@ BAD = {
     "CV: label ratio": (CMLLClassifierCV(n_label_components=[1.5]), "n_label_components"),
     "CV: folds": (CMLLClassifierCV(cv=1), "cv must be at least 2 folds"),
     "CV: threshold": (CMLLClassifierCV(threshold="best"), "threshold"),
-    "ratios: zero": (RatioSearchCV(feature_ratios=[0.0, 0.5]), "feature_ratios must hold ratios"),
-    "ratios: negative": (RatioSearchCV(label_ratios=[-0.5]), "label_ratios must hold ratios"),
-    "ratios: above one": (RatioSearchCV(label_ratios=[2]), "label_ratios must hold ratios"),
-    "ratios: None": (RatioSearchCV(label_ratios=[None]), "label_ratios must hold ratios"),
-    "ratios: none": (RatioSearchCV(label_ratios=[]), "label_ratios must hold at least one"),
-    "ratios: start": (RatioSearchCV(starts=[0.0]), "starts must hold ratios"),
-    "ratios: rounds": (RatioSearchCV(n_rounds=0), "n_rounds"),
-    "ratios: one size": (RatioSearchCV(CompactClassifier(PLST())), "has not both"),
-    "ratios: grid": (RatioSearchCV(param_grid={"alpha": [-1.0]}), "alpha"),
 }
 
 
@@ -535,10 +526,8 @@ def test_bad_input(search, sentence):
     assert vars(search) == before
 
 
-@pytest.mark.parametrize("kind", [GridSearchMoments, RatioSearchCV])
-def test_estimators_of_other_packages(kind):
-    options = {"param_grid": {"C": [1.0]}}
-    search = kind(LogisticRegression(), **options)
+def test_estimators_of_other_packages():
+    search = GridSearchMoments(LogisticRegression(), {"C": [1.0]})
     with pytest.raises(TypeError, match="LogisticRegression"):
         search.fit(X, Y)
     assert not [name for name in vars(search) if name.endswith("_")]

@@ -27,7 +27,7 @@ from compactlearn import (
     text_classifier,
 )
 from compactlearn.metrics import average_precision, micro_f1
-from compactlearn.model_selection import GridSearchMoments, RatioSearchCV, scores_on_split
+from compactlearn.model_selection import GridSearchMoments, scores_on_split
 from tests.unknown.problems import problem, sparse, with_nan
 
 GRID = {"alpha": [1.0, 10.0]}
@@ -94,9 +94,6 @@ def classifiers():
     made["GridSearchMoments, logistic"] = lambda: GridSearchMoments(
         CMLLClassifier(decoder="logistic"), GRID, cv=2
     )
-    made["RatioSearchCV"] = lambda: RatioSearchCV(
-        feature_ratios=(0.5, 1.0), label_ratios=(0.5, 1.0), cv=2
-    )
     for threshold in ("auto", "per-label", "cardinality", 0.5):
         made[f"ShortlistClassifier, {threshold}"] = lambda t=threshold: ShortlistClassifier(
             n_candidates=3, n_neighbors=7, threshold=t, random_state=0
@@ -115,7 +112,7 @@ def classifiers():
 MADE = classifiers()
 SLOW = (
     *("CMLLClassifierCV, learned", "CMLLClassifierCV, by labels", "GridSearchMoments, logistic"),
-    *("RatioSearchCV", "wrong labels, rates estimated", "AutoCompactClassifier"),
+    *("wrong labels, rates estimated", "AutoCompactClassifier"),
 )
 ALL = [
     pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name

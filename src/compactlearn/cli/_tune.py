@@ -12,34 +12,19 @@ from compactlearn.cli._datasets import Delimiter, Format, Home, Ignore, Labels, 
 from compactlearn.cli._mistakes import refusals_are_mistakes
 from compactlearn.cli._tables import console, fitted
 from compactlearn.cli._targets import Force, check_ending, check_target, files_read, save
-from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.core._plain import call, plain, python_value
 from compactlearn.core._spreadsheet import csv_line
 from compactlearn.datasets import Dataset
 from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
-from compactlearn.model_selection._grid_search import GridSearchMoments
-from compactlearn.model_selection._ratios import PAPER_GRID, RatioSearchCV
 
 __all__ = ["tune"]
 
-SEARCHES = ("default", "paper", "ratios")
-#: What a search does not vary, and `CMLLClassifier` would do in another way by itself.
-FIXED: Mapping[str, Mapping[str, Any]] = {
-    "default": {"threshold": "f1"},
-    "paper": {"completion": "variance"},
-    "ratios": {"completion": "variance"},
-}
+#: What the search does not vary, and `CMLLClassifier` would do in another way by itself.
+FIXED: Mapping[str, Any] = {"threshold": "f1"}
 
 
 def tune(
     source: Annotated[str, typer.Argument(metavar="DATA", help="A file, or the name of a set.")],
-    search: Annotated[
-        str,
-        typer.Option(
-            help="default: sizes and penalties; paper: its whole grid, 5500 settings; ratios: its "
-            "search for the two compression ratios."
-        ),
-    ] = "default",
     metric: Annotated[str, typer.Option(help="What to optimise.")] = "average_precision",
     folds: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
     seed: Annotated[
@@ -67,8 +52,6 @@ def tune(
     """Cross-validate many settings of compact learning on DATA and show the best."""
     if jobs == 0:
         raise typer.BadParameter("--jobs must be a number of threads, or -1; got 0")
-    if search not in SEARCHES:
-        raise typer.BadParameter(f"--search must be one of {', '.join(SEARCHES)}; got {search!r}")
     if output is not None:
         check_target(output, "--output", force=force, inputs=files_read(source, labels))
         check_ending(output, "--output", (".csv",), "CSV")
@@ -81,26 +64,19 @@ def tune(
         "refit": False,
         "verbose": 0 if as_json else 1,
     }
-    fixed = dict(FIXED[search])
-    model: Any
-    if search == "paper":
-        model = GridSearchMoments(CMLLClassifier(**fixed), PAPER_GRID, **options)
-    elif search == "ratios":
-        model = RatioSearchCV(CMLLClassifier(**fixed), **options)
-    else:
-        model = CMLLClassifierCV(racing=False, **fixed, **options)
+    model = CMLLClassifierCV(racing=False, **FIXED, **options)
     with refusals_are_mistakes():
         model.fit(data.X, data.Y)
     if as_json:
-        typer.echo(json.dumps(record(model, data, metric, top, fixed), indent=2))
+        typer.echo(json.dumps(record(model, data, metric, top), indent=2))
     else:
-        _show(model, data, metric, top, fixed)
+        _show(model, data, metric, top)
     if output is not None:
         with refusals_are_mistakes():
             write_table(model.cv_results_, output)
 
 
-def _show(model: Any, data: Dataset, metric: str, top: int, fixed: Mapping[str, Any]) -> None:
+def _show(model: Any, data: Dataset, metric: str, top: int) -> None:
     screen = console()
     n_settings = len(model.cv_results_["params"])
     screen.print(
@@ -114,12 +90,10 @@ def _show(model: Any, data: Dataset, metric: str, top: int, fixed: Mapping[str, 
     if model.interrupted_:
         screen.print("Interrupted: only what had been tried by then is shown.")
     screen.print("The best of them:")
-    screen.print(estimator_call(model.best_params_, fixed), soft_wrap=True)
+    screen.print(estimator_call(model.best_params_), soft_wrap=True)
 
 
-def record(
-    model: Any, data: Dataset, metric: str, top: int, fixed: Mapping[str, Any]
-) -> dict[str, Any]:
+def record(model: Any, data: Dataset, metric: str, top: int) -> dict[str, Any]:
     """The answer in plain values: a ratio is a number with a point, a count has none."""
     results = model.cv_results_
     best = [
@@ -138,15 +112,15 @@ def record(
         "n_settings": len(results["params"]),
         "seconds": model.search_time_,
         "interrupted": bool(model.interrupted_),
-        "best_params": plain({**fixed, **model.best_params_}),
-        "best_estimator": estimator_call(model.best_params_, fixed),
+        "best_params": plain({**FIXED, **model.best_params_}),
+        "best_estimator": estimator_call(model.best_params_),
         "best": best,
     }
 
 
-def estimator_call(params: Mapping[str, Any], fixed: Mapping[str, Any]) -> str:
+def estimator_call(params: Mapping[str, Any]) -> str:
     """The line of Python that makes the estimator of these parameters."""
-    return call("CMLLClassifier", {**fixed, **params})
+    return call("CMLLClassifier", {**FIXED, **params})
 
 
 def best_rows(

@@ -65,7 +65,7 @@ def _check_forest(forest: LabelForest) -> None:
 
 CODECS: dict[str, Callable[[type], Codec]] = {
     **dict.fromkeys(
-        ("GridSearchMoments", "CMLLClassifierCV", "RatioSearchCV"),
+        ("GridSearchMoments", "CMLLClassifierCV"),
         partial(attributes_codec, check=_check_search),
     ),
     "AutoCompactClassifier": partial(attributes_codec, check=_check_auto),

@@ -48,7 +48,6 @@ _TABLE: dict[str, dict[str, str]] = {
         "AutoCompactClassifier": "compactlearn.auto._classifier:AutoCompactClassifier",
         "CMLLClassifierCV": "compactlearn.model_selection._cmll_cv:CMLLClassifierCV",
         "GridSearchMoments": "compactlearn.model_selection._grid_search:GridSearchMoments",
-        "RatioSearchCV": "compactlearn.model_selection._ratios:RatioSearchCV",
         "IterativeStratification": "compactlearn.model_selection._splits:IterativeStratification",
         "IterativeStratifiedShuffleSplit": (
             "compactlearn.model_selection._splits:IterativeStratifiedShuffleSplit"

@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING
 from compactlearn.core._lazy import names_on_demand
 
 if TYPE_CHECKING:
-    from compactlearn.model_selection._balance import BalanceCurve, balance_curve
     from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
     from compactlearn.model_selection._grid_search import GridSearchMoments
     from compactlearn.model_selection._one_split import SplitScores, scores_on_split
-    from compactlearn.model_selection._ratios import PAPER_GRID, RatioSearchCV
     from compactlearn.model_selection._splits import (
         IterativeStratification,
         IterativeStratifiedShuffleSplit,
@@ -18,18 +16,10 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
-        "_balance": (
-            "BalanceCurve",
-            "balance_curve",
-        ),
         "_cmll_cv": ("CMLLClassifierCV",),
         "_one_split": (
             "SplitScores",
             "scores_on_split",
-        ),
-        "_ratios": (
-            "PAPER_GRID",
-            "RatioSearchCV",
         ),
         "_grid_search": ("GridSearchMoments",),
         "_splits": (
@@ -40,14 +30,10 @@ __getattr__, __dir__ = names_on_demand(
 )
 
 __all__ = [
-    "PAPER_GRID",
-    "BalanceCurve",
     "CMLLClassifierCV",
     "GridSearchMoments",
     "IterativeStratification",
     "IterativeStratifiedShuffleSplit",
-    "RatioSearchCV",
     "SplitScores",
-    "balance_curve",
     "scores_on_split",
 ]

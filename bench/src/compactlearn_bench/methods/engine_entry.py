@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from compactlearn import CompactClassifier
-from compactlearn.model_selection import GridSearchMoments, RatioSearchCV, scores_on_split
+from compactlearn.model_selection import GridSearchMoments, scores_on_split
 from compactlearn.utils import silence
 from compactlearn_bench.methods.entry import Answer, Task
 from compactlearn_bench.methods.frequency import by_frequency
@@ -26,6 +26,7 @@ from compactlearn_bench.methods.grids import (
 )
 from compactlearn_bench.methods.judging import Clock, JudgedGrid, pickled_bytes
 from compactlearn_bench.methods.model_numbers import TaskShape, landmark_numbers, within
+from compactlearn_bench.methods.ratio_search import RatioSearch
 from compactlearn_bench.methods.trace import traced
 
 __all__ = ["EngineEntry"]
@@ -212,21 +213,21 @@ class EngineEntry:
         searched = clone(estimator).set_params(decoder="linear")
         folds = KFold(own["inner_folds"], shuffle=True, random_state=task.inner_seed)
         if own.get("search") == "coordinate":
-            search: Any = _ratio_search(searched, tried, own, folds)
+            swept = _ratio_search(searched, tried, own, folds).fit(task.X_train, task.Y_train)
+            params, scores = swept.params_, swept.scores_
         else:
             search = GridSearchMoments(searched, _listed(estimator, tried), cv=folds, refit=False)
-        search.fit(task.X_train, task.Y_train)
-        found = search.cv_results_
+            found = search.fit(task.X_train, task.Y_train).cv_results_
+            params, scores = found["params"], found["mean_test_score"]
+        order = np.argsort(-scores, kind="stable")
         if not self.learnt_decoder:
-            best = _plain(search.best_params_)
-            return best, float(search.best_score_), len(found["params"])
-        order = found["rank_test_score"].argsort(kind="stable")[: own["finalists"]]
-        finalists = [_plain(found["params"][k]) for k in order]
+            return _plain(params[order[0]]), float(scores[order[0]]), len(params)
+        finalists = [_plain(params[k]) for k in order[: own["finalists"]]]
         if len(finalists) == 1:
-            return finalists[0], None, len(found["params"])
+            return finalists[0], None, len(params)
         final = GridSearchMoments(estimator, _listed(estimator, finalists), cv=folds, refit=False)
         final.fit(task.X_train, task.Y_train)
-        return _plain(final.best_params_), float(final.best_score_), len(found["params"])
+        return _plain(final.best_params_), float(final.best_score_), len(params)
 
 
 # ---- configurations and parameters -------------------------------------------------------------
@@ -282,7 +283,7 @@ def _told_apart(
 
 def _ratio_search(
     estimator: CompactClassifier, grid: Sequence[Configuration], own: Settings, folds: KFold
-) -> RatioSearchCV:
+) -> RatioSearch:
     """The paper's search, from the label ratio of the centre, over what else the grid has."""
     others: dict[str, list[Any]] = {}
     for one in grid:
@@ -291,15 +292,8 @@ def _ratio_search(
                 values = others.setdefault(name, [])
                 if value not in values:
                     values.append(value)
-    return RatioSearchCV(
-        estimator,
-        feature_ratios=own["feature_ratios"],
-        label_ratios=own["label_ratios"],
-        starts=(own["centre"][1],),
-        param_grid=others,
-        cv=folds,
-        refit=False,
-    )
+    ratios = own["feature_ratios"], own["label_ratios"]
+    return RatioSearch(estimator, *ratios, own["centre"][1], others, folds)
 
 
 def _check_centre(owner: str, settings: Settings) -> None:
