@@ -384,8 +384,6 @@ def test_codes_of_names():
     np.testing.assert_array_equal(by_name.encode([["jazz"]]), by_matrix.encode(_only("jazz")))
     with pytest.raises(ValueError, match=r"columns without names"):
         by_matrix.encode(LISTS)
-    net = C2AEClassifier(4, random_state=0, **TINY).fit(X, LISTS)
-    np.testing.assert_array_equal(net.encode([["jazz"]]), net.encode(_only("jazz")))
 
 
 def _only(name):

@@ -73,7 +73,6 @@ FITTED = {
     "POP, margins": (POPClassifier(LinearSVC(), random_state=0), Y),
     "POP, two classes": (POPClassifier(threshold=0.3, random_state=0), PAIR),
     "C2AE": (C2AEClassifier(4, **TINY), Y),
-    "C2AE, scaled": (C2AEClassifier(4, scale=True, **TINY), Y),
     "C2AE, two classes": (C2AEClassifier(4, threshold=0.3, **TINY), PAIR),
     "tuner": (ThresholdTuner(KNeighborsClassifier(5), cv=2, random_state=0), Y),
     "tuner, both": (ThresholdTuner(OneVsRestClassifier(LogisticRegression()), cv=2), Y),

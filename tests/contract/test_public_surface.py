@@ -361,8 +361,6 @@ def test_documented_attributes_are_the_fitted_ones(cls):
         fitted += [cls(decoder="learned").fit(X, Y), cls().fit_blocks([(X, Y)])]
     if cls is CompactClassifier:
         fitted += [cls(label_noise=(0.01, 0.01)).fit(X, Y)]
-    if cls is C2AEClassifier:
-        fitted += [cls(scale=True, max_epochs=1).fit(X, Y)]
     if hasattr(cls, "compress"):
         fitted += [fitted[0].compress()]
     section = re.search(

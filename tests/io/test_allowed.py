@@ -30,7 +30,6 @@ from compactlearn import (
     save_model,
     text_classifier,
 )
-from compactlearn.core._params import FilePath
 from compactlearn.io._allowed import ATTRIBUTES, PARAMETERS, check_parameters
 from compactlearn.io._codec import Forgotten
 from compactlearn.io._patterns import LinearPattern
@@ -168,33 +167,6 @@ def test_a_pipeline_has_no_cache(tmp_path):
     assert loaded.memory is None
     clone(loaded).fit(X, Y)
     assert sorted(os.listdir(tmp_path)) == ["cache", "model"]
-
-
-@pytest.mark.slow  # torch is imported
-def test_training_from_a_file_has_no_checkpoint(tmp_path):
-    made = {"max_epochs": 1, "random_state": 0, "feature_hidden": (), "label_hidden": ()}
-    model = C2AEClassifier(2, checkpoint=str(tmp_path / "mine"), **made).fit(X, Y)
-    with pytest.warns(UserWarning, match=r"C2AEClassifier\.checkpoint will be None"):
-        model.save(tmp_path / "model")
-    forged(tmp_path / "model", "C2AEClassifier", "checkpoint", str(tmp_path / "theirs"))
-    loaded = load_model(tmp_path / "model")
-    assert loaded.checkpoint is None
-    assert equal(loaded.decision_function(X_new), model.decision_function(X_new))
-
-
-def test_no_part_of_this_package_has_a_path():
-    """Whatever a file says: a parameter that names a file is None."""
-    found = [
-        (name, parameter)
-        for name in TYPES
-        for parameter, rules in getattr(class_named(name), "_constraints", {}).items()
-        if FilePath() in rules
-    ]
-    assert {name for name, _ in found} >= {"C2AEClassifier", "DeepCMLLClassifier"}
-    for name, parameter in found:
-        part, codec = class_named(name)(**{parameter: "/tmp/anything"}), codec_named(name)
-        assert isinstance(codec.encode(part)[parameter], Forgotten)
-        assert getattr(codec.decode(dict(vars(part))), parameter) is None
 
 
 # ---- work without end -------------------------------------------------------------------------

@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse
 from scipy.special import expit
 
-from compactlearn.core import _optional as optional
 from compactlearn.related import ManiacClassifier
 from compactlearn.related import _maniac as maniac
-from compactlearn.related import _maniac as rbm
 from tests.makers import labelled
 
 torch = pytest.importorskip("torch", reason="MANIAC is trained by PyTorch")
@@ -22,16 +19,11 @@ SMALL = {
 }
 
 
-def test_widths_shrink_by_the_factor():
-    assert maniac.level_widths(53, 0.85, 4) == [45, 38, 33, 28]
-    assert maniac.level_widths(2, 0.5, 4) == [1, 1, 1, 1]
-
-
 def test_a_step_of_contrastive_divergence_is_the_literal_one():
     rng = np.random.default_rng(0)
-    machine = rbm.Machine(rng.normal(size=(4, 3)), rng.normal(size=4), rng.normal(size=3))
+    machine = maniac.Machine(rng.normal(size=(4, 3)), rng.normal(size=4), rng.normal(size=3))
     v = (rng.random((6, 4)) < 0.5).astype(float)
-    found = rbm.divergence(machine, v, 2, np.random.default_rng(1))
+    found = maniac.divergence(machine, v, 2, np.random.default_rng(1))
     draw = np.random.default_rng(1)
     h0 = expit(v @ machine.W + machine.c)
     h, seen = h0, v
@@ -52,13 +44,15 @@ def test_a_machine_learns_what_goes_together():
     rng = np.random.default_rng(0)
     side = rng.random(300) < 0.5
     data = np.where(side[:, None], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0])
-    machine = rbm.trained(data, 1, epochs=200, rate=0.1, batch_size=16, rng=rng)
+    machine = maniac.trained(data, 1, epochs=200, rate=0.1, batch_size=16, rng=rng)
     code = expit(data @ machine.W + machine.c)[:, 0]
     assert abs(code[side].mean() - code[~side].mean()) > 0.8
 
 
 def test_no_level_reproduces_worse_after_its_training():
     X, Y = labelled(80, 5, 8, 0)
+    harmed = ManiacClassifier(**SMALL | {"learning_rate": 10.0}).fit(X, Y)
+    assert (harmed.errors_[:, 1] <= harmed.errors_[:, 0]).all()
     model = ManiacClassifier(**SMALL | {"max_epochs": 20, "n_levels": 3}).fit(X, Y)
     assert model.errors_.shape == (3, 2)
     assert (model.errors_[:, 1] <= model.errors_[:, 0]).all()
@@ -67,16 +61,10 @@ def test_no_level_reproduces_worse_after_its_training():
     np.testing.assert_allclose(np.mean((reproduced - Y) ** 2), model.errors_[-1, 1], rtol=1e-6)
 
 
-def test_steps_that_do_harm_are_not_kept():
-    X, Y = labelled(40, 5, 8, 0)
-    model = ManiacClassifier(**SMALL | {"learning_rate": 10.0, "n_levels": 1}).fit(X, Y)
-    assert model.errors_[0, 1] <= model.errors_[0, 0]
-
-
 def test_codes_are_regressed_and_decoded_as_stated():
     X, Y = labelled(50, 5, 8, 0)
     model = ManiacClassifier(alpha=0.7, **SMALL).fit(X, Y)
-    V = model.encode(Y)
+    V = maniac.forward(model.encoder_, Y)
     assert V.shape == (50, model.n_components_)
     Xc = X - X.mean(axis=0)
     B = np.linalg.solve(Xc.T @ Xc + 0.7 * np.eye(5), Xc.T @ V)
@@ -85,31 +73,3 @@ def test_codes_are_regressed_and_decoded_as_stated():
         codes = 1 / (1 + np.exp(-(codes @ W + b)))
     np.testing.assert_allclose(model.decision_function(X), codes, atol=1e-8)
     assert ((codes > 0) & (codes < 1)).all()
-
-
-def test_labels_of_another_width_are_not_encoded():
-    X, Y = labelled(40, 8, 6, 0)
-    model = ManiacClassifier(**SMALL).fit(X, Y)
-    with pytest.raises(ValueError, match="encode needs labels with 6 columns"):
-        model.encode(Y[:, :5])
-
-
-def test_labels_of_every_form_that_fit_knows_are_encoded():
-    X, Y = labelled(40, 8, 6, 0)
-    names = [["abcdef"[j] for j in np.flatnonzero(row)] for row in Y]
-    model = ManiacClassifier(**SMALL).fit(X, names)
-    expected = model.encode(Y)
-    for form in (names, Y.tolist(), Y > 0, scipy.sparse.csc_array(Y)):
-        np.testing.assert_array_equal(model.encode(form), expected)
-    two = ManiacClassifier(**SMALL).fit(X, np.where(Y[:, 0] > 0, "yes", "no"))
-    assert two.encode(["yes", "no", "no"]).shape == (3, two.n_components_)
-
-
-def test_without_pytorch_it_says_what_to_install(monkeypatch):
-    def absent(name, *rest):
-        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-    monkeypatch.setattr(optional.importlib, "import_module", absent)
-    X, Y = labelled(20, 3, 4, 0)
-    with pytest.raises(ImportError, match="Training a ManiacClassifier needs the package 'torch'"):
-        ManiacClassifier().fit(X, Y)

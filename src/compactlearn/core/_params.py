@@ -15,7 +15,6 @@ Set solver to one of these. Did you mean 'alternating'?
 import difflib
 import math
 import numbers
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +26,6 @@ from sklearn.utils import get_tags
 __all__ = [
     "Choice",
     "Constraint",
-    "FilePath",
     "Flag",
     "Integer",
     "Methods",
@@ -308,23 +306,6 @@ class Widths:
     def describe(self) -> str:
         """The content in words."""
         return "a sequence of integers >= 1"
-
-
-@dataclass(frozen=True)
-class FilePath:
-    """A path as text or as a path object.
-
-    >>> FilePath().accepts("run.npz"), FilePath().accepts(""), FilePath().accepts(3)
-    (True, False, False)
-    """
-
-    def accepts(self, value: object) -> bool:
-        """Whether `value` can name a file."""
-        return isinstance(value, os.PathLike) or (isinstance(value, str) and value != "")
-
-    def describe(self) -> str:
-        """The two kinds."""
-        return "a path"
 
 
 class Constrained(Protocol):

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
-import joblib
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from scipy.special import expit
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._any_classifier import as_fitted
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import (
     Choice,
     Constraint,
-    FilePath,
-    Flag,
     Integer,
     Nothing,
     Numbers,
@@ -30,38 +27,30 @@ from compactlearn.core._params import (
     Widths,
 )
 from compactlearn.core._seeds import seeded
-from compactlearn.core._targets import check_targets
-from compactlearn.core._validation import (
-    check_features,
-    n_rows_of,
-)
-from compactlearn.core._warn import warn_user
+from compactlearn.core._warn import quiet, warn_user
 from compactlearn.crossfit._folds import validation_rows
-from compactlearn.linalg._arrays import scale_columns
-from compactlearn.linalg._graded import inverse_deviations
-from compactlearn.linalg._row_sums import column_moments
 from compactlearn.linalg._unseen_features import drop_unseen_features
-from compactlearn.metrics._table import get_metric_of_scores
-from compactlearn.related._networks._epochs import Course, Progress, advanced, begun
-from compactlearn.related._networks._layers import Layout, Networks
-from compactlearn.related._networks._training import (
-    Descent,
-    Examples,
-    Objective,
+from compactlearn.metrics._scoring import training_options
+from compactlearn.metrics._table import get_metric, get_metric_of_scores
+from compactlearn.related._networks import (
+    Layers,
+    Layout,
     Trainer,
     choose_device,
-    undisturbed,
-    with_complement,
+    rectified,
+    rectified_tensor,
+    torch_module,
+    train,
 )
-from compactlearn.related._networks._validation import Validation
 from compactlearn.related._scored import ScoredClassifier, all_rows
 
 Array = NDArray[np.float64]
 
 _ALPHAS = {"code": 0.5, "paper": 10.0}  # measured, see docs/METHODS.md
+_CENTRE = 0.5  # taken off the latent sigmoid: codes lie in (-0.5, 0.5)
 
 
-class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredClassifier):
+class C2AEClassifier(ScoredClassifier):
     """Canonical correlated autoencoder (C2AE): a deep latent space of features and labels.
 
     Three networks are trained together: Fx takes features and Fe labels to codes in one latent
@@ -74,8 +63,8 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
     in Notes). A new row is scored by Fd(Fx(x)).
 
     It suits labels that depend on features in ways no linear map has, and enough rows to learn
-    them from. Features should be of order one, see ``scale``. The defaults are this library's;
-    those of the authors' program are ``method("C2AE")``.
+    them from. Features should be of order one. The defaults are this library's; those of the
+    authors' program are ``method("C2AE")``.
 
     Parameters
     ----------
@@ -102,8 +91,6 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
         What the learning rate is multiplied by after each epoch.
     l2 : float, default=1e-3
         Penalty on the squares of weights.
-    scale : bool, default=False
-        Divide every feature by its standard deviation (no centring, so sparse stays sparse).
     validation_fraction : float in [0, 1), default=0.1
         Share of the rows, rounded down, that is not trained on: the networks of the epoch that
         does best on them are kept. 0, or a share of less than one row, keeps the last epoch.
@@ -115,24 +102,16 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
     threshold : float or array-like of shape (n_labels,), default=0.5
         A label is predicted where its score is strictly above; of several classes the best is,
         whatever the threshold. To tune it, wrap the classifier in a `ThresholdTuner`.
-    checkpoint : path or None, default=None
-        A file (.npz) that is written after each epoch and removed by nobody: ``fit`` with the same
-        data (in the same form, dense or sparse) and parameters goes on from it, and anything else
-        is refused. More ``max_epochs`` continue a finished training, fewer are refused;
-        ``patience`` counts for the epochs to come. One file is for one training: not for
-        cross-validation, whose folds are several.
     device : {"auto", "cpu", "cuda"}, default="auto"
     dtype : {"float32", "float64"}, default="float32"
         Of the training; predictions are computed in float64.
     random_state : int, RandomState, Generator or None, default=None
         Draws initial weights, validation rows and batches. On a CPU the same seed, PyTorch and
         number of threads give the same networks, bit for bit.
-    verbose : int, default=0
-        Above 0, a progress bar at a terminal.
 
     Attributes
     ----------
-    networks_ : the three networks, NumPy arrays
+    encoder_, decoder_ : tuples of pairs (weights, biases), the layers of Fx and of Fd
     n_components_ : int
     n_epochs_ : int
         Epochs trained.
@@ -142,7 +121,6 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
         "loss": the objective summed over the batches of each epoch; "score": of the validation
         rows, more is better (losses have their sign changed).
     device_ : str
-    scale_ : ndarray of shape (n_features,), where ``scale`` was asked for
     threshold_, classes_, n_labels_, label_names_, label_space_, boundary_, n_parameters_, nbytes_
         As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -177,12 +155,10 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
     >>> from compactlearn.datasets import load
     >>> data = load("emotions")
     >>> model = C2AEClassifier(
-    ...     16, feature_hidden=(64,), label_hidden=(32,), scale=True, max_epochs=5, random_state=0
+    ...     16, feature_hidden=(64,), label_hidden=(32,), max_epochs=5, random_state=0
     ... )
-    >>> model.fit(data.X, data.Y).predict(data.X[:2]).shape
-    (2, 6)
-    >>> model.transform(data.X[:2]).shape, model.n_epochs_
-    ((2, 16), 5)
+    >>> model.fit(data.X, data.Y).predict(data.X[:2]).shape, model.n_epochs_
+    ((2, 6), 5)
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
@@ -197,15 +173,12 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
         "learning_rate": (Real(0, open_low=True),),
         "decay": (Real(0, 1, open_low=True),),
         "l2": (Real(0),),
-        "scale": (Flag(),),
         "validation_fraction": (Real(0, 1, open_high=True),),
         "patience": (Integer(1), Nothing()),
         "threshold": (Real(), Numbers()),
-        "checkpoint": (FilePath(), Nothing()),
         "device": (Choice("auto", "cpu", "cuda"),),
         "dtype": (Choice("float32", "float64"),),
         "random_state": (Seed(),),
-        "verbose": (Integer(0),),
     }
 
     def __init__(
@@ -222,16 +195,13 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
         learning_rate: float = 1e-5,
         decay: float = 0.98,
         l2: float = 1e-3,
-        scale: bool = False,
         validation_fraction: float = 0.1,
         scoring: str = "average_precision",
         patience: int | None = 30,
         threshold: Any = 0.5,
-        checkpoint: Any = None,
         device: str = "auto",
         dtype: str = "float32",
         random_state: Any = None,
-        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.feature_hidden = feature_hidden
@@ -244,16 +214,13 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
         self.learning_rate = learning_rate
         self.decay = decay
         self.l2 = l2
-        self.scale = scale
         self.validation_fraction = validation_fraction
         self.scoring = scoring
         self.patience = patience
         self.threshold = threshold
-        self.checkpoint = checkpoint
         self.device = device
         self.dtype = dtype
         self.random_state = random_state
-        self.verbose = verbose
 
     # ---- fitting ------------------------------------------------------------------------------
 
@@ -275,193 +242,247 @@ class C2AEClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoredCl
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
         get_metric_of_scores(self.scoring)  # raises ValueError for what is no metric
-        self.device_ = choose_device(self.device)
+        self.device_ = choose_device(self.device, "C2AEClassifier")
         return all_rows(self, X, y, **given)
 
     def _learn(self, data: TrainingData) -> None:
         examples = Examples.of(data.X, data.targets.matrix, data.targets.unknown)
-        self.__dict__.pop("scale_", None)
-        if self.scale:
-            factors = inverse_deviations(*column_moments(examples.X))
-            self.scale_ = 1.0 / factors
-            examples = replace(examples, X=scale_columns(examples.X, factors))
-        with undisturbed(self.device_):
-            self._train(examples)
-
-    def _train(self, examples: Examples) -> None:
-        rng = seeded(self.random_state)
-        seed = int(rng.randint(2**31 - 1))
-        n_labels = examples.Y.shape[1]
-        self.n_components_ = _latent_size(self.n_components, n_labels)
-        n_features = examples.X.shape[1]
-        layout = Layout.of(
-            n_features, n_labels, self.n_components_, self.feature_hidden, self.label_hidden
+        seed = int(seeded(self.random_state).randint(2**31 - 1))
+        self.n_components_ = _latent_size(self.n_components, examples.Y.shape[1])
+        layout = c2ae_layout(
+            *(examples.X.shape[1], examples.Y.shape[1], self.n_components_),
+            *(self.feature_hidden, self.label_hidden),
         )
         n_held = int(self.validation_fraction * examples.X.shape[0])
-        course = Course(
-            "C2AE",
-            self.max_epochs,
-            self.patience,
-            self._training(layout, examples, n_held),
-            self.checkpoint,
-            self.verbose,
-        )
-        first = layout.initial(np.random.RandomState(seed)).astype(self.dtype)
-        given = self.random_state is not None
-        progress = begun(course, seed, first, seed_was_given=given)
-        order = np.random.default_rng([progress.seed, 0]).permutation(examples.X.shape[0])
+        order = np.random.default_rng([seed, 0]).permutation(examples.X.shape[0])
         held, learnt = validation_rows(examples.X, order, n_held)
-        progress = self._advanced(progress, examples, learnt, held, layout, course)
-        self.networks_ = Networks(layout, progress.parameters)
-        self.n_epochs_, self.best_epoch_ = progress.n_epochs, progress.best_epoch + 1
-        self.history_ = {"loss": list(progress.losses), "score": list(progress.scores)}
-        if n_held and np.isnan(progress.scores).all():
+        alpha = _ALPHAS[self.mode] if self.alpha is None else self.alpha
+        trainer = Trainer(
+            layout,
+            initial(layout, np.random.RandomState(seed)).astype(self.dtype),
+            Objective.of(self.mode, float(alpha), float(self.lam), examples.frequencies).value,
+            examples.matrices,
+            batch_size=min(self.batch_size, learnt.size),
+            learning_rate=float(self.learning_rate),
+            decay=float(self.decay),
+            l2=float(self.l2),
+            device=self.device_,
+            owner="C2AEClassifier",
+        )
+        found = train(
+            trainer,
+            learnt,
+            seed,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            score=self._validation(layout, examples, learnt, held) if held.size else None,
+        )
+        self._keep(layout, found.flat)
+        self.n_epochs_, self.best_epoch_ = len(found.losses), found.best_epoch
+        self.history_ = found.history
+        if held.size and np.isnan(found.scores).all():
             warn_user(
-                f"The validation score {self.scoring} is not defined on the {n_held} validation "
+                f"The validation score {self.scoring} is not defined on the {held.size} validation "
                 "rows, so epochs cannot be compared and the last one is kept; use more rows or "
                 "another scoring.",
                 UndefinedMetricWarning,
             )
 
-    def _training(self, layout: Layout, examples: Examples, n_held: int) -> dict[str, Any]:
-        """What tells this training from others: all that its epochs depend on but the seed."""
-        names = ("mode", "alpha", "lam", "batch_size", "learning_rate", "decay", "l2", "scale")
-        plain = {name: getattr(self, name) for name in (*names, "validation_fraction")}
-        data = (examples.X, examples.Y, examples.unknown)
-        content = None if self.checkpoint is None else joblib.hash(data)
-        return {
-            "n_parameters": layout.total,
-            "validated": n_held > 0,
-            "dtype": self.dtype,
-            "networks": [list(layout.features), list(layout.labels), list(layout.decoder)],
-            "scoring": self.scoring,
-            "threshold": np.asarray(self.threshold, dtype=np.float64).tolist(),
-            "kind": self.label_space_.kind,
-            **{
-                key: value if value is None or isinstance(value, str | bool) else float(value)
-                for key, value in plain.items()
-            },
-            "data": content,
-        }
+    def _keep(self, layout: Layout, flat: NDArray[Any]) -> None:
+        fx, _, fd = layout.of_flat(flat)
+        self.encoder_, self.decoder_ = tuple(fx), tuple(fd)
 
-    def _advanced(
-        self,
-        progress: Progress,
-        examples: Examples,
-        learnt: NDArray[np.intp],
-        held: NDArray[np.intp],
-        layout: Layout,
-        course: Course,
-    ) -> Progress:
-        """Train on rows ``learnt`` to the last epoch, or until patience or numbers end."""
-        alpha = _ALPHAS[self.mode] if self.alpha is None else self.alpha
-        trainer = Trainer(
-            layout,
-            Objective.of(self.mode, float(alpha), float(self.lam)),
-            Descent(float(self.learning_rate), float(self.decay), float(self.l2)),
-            batch_size=min(self.batch_size, learnt.size),
-            device=self.device_,
-            dtype=self.dtype,
-            masked=examples.unknown is not None,
-        )
-        trainer.load(progress.state)
-        trainer.hold(examples)
-        if not held.size:
-            return advanced(trainer, progress, learnt, course)
-        held_out = examples.take(held)
-        validation = Validation(
-            trainer,
-            replace(held_out, X=drop_unseen_features(examples.X[learnt], held_out.X)),
-            self.scoring,
-            self.boundary_ if self.label_space_.kind == "binary" else self.threshold_,
-            self.label_space_.kind,
-            single=examples.Y.shape[1] != self.n_labels_,
-            learnt_labels=examples.Y[learnt],
-        )
-        return advanced(trainer, progress, learnt, course, validation.score)
+    def _validation(
+        self, layout: Layout, examples: Examples, learnt: Any, held: Any
+    ) -> Callable[[NDArray[Any]], float | None]:
+        """Return the metric of held-out rows as a function of the parameters; more is better."""
+        own = examples.take(held)
+        X = drop_unseen_features(examples.X[learnt], own.X)
+        mask = None if own.unknown is None else ~own.unknown.astype(bool).toarray()
+        metric = get_metric(self.scoring)
+        options = training_options(metric, examples.Y[learnt])
+
+        def score(flat: NDArray[Any]) -> float | None:
+            self._keep(layout, flat)
+            answer, truth = self._answers(X), own.Y
+            if not np.isfinite(answer).all():
+                return None
+            if metric.needs == "labels":
+                answer, truth = self._decided(answer), truth[:, -self.n_labels_ :]
+            with quiet():
+                value = float(metric.function(truth, answer, mask=mask, **options))
+            return value if metric.greater_is_better else -value
+
+        return score
+
+    def _decided(self, answers: Array) -> NDArray[np.bool_]:
+        """Return which labels are predicted, one for each row of several classes."""
+        scores, kind = self._of_labels(answers), self.label_space_.kind
+        if kind == "multiclass":
+            return np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
+        return scores > (self.boundary_ if kind == "binary" else self.threshold_)
 
     @property
     def n_parameters_(self) -> int:
         """Number of parameters kept to predict: those of Fx and Fd."""
-        check_is_fitted(self, "networks_")
-        return self.networks_.size
+        check_is_fitted(self, "encoder_")
+        return sum(W.size + b.size for W, b in (*self.encoder_, *self.decoder_))
 
     # ---- predicting ---------------------------------------------------------------------------
 
-    def _prepare(self, X: Any) -> Any:
-        check_is_fitted(self, "networks_")
-        X = check_features(self, X, reset=False)
-        return scale_columns(X, 1.0 / self.scale_) if hasattr(self, "scale_") else X
-
     def _scored(self, X: Any) -> Array:
-        return self._of_labels(self.networks_.decoded(self.networks_.latent(X)))
+        return self._of_labels(self._answers(X))
+
+    def _answers(self, X: Any) -> Array:
+        """Return Fd(Fx(X)), in double precision."""
+        codes = expit(rectified(self.encoder_, X.astype(np.float64, copy=False))) - _CENTRE
+        return expit(rectified(self.decoder_, codes))
 
     def _of_labels(self, P: Array) -> Array:
-        """Scores of labels from the networks': they differ where a label has a complement."""
+        """Return scores of labels; a single one has a complement beside it."""
         return 0.5 * (1.0 + P[:, 1:] - P[:, :1]) if P.shape[1] != self.n_labels_ else P
-
-    def transform(self, X: Any) -> Array:
-        """Return the codes of features, Fx(X), of shape (n_samples, n_components).
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        return self.networks_.latent(self._prepare(X))
-
-    def encode(self, Y: Any) -> Array:
-        """Return the codes of labels, Fe(Y), of shape (n_samples, n_components).
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
-            names, lists of these if you like.
-        """
-        check_is_fitted(self, "networks_")
-        classes = self.label_space_.vector_classes
-        if classes is None:
-            Y = as_fitted(self, Y, sep=None, owner="encode")
-            if np.ndim(Y) == 2 and not scipy.sparse.issparse(Y):
-                Y = scipy.sparse.csr_array(np.asarray(Y))  # one column is a label, not classes
-        matrix = check_targets(Y, n_rows_of(Y), classes=classes, owner="encode").matrix
-        if matrix.shape[1] != self.n_labels_:
-            raise ValueError(
-                f"encode needs the {self.n_labels_} labels of fit, and Y has {matrix.shape[1]}; "
-                "pass a matrix with the same columns."
-            )
-        return self.networks_.codes_of_labels(with_complement(matrix))
-
-    def decode(self, codes: Any) -> Array:
-        """Return the scores of codes, Fd(codes), of shape (n_samples, n_labels).
-
-        Parameters
-        ----------
-        codes : array-like of shape (n_samples, n_components)
-            What ``transform`` or ``encode`` returns.
-        """
-        check_is_fitted(self, "networks_")
-        try:
-            codes = check_array(codes, dtype=np.float64, input_name="codes")
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"decode needs a dense matrix of finite codes ({str(error).rstrip('.')}); pass "
-                "what transform or encode return."
-            ) from error
-        if codes.shape[1] != self.n_components_:
-            raise ValueError(
-                f"decode needs codes with {self.n_components_} columns, and was given the shape "
-                f"{codes.shape}; pass what transform or encode return."
-            )
-        return self._of_labels(self.networks_.decoded(codes))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
 
 
 def _latent_size(asked: int | float, n_labels: int) -> int:
     if Integer().accepts(asked):
         return int(asked)
     return max(1, math.floor(float(asked) * n_labels + 0.5))
+
+
+def c2ae_layout(
+    n_features: int,
+    n_labels: int,
+    n_codes: int,
+    feature_hidden: Sequence[int],
+    label_hidden: Sequence[int],
+) -> Layout:
+    """Return the widths of Fx, Fe and Fd; the decoder mirrors the network of the labels."""
+    wide, narrow = (
+        tuple(int(width) for width in hidden) for hidden in (feature_hidden, label_hidden)
+    )
+    return Layout(
+        (
+            (n_features, *wide, n_codes),
+            (n_labels, *narrow, n_codes),
+            (n_codes, *reversed(narrow), n_labels),
+        )
+    )
+
+
+def initial(layout: Layout, rng: np.random.RandomState) -> Array:
+    """Return the parameters where training begins, as the authors draw them."""
+    parts = []
+    for widths in layout.widths:
+        for place, (low, high) in enumerate(pairwise(widths)):
+            if place == len(widths) - 2:  # before a sigmoid
+                bound = 4.0 * np.sqrt(6.0 / (low + high))
+                parts += [rng.uniform(-bound, bound, low * high), np.zeros(high)]
+            else:
+                parts += [rng.uniform(-0.01, 0.01, low * high), rng.uniform(0.0, 0.1, high)]
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Features, labels, and which labels are not known."""
+
+    X: Any
+    Y: Any  # csr_array of ones
+    unknown: Any = None  # csr_array of ones, or None if all are known
+    frequencies: Array | None = None  # of labels; Fe reads them in place of unknown ones
+
+    @property
+    def matrices(self) -> tuple[Any, ...]:
+        return (self.X, self.Y) if self.unknown is None else (self.X, self.Y, self.unknown)
+
+    def take(self, rows: NDArray[np.intp]) -> Examples:
+        """Return some of the rows."""
+        unknown = None if self.unknown is None else self.unknown[rows]
+        return replace(self, X=self.X[rows], Y=self.Y[rows], unknown=unknown)
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, unknown: Any) -> Examples:
+        """Return rows with a known label, and two columns where there is one label."""
+        if unknown is None:
+            return cls(X, _with_complement(Y))
+        rows = np.flatnonzero(np.diff(unknown.indptr) < Y.shape[1])
+        if not rows.size:
+            raise ValueError(
+                "Every label of every row is unknown, so there is nothing to learn from; pass rows "
+                "with known labels."
+            )
+        X, Y, unknown = X[rows], Y[rows], unknown[rows]
+        if Y.shape[1] == 1:  # the rows that are left are known
+            return cls(X, _with_complement(Y))
+        n_known = Y.shape[0] - unknown.sum(axis=0)
+        never = int((n_known == 0).sum())
+        if never:
+            warn_user(
+                f"{never} of the {Y.shape[1]} labels are unknown in every row: nothing is learnt "
+                "about them. Leave out such columns."
+            )
+        return cls(X, Y, unknown, np.asarray(Y.sum(axis=0) / np.maximum(n_known, 1.0)))
+
+
+def _with_complement(Y: Any) -> Any:
+    """Return labels; a single one after its complement, so that there are pairs to rank."""
+    if Y.shape[1] > 1:
+        return Y
+    column = Y.toarray()
+    return scipy.sparse.csr_array(np.hstack([1.0 - column, column]))
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Phi + weight * Gamma; the printed objective and the program's differ in two numbers."""
+
+    lam: float
+    weight: float  # of Gamma
+    rate: float  # in the exponent
+    frequencies: Array | None = None
+
+    @classmethod
+    def of(cls, mode: str, alpha: float, lam: float, frequencies: Array | None = None) -> Objective:
+        """Return the objective of a mode.
+
+        The program divides by alpha, has a factor 5 in the exponent, and leaves it out of the
+        chain rule, which comes to the same as dividing the loss by it.
+        """
+        if mode == "code":
+            return cls(lam, 1.0 / (5.0 * alpha), 5.0, frequencies)
+        return cls(lam, alpha, 1.0, frequencies)
+
+    def value(self, networks: Sequence[Layers], X: Any, Y: Any, unknown: Any = None) -> Any:
+        """Return the objective of a batch; Fe reads labels with unknown ones filled."""
+        torch = torch_module("C2AEClassifier")
+        fx, fe, fd = networks
+        known, given = None, Y
+        if unknown is not None:
+            filling = torch.from_numpy(self.frequencies).to(Y.device, Y.dtype)
+            known, given = 1.0 - unknown, Y + unknown * filling
+        A = torch.sigmoid(rectified_tensor(torch, fx, X)) - _CENTRE
+        E = torch.sigmoid(rectified_tensor(torch, fe, given)) - _CENTRE
+        P = torch.sigmoid(rectified_tensor(torch, fd, E))
+        return alignment(A, E, self.lam) + self.weight * label_loss(P, Y, known, self.rate)
+
+
+def alignment(A: Any, E: Any, lam: float) -> Any:
+    """Return Phi."""
+    loss = (A - E).square().sum()
+    for C in (A, E):
+        # |C'C - I|^2 without I.
+        gram = C.T @ C
+        loss = loss + lam * (gram.square().sum() - 2.0 * C.square().sum() + C.shape[1])
+    return loss
+
+
+def label_loss(P: Any, Y: Any, known: Any, rate: float) -> Any:
+    """Return Gamma; rows without a known present, or a known absent, label add nothing.
+
+    The double sum over pairs is a product of two sums, so that it costs O(M).
+    """
+    absent = (1.0 if known is None else known) - Y
+    up = ((-rate * P).exp() * Y).sum(dim=1)
+    down = ((rate * P).exp() * absent).sum(dim=1)
+    pairs = (Y.sum(dim=1) * absent.sum(dim=1)).clamp(min=1.0)
+    return (up * down / pairs).sum()

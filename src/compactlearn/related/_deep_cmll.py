@@ -1,11 +1,24 @@
-"""DeepCMLLClassifier: CMLL with networks beside its linear encoders, never below its objective."""
+"""DeepCMLLClassifier: CMLL with networks beside its linear encoders, never below its objective.
+
+    U = (X - mean) P + Fx(X)_u,     V = (X - mean) A + Y B + Fx(X)_v + Fe(Y)
+
+P (D, d) is CMLL's projection, and A (D, m) and B (M, m) are what its codes are made by: from
+V L = (beta XcXc' + YY') V follow A = beta Xc'V / L and B = Y'V / L with the eigenvalues L. Networks
+whose last layer is zero leave it at that. What is maximised is
+
+    Gamma = beta |U'Q|^2 |XcP|^2 / |U|^2 + |Y'Q|^2,    Q an orthonormal basis of the columns of V
+
+with U centred: the orthonormal P of CMLL becomes a bound on the size of U, as large as that of the
+linear one, so that Gamma of the beginning is CMLL's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
-import joblib
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
@@ -15,8 +28,6 @@ from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import (
     Choice,
     Constraint,
-    FilePath,
-    Flag,
     Integer,
     Nothing,
     Numbers,
@@ -29,32 +40,29 @@ from compactlearn.core._warn import quiet
 from compactlearn.crossfit._folds import validation_rows
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import COUNTS
+from compactlearn.linalg._dense import self_product
+from compactlearn.linalg._eigen import symmetric_roots
 from compactlearn.linalg._learning import learn
+from compactlearn.linalg._row_sums import column_moments, weighted_sum
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics import average_precision
-from compactlearn.related._deep_objective import (
-    DeepObjective,
-    Encoded,
-    Start,
-    answered,
-    encoded,
-    feature_layers,
-    residual_first,
-    residual_layout,
-)
-from compactlearn.related._networks._epochs import Course, advanced, begun, seed_of
-from compactlearn.related._networks._layers import Layout
-from compactlearn.related._networks._training import (
-    Descent,
-    Examples,
+from compactlearn.metrics._checks import row_blocks
+from compactlearn.related._networks import (
+    Layers,
+    Layout,
     Trainer,
     choose_device,
-    undisturbed,
+    rectified,
+    rectified_tensor,
+    torch_module,
+    train,
 )
 from compactlearn.related._scored import ScoredClassifier
 
 Array = NDArray[np.float64]
+
+_EPSILON = 1e-6  # of the mean diagonal of V'V, added to it within a batch
 
 
 class DeepCMLLClassifier(ScoredClassifier):
@@ -103,16 +111,11 @@ class DeepCMLLClassifier(ScoredClassifier):
         Stop when so many epochs in a row have not been better. None never stops early.
     threshold : float or array-like of shape (n_labels,), default=0.5
         A label is predicted where its score is strictly above.
-    checkpoint : path or None, default=None
-        A file (.npz) that is written after each epoch, from which ``fit`` with the same data and
-        parameters goes on, as in `C2AEClassifier`.
     device : {"auto", "cpu", "cuda"}, default="auto"
     dtype : {"float32", "float64"}, default="float32"
         Of the training; the objective that is compared, and predictions, are in float64.
     random_state : int, RandomState, Generator or None, default=None
         Draws initial weights, validation rows and batches.
-    verbose : int, default=0
-        Above 0, a progress bar at a terminal.
 
     Attributes
     ----------
@@ -170,11 +173,9 @@ class DeepCMLLClassifier(ScoredClassifier):
         "validation_fraction": (Real(0, 1, open_high=True),),
         "patience": (Integer(1), Nothing()),
         "threshold": (Real(), Numbers()),
-        "checkpoint": (FilePath(), Nothing()),
         "device": (Choice("auto", "cpu", "cuda"),),
         "dtype": (Choice("float32", "float64"),),
         "random_state": (Seed(),),
-        "verbose": (Integer(0), Flag()),
     }
 
     def __init__(
@@ -193,11 +194,9 @@ class DeepCMLLClassifier(ScoredClassifier):
         validation_fraction: float = 0.1,
         patience: int | None = 20,
         threshold: Any = 0.5,
-        checkpoint: Any = None,
         device: str = "auto",
         dtype: str = "float32",
         random_state: Any = None,
-        verbose: int = 0,
     ) -> None:
         self.n_label_components = n_label_components
         self.beta = beta
@@ -212,11 +211,9 @@ class DeepCMLLClassifier(ScoredClassifier):
         self.validation_fraction = validation_fraction
         self.patience = patience
         self.threshold = threshold
-        self.checkpoint = checkpoint
         self.device = device
         self.dtype = dtype
         self.random_state = random_state
-        self.verbose = verbose
 
     # ---- fitting ------------------------------------------------------------------------------
 
@@ -224,14 +221,11 @@ class DeepCMLLClassifier(ScoredClassifier):
         self.device_ = choose_device(self.device, "DeepCMLLClassifier")
         X, Y = data.X, scipy.sparse.csr_array(data.targets.matrix, dtype=np.float64)
         seed = int(seeded(self.random_state).randint(2**31 - 1))
-        if self.random_state is None and self.checkpoint is not None:
-            seed = seed_of(self.checkpoint, seed)  # which rows are held out, too
         n_held = int(self.validation_fraction * X.shape[0])
         order = np.random.default_rng([seed, 0]).permutation(X.shape[0])
         held, learnt = validation_rows(X, order, n_held)
-        with undisturbed(self.device_):
-            X_held = drop_unseen_features(X[learnt], X[held])
-            self._train(X[learnt], Y[learnt], X_held, Y[held], seed)
+        X_held = drop_unseen_features(X[learnt], X[held])
+        self._train(X[learnt], Y[learnt], X_held, Y[held], seed)
 
     def _train(self, X: Any, Y: Any, X_held: Any, Y_held: Any, seed: int) -> None:
         embedding = CMLL("auto", self.n_label_components, self.beta, random_state=seed)
@@ -240,27 +234,18 @@ class DeepCMLLClassifier(ScoredClassifier):
         self._refuse_small_batches(X.shape[0], start)
         layout = residual_layout(start, self.feature_hidden, self.label_hidden)
         first = residual_first(layout, np.random.default_rng([seed, 2])).astype(self.dtype)
-        course = Course(
-            "DeepCMLL",
-            self.max_epochs,
-            self.patience,
-            self._training(layout, X, Y, X_held, Y_held),
-            self.checkpoint,
-            self.verbose,
-        )
-        given = self.random_state is not None
-        progress = begun(course, seed, first, seed_was_given=given)
         trainer = Trainer(
             layout,
-            DeepObjective(start, self.device_, self.dtype),
-            Descent(float(self.learning_rate), float(self.decay), float(self.l2)),
+            first,
+            DeepObjective(start, self.device_, self.dtype).value,
+            (X, Y),
             batch_size=min(self.batch_size, X.shape[0]),
+            learning_rate=float(self.learning_rate),
+            decay=float(self.decay),
+            l2=float(self.l2),
             device=self.device_,
-            dtype=self.dtype,
-            masked=False,
+            owner="DeepCMLLClassifier",
         )
-        trainer.load(progress.state)
-        trainer.hold(Examples(X, Y))
         before = encoded(start, layout, first, X, Y)
 
         def held_out(flat: Any, now: Encoded) -> float:
@@ -268,12 +253,12 @@ class DeepCMLLClassifier(ScoredClassifier):
             with quiet():
                 return average_precision(Y_held, self._scored(X_held))
 
-        # Where no held row has a label there is nothing to choose by but the objective.
+        # Where no held-out row has a label there is nothing to choose by but the objective.
         begins = held_out(first, before) if X_held.shape[0] else np.nan
         judged = not np.isnan(begins)
         begins = begins if judged else before.objective
 
-        def score_of(flat: Any) -> float | None:
+        def score(flat: Any) -> float | None:
             now = encoded(start, layout, flat, X, Y)
             if not np.isfinite(now.objective):
                 return None
@@ -283,23 +268,17 @@ class DeepCMLLClassifier(ScoredClassifier):
                 return now.objective / before.objective - 2.0
             return held_out(flat, now)
 
-        progress = advanced(
-            trainer,
-            progress,
-            np.arange(X.shape[0]),
-            course,
-            lambda: score_of(trainer.state()["parameters"]),
-        )
-        better = bool(progress.scores) and max(progress.scores) > begins
-        flat = progress.parameters if better else first
+        limits = {"max_epochs": self.max_epochs, "patience": self.patience}
+        found = train(trainer, np.arange(X.shape[0]), seed, score=score, **limits)
+        better = max(found.scores, default=-np.inf) > begins
+        flat = found.flat if better else first
         now = encoded(start, layout, flat, X, Y)
         self._keep(start, layout, flat, now, Y)
         self.linear_objective_, self.beta_ = before.objective, start.beta
         self.objective_ = now.objective
         self.dependence_, self.recovery_ = now.dependence, now.recovery
-        self.n_epochs_ = progress.n_epochs
-        self.best_epoch_ = progress.best_epoch + 1 if better else 0
-        self.history_ = {"loss": list(progress.losses), "score": list(progress.scores)}
+        self.n_epochs_, self.history_ = len(found.losses), found.history
+        self.best_epoch_ = found.best_epoch if better else 0
 
     def _refuse_small_batches(self, n_rows: int, start: Start) -> None:
         m = start.sizes[1]
@@ -309,24 +288,8 @@ class DeepCMLLClassifier(ScoredClassifier):
                 "orthonormal over a batch; raise it, or lower n_label_components."
             )
 
-    def _training(self, layout: Layout, *data: Any) -> dict[str, Any]:
-        """What tells this training from others: all that its epochs depend on but the seed."""
-        names = ("alpha", "batch_size", "learning_rate", "decay", "l2", "validation_fraction")
-        beta = self.beta if isinstance(self.beta, str) else float(self.beta)
-        content = None if self.checkpoint is None else joblib.hash(data)
-        return {
-            "model": "DeepCMLL",
-            "n_parameters": layout.total,
-            "validated": True,
-            "dtype": self.dtype,
-            "networks": [list(layout.features), list(layout.labels)],
-            "beta": beta,
-            **{name: float(getattr(self, name)) for name in names},
-            "data": content,
-        }
-
     def _keep(self, start: Start, layout: Layout, flat: Any, now: Encoded, Y: Any) -> None:
-        """What predicting needs: the way to U, the ridge to the codes, and the decoder."""
+        """Keep what predicting needs: U, the ridge to the codes, and the decoder."""
         d = start.sizes[0]
         *hidden, (W, b) = feature_layers(start, layout, flat)
         unit = now.factor * start.unit_u
@@ -351,8 +314,141 @@ class DeepCMLLClassifier(ScoredClassifier):
         return sum(part.size for part in (*layers, *parts))
 
     def _encoded(self, X: Any) -> Array:
-        return X @ self.projection_ - self._shift + answered(self.layers_, X)
+        return X @ self.projection_ - self._shift + rectified(self.layers_, X)
 
     def _scored(self, X: Any) -> Array:
         codes = self._encoded(X) @ self.coef_ + self.intercept_
         return codes @ self.decoder_ + self.offset_
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The linear solution, and the units of the networks' outputs."""
+
+    mean: Array  # (D,) of the features
+    inverse: Array  # (D,) factors of the features before a network reads them
+    P: Array  # (D, d)
+    A: Array  # (D, m)
+    B: Array  # (M, m)
+    energy: float  # |XcP|^2
+    beta: float
+    unit_u: float  # of a network's outputs
+    unit_v: float
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """d and m."""
+        return self.P.shape[1], self.A.shape[1]
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, embedding: CMLL) -> Start:
+        """Return that of a fitted CMLL in closed form."""
+        V, values = embedding.codes_, embedding.eigenvalues_
+        P, beta = embedding.projection_, embedding.beta_
+        assert P is not None  # "auto" always projects
+        n_rows = X.shape[0]
+        mean = weighted_sum(X, None) / n_rows
+        left = X.T @ V - np.outer(mean, V.sum(axis=0))
+        rows = X @ P - mean @ P
+        energy = float(np.sum(rows**2))
+        means, variances = column_moments(X)[:2]
+        sizes = np.sqrt(variances + means**2)
+        return cls(
+            mean=mean,
+            inverse=np.where(sizes > 0, 1.0 / np.where(sizes > 0, sizes, 1.0), 0.0),
+            P=P,
+            A=beta * left / values,
+            B=(Y.T @ V) / values,
+            energy=energy,
+            beta=float(beta),
+            unit_u=float(np.sqrt(energy / rows.size)) if energy > 0 else 1.0,
+            unit_v=float(1.0 / np.sqrt(n_rows)),
+        )
+
+
+def residual_layout(start: Start, feature_hidden: Sequence[int], label_hidden: Any) -> Layout:
+    """Return networks of the features, to U and V, and of the labels, to V."""
+    d, m = start.sizes
+    wide, narrow = (tuple(int(w) for w in widths) for widths in (feature_hidden, label_hidden))
+    return Layout(((start.P.shape[0], *wide, d + m), (start.B.shape[0], *narrow, m)))
+
+
+def residual_first(layout: Layout, rng: Any) -> Array:
+    """Return parameters to begin with: the last layer of each network is zero."""
+    parts = []
+    for widths in layout.widths:
+        for place, (low, high) in enumerate(pairwise(widths)):
+            size = 0.0 if place == len(widths) - 2 else np.sqrt(2.0 / low)
+            parts += [size * rng.standard_normal(low * high), np.zeros(high)]
+    return np.concatenate(parts)
+
+
+class DeepObjective:
+    """-Gamma of a batch, for a `Trainer`."""
+
+    def __init__(self, start: Start, device: str, dtype: str) -> None:
+        torch = torch_module("DeepCMLLClassifier")
+        kind = getattr(torch, dtype)
+        self.start = start
+        self.mean, self.inverse, self.P, self.A, self.B = (
+            torch.from_numpy(np.ascontiguousarray(part)).to(device, kind)
+            for part in (start.mean, start.inverse, start.P, start.A, start.B)
+        )
+
+    def value(self, networks: Sequence[Layers], X: Any, Y: Any) -> Any:
+        """Return -Gamma, with orthonormality and size over the batch."""
+        torch = torch_module("DeepCMLLClassifier")
+        d = self.start.sizes[0]
+        out = rectified_tensor(torch, networks[0], X * self.inverse)
+        Xc = X - self.mean
+        linear = Xc @ self.P
+        U = linear + self.start.unit_u * out[:, :d]
+        answer = out[:, d:] + rectified_tensor(torch, networks[1], Y)
+        V = Xc @ self.A + Y @ self.B + self.start.unit_v * answer
+        U = U - U.mean(dim=0)
+        energy = (linear - linear.mean(dim=0)).square().sum()
+        gram = V.T @ V
+        ridge = _EPSILON * gram.diagonal().mean() + 1e-30
+        one = torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+        root = torch.linalg.cholesky_ex(gram + ridge * one)[0]
+        Q = torch.linalg.solve_triangular(root, V.T, upper=False)
+        share = energy / (U.square().sum() + 1e-30)
+        return -(self.start.beta * share * (Q @ U).square().sum() + (Q @ Y).square().sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """U, scaled to its size, and the orthonormal codes of all rows, with both terms."""
+
+    U: Array  # (N, d)
+    factor: float  # that U was scaled by
+    V: Array  # (N, m) orthonormal columns
+    dependence: float
+    recovery: float
+    objective: float
+
+
+def feature_layers(start: Start, layout: Layout, flat: NDArray[Any]) -> list[tuple[Array, Array]]:
+    """Return Fx in double precision, for features as they come."""
+    (W, b), *others = layout.of_flat(flat.astype(np.float64))[0]
+    return [(start.inverse[:, None] * W, b), *others]
+
+
+def encoded(start: Start, layout: Layout, flat: NDArray[Any], X: Any, Y: Any) -> Encoded:
+    """Return the objective of all rows, as the module's docstring has it."""
+    d, m = start.sizes
+    fx = feature_layers(start, layout, flat)
+    fe = layout.of_flat(flat.astype(np.float64))[1]
+    U, V = np.empty((X.shape[0], d)), np.empty((X.shape[0], m))
+    for rows in row_blocks((X.shape[0], max(X.shape[1], Y.shape[1]))):
+        out = rectified(fx, X[rows])
+        U[rows] = X[rows] @ start.P - start.mean @ start.P + start.unit_u * out[:, :d]
+        linear = X[rows] @ start.A - start.mean @ start.A + Y[rows] @ start.B
+        V[rows] = linear + start.unit_v * (out[:, d:] + rectified(fe, Y[rows]))
+    Q = V @ symmetric_roots(self_product(V.T))[1]
+    size = float(np.sum((U - U.mean(axis=0)) ** 2))
+    factor = float(np.sqrt(start.energy / size)) if size > 0 else 1.0
+    U *= factor
+    dependence = float(np.sum(((U - U.mean(axis=0)).T @ Q) ** 2))
+    recovery = float(np.sum((Y.T @ Q) ** 2))
+    return Encoded(U, factor, Q, dependence, recovery, start.beta * dependence + recovery)

@@ -20,22 +20,19 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.core._params import Choice, Constraint, Flag, Integer, Numbers, Real, Seed
+from compactlearn.core._params import Choice, Constraint, Integer, Numbers, Real, Seed
 from compactlearn.core._seeds import seeded
-from compactlearn.embeddings._encoders import check_labels_to_encode
 from compactlearn.linalg._learning import learn
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.metrics._checks import row_blocks
-from compactlearn.related._networks._epochs import Course, advanced, begun
-from compactlearn.related._networks._layers import Layers, Layout
-from compactlearn.related._networks._training import (
-    Descent,
-    Examples,
+from compactlearn.related._networks import (
+    Layers,
+    Layout,
     Trainer,
     batches,
     choose_device,
     torch_module,
-    undisturbed,
+    train,
 )
 from compactlearn.related._scored import ScoredClassifier
 
@@ -83,8 +80,6 @@ class ManiacClassifier(ScoredClassifier):
         Of the training; predictions are computed in float64.
     random_state : int, RandomState, Generator or None, default=None
         Draws initial weights and batches.
-    verbose : int, default=0
-        Above 0, a progress bar at a terminal.
 
     Attributes
     ----------
@@ -118,8 +113,8 @@ class ManiacClassifier(ScoredClassifier):
     >>> from compactlearn.related import ManiacClassifier
     >>> data = load("emotions")
     >>> model = ManiacClassifier(n_levels=2, max_epochs=2, pretraining_epochs=2, random_state=0)
-    >>> model.fit(data.X, data.Y).encode(data.Y).shape, model.n_components_
-    ((593, 4), 4)
+    >>> model.fit(data.X, data.Y).predict(data.X).shape, model.n_components_
+    ((593, 6), 4)
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
@@ -136,7 +131,6 @@ class ManiacClassifier(ScoredClassifier):
         "device": (Choice("auto", "cpu", "cuda"),),
         "dtype": (Choice("float32", "float64"),),
         "random_state": (Seed(),),
-        "verbose": (Integer(0), Flag()),
     }
 
     def __init__(
@@ -155,7 +149,6 @@ class ManiacClassifier(ScoredClassifier):
         device: str = "auto",
         dtype: str = "float32",
         random_state: Any = None,
-        verbose: int = 0,
     ) -> None:
         self.compression = compression
         self.n_levels = n_levels
@@ -170,13 +163,11 @@ class ManiacClassifier(ScoredClassifier):
         self.device = device
         self.dtype = dtype
         self.random_state = random_state
-        self.verbose = verbose
 
     def _learn(self, data: TrainingData) -> None:
         self.device_ = choose_device(self.device, "ManiacClassifier")
         Y = scipy.sparse.csr_array(data.targets.matrix, dtype=np.float64)
-        with undisturbed(self.device_):
-            self._stack(Y)
+        self._stack(Y)
         codes = forward(self.encoder_, Y)
         pair = RowsPair(data.X, Y)
         learned = learn(pair, None, pair.codes_of(codes), float(self.alpha))
@@ -210,33 +201,31 @@ class ManiacClassifier(ScoredClassifier):
         self.errors_ = np.array(errors)
 
     def _trained(self, stack: Stack, Y: Any, seed: int, before: float) -> Stack:
-        """The network of the best epoch, or as it was where no epoch is better."""
-        widths = [Y.shape[1], *(b.size for _, b in stack)]
-        half = len(stack) // 2
-        layout = Layout(tuple(widths[: half + 1]), (), tuple(widths[half:]))
+        """Return the network of the best epoch, or as it was where no epoch is better."""
+        layout = Layout(((Y.shape[1], *(b.size for _, b in stack)),))
         first = np.concatenate([part.ravel() for layer in stack for part in layer])
-        course = Course("MANIAC", self.max_epochs, None, {}, None, self.verbose)
-        progress = begun(course, seed, first.astype(self.dtype), seed_was_given=True)
         trainer = Trainer(
             layout,
-            Reproduction(),
-            Descent(float(self.learning_rate), _DECAY, float(self.l2)),
+            first.astype(self.dtype),
+            squared_error,
+            (Y,),
             batch_size=min(self.batch_size, Y.shape[0]),
+            learning_rate=float(self.learning_rate),
+            decay=_DECAY,
+            l2=float(self.l2),
             device=self.device_,
-            dtype=self.dtype,
-            masked=False,
+            owner="ManiacClassifier",
         )
-        trainer.load(progress.state)
-        trainer.hold(Examples(Y, Y))
 
-        def score() -> float | None:
-            error = reproduction_error(layers_of(layout, trainer.state()["parameters"]), Y)
+        def score(flat: NDArray[Any]) -> float | None:
+            error = reproduction_error(layers_of(layout, flat), Y)
             return -error if np.isfinite(error) else None
 
-        progress = advanced(trainer, progress, np.arange(Y.shape[0]), course, score)
-        if not progress.scores or max(progress.scores) < -before:
+        rows = np.arange(Y.shape[0])
+        found = train(trainer, rows, seed, max_epochs=self.max_epochs, score=score)
+        if max(found.scores, default=-np.inf) < -before:
             return stack
-        return layers_of(layout, progress.parameters)
+        return layers_of(layout, found.flat)
 
     @property
     def n_parameters_(self) -> int:
@@ -248,42 +237,17 @@ class ManiacClassifier(ScoredClassifier):
     def _scored(self, X: Any) -> Array:
         return forward(self.decoder_, X @ self.coef_ + self.intercept_)
 
-    def encode(self, Y: Any) -> Array:
-        """Return the codes of labels, of shape (n_samples, n_components).
 
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
-            names, lists of these if you like.
-        """
-        check_is_fitted(self, "coef_")
-        known = self.label_space_
-        width = self.encoder_[0][0].shape[0]
-        labels = check_labels_to_encode(Y, width, known.vector_classes, known.names)
-        return forward(self.encoder_, labels)
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """The squared error of labels that have gone through the network, for a `Trainer`."""
-
-    def value(
-        self, networks: tuple[Layers, Layers, Layers], X: Any, Y: Any, known: Any, given: Any
-    ) -> Any:
-        """Summed over a batch."""
-        return (self.answers(networks, X) - Y).square().sum()
-
-    def answers(self, networks: tuple[Layers, Layers, Layers], X: Any) -> Any:
-        """The labels that come out."""
-        torch = torch_module("ManiacClassifier")
-        for W, b in [*networks[0], *networks[2]]:
-            X = torch.sigmoid(torch.addmm(b, X, W))
-        return X
+def squared_error(networks: Sequence[Layers], Y: Any) -> Any:
+    """Return the squared error of labels that have gone through the network, for a `Trainer`."""
+    torch, found = torch_module("ManiacClassifier"), Y
+    for W, b in networks[0]:
+        found = torch.sigmoid(torch.addmm(b, found, W))
+    return (found - Y).square().sum()
 
 
 def level_widths(n_labels: int, compression: float, n_levels: int) -> list[int]:
-    """Units of each level, at least one.
+    """Return the units of each level, at least one.
 
     >>> level_widths(53, 0.85, 4)
     [45, 38, 33, 28]
@@ -292,20 +256,19 @@ def level_widths(n_labels: int, compression: float, n_levels: int) -> list[int]:
 
 
 def layers_of(layout: Layout, flat: NDArray[Any]) -> Stack:
-    """All layers of a flat vector, in float64."""
-    fx, _, fd = layout.networks(layout.split(flat.astype(np.float64)))
-    return tuple((W.copy(), b.copy()) for W, b in [*fx, *fd])
+    """Return the layers of a flat vector, in double precision."""
+    return tuple((W.copy(), b.copy()) for W, b in layout.of_flat(flat.astype(np.float64))[0])
 
 
 def forward(stack: Sequence[tuple[Array, Array]], block: Any) -> Array:
-    """What sigmoid layers make of rows."""
+    """Return the output of sigmoid layers for rows."""
     for W, b in stack:
         block = expit(np.asarray(block @ W) + b)
     return block
 
 
 def reproduction_error(stack: Sequence[tuple[Array, Array]], Y: Any) -> float:
-    """Mean squared error of reproduced labels, some rows at a time."""
+    """Return the mean squared error of reproduced labels, some rows at a time."""
     total = 0.0
     for rows in row_blocks(Y.shape):
         total += float(np.sum((forward(stack, Y[rows]) - Y[rows].toarray()) ** 2))
@@ -333,7 +296,7 @@ class Machine:
 def trained(
     data: Any, n_hidden: int, *, epochs: int, rate: float, batch_size: int, rng: Any
 ) -> Machine:
-    """A machine of these rows, dense or sparse, with entries in [0, 1]."""
+    """Return a machine of these rows, dense or sparse, with entries in [0, 1]."""
     n_rows, n_visible = data.shape
     machine = Machine(
         FIRST_WEIGHTS * rng.standard_normal((n_visible, n_hidden)),
@@ -358,7 +321,7 @@ def trained(
 
 
 def divergence(machine: Machine, v: Array, turns: int, rng: Any) -> tuple[Array, Array, Array]:
-    """The direction of CD-k for weights and biases, the mean over the rows of a batch."""
+    """Return the direction of CD-k for weights and biases, the mean over the rows of a batch."""
     h = first = expit(v @ machine.W + machine.c)
     seen = v
     for _ in range(turns):

@@ -10,98 +10,124 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from compactlearn.io._checks import is_number, is_sparse, matrix, numbers, require, size
 from compactlearn.io._codec import attributes_codec
 from compactlearn.io._models import check_labels
-from compactlearn.related._networks._layers import Layout, Networks
 from compactlearn.related._sleec import LocalEmbedding, LocalLearner
 
+#: Shapes of the arrays that a classifier predicts by, in letters that mean the same length within
+#: a row: D features, M labels, others as they come. "sparse" goes before a sparse matrix, and
+#: "D>k" is a network of layers from D to k numbers. The first one is there where a fit was.
+SHAPES: dict[str, dict[str, str]] = {
+    "LEML": {"projection_": "Dk", "decoder_": "kM", "intercept_": "M"},
+    "SLRM": {"projection_": "Dk", "decoder_": "kM", "intercept_": "M"},
+    "BooleanClassifier": {"coef_": "kD", "intercept_": "k", "basis_": "sparse kM"},
+    "CompressedSensingClassifier": {"coef_": "kD", "intercept_": "k", "measurements_": "kM"},
+    "OutputCodesClassifier": {
+        "coef_": "kD",
+        "intercept_": "k",
+        "directions_": "Mk",
+        "noise_": "k",
+        "_mean": "k",
+        "label_coef_": "MD",
+        "label_intercept_": "M",
+    },
+    "TopicClassifier": {"topics_": "Mk", "coef_": "Dk", "intercept_": "k", "shapes_": "k"},
+    "ManiacClassifier": {"coef_": "Dk", "intercept_": "k", "encoder_": "M>k", "decoder_": "k>M"},
+    "DeepCMLLClassifier": {
+        "projection_": "Dd",
+        "_shift": "d",
+        "layers_": "D>d",
+        "coef_": "dk",
+        "intercept_": "k",
+        "decoder_": "kM",
+        "offset_": "M",
+    },
+    "C2AEClassifier": {"encoder_": "D>k", "decoder_": "k>p"},
+    "POPClassifier": {"coef_": "sparse MD", "intercept_": "M"},
+    "ProjectionForestClassifier": {"frequency_": "M"},
+}
 
-def _columns(classifier: Any) -> int:
-    """Return how many label columns were learnt: two classes have one."""
-    n_labels = check_labels(classifier)
-    return 1 if vars(classifier)["label_space_"].kind == "binary" else n_labels
 
-
-def _check_factored(classifier: Any) -> None:
-    if not hasattr(classifier, "projection_"):
+def _check(classifier: Any) -> None:
+    """Check the shapes of a classifier, and what else it needs to predict."""
+    name = type(classifier).__name__
+    shapes = SHAPES[name]
+    if not hasattr(classifier, next(iter(shapes))):
         return  # one that is not fitted
-    n_labels = check_labels(classifier)
-    n_features = classifier.n_features_in_
-    rank = numbers(classifier.projection_, (n_features, None), "the projection").shape[1]
-    columns = classifier.intercept_.size
-    numbers(classifier.decoder_, (rank, columns), "the decoder")
-    numbers(classifier.intercept_, (n_labels,), "the intercepts")
+    lengths = {"M": check_labels(classifier), "D": classifier.n_features_in_}
+    for attribute, shape in shapes.items():
+        _check_part(vars(classifier)[attribute], shape, lengths, attribute)
+    if name in _MORE:
+        _MORE[name](classifier, lengths)
 
 
-def _check_forest(classifier: Any) -> None:
-    if not hasattr(classifier, "forest_"):
+def _check_part(value: Any, shape: str, lengths: dict[str, int], what: str) -> None:
+    """Check one array or network; letters that are met first are added to ``lengths``."""
+    if ">" in shape:
+        first, last = shape.split(">")
+        width = _width_after(value, lengths[first])
+        require(lengths.setdefault(last, width) == width, "a network ends in another width")
         return
-    n_labels, forest = check_labels(classifier), classifier.forest_
+    letters = shape.removeprefix("sparse ")
+    require(letters == shape or is_sparse(value), f"{what} is not sparse")
+    expected: Any = tuple(lengths.get(letter) for letter in letters)
+    found = (matrix if len(letters) == 2 else numbers)(value, expected, what)
+    lengths.update(zip(letters, found.shape, strict=True))
+
+
+def _width_after(stack: Any, width: int) -> int:
+    """Return the width in which layers end that begin with this one."""
+    require(isinstance(stack, tuple) and stack, "a network has no layer")
+    for layer in stack:
+        require(isinstance(layer, tuple) and len(layer) == 2, "a layer is none")
+        width = numbers(layer[0], (width, None), "the weights of a layer").shape[1]
+        numbers(layer[1], (width,), "the biases of a layer")
+    return width
+
+
+def _check_forest(classifier: Any, lengths: dict[str, int]) -> None:
+    forest = classifier.forest_
     known = isinstance(forest, RandomForestRegressor | ExtraTreesRegressor)
     require(known and hasattr(forest, "estimators_"), "the forest is none")
-    numbers(classifier.frequency_, (n_labels,), "the frequencies")
-    require(forest.n_outputs_ == n_labels, "the forest has other labels")
-    require(forest.n_features_in_ == classifier.n_features_in_, "the forest has other features")
+    require(forest.n_outputs_ == lengths["M"], "the forest has other labels")
+    require(forest.n_features_in_ == lengths["D"], "the forest has other features")
 
 
-def _check_codes(classifier: Any, n_codes: int) -> None:
-    """Coefficients and intercepts of a ridge on codes."""
-    numbers(classifier.coef_, (n_codes, classifier.n_features_in_), "the coefficients")
-    numbers(classifier.intercept_, (n_codes,), "the intercepts")
+def _check_sensing(classifier: Any, lengths: dict[str, int]) -> None:
+    require(0 < size(classifier.sparsity_, "the sparsity") <= lengths["k"], "it is too large")
 
 
-def _check_sensing(classifier: Any) -> None:
-    if not hasattr(classifier, "coef_"):
-        return
-    n_labels = check_labels(classifier)
-    m = size(classifier.n_components_, "the number of measurements")
-    numbers(classifier.measurements_, (m, n_labels), "the measurements")
-    _check_codes(classifier, m)
-    require(0 < size(classifier.sparsity_, "the sparsity") <= m, "the sparsity is too large")
-
-
-def _check_boolean(classifier: Any) -> None:
-    if not hasattr(classifier, "coef_"):
-        return
-    n_labels = check_labels(classifier)
-    m = size(classifier.n_components_, "the number of sets")
-    require(is_sparse(classifier.basis_), "the sets are not sparse")
-    matrix(classifier.basis_, (m, n_labels), "the sets")
+def _check_boolean(classifier: Any, lengths: dict[str, int]) -> None:
     above = vars(classifier)["_used_above"]
     require(above is None or is_number(above), "the bound of a set is no number")
-    _check_codes(classifier, m)
 
 
-def _check_output_codes(classifier: Any) -> None:
-    if not hasattr(classifier, "label_coef_"):
-        return
-    n_labels = check_labels(classifier)
-    m = size(classifier.n_components_, "the number of variates")
-    numbers(classifier.directions_, (n_labels, m), "the directions")
-    numbers(classifier.noise_, (m,), "the noise")
-    numbers(vars(classifier)["_mean"], (m,), "the mean of the variates")
+def _check_output_codes(classifier: Any, lengths: dict[str, int]) -> None:
     require(is_number(vars(classifier)["_weight"]), "the weight is no number")
-    _check_codes(classifier, m)
-    numbers(classifier.label_coef_, (n_labels, classifier.n_features_in_), "the weights")
-    numbers(classifier.label_intercept_, (n_labels,), "the intercepts of labels")
 
 
-def _check_topics(classifier: Any) -> None:
-    if not hasattr(classifier, "topics_"):
-        return
-    columns = _columns(classifier)
-    n_topics = size(classifier.n_components_, "the number of topics")
-    numbers(classifier.topics_, (columns, n_topics), "the topics")
-    numbers(classifier.coef_, (classifier.n_features_in_, n_topics), "the weights")
-    numbers(classifier.intercept_, (n_topics,), "the intercepts")
-    numbers(classifier.shapes_, (n_topics,), "the shapes")
+def _check_c2ae(classifier: Any, lengths: dict[str, int]) -> None:
+    columns = lengths["M"]
+    require(lengths["p"] in (columns, columns + 1), "the networks have other labels")
+
+
+_MORE = {
+    "ProjectionForestClassifier": _check_forest,
+    "CompressedSensingClassifier": _check_sensing,
+    "BooleanClassifier": _check_boolean,
+    "OutputCodesClassifier": _check_output_codes,
+    "C2AEClassifier": _check_c2ae,
+}
 
 
 def _check_cluster(cluster: LocalEmbedding) -> None:
-    n_features, n_codes = numbers(cluster.coef, (None, None), "the weights").shape
-    require(n_features > 0, "a cluster has no features")
-    numbers(cluster.intercept, (n_codes,), "the intercepts")
-    n_rows = numbers(cluster.points, (None, n_codes), "the embedded rows").shape[0]
-    require(is_sparse(cluster.labels), "the labels of a cluster are not sparse")
-    matrix(cluster.labels, (n_rows, None), "the labels of a cluster")
+    lengths: dict[str, int] = {}
+    for name, shape in {
+        "coef": "Dk",
+        "intercept": "k",
+        "points": "nk",
+        "labels": "sparse nM",
+    }.items():
+        _check_part(getattr(cluster, name), shape, lengths, name)
+    require(lengths["D"] > 0, "a cluster has no features")
 
 
 def _check_local(learner: LocalLearner) -> None:
@@ -115,7 +141,7 @@ def _check_local(learner: LocalLearner) -> None:
 def _check_sleec(classifier: Any) -> None:
     if not hasattr(classifier, "learners_"):
         return
-    columns = _columns(classifier)
+    n_labels = check_labels(classifier)
     count = vars(classifier)["_n_neighbors"]
     require(size(count, "the number of neighbours") > 0, "there are no neighbours")
     known = isinstance(classifier.learners_, tuple) and classifier.learners_
@@ -125,92 +151,12 @@ def _check_sleec(classifier: Any) -> None:
         for cluster in learner.clusters:
             n_features = classifier.n_features_in_
             require(cluster.coef.shape[0] == n_features, "a cluster has other features")
-            require(cluster.labels.shape[1] == columns, "a cluster has other labels")
-
-
-def _check_maniac(classifier: Any) -> None:
-    if not hasattr(classifier, "coef_"):
-        return
-    columns = _columns(classifier)
-    n_codes = size(classifier.n_components_, "the number of codes")
-    numbers(classifier.coef_, (classifier.n_features_in_, n_codes), "the weights")
-    numbers(classifier.intercept_, (n_codes,), "the intercepts")
-    _check_layers(classifier.encoder_, columns, n_codes)
-    _check_layers(classifier.decoder_, n_codes, columns)
-
-
-def _check_layers(stack: Any, first: int, last: int) -> None:
-    require(isinstance(stack, tuple) and stack, "a network has no layer")
-    width = first
-    for layer in stack:
-        require(isinstance(layer, tuple) and len(layer) == 2, "a layer is none")
-        width = numbers(layer[0], (width, None), "the weights of a layer").shape[1]
-        numbers(layer[1], (width,), "the biases of a layer")
-    require(width == last, "a network ends in another width")
-
-
-def _check_deep(classifier: Any) -> None:
-    if not hasattr(classifier, "coef_"):
-        return
-    columns = _columns(classifier)
-    d = size(classifier.n_feature_components_, "the number of features")
-    m = size(classifier.n_label_components_, "the number of codes")
-    numbers(classifier.projection_, (classifier.n_features_in_, d), "the projection")
-    numbers(vars(classifier)["_shift"], (d,), "the shift")
-    numbers(classifier.coef_, (d, m), "the weights")
-    numbers(classifier.intercept_, (m,), "the intercepts")
-    numbers(classifier.decoder_, (m, columns), "the decoder")
-    numbers(classifier.offset_, (columns,), "the offset")
-    _check_layers(classifier.layers_, classifier.n_features_in_, d)
-
-
-def _check_layout(layout: Layout) -> None:
-    for widths in (layout.features, layout.labels, layout.decoder):
-        require(isinstance(widths, tuple), "a network has no widths")
-        for width in widths:
-            require(size(width, "a width") > 0, "a layer is empty")
-
-
-def _check_c2ae(classifier: Any) -> None:
-    if not hasattr(classifier, "networks_"):
-        return
-    networks = classifier.networks_
-    known = isinstance(networks, Networks) and isinstance(networks.layout, Layout)
-    require(known, "there are no networks")
-    layout = networks.layout
-    numbers(networks.flat, (layout.total,), "the weights of the networks")
-    require(len(layout.features) > 1 and len(layout.decoder) > 1, "a network has no layer")
-    n_codes = size(classifier.n_components_, "the number of codes")
-    columns = _columns(classifier)
-    require(layout.features[0] == classifier.n_features_in_, "the networks have other features")
-    require(layout.features[-1] == layout.decoder[0] == n_codes, "the networks have other codes")
-    require(layout.decoder[-1] in (columns, columns + 1), "the networks have other labels")
-    if hasattr(classifier, "scale_"):
-        numbers(classifier.scale_, (classifier.n_features_in_,), "the scale")
-
-
-def _check_pop(classifier: Any) -> None:
-    if not hasattr(classifier, "coef_"):
-        return
-    n_labels = check_labels(classifier)
-    require(is_sparse(classifier.coef_), "the weights are not sparse")
-    matrix(classifier.coef_, (n_labels, classifier.n_features_in_), "the weights")
-    numbers(classifier.intercept_, (n_labels,), "the intercepts")
+            require(cluster.labels.shape[1] == n_labels, "a cluster has other labels")
 
 
 CODECS = {
-    **dict.fromkeys(("LEML", "SLRM"), partial(attributes_codec, check=_check_factored)),
-    "ProjectionForestClassifier": partial(attributes_codec, check=_check_forest),
-    "BooleanClassifier": partial(attributes_codec, check=_check_boolean),
-    "CompressedSensingClassifier": partial(attributes_codec, check=_check_sensing),
-    "OutputCodesClassifier": partial(attributes_codec, check=_check_output_codes),
-    "C2AEClassifier": partial(attributes_codec, check=_check_c2ae, paths=("checkpoint",)),
-    "DeepCMLLClassifier": partial(attributes_codec, check=_check_deep, paths=("checkpoint",)),
-    "Layout": partial(attributes_codec, check=_check_layout),
+    **dict.fromkeys(SHAPES, partial(attributes_codec, check=_check)),
     "LocalEmbedding": partial(attributes_codec, check=_check_cluster),
     "LocalLearner": partial(attributes_codec, check=_check_local),
-    "ManiacClassifier": partial(attributes_codec, check=_check_maniac),
-    "POPClassifier": partial(attributes_codec, check=_check_pop),
     "SLEECClassifier": partial(attributes_codec, check=_check_sleec),
-    "TopicClassifier": partial(attributes_codec, check=_check_topics),
 }
