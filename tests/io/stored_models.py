@@ -107,9 +107,7 @@ MODELS = {
         C2AEClassifier(4, feature_hidden=(8,), label_hidden=(6,), max_epochs=2, random_state=0),
     ),
     "C2AE, of two classes": (
-        C2AEClassifier(
-            2, feature_hidden=(4,), label_hidden=(), max_epochs=1, random_state=0
-        ),
+        C2AEClassifier(2, feature_hidden=(4,), label_hidden=(), max_epochs=1, random_state=0),
         X,
         _classes(2),
     ),

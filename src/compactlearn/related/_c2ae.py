@@ -290,7 +290,9 @@ class C2AEClassifier(ScoredClassifier):
 
     def _keep(self, layout: Layout, flat: NDArray[Any]) -> None:
         fx, _, fd = layout.of_flat(flat)
-        self.encoder_, self.decoder_ = tuple(fx), tuple(fd)
+        self.encoder_, self.decoder_ = (
+            tuple((W.copy(), b.copy()) for W, b in layers) for layers in (fx, fd)
+        )
 
     def _validation(
         self, layout: Layout, examples: Examples, learnt: Any, held: Any
