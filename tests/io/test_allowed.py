@@ -20,7 +20,6 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from compactlearn import (
-    C2AEClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
@@ -31,9 +30,8 @@ from compactlearn import (
     text_classifier,
 )
 from compactlearn.io._allowed import ATTRIBUTES, PARAMETERS, check_parameters
-from compactlearn.io._codec import Forgotten
 from compactlearn.io._patterns import LinearPattern
-from compactlearn.io._types import TYPES, class_named, codec_named
+from compactlearn.io._types import TYPES, class_named
 from tests.io.mutations import put_together, taken_apart
 from tests.io.stored_models import TEXTS, TEXTS_NEW, X, X_new, Y, fitted
 from tests.io.test_round_trip import answers, equal
