@@ -792,15 +792,8 @@ KERNELS: dict[str, Callable[[], Any]] = {
     "linear": lambda: cl.KernelMap("linear"),
     "poly": lambda: cl.KernelMap("poly", degree=2),
     "cosine": lambda: cl.KernelMap("cosine"),
-    "function": lambda: cl.KernelMap(_own_kernel),
     "nystroem": lambda: cl.KernelMap(algorithm="nystroem", n_components=30, random_state=0),
-    "fourier": lambda: cl.KernelMap(algorithm="fourier", n_components=30, random_state=0),
 }
-
-
-def _own_kernel(A: Any, B: Any) -> Any:
-    products = A @ B.T
-    return 1.0 + (products.toarray() if scipy.sparse.issparse(products) else products)
 
 
 @each(KERNELS)

@@ -1,8 +1,6 @@
-"""KernelMap: inner products of its features are kernel values, and what is no kernel is refused."""
+"""KernelMap: inner products of its features are kernel values."""
 
-import inspect
 import pickle
-import re
 import tracemalloc
 import warnings
 
@@ -13,29 +11,23 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.decomposition import KernelPCA
-from sklearn.gaussian_process.kernels import Matern
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
-from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
-from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import compactlearn
-from compactlearn import CompactClassifier, KernelMap, Original
+from compactlearn import KernelMap
 from compactlearn.compact import _kernels as kernels
 from compactlearn.core import _memory as memory
-from compactlearn.linalg import _eigen as definite
-from tests.sklearn_checks import checks_that_run, name_of, run_check
+from tests.sklearn_checks import checks_that_run, run_check
 
 NAMED = ["rbf", "linear", "poly", "cosine"]
 LANDMARK_METHODS = ["exact", "nystroem"]
 EVERY_MAP = [
     *(KernelMap(kernel, algorithm=method) for kernel in NAMED for method in LANDMARK_METHODS),
-    KernelMap(algorithm="fourier", n_components=50),
 ]
 named_kernels = pytest.mark.parametrize("kernel", NAMED)
 landmark_methods = pytest.mark.parametrize("method", LANDMARK_METHODS)
@@ -60,11 +52,6 @@ def literal_kernel(fitted, A, B):
     return np.array([[value(a, b) for b in B] for a in A])
 
 
-def product(A, B):
-    """A callable kernel: the linear one."""
-    return A @ B.T
-
-
 def state(estimator):
     params = estimator.get_params(deep=False)
     return pickle.dumps({k: v for k, v in vars(estimator).items() if k not in params})
@@ -73,67 +60,13 @@ def state(estimator):
 # --- scikit-learn's contract ---------------------------------------------------------------------
 
 
-CHECKED = [
-    *EVERY_MAP,
-    KernelMap(n_components=2),
-    KernelMap(algorithm="fourier"),
-]
-#: By itself: its text has an address, which would be another in each process of a parallel run.
-OF_A_FUNCTION = KernelMap(product)
-
-
-@parametrize_with_checks(CHECKED)
+@parametrize_with_checks([*EVERY_MAP, KernelMap(n_components=2)])
 def test_sklearn_contract(estimator, check):
     run_check(check, estimator)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "check"),
-    estimator_checks_generator(OF_A_FUNCTION),
-    ids=lambda part: "KernelMap(product)" if part is OF_A_FUNCTION else name_of(part),
-)
-def test_sklearn_contract_of_a_function(estimator, check):
-    run_check(check, estimator)
-
-
-@pytest.mark.parametrize(
-    "estimator", [*CHECKED, OF_A_FUNCTION], ids=lambda estimator: repr(estimator).split(" at ")[0]
-)
-def test_the_checks_are_many(estimator):
-    run = checks_that_run(estimator)
-    assert len(run) >= 35, run
-
-
-def test_tags():
-    tags = get_tags(KernelMap())
-    assert tags.transformer_tags is not None
-    assert tags.input_tags.sparse
-    assert not tags.target_tags.required
-    assert not tags.no_validation
-
-
-def test_public_name_and_defaults():
-    assert compactlearn.KernelMap is KernelMap
-    assert "KernelMap" in compactlearn.__all__
-    assert list(KernelMap().get_params()) == sorted(inspect.signature(KernelMap).parameters)
-    defaults = {n: p.default for n, p in inspect.signature(KernelMap).parameters.items()}
-    assert defaults == {
-        "kernel": "rbf",
-        "gamma": "distance",
-        "n_components": None,
-        "algorithm": "exact",
-        "degree": 3,
-        "coef0": 1.0,
-        "random_state": None,
-    }
-
-
-def test_documented_attributes_are_the_fitted_ones():
-    X = pd.DataFrame(make_rows(), columns=list("abcde"))
-    learnt = {n for n in vars(KernelMap().fit(X)) if n.endswith("_") and not n.startswith("_")}
-    section = re.search(r"Attributes\n-+\n(.*?)\nNotes\n", inspect.getdoc(KernelMap), re.DOTALL)
-    heads = re.findall(r"^(\S[^:\n]*?)\s*:", section.group(1), re.MULTILINE)
-    assert {name.strip() for head in heads for name in head.split(",")} == learnt
+def test_the_checks_are_many():
+    assert len(checks_that_run(KernelMap())) >= 35
 
 
 # --- inner products are kernel values ------------------------------------------------------------
@@ -157,22 +90,6 @@ def test_new_rows_against_training_rows(kernel):
     expected = literal_kernel(fitted, X_new, X)
     actual = fitted.transform(X_new) @ fitted.transform(X).T
     np.testing.assert_allclose(actual, expected, atol=1e-7 * np.abs(expected).max())
-
-
-@named_kernels
-def test_columns_are_orthogonal_and_sorted(kernel):
-    F = KernelMap(kernel).fit_transform(make_rows())
-    G = F.T @ F
-    sizes = np.diag(G)
-    assert (np.diff(sizes) <= 1e-10 * sizes[0]).all()
-    np.testing.assert_allclose(G, np.diag(sizes), atol=1e-9 * sizes[0])
-
-
-def test_linear_kernel_keeps_every_distance():
-    X = make_rows(30, 5)
-    F = KernelMap("linear").fit_transform(X)
-    assert F.shape == (30, 5)
-    np.testing.assert_allclose(pdist(F), pdist(X), rtol=1e-10)
 
 
 @named_kernels
@@ -215,16 +132,6 @@ def test_duplicates_do_not_raise_the_rank(kernel, method):
     assert (lengths <= bound * (1 + 1e-8)).all(), "a projection is never longer"
 
 
-def test_rank_of_a_linear_kernel_is_that_of_the_rows():
-    basis = make_rows(3, 10)
-    X = make_rows(40, 3, seed=2) @ basis
-    for scale in (1e-12, 1.0, 1e8):
-        for method in LANDMARK_METHODS:
-            F = KernelMap("linear", algorithm=method).fit_transform(scale * X)
-            assert F.shape == (40, 3)
-            np.testing.assert_allclose(F @ F.T / scale**2, X @ X.T, atol=1e-8)
-
-
 @pytest.mark.parametrize("count", [1, 4, 30, 99])
 def test_truncation_keeps_the_leading_directions(count):
     X, X_new = make_rows(30, 5), make_rows(9, 5, seed=1)
@@ -234,13 +141,6 @@ def test_truncation_keeps_the_leading_directions(count):
     expected = full.transform(X_new)[:, :kept]
     actual = short.transform(X_new)
     np.testing.assert_allclose(actual @ actual.T, expected @ expected.T, atol=1e-8)
-
-
-def test_few_directions_of_many_rows_are_the_same():
-    """So few of 320 are found by products with the matrix instead of a full decomposition."""
-    X = make_rows(320, 3)
-    full, short = KernelMap().fit_transform(X), KernelMap(n_components=3).fit_transform(X)
-    np.testing.assert_allclose(short @ short.T, full[:, :3] @ full[:, :3].T, atol=1e-8)
 
 
 def test_truncation_is_kernel_pca_where_the_kernel_is_centred():
@@ -331,7 +231,7 @@ def test_other_values_of_gamma():
     assert KernelMap("poly").fit(X).gamma_ == 1 / 5
     assert KernelMap("poly", None).fit(X).gamma_ == 1 / 5
     assert KernelMap("poly", 2).fit(X).gamma_ == 2.0
-    for kernel in ("linear", "cosine", product):
+    for kernel in ("linear", "cosine"):
         assert KernelMap(kernel).fit(X).gamma_ is None
     assert KernelMap().fit(X[:1]).gamma_ == 1.0
 
@@ -364,29 +264,6 @@ def test_nystroem_is_scikit_learns(kernel):
     np.testing.assert_allclose(F @ F.T, G @ G.T, atol=1e-6 * np.abs(G @ G.T).max())
 
 
-def test_nystroem_takes_at_most_a_thousand_landmarks_by_itself():
-    fitted = KernelMap(algorithm="nystroem").fit_rows(make_rows(1200, 2))
-    assert fitted.landmarks_.shape == (1000, 2)
-
-
-def test_fourier_features_approach_the_kernel():
-    """Every entry of FF' is a mean of n terms in [-2, 2] whose expectation is the kernel.
-
-    By Hoeffding's inequality an entry is off by more than e with probability below
-    2 exp(-n e² / 8); the bounds below leave one in a million to all the 900 entries together.
-    """
-    X = make_rows(30, 5)
-    errors = []
-    for count in (100, 10_000):
-        fitted = KernelMap(n_components=count, algorithm="fourier", random_state=0).fit(X)
-        F = fitted.transform(X)
-        assert F.shape == (30, count)
-        errors.append(np.abs(F @ F.T - rbf_kernel(X, gamma=fitted.gamma_)).max())
-        assert errors[-1] < np.sqrt(8 * np.log(2e6 * 900) / count)
-    assert errors[1] < errors[0] / 3  # a tenth is expected
-    assert KernelMap(algorithm="fourier").fit_transform(X).shape == (30, 1000)
-
-
 # --- containers ----------------------------------------------------------------------------------
 
 
@@ -403,10 +280,9 @@ def test_sparse_equals_dense(estimator, container):
             F = fitted.transform(Z)
             assert isinstance(F, np.ndarray)
             np.testing.assert_allclose(F @ F.T, expected, atol=1e-8)
-    if estimator.algorithm != "fourier":
-        assert sp.issparse(sparse.landmarks_)
-        np.testing.assert_allclose(sparse.gram(), dense.gram(), atol=1e-10)
-        np.testing.assert_allclose(sparse.rows(X), dense.rows(container(X)), atol=1e-10)
+    assert sp.issparse(sparse.landmarks_)
+    np.testing.assert_allclose(sparse.gram(), dense.gram(), atol=1e-10)
+    np.testing.assert_allclose(sparse.rows(X), dense.rows(container(X)), atol=1e-10)
 
 
 def test_a_sparse_matrix_is_never_made_dense():
@@ -445,7 +321,7 @@ def test_the_map_does_not_hold_the_callers_rows(method, container):
 # --- rows and Gram matrix ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [*NAMED, product])
+@named_kernels
 @landmark_methods
 def test_fit_rows_agrees_with_fit(kernel, method):
     X, X_new = make_rows(30, 5), make_rows(9, 5, seed=1)
@@ -463,13 +339,13 @@ def test_fit_rows_agrees_with_fit(kernel, method):
     before = state(lazy)
     lazy.transform(X)
     assert state(lazy) == before
-    if kernel is not product and method == "exact":
+    if method == "exact":
         np.testing.assert_array_equal(lazy.landmarks_, X)
         expected = literal_kernel(whole, X_new, X)
         np.testing.assert_allclose(lazy.rows(X_new), expected, atol=1e-10 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("kernel", [*NAMED, product])
+@named_kernels
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 def test_gram_by_tiles(kernel, container, monkeypatch):
     """However the rows are cut: the same matrix, symmetric bit by bit, the caller's to keep."""
@@ -493,12 +369,10 @@ def test_gram_by_tiles(kernel, container, monkeypatch):
 
 def test_transform_by_blocks(monkeypatch):
     X = make_rows(31, 5)
-    for method in ("exact", "fourier"):
-        fitted = KernelMap(algorithm=method, n_components=20, random_state=0).fit(X)
-        F = fitted.transform(X)
-        with monkeypatch.context() as patch:
-            patch.setattr("compactlearn.compact._kernel_map.BLOCK_BYTES", 8 * 31 * 4)
-            np.testing.assert_allclose(fitted.transform(X), F, atol=1e-12)
+    fitted = KernelMap(n_components=20).fit(X)
+    F = fitted.transform(X)
+    monkeypatch.setattr("compactlearn.compact._kernel_map.BLOCK_BYTES", 8 * 31 * 4)
+    np.testing.assert_allclose(fitted.transform(X), F, atol=1e-12)
 
 
 def test_transform_holds_few_kernel_rows_at_once():
@@ -513,167 +387,18 @@ def test_transform_holds_few_kernel_rows_at_once():
     assert peak < 64 * 2**20 < 8 * 20_000 * 1000
 
 
-def test_gram_needs_little_more_than_itself():
-    fitted = KernelMap("rbf", 1.0).fit_rows(make_rows(3000, 2))
-    tracemalloc.start()
-    try:
-        fitted.gram()
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 8 * 3000**2 + 40 * 2**20 < 2 * 8 * 3000**2
-
-
-# --- functions as kernels ------------------------------------------------------------------------
-
-
-@landmark_methods
-@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-def test_a_function_gives_the_named_kernel(method, container):
-    X, X_new = make_rows(30, 5), make_rows(9, 5, seed=1)
-    named = KernelMap("linear", algorithm=method, n_components=12, random_state=0).fit(container(X))
-    ours = KernelMap(product, algorithm=method, n_components=12, random_state=0).fit(container(X))
-    for Z in (X_new, container(X_new)):
-        np.testing.assert_allclose(ours.rows(Z), named.rows(Z), atol=1e-12)
-        F, G = ours.transform(Z), named.transform(Z)
-        np.testing.assert_allclose(F @ F.T, G @ G.T, atol=1e-9)
-
-
-def test_a_kernel_object_of_scikit_learn():
-    X = make_rows()
-    F = clone(KernelMap(Matern(nu=1.5))).fit_transform(X)
-    np.testing.assert_allclose(F @ F.T, pairwise_kernels(X, metric=_matern))
-
-
-def _matern(a, b):
-    d = np.sqrt(3) * np.linalg.norm(a - b)
-    return (1 + d) * np.exp(-d)
-
-
-def test_a_function_is_never_asked_for_single_pairs():
-    shapes = []
-
-    def counting(A, B):
-        shapes.append((A.shape, B.shape))
-        return A @ B.T
-
-    KernelMap(counting).fit(make_rows(30, 5))
-    assert shapes == [((30, 5), (30, 5))]
-
-
-BAD_FUNCTIONS = {
-    "one number": (lambda A, B: float(A[0] @ B[0]), r"shape \(30, 30\), and returned shape \(\)"),
-    "wrong shape": (
-        lambda A, B: np.ones((len(B), 2)),
-        r"returned shape \(30, 2\); let it take two",
-    ),
-    "a word": (lambda A, B: np.full((len(A), len(B)), "a"), "return real numbers"),
-    "complex": (lambda A, B: (A @ B.T) * 1j, "return real numbers, and .* complex128"),
-    "NaN": (lambda A, B: np.full((len(A), len(B)), np.nan), "finite numbers, and returned nan"),
-    "infinite": (lambda A, B: (A @ B.T) / 0.0, "finite numbers, and returned -?inf"),
-    "not symmetric": (lambda A, B: A[:, :1] + 2 * B[:, :1].T, "be symmetric, .* differs by"),
-    "not definite": (lambda A, B: -(A @ B.T), "positive semi-definite, .* at or below -"),
-    "distance": (lambda A, B: squareform(pdist(A)), "positive semi-definite, .* at or below -"),
-}
-
-
-@pytest.mark.parametrize(("function", "match"), BAD_FUNCTIONS.values(), ids=BAD_FUNCTIONS.keys())
-@landmark_methods
-@pytest.mark.filterwarnings("ignore:divide by zero")
-def test_functions_that_are_no_kernels(function, match, method):
-    with pytest.raises(ValueError, match=rf"kernel function <lambda> must \b.*{match}") as caught:
-        KernelMap(function, algorithm=method).fit(make_rows())
-    assert ";" in str(caught.value), "no remedy"
-    fitted = KernelMap(function, algorithm=method).fit_rows(make_rows())
-    with pytest.raises(ValueError, match=match):
-        fitted.gram()
-
-
-def test_asymmetry_between_tiles_is_seen(monkeypatch):
-    monkeypatch.setattr(kernels, "TILE", 7)
-
-    def uneven(A, B):  # symmetric where both arguments are the same rows
-        return A @ B.T + (0 if np.shares_memory(A, B) else A[:, :1])
-
-    with pytest.raises(ValueError, match="must be symmetric"):
-        KernelMap(uneven).fit(make_rows(30, 5))
-
-
-@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
-def test_the_slack_is_relative(size):
-    """Errors of 1e-10 pass and of 1e-6 do not, whatever the units."""
-
-    def spoilt(error, kind):
-        def function(A, B):
-            Q = size * np.exp(-(squareform(pdist(A)) ** 2))
-            return Q + error * size * (np.triu(np.ones_like(Q)) if kind == "uneven" else 0)
-
-        def sunk(A, B):
-            Q = function(A, B)
-            values, vectors = np.linalg.eigh(Q)
-            values[0] = -error * values[-1]
-            return (vectors * values) @ vectors.T
-
-        return function if kind == "uneven" else sunk
-
-    X = make_rows(12, 3)
-    for kind in ("uneven", "sunk"):
-        assert KernelMap(spoilt(1e-10, kind)).fit_rows(X).gram().shape == (12, 12)
-        with pytest.raises(ValueError, match="must be"):
-            KernelMap(spoilt(1e-6, kind)).fit_rows(X).gram()
-
-
-def test_eigenvalue_range_of_a_large_matrix(monkeypatch):
-    """Ritz values lie inside the true range, and find what sticks out of it."""
-    monkeypatch.setattr(definite, "EXACT_UP_TO", 50)
-    rng = np.random.default_rng(0)
-    V, _ = np.linalg.qr(rng.normal(size=(200, 200)))
-    values = np.linspace(0, 1, 200)
-    for low in (-0.3, 0.0):
-        values[0] = low
-        found = definite.eigenvalue_range((V * values) @ V.T)
-        assert low - 1e-12 <= found[0] <= max(0.01, low + 1e-6)
-        assert 0.99 <= found[1] <= 1 + 1e-12
-        assert (found[0] < 0) == (low < 0)
-
-
-@pytest.mark.parametrize("diagonal", [np.zeros(80), np.ones(80), np.r_[-1.0, np.ones(79)]], ids=str)
-def test_eigenvalue_range_where_the_krylov_space_is_small(diagonal, monkeypatch):
-    monkeypatch.setattr(definite, "EXACT_UP_TO", 50)
-    low, high = definite.eigenvalue_range(np.diag(diagonal))
-    assert low == pytest.approx(diagonal.min(), abs=1e-12)
-    assert high == pytest.approx(diagonal.max(), abs=1e-12)
-
-
-def test_many_rows_of_no_kernel_are_refused_by_lanczos():
-    X = make_rows(definite.EXACT_UP_TO + 50, 3)
-    with pytest.raises(ValueError, match="positive semi-definite"):
-        KernelMap(lambda A, B: -np.abs(A[:, :1] - B[:, :1].T)).fit_rows(X).gram()
-    assert KernelMap(product).fit_rows(X).gram().shape == (len(X), len(X))
-
-
 # --- refusals ------------------------------------------------------------------------------------
 
 BAD_PARAMETERS = [
     ({"kernel": "rfb"}, r"'kernel' of KernelMap must be 'rbf', .*got 'rfb'.*Did you mean 'rbf'"),
-    ({"kernel": "cosin"}, "Did you mean 'cosine'"),
-    ({"kernel": Matern}, "'kernel' of KernelMap must be"),
-    ({"kernel": None}, "'kernel' .* a function of two matrices .*got None"),
+    ({"kernel": np.dot}, "'kernel' of KernelMap must be 'rbf'"),
     ({"gamma": 0.0}, r"'gamma' .* 'distance', a finite number > 0 or None; got 0\.0"),
-    ({"gamma": -1}, "'gamma' .* > 0"),
-    ({"gamma": np.inf}, "'gamma' .* > 0"),
     ({"gamma": "distances"}, "Did you mean 'distance'"),
-    ({"gamma": True}, "'gamma' .* > 0"),
     ({"n_components": 0}, "'n_components' .* an integer >= 1 or None; got 0"),
-    ({"n_components": 2.0}, "'n_components' .* an integer >= 1"),
     ({"algorithm": "nystrom"}, "'algorithm' .*Did you mean 'nystroem'"),
-    ({"degree": 0}, "'degree' .* an integer >= 1; got 0"),
     ({"degree": 2.5}, "'degree' .* an integer >= 1"),
     ({"coef0": -0.5}, "'coef0' .* a finite number >= 0; got -0.5"),
-    ({"coef0": np.nan}, "'coef0' .* a finite number >= 0"),
     ({"random_state": -1}, "'random_state' .* an integer >= 0"),
-    ({"algorithm": "fourier", "kernel": "poly"}, "'fourier' .* 'rbf' only, and kernel='poly' was"),
-    ({"algorithm": "fourier", "kernel": product}, "'fourier' .* algorithm='nystroem'"),
 ]
 
 
@@ -704,32 +429,11 @@ def test_bad_rows_change_nothing(estimator, bad, match):
     X = make_rows()
     fitted = clone(estimator).set_params(random_state=0).fit(X)
     kept = state(fitted)
-    methods = ["fit", "transform"]
-    methods += [] if estimator.algorithm == "fourier" else ["fit_rows", "rows"]
-    for method in methods:
+    for method in ("fit", "transform", "fit_rows", "rows"):
         with pytest.raises(ValueError, match=match):
             getattr(fitted, method)(bad)
     with pytest.raises(ValueError, match="the same columns as in fit"):
         fitted.transform(X[:, :3])
-    assert state(fitted) == kept
-
-
-@pytest.mark.parametrize("call", ["fit", "fit_rows"])
-def test_rows_refused_late_change_nothing(call):
-    """They have been looked at, columns and all, before their distances turn out too large."""
-    fitted = KernelMap().fit(make_rows())
-    kept = state(fitted)
-    with pytest.raises(ValueError, match="gamma='distance' needs rows"):
-        getattr(fitted, call)(1e200 * make_rows(9, 3))
-    assert state(fitted) == kept
-
-
-def test_a_bad_function_changes_nothing():
-    X = make_rows()
-    fitted = KernelMap().fit(X)
-    kept = state(fitted)
-    with pytest.raises(ValueError, match="semi-definite"):
-        fitted.set_params(kernel=lambda A, B: -(A @ B.T)).fit(X)
     assert state(fitted) == kept
 
 
@@ -749,17 +453,6 @@ def test_overflow_is_refused_in_words(estimator, scale, match):
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=match):
             clone(estimator).fit(scale * make_rows())
-
-
-def test_random_features_have_no_landmarks():
-    X = make_rows()
-    fitted = KernelMap(algorithm="fourier").fit(X)
-    with pytest.raises(ValueError, match=r"gram needs landmarks, .* fit with another algorithm"):
-        fitted.gram()
-    with pytest.raises(ValueError, match="rows needs landmarks"):
-        fitted.rows(X)
-    with pytest.raises(ValueError, match=r"fit_rows needs landmarks, .* call fit"):
-        KernelMap(algorithm="fourier").fit_rows(X)
 
 
 @pytest.mark.parametrize("call", ["transform", "rows", "gram", "get_feature_names_out"])
@@ -806,20 +499,19 @@ def test_what_a_fit_takes_was_announced(n, monkeypatch):
 # --- seeds, names, copies ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["nystroem", "fourier"])
 @pytest.mark.parametrize(
     "seed",
     [3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)],
     ids=["integer", "RandomState", "Generator"],
 )
-def test_same_seed_same_map(method, seed):
+def test_same_seed_same_map(seed):
     X = make_rows()
     seeds = [seed() if callable(seed) else seed for _ in range(2)]
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - the global state, to see it untouched
-    one, two = (KernelMap("rbf", 1.0, 6, method, random_state=s).fit(X) for s in seeds)
+    one, two = (KernelMap("rbf", 1.0, 6, "nystroem", random_state=s).fit(X) for s in seeds)
     np.testing.assert_array_equal(one.transform(X), two.transform(X))
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
-    other = KernelMap("rbf", 1.0, 6, method, random_state=8).fit(X)
+    other = KernelMap("rbf", 1.0, 6, "nystroem", random_state=8).fit(X)
     assert not np.allclose(other.transform(X), one.transform(X))
 
 
@@ -851,40 +543,10 @@ def test_clone_pickle_and_refit(estimator):
     assert vars(used).keys() == vars(fitted).keys()
 
 
-def test_refitting_with_another_method_forgets_the_first():
-    X = make_rows()
-    model = KernelMap(algorithm="fourier", random_state=0).fit(X)
-    model.set_params(algorithm="exact").fit(X)
-    np.testing.assert_array_equal(model.transform(X), KernelMap().fit(X).transform(X))
-    model.set_params(algorithm="fourier").fit(X)
-    assert not hasattr(model, "landmarks_")
-    assert model.transform(X).shape == (30, 1000)
-
-
-@landmark_methods
-def test_fit_rows_forgets_the_factor_of_an_earlier_fit(method):
-    X, other = make_rows(), make_rows(30, 5, seed=1)
-    model = KernelMap(algorithm=method, random_state=0).fit(other).fit_rows(X)
-    expected = KernelMap(algorithm=method, random_state=0).fit(X).transform(X)
-    np.testing.assert_array_equal(model.transform(X), expected)
-
-
 @pytest.mark.parametrize("call", ["fit", "fit_rows"])
 def test_parameters_set_afterwards_wait_for_the_next_fit(call):
     X = make_rows()
     model = getattr(KernelMap("poly", n_components=4), call)(X)
     expected = KernelMap("poly", n_components=4).fit(X).transform(X)
-    model.set_params(kernel="cosine", degree=5, coef0=0.0, n_components=2, algorithm="fourier")
+    model.set_params(kernel="cosine", degree=5, coef0=0.0, n_components=2, algorithm="nystroem")
     np.testing.assert_array_equal(model.transform(X), expected)
-
-
-def test_as_the_feature_map_of_a_classifier():
-    """The built-in ridge on the features is kernel ridge with a free intercept."""
-    X, X_new = make_rows(40, 5), make_rows(9, 5, seed=1)
-    Y = (X[:, :3] ** 2 > 0.5).astype(int)
-    model = CompactClassifier(Original(), feature_map=KernelMap(gamma=0.2), alpha=0.1).fit(X, Y)
-    H = np.eye(40) - 1 / 40
-    Q, q = rbf_kernel(X, gamma=0.2), rbf_kernel(X_new, X, gamma=0.2)
-    dual = np.linalg.solve(H @ Q @ H + 0.1 * np.eye(40), H @ Y)
-    expected = Y.mean(axis=0) + (q - Q.mean(axis=0)) @ H @ dual
-    np.testing.assert_allclose(model.decision_function(X_new), expected, atol=1e-8)

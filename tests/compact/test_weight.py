@@ -16,7 +16,6 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 
 from compactlearn import (
-    CMLL,
     PLST,
     C2AEClassifier,
     CMLLClassifier,
@@ -67,7 +66,6 @@ MODELS = {
     "exact kernel, features kept": CompactClassifier(Original(), feature_map=KernelMap()),
     "exact kernel, scaled": CMLLClassifier(feature_map=KernelMap(), scale=True),
     "nystroem": kernel(algorithm="nystroem", n_components=60),
-    "fourier": kernel(algorithm="fourier", n_components=60),
     "foreign map": CMLLClassifier(feature_map=StandardScaler(with_mean=False)),
     "foreign learner": CompactClassifier(regressor=Ridge()),
     "forest": CompactClassifier(regressor=RandomForestRegressor(3, random_state=0)),
@@ -202,8 +200,6 @@ def test_numbers_are_those_of_the_cheapest_order(fitted):
         model = fitted(name)
         expected = linear_parameters(landmarks, M, *sizes(model)) + landmarks * D
         assert model.n_parameters_ == expected, name
-    model = fitted("fourier")
-    assert model.n_parameters_ == linear_parameters(60, M, *sizes(model)) + 60 * D + 60
     model, (d, m) = fitted("foreign learner"), sizes(fitted("foreign learner"))
     assert model.n_parameters_ == D * d + (d * m + m) + m * M + M
     assert fitted("POP").n_parameters_ == fitted("POP").n_weights_ + M
@@ -274,11 +270,6 @@ def test_names_weigh_too():
     plain = CMLLClassifier(4, 4).fit(X, Y)
     assert model.nbytes_ > plain.nbytes_ + sum(map(len, columns))
     assert len(pickle.dumps(model)) < 1.05 * model.nbytes_ + FEW_KB
-
-
-def test_a_kernel_that_cannot_be_pickled_can_be_weighed():
-    model = CompactClassifier(CMLL(), feature_map=KernelMap(kernel=lambda A, B: A @ B.T)).fit(X, Y)
-    assert model.nbytes_ > 8 * N * D
 
 
 def test_buffers_count_once_and_whole():

@@ -53,10 +53,9 @@ CLASSIFIERS = [
     CompactClassifier(Original(), decoder="learned", threshold="cardinality"),
     *(
         CompactClassifier(CMLL(), feature_map=KernelMap(kernel))
-        for kernel in ("rbf", "linear", "poly", "cosine", lambda A, B: A @ B.T)
+        for kernel in ("rbf", "linear", "poly", "cosine")
     ),
     CompactClassifier(CMLL(), feature_map=KernelMap(algorithm="nystroem", n_components=20)),
-    CompactClassifier(CMLL(), feature_map=KernelMap(algorithm="fourier", n_components=20)),
     CompactClassifier(CMLL(), feature_map=KernelMap(), scale=True),
 ]
 
@@ -103,15 +102,13 @@ def test_embeddings_agree_with_numpy(embedding, place):
     assert difference(there.decode(place.make(codes)), here.decode(codes)) < CLOSE
 
 
-@pytest.mark.parametrize("method", ["exact", "nystroem", "fourier"])
+@pytest.mark.parametrize("method", ["exact", "nystroem"])
 def test_kernel_maps_agree_with_numpy(method, place):
     settings = {"algorithm": method, "n_components": 10, "random_state": 0}
     here, there = KernelMap(**settings).fit(X), KernelMap(**settings).fit(place.make(X))
     found = there.transform(place.make(X))
     assert place.has(found)
     assert difference(found, here.transform(X)) < CLOSE
-    if method == "fourier":
-        return
     for found, expected in (
         (there.gram(), here.gram()),
         (there.rows(place.make(X)), here.rows(X)),

@@ -82,9 +82,6 @@ MODELS = {
     "nystroem": (
         CMLLClassifier(feature_map=KernelMap(algorithm="nystroem", n_components=9, random_state=0)),
     ),
-    "fourier": (
-        CMLLClassifier(feature_map=KernelMap(algorithm="fourier", n_components=9, random_state=0)),
-    ),
     "foreign map": (CMLLClassifier(feature_map=StandardScaler()),),
     "foreign learner": (CompactClassifier(CMLL(None, 4), regressor=Ridge()),),
     "forest as learner": (CompactClassifier(regressor=RandomForestRegressor(3, random_state=0)),),

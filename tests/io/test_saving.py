@@ -21,7 +21,6 @@ from compactlearn import (
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
-    KernelMap,
     ModelFileError,
     load_model,
     save_model,
@@ -29,10 +28,6 @@ from compactlearn import (
 from compactlearn.io._types import TYPES, class_named, name_of
 from compactlearn.metrics import scorer
 from tests.io.stored_models import TEXTS, X, Y, fitted
-
-
-def products(A, B):
-    return A @ B.T
 
 
 def split(text):
@@ -50,10 +45,6 @@ def _scaled_by_hand():
 
 
 REFUSED = {
-    "a kernel function": (
-        lambda: CMLLClassifier(feature_map=KernelMap(products)).fit(X, Y),
-        r"CMLLClassifier\.feature_map\.kernel is a function or class \(products\)",
-    ),
     "a foreign learner": (
         lambda: CompactClassifier(regressor=KNeighborsRegressor()).fit(X, Y),
         r"CompactClassifier\.regressor is of the type sklearn\.neighbors\.\S+KNeighborsRegressor",

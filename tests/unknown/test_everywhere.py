@@ -59,7 +59,7 @@ def classifiers():
         )
         for threshold in thresholds
     }
-    for method, size in (("exact", None), ("nystroem", 20), ("fourier", 20)):
+    for method, size in (("exact", None), ("nystroem", 20)):
         kernel = KernelMap(algorithm=method, n_components=size, random_state=0)
         made[f"kernel, {method}"] = lambda k=kernel: CMLLClassifier(
             n_label_components=3, feature_map=k

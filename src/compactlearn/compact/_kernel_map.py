@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +17,6 @@ from compactlearn.core._devices import (
     OnDevices,
     free_bytes,
     full_in_words,
-    host,
     unwrap,
     unwrap_like,
     wrap,
@@ -49,23 +45,10 @@ Array = NDArray[np.float64]
 # pairs is known to a few parts in a thousand, and a width needs no more.
 DISTANCE_ROWS = 2_000
 
-DEFAULT_COMPONENTS = 1_000  # of the two approximations
+DEFAULT_LANDMARKS = 1_000  # of nystroem
 
 # Kernel rows held at once by transform; what scikit-learn adds while computing them is less.
 BLOCK_BYTES = 32 * 2**20
-
-
-@dataclass(frozen=True)
-class _Function:
-    """A kernel function, as opposed to a class that would make one."""
-
-    def accepts(self, value: object) -> bool:
-        """Whether `value` can be called and is no class."""
-        return callable(value) and not isinstance(value, type)
-
-    def describe(self) -> str:
-        """The signature in words."""
-        return "a function of two matrices (n, D) and (k, D) that returns (n, k) kernel values"
 
 
 class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -84,13 +67,10 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "cosine"} or callable, default="rbf"
+    kernel : {"rbf", "linear", "poly", "cosine"}, default="rbf"
         ``exp(-gamma |x - z|²)``, ``x . z``, ``(gamma x . z + coef0)^degree`` or
-        ``x . z / (|x| |z|)`` (0 for a row of zeros). A function takes two matrices (n, D) and
-        (k, D) and returns the (n, k) kernel values, as in ``sklearn.svm``; it is *not* called
-        for each pair of rows, as ``sklearn.metrics.pairwise.pairwise_kernels`` does. It is
-        called on at most 1024 rows at a time, float64 arrays or, where the training rows were
-        sparse, ``csr_array``.
+        ``x . z / (|x| |z|)`` (0 for a row of zeros). For other kernels, put scikit-learn's
+        ``Nystroem`` in the place of this map.
     gamma : "distance", float or None, default="distance"
         "distance": ``1 / (2 s²)``, s the mean Euclidean distance of two training rows, so that
         the kernel does not depend on the units of X; of a fixed random choice of 2000 rows where
@@ -100,51 +80,38 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     n_components : int or None, default=None
         "exact": how many of the leading directions to keep (as kernel PCA without centring);
         None keeps the rank, and more than the rank is cut to it. "nystroem": how many landmarks,
-        at most N; None is ``min(N, 1000)``; their rank is the number of columns. "fourier": how
-        many random features; None is 1000.
-    algorithm : {"exact", "nystroem", "fourier"}, default="exact"
-        All training rows as landmarks; a random subset of them; or, for the rbf kernel only,
-        cosines of random projections (scikit-learn's ``RBFSampler``), which need no landmarks.
+        at most N; None is ``min(N, 1000)``; their rank is the number of columns.
+    algorithm : {"exact", "nystroem"}, default="exact"
+        All training rows as landmarks, or a random subset of them.
     degree : int, default=3
         Of the "poly" kernel, at least 1.
     coef0 : float, default=1.0
         Of the "poly" kernel, at least 0: below that it is no kernel.
     random_state : int, RandomState, Generator or None, default=None
-        For the landmarks of "nystroem" and the projections of "fourier".
+        For the landmarks of "nystroem".
 
     Attributes
     ----------
     gamma_ : float or None
         The number used; None for a kernel that has no gamma.
     landmarks_ : ndarray or csr_array of shape (n_landmarks, n_features)
-        Not for "fourier".
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----
     "exact" costs N² D for the kernel, N³ for the eigenproblem, N² numbers kept and N (D + r) for
     each new row; up to some ten thousand rows. "nystroem" costs the same with L for N, whatever
-    N is. "fourier" costs D n_components for each row, and its error falls as
-    ``n_components^(-1/2)``.
-
-    "nystroem" spans what scikit-learn's ``Nystroem`` with the same ``random_state`` spans: the
+    N is. It spans what scikit-learn's ``Nystroem`` with the same ``random_state`` spans: the
     landmarks are the same, and the columns differ by a rotation. Here rank is judged relative to
     the largest eigenvalue, so that small features are not mistaken for rounding.
 
     A matrix of nothing but zeros (the linear kernel of rows of zeros) has rank 0 and gives one
     column of zeros, which any learner accepts.
 
-    The named kernels are positive semi-definite by theorem. A function is checked on the
-    landmarks: shape, finite values, symmetry, and no negative eigenvalue beyond 1e-8 of the
-    largest. Above 1000 landmarks the last is tried by 30 Lanczos steps, which refuse only what
-    they have proved: a function that passes may still not be a kernel.
-
     References
     ----------
     C. Williams, M. Seeger. Using the Nyström method to speed up kernel machines. NIPS 2000
     (proceedings 2001), section 2.
-
-    A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007, section 3.
 
     Examples
     --------
@@ -159,10 +126,10 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
-        "kernel": (Choice(*NAMED), _Function()),
+        "kernel": (Choice(*NAMED),),
         "gamma": (Choice("distance"), Real(0, open_low=True), Nothing()),
         "n_components": (Integer(1), Nothing()),
-        "algorithm": (Choice("exact", "nystroem", "fourier"),),
+        "algorithm": (Choice("exact", "nystroem"),),
         "degree": (Integer(1),),
         "coef0": (Real(0),),
         "random_state": (Seed(),),
@@ -170,7 +137,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def __init__(
         self,
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        kernel: str = "rbf",
         gamma: float | str | None = "distance",
         n_components: int | None = None,
         algorithm: str = "exact",
@@ -189,32 +156,16 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     # ---- fitting ------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the landmarks and factor their kernel matrix, or draw the random features.
+        """Choose the landmarks and factor their kernel matrix.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : ignored
         """
-        return self.fit_weighted(X, None)
-
-    def fit_weighted(self, X: Any, sample_weight: Array | None) -> Self:
-        """``fit`` for rows that count by their weights, as in :meth:`fit_rows`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        sample_weight : ndarray of shape (n_samples,) or None
-            As in :meth:`fit_rows`.
-        """
         with unchanged_on_error(self), full_in_words(X), blas_threads():
-            X = self._begin(X, sample_weight)
-            if self.algorithm == "fourier":
-                self._draw_features(X)
-            else:
-                self._take_landmarks(X, sample_weight)
-                self._coefficients = unwrap(owned(self._factor()))
+            self.fit_rows(X)
+            self._factored()
         return self
 
     def fit_rows(self, X: Any, sample_weight: Array | None = None) -> Self:
@@ -231,29 +182,12 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             choice of axes for the features.
         """
         with unchanged_on_error(self), full_in_words(X), blas_threads():
-            X = self._begin(X, sample_weight)
-            if self.algorithm == "fourier":
-                raise ValueError(
-                    "fit_rows needs landmarks, which the algorithms 'exact' and 'nystroem' have, "
-                    "and was called with algorithm='fourier'; call fit, or set another one."
-                )
+            check_parameters(self, self._constraints)
+            X = check_features(self, X, reset=True)
+            self.__dict__.pop("_coefficients", None)
+            self.gamma_ = self._gamma_for(X, sample_weight)
             self._take_landmarks(X, sample_weight)
         return self
-
-    def _begin(self, X: Any, weights: Array | None) -> Any:
-        """Check everything, forget an earlier fit, fix gamma; return the checked X."""
-        check_parameters(self, self._constraints)
-        if self.algorithm == "fourier" and self.kernel != "rbf":
-            raise ValueError(
-                f"algorithm='fourier' approximates the kernel 'rbf' only, and kernel="
-                f"{self.kernel!r} was given; set kernel='rbf', or algorithm='nystroem', which "
-                "takes every kernel."
-            )
-        X = check_features(self, X, reset=True)
-        for name in ("landmarks_", "_kernel", "_count", "_roots", "_coefficients", "_sampler"):
-            self.__dict__.pop(name, None)
-        self.gamma_ = self._gamma_for(X, weights)
-        return X
 
     def _gamma_for(self, X: Any, weights: Array | None) -> float | None:
         if self.kernel not in ("rbf", "poly"):
@@ -271,7 +205,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             landmarks = double(X, copy=True)  # the caller's array may change
             self._count = n if self.n_components is None else min(n, int(self.n_components))
         else:
-            count = DEFAULT_COMPONENTS if self.n_components is None else int(self.n_components)
+            count = DEFAULT_LANDMARKS if self.n_components is None else int(self.n_components)
             # Drawn as scikit-learn's Nystroem does, so that both take the same rows.
             chosen = seeded(self.random_state).permutation(n)[:count]
             landmarks = double(X[chosen])
@@ -279,14 +213,6 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.landmarks_ = unwrap(landmarks)
         origin = unwrap(centre(landmarks)) if self.kernel == "rbf" else None
         self._kernel = Kernel(self.kernel, self.gamma_, int(self.degree), float(self.coef0), origin)
-
-    def _draw_features(self, X: Any) -> None:
-        count = DEFAULT_COMPONENTS if self.n_components is None else int(self.n_components)
-        sampler = RBFSampler(
-            gamma=self.gamma_, n_components=count, random_state=seeded(self.random_state)
-        )
-        self._sampler = sampler.fit(host(double(X[:1])))  # it looks at the number of columns only
-        self._sampler.random_state = None  # spent: a generator would be pickled for nothing
 
     def _factor(self) -> Array:
         """E S^(-1/2) (L, r): what kernel values are multiplied by."""
@@ -302,7 +228,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 "the number of rows, or give a classifier the map without scale and regressor: it "
                 "then needs no features."
             )
-        kernel = self.checked_gram()
+        kernel = wrap(self.gram())
         roots = None if self._roots is None else beside(self._roots[:, None], kernel)
         if roots is not None:  # features do not depend on weights, but their axes do
             kernel *= roots
@@ -321,17 +247,12 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def gram(self) -> Array:
         """Return the kernel matrix of the landmarks, (n_landmarks, n_landmarks) float64.
 
-        Exactly symmetric, and a fresh array at each call: the caller may overwrite it. A kernel
-        function is checked here.
+        Exactly symmetric, and a fresh array at each call: the caller may overwrite it.
         """
-        return unwrap(self.checked_gram())
-
-    def checked_gram(self) -> Any:
-        """:meth:`gram`, on a device in the form that numerics take."""
-        self._check_landmarks("gram")
+        check_is_fitted(self)
         size = self.landmarks_.shape[0]
         _require_room(self.landmarks_, size * size, f"The kernel matrix of {size} rows")
-        return self._kernel.gram(wrap(self.landmarks_))
+        return unwrap(self._kernel.gram(wrap(self.landmarks_)))
 
     def rows(self, X: Any) -> Array:
         """Return the kernel values of rows against the landmarks, (n_samples, n_landmarks).
@@ -340,18 +261,12 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         """
+        check_is_fitted(self)
         X = check_features(self, X, reset=False)
         return unwrap_like(self.checked_rows(X), X)
 
     def checked_rows(self, X: Any) -> Any:
-        """:meth:`rows` of rows that were checked before.
-
-        Parameters
-        ----------
-        X : ndarray, csr_array or array on a device
-            As ``check_features`` returns it.
-        """
-        self._check_landmarks("rows")
+        """:meth:`rows` of rows that were checked before."""
         shape = X.shape[0], self.landmarks_.shape[0]
         memory.require_memory(
             8 * shape[0] * shape[1],
@@ -363,18 +278,10 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self._kernel.fill(values, X, wrap(self.landmarks_))
         return values
 
-    def _check_landmarks(self, asked: str) -> None:
-        check_is_fitted(self, "gamma_")
-        if not hasattr(self, "landmarks_"):
-            raise ValueError(
-                f"{asked} needs landmarks, which the algorithms 'exact' and 'nystroem' have, and "
-                "this map was fitted with algorithm='fourier'; fit with another algorithm."
-            )
-
     @property
     def kernel_(self) -> Kernel:
-        """The kernel function with its constants, as they were when the landmarks were taken."""
-        self._check_landmarks("kernel_")
+        """The kernel with its constants, as they were when the landmarks were taken."""
+        check_is_fitted(self)
         return self._kernel
 
     # ---- features -----------------------------------------------------------------------------
@@ -386,20 +293,12 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         """
-        check_is_fitted(self, "gamma_")
+        check_is_fitted(self)
         X = check_features(self, X, reset=False)
         return unwrap_like(self.checked_transform(X), X)
 
     def checked_transform(self, X: Any) -> Any:
-        """:meth:`transform` of rows that were checked before.
-
-        Parameters
-        ----------
-        X : ndarray, csr_array or array on a device
-            As ``check_features`` returns it.
-        """
-        if hasattr(self, "_sampler"):
-            return _cosines(self._sampler, X)
+        """:meth:`transform` of rows that were checked before."""
         if isinstance(X, DeviceArray):
             return self.checked_rows(X) @ wrap(self._factored())
         coefficients = self._factored()
@@ -422,19 +321,11 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     @property
     def coefficients_(self) -> Array:
         """What kernel values are multiplied by to become features, (n_landmarks, n_components)."""
-        self._check_landmarks("coefficients_")
+        check_is_fitted(self)
         return self._factored()
 
     @property
-    def sampler_(self) -> RBFSampler:
-        """The random features of "fourier"."""
-        check_is_fitted(self, "gamma_")
-        return self._sampler
-
-    @property
     def _n_features_out(self) -> int:
-        if hasattr(self, "_sampler"):
-            return self._sampler.n_components
         return self._factored().shape[1]
 
     def __sklearn_tags__(self) -> Tags:
@@ -470,15 +361,3 @@ def _require_room(landmarks: Any, numbers: int, what: str) -> None:
     memory.require_memory(
         8 * numbers, what=what, remedy=f"{fewer}, or fewer rows.", free=free_bytes(landmarks)
     )
-
-
-def _cosines(sampler: RBFSampler, X: Any) -> Any:
-    """Random Fourier features."""
-    if isinstance(X, DeviceArray):
-        turned = X @ sampler.random_weights_ + sampler.random_offset_
-        return np.cos(turned) * float(np.sqrt(2.0 / sampler.n_components))
-    features = np.empty((X.shape[0], sampler.n_components))
-    step = max(1, BLOCK_BYTES // (8 * features.shape[1]))
-    for rows in tiles(X.shape[0], step):
-        features[rows] = sampler.transform(double(X[rows]))
-    return features

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._unit_rows import UnitRows
 from compactlearn.core import _memory as memory
-from compactlearn.core._devices import DeviceArray, free_bytes, place_of
+from compactlearn.core._devices import DeviceArray, free_bytes, place_of, wrap
 from compactlearn.core._progress import announce
 from compactlearn.core._validation import check_mapped
 from compactlearn.crossfit._held_out_sample import HeldOut
@@ -205,7 +205,7 @@ class Preparation:
         if self.feature_map is not None:
             mapping = self._fresh_map()
             weighs = isinstance(mapping, KernelMap)
-            row_map = RowMap(mapping.fit_weighted(X, weights) if weighs else mapping.fit(X))
+            row_map = RowMap(mapping.fit_rows(X, weights) if weighs else mapping.fit(X))
             mapped = row_map.mapped(X)
         given_features = (X if isinstance(self.feature_map, KernelMap) else mapped).shape[1]
         features = mapped
@@ -252,7 +252,7 @@ class Preparation:
         mapping = self._fresh_map().fit_rows(X, weights)
         return Training(
             KernelPair(
-                mapping.checked_gram(),
+                wrap(mapping.gram()),
                 right_beside(Y, X),
                 beside(weights, X),
                 given_left=n_features,

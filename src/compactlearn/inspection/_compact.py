@@ -30,7 +30,7 @@ from compactlearn.inspection._decomposition import (
     linear_part,
     says_so,
 )
-from compactlearn.inspection._kernels import has_slopes, mean_slopes
+from compactlearn.inspection._kernels import mean_slopes
 from compactlearn.inspection._terms import Parts, Terms, products
 from compactlearn.inspection._trees import is_forest, way_terms
 
@@ -59,17 +59,11 @@ class CompactDecomposition(ScoreDecomposition):
             mapped = self.fitted.row_map.mapped(X)
             terms = products(mapped, weights.T, place)
             return Parts(base, (self._column_terms(terms, mapped, X.shape[1]),))
-        if hasattr(feature_map, "landmarks_") and not self.fitted.row_map.as_kernel:
+        if not self.fitted.row_map.as_kernel:
             weights = feature_map.coefficients_ @ weights
-        if has_slopes(feature_map):
-            at_zero, slopes = mean_slopes(feature_map, X, weights.T[place])
-            terms = products(X, slopes, np.arange(place.size))
-            return Parts(base + at_zero, (Terms("feature", terms),))
-        similar = feature_map.rows(X)
-        what = "training row" if self.fitted.row_map.as_kernel else "landmark"
-        names = [f"{what} {number}" for number in range(similar.shape[1])]
-        terms = products(similar, weights.T, place)
-        return Parts(base, (Terms("row", terms, similar, names),))
+        at_zero, slopes = mean_slopes(feature_map, X, weights.T[place])
+        terms = products(X, slopes, np.arange(place.size))
+        return Parts(base + at_zero, (Terms("feature", terms),))
 
     def _linear_columns(self, X: Any, labels: Places) -> tuple[Array, Array] | None:
         """(n_columns, n) weights of mapped columns, and intercepts; None where it is not linear."""

@@ -2,7 +2,7 @@
 
 A kernel model is f(x) = sum over landmarks z of a_z k(x, z). On the way t x, t from 0 to 1, feature
 j adds x_j times the mean of df/dx_j, and all of them add f(x) - f(0): Aumann and Shapley's rule,
-also called integrated gradients. For the kernels that have names the mean has a closed form.
+also called integrated gradients. The mean has a closed form.
 
 * "linear", "poly", "cosine" are functions g(x . z) on that way, with df/dx_j = z_j g': the mean of
   g' is the slope of g between 0 and x . z. (The length of the row is taken as it is.)
@@ -30,28 +30,15 @@ from compactlearn.inspection._terms import mean_slope
 Array = NDArray[np.float64]
 
 
-def has_slopes(mapping: KernelMap) -> bool:
-    """Return whether the kernel of a fitted map has a name, and so slopes."""
-    return not hasattr(mapping, "landmarks_") or isinstance(mapping.kernel_.function, str)
-
-
 def mean_slopes(mapping: KernelMap, X: Any, weights: Array) -> tuple[Array, Array]:
     """Return a weighted sum of kernel values for zeros, and what each column of X adds.
 
-    The sum of row i is ``mapping.rows(X)[i] @ weights[i]``, of a "fourier" map
-    ``mapping.transform(X)[i] @ weights[i]``; it is the first of what is returned, (n_samples,),
-    plus the product of the row with its slopes, (n_samples, n_features).
+    The sum of row i is ``mapping.rows(X)[i] @ weights[i]``; it is the first of what is returned,
+    (n_samples,), plus the product of the row with its slopes, (n_samples, n_features).
     """
     X = double(check_features(mapping, X, reset=False))
-    if hasattr(mapping, "landmarks_"):
-        landmarks = mapping.landmarks_
-        return kernel_slopes(mapping.kernel_, alike(X, landmarks), landmarks, weights)
-    sampler = mapping.sampler_
-    size = np.sqrt(2.0 / sampler.n_components)
-    offset = np.broadcast_to(sampler.random_offset_, weights.shape)
-    slopes = size * mean_slope(np.cos, offset, X @ sampler.random_weights_)
-    at_zero = size * (weights @ np.cos(sampler.random_offset_))
-    return at_zero, (weights * slopes) @ sampler.random_weights_.T
+    landmarks = mapping.landmarks_
+    return kernel_slopes(mapping.kernel_, alike(X, landmarks), landmarks, weights)
 
 
 def kernel_slopes(kernel: Kernel, X: Any, landmarks: Any, weights: Array) -> tuple[Array, Array]:
@@ -60,7 +47,6 @@ def kernel_slopes(kernel: Kernel, X: Any, landmarks: Any, weights: Array) -> tup
     Parameters
     ----------
     kernel : Kernel
-        One that has a name.
     X : matrix of shape (n, D)
     landmarks : matrix of shape (L, D)
     weights : ndarray of shape (n, L)

@@ -160,8 +160,6 @@ def _check_kernel_map(mapping: KernelMap) -> None:
     if "gamma_" not in state:
         return
     n_features = size(mapping.n_features_in_, "the number of features")
-    if "landmarks_" not in state:
-        return
     n = matrix(mapping.landmarks_, (None, n_features), "the landmarks").shape[0]
     kernel, roots = state["_kernel"], state["_roots"]
     require(isinstance(kernel, Kernel), "a kernel map has no kernel")

@@ -71,7 +71,6 @@ KERNELS = {
     "linear": KernelMap("linear"),
     "cosine": KernelMap("cosine"),
     "landmarks": KernelMap(algorithm="nystroem", n_components=20, random_state=0),
-    "random features": KernelMap(algorithm="fourier", n_components=30, random_state=0),
     "leading features": KernelMap(n_components=10),
 }
 

@@ -16,7 +16,6 @@ from compactlearn import (
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
-    KernelMap,
     Original,
     ShortlistClassifier,
     ThresholdTuner,
@@ -48,13 +47,6 @@ def test_a_shortlist_names_its_sparse_part_and_the_way_out(data):
     auto.blend_ = type(auto.blend_)((type(auto.blend_.members[0])("short", model, lambda s: s),))
     with pytest.raises(ValueError, match="cannot write ShortlistClassifier"):
         to_onnx(auto)
-
-
-def test_a_kernel_function_is_pythons(data):
-    X, Y = data
-    model = CMLLClassifier(feature_map=KernelMap(linear_kernel)).fit(X, Y)
-    with pytest.raises(ValueError, match="the function linear_kernel, which only Python can call"):
-        to_onnx(model)
 
 
 def test_parts_that_skl2onnx_does_not_know(data):

@@ -26,7 +26,7 @@ def write_rows(graph: Graph, step: Any, x: str, n_columns: int | None) -> str:
     if isinstance(step, VECTORISERS):
         return write_vectoriser(graph, step, x)
     if isinstance(step, KernelMap):
-        return _write_features(graph, step, x)
+        return write_kernel_products(graph, step, x, step.coefficients_)
     if isinstance(step, UnitRows) or (isinstance(step, Normalizer) and step.norm == "l2"):
         return graph.unit_rows(x)
     if isinstance(step, StandardScaler):
@@ -60,20 +60,6 @@ def _write_scaler(graph: Graph, scaler: StandardScaler, x: str) -> str:
     return graph.add("Div", x, graph.numbers(scaler.scale_)) if scaler.with_std else x
 
 
-def _write_features(graph: Graph, kernel_map: KernelMap, x: str) -> str:
-    """The features that factor a kernel, or its random features."""
-    if not hasattr(kernel_map, "landmarks_"):
-        return _write_random_features(graph, kernel_map, x)
-    return write_kernel_products(graph, kernel_map, x, kernel_map.coefficients_)
-
-
-def _write_random_features(graph: Graph, kernel_map: KernelMap, x: str) -> str:
-    sampler = kernel_map.sampler_
-    angles = graph.affine(x, [sampler.random_weights_], sampler.random_offset_)
-    sizes = np.full(sampler.n_components, np.sqrt(2.0 / sampler.n_components))
-    return graph.scaled(graph.add("Cos", angles), sizes)
-
-
 def write_kernel_products(graph: Graph, kernel_map: KernelMap, x: str, factor: Any) -> str:
     """Kernel values of rows against the landmarks (N, L), times a matrix (L, d).
 
@@ -98,16 +84,10 @@ def _kernel_values(graph: Graph, kernel: Kernel, x: str, B: Any) -> str:
         lengths = np.linalg.norm(B, axis=1, keepdims=True)
         unit = B / np.where(lengths > 0, lengths, 1.0)
         return graph.add("MatMul", graph.unit_rows(x), graph.numbers(unit.T))
-    if kernel.function == "poly":
-        assert kernel.gamma is not None
-        x = graph.scaled(x, np.full(B.shape[1], kernel.gamma))
-        inner = graph.affine(x, [B.T], kernel.coef0)
-        return graph.add("Pow", inner, graph.numbers(float(kernel.degree)))
-    raise ValueError(
-        f"to_onnx knows the kernels 'rbf', 'linear', 'poly' and 'cosine', and this model has the "
-        f"function {kernel.label}, which only Python can call; fit with one of these, or serve "
-        "the model by compactlearn.load_model."
-    )
+    assert kernel.gamma is not None
+    x = graph.scaled(x, np.full(B.shape[1], kernel.gamma))
+    inner = graph.affine(x, [B.T], kernel.coef0)
+    return graph.add("Pow", inner, graph.numbers(float(kernel.degree)))
 
 
 def _rbf_values(graph: Graph, kernel: Kernel, x: str, B: Any) -> str:
