@@ -16,13 +16,10 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ShuffleSplit
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import common
-
 from compactlearn import CMLLClassifier, CMLLClassifierCV
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision
+from compactlearn_bench.measure import by_data_set
 
 DATA = (
     *("flags", "emotions", "cal500", "scene", "yeast", "plant", "genbase", "medical"),
@@ -74,10 +71,5 @@ def _on_split(X: Any, Y: Any, train: Any, test: Any) -> dict[str, float]:
     return result
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Measure, write."""
-    return common.measured_by_set(__doc__, "decoder_choice.json", DATA, measure, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(by_data_set(__doc__, "decoder_choice.json", DATA, measure))

@@ -1,7 +1,6 @@
-"""Are the probabilities of ``decoder="logistic"`` right? Predicted and observed, on held-out rows.
+"""Reliability of the probabilities of ``decoder="logistic"``, on held-out rows.
 
-    python bench/accuracy/reliability.py [--data-home DIR] [--out FILE] [--only METHOD ...] \\
-        [NAME ...]
+    python bench/accuracy/reliability.py [--data-home DIR] [--only METHOD ...] [NAME ...]
 
 Five seeded folds; every row's probabilities come from a fit without its fold, and all cells (rows
 times labels) are judged together: mean p / mean y, expected calibration error (ten bins of equal
@@ -13,12 +12,9 @@ labels would come out too frequent). AutoCompactClassifier() tunes itself. With 
 of data sets, the other rows of the record stay as they are.
 """
 
-import json
 import sys
 import warnings
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -27,11 +23,8 @@ from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 from threadpoolctl import threadpool_limits
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import common
-
 from compactlearn import AutoCompactClassifier, CMLLClassifier
+from compactlearn_bench.measure import dense, known_rows, parser, rows_of, write
 
 DATA = ("enron", "llog", "plant", "corel5k")
 METHODS = {
@@ -44,16 +37,16 @@ METHODS = {
 BINS, CLIP = 10, 1e-6
 
 
-def held_out(model: Any, X: Any, Y: Any) -> np.ndarray:
-    """(N, M) probabilities, each by a fit without the row."""
+def held_out(model, X, Y):
+    """Return (N, M) probabilities, each by a fit without the row."""
     P = np.empty(Y.shape)
     for train, test in KFold(5, shuffle=True, random_state=0).split(X):
         P[test] = clone(model).fit(X[train], Y[train]).predict_proba(X[test])
     return P
 
 
-def judged(P: np.ndarray, Y: np.ndarray) -> dict[str, Any]:
-    """The figures of one record."""
+def judged(P, Y):
+    """Return the values of one row of the record."""
     place = np.minimum((P * BINS).astype(int), BINS - 1).ravel()
     cells = np.bincount(place, minlength=BINS)
     sums_p = np.bincount(place, P.ravel(), minlength=BINS)
@@ -76,28 +69,21 @@ def judged(P: np.ndarray, Y: np.ndarray) -> dict[str, Any]:
     }
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Measure, show, write."""
-    parser = common.parser(__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: four)")
-    parser.add_argument("--only", nargs="+", choices=METHODS, metavar="METHOD", default=[*METHODS])
-    parser.add_argument("--out", type=Path, default=common.RESULTS / "reliability.json")
-    options = parser.parse_args(arguments)
+def main():
+    command = parser(__doc__, "reliability.json")
+    command.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: four)")
+    command.add_argument("--only", nargs="+", choices=METHODS, metavar="METHOD", default=[*METHODS])
+    given = command.parse_args()
     warnings.simplefilter("ignore")  # labels that a training part never shows
-    names = options.names or DATA
-    known = json.loads(options.out.read_text())["measurements"] if options.out.exists() else []
-    rows = {(row["data"], row["method"]): row for row in known}
-    with threadpool_limits(1):
-        for data in names:
-            X, Y = common.rows_of(data, options.data_home, 0)
-            for name in options.only:
-                row = {"data": data, "method": name}
-                row |= judged(held_out(METHODS[name], X, Y), common.dense(Y))
-                rows[data, name] = row
-                print({k: v for k, v in row.items() if k != "bins"}, flush=True)
-                ordered = [rows[key] for key in product(DATA, METHODS) if key in rows]
-                record = {"date": common.today(), "machine": common.machine()}
-                common.write_json(options.out, record | {"measurements": ordered})
+    rows = {(row["data"], row["method"]): row for row in known_rows(given.out)}
+    for data in given.names or DATA:
+        X, Y = rows_of(data, given.data_home)
+        for name in given.only:
+            with threadpool_limits(1):
+                found = judged(held_out(METHODS[name], X, Y), dense(Y))
+            rows[data, name] = {"data": data, "method": name} | found
+            print({k: v for k, v in rows[data, name].items() if k != "bins"}, flush=True)
+            write(given.out, [rows[key] for key in product(DATA, METHODS) if key in rows])
     return 0
 
 

@@ -14,13 +14,10 @@ from typing import Any
 
 from sklearn.model_selection import ShuffleSplit
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import common
-
 from compactlearn import CMLL, CPLST, CompactClassifier, Original
 from compactlearn.datasets import load
 from compactlearn.metrics import average_precision
+from compactlearn_bench.measure import by_data_set, sparse
 
 DATA = ("corel5k", "bibtex")
 SHARES = (0.02, 0.05, 0.1, 0.2)
@@ -29,7 +26,7 @@ SHARES = (0.02, 0.05, 0.1, 0.2)
 def measure(name: str, data_home: Path | None) -> dict[str, Any]:
     """One data set."""
     data = load(name, data_home=data_home)
-    X, Y = common.sparse(data.X), common.sparse(data.Y)
+    X, Y = sparse(data.X), sparse(data.Y)
     D, M = X.shape[1], Y.shape[1]
     train, test = next(ShuffleSplit(1, test_size=0.2, random_state=0).split(X))
 
@@ -57,10 +54,5 @@ def measure(name: str, data_home: Path | None) -> dict[str, Any]:
     return row
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Measure, write."""
-    return common.measured_by_set(__doc__, "small_models.json", DATA, measure, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(by_data_set(__doc__, "small_models.json", DATA, measure))

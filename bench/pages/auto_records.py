@@ -8,13 +8,12 @@ from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
-from printed import packed_records
 
 from compactlearn.datasets import describe
 from compactlearn.metrics import greater_is_better
 from compactlearn_bench import Spec, cells_of, read_spec
 from compactlearn_bench.records import Record, Results, aggregate
-from pages.shared import ROOT
+from pages.shared import ROOT, packed_records
 
 AUTO = ROOT / "bench" / "auto"  # two specs, and one file of records
 YARDSTICK = "One-vs-rest"  # whose seconds and bytes are one

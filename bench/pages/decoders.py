@@ -4,7 +4,7 @@ from typing import Any
 
 from compactlearn_bench.records.significance import paired_t_test
 from compactlearn_bench.report.tables.published import dataset_order
-from pages.shared import Page, Parts, Record, class_of, figures, markdown, paper_results
+from pages.shared import Page, Parts, Record, figures, markdown, paper_results
 
 page = Page("docs/DECODERS.md")
 
@@ -69,29 +69,6 @@ def _bin(row: Record) -> str:
     if not row["cells"]:
         return "none"
     return f"{row['observed']:.3f} at {row['mean_p']:.3f} ({row['cells']})"
-
-
-@page.table
-def logistic(record: Record) -> Parts:
-    """One penalty beside one-vs-rest, and the selection beside one penalty."""
-    one, chosen = record["measurements"]
-    yield ["what", "seconds", "beside", "seconds", "ratio", "target"]
-    for row, what, beside, unit in (
-        (
-            one,
-            f"one penalty, every gradient below {one['fell']:.1g} of its start",
-            f"one-vs-rest on the same codes (below {one['theirs_fell']:.1g})",
-            "s",
-        ),
-        (chosen, f"choosing the penalty ({chosen['fits'] - 1} rough fits)", "one penalty", "times"),
-    ):
-        ours, theirs = figures(row, "ours_s", "theirs_s", form=".1f")
-        yield [what, ours, beside, theirs, f"{row['ratio']:.2g}", f"{row['target']:.0f} {unit}"]
-    pairs = f"medians of {one['pairs']} and {chosen['pairs']} interleaved pairs"
-    yield (
-        f"{record['data']}: {one['rows']} rows, {one['labels']} labels, {one['codes']} codes; "
-        + class_of(record, f"{record['threads']} threads", pairs)
-    )
 
 
 @page.table

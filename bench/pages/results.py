@@ -1,13 +1,12 @@
 """The tables of docs/results.md: Auto beside its rivals, and the paper's benchmark.
 
-Those of the protocol "as printed" are made in ``bench/printed.py``.
+Those of the protocol "as printed" are made in ``printed.py``.
 """
 
 import re
 from statistics import geometric_mean, median
 
 import numpy as np
-import printed
 
 from compactlearn.metrics import get_metric, greater_is_better
 from compactlearn.utils import human_bytes
@@ -17,16 +16,15 @@ from compactlearn_bench.records.significance import SIGNS, holm, paired_t_test
 from compactlearn_bench.report import summary_markdown
 from compactlearn_bench.report.tables.names import p_value
 from compactlearn_bench.report.tables.published import dataset_order, method_order, published
+from pages import printed
 from pages.auto_records import YARDSTICK, compared, filled, model_bytes, training_seconds
-from pages.shared import PAPER, Page, Parts, Record, class_of, paper_results
+from pages.shared import PAPER, Page, Parts, Record, class_of, packed_records, paper_results
 
 page = Page("docs/results.md")
 
 page.table(printed.printed_by_method)
 page.table(printed.printed_by_set)
 page.table(printed.printed_unexplained)
-page.table(printed.printed_conventions)
-page.table(printed.printed_methods)
 
 
 # ---- Auto beside its rivals ---------------------------------------------------------------------
@@ -173,25 +171,6 @@ def auto_sizes() -> Parts:
 
 
 @page.table
-def conventions(record: Record) -> Parts:
-    """Ridge under other conventions; bold is what lies within two published deviations."""
-    places: dict[tuple[str, str], list[Record]] = {}
-    for row in record["measurements"]:
-        places.setdefault((row["data"], row["metric"].replace("_", " ")), []).append(row)
-    names = list(dict.fromkeys(row["convention"] for row in record["measurements"]))
-    yield ["data", "metric", *names, "published"]
-    within = dict.fromkeys(names, 0)
-    for place, rows in places.items():
-        cells = []
-        for row in sorted(rows, key=lambda row: names.index(row["convention"])):
-            near = printed.near((row["mean"] - row["paper_mean"]) / row["paper_std"])
-            within[row["convention"]] += near
-            cells.append(f"**{row['mean']:.4f}**" if near else f"{row['mean']:.4f}")
-        yield [*place, *cells, f"{rows[0]['paper_mean']:.4f} ± {rows[0]['paper_std']:.4f}"]
-    yield ["", f"within, of {len(places)}", *map(str, within.values()), ""]
-
-
-@page.table
 def choices() -> Parts:
     """How many published cells come back if every metric has its own best configuration, as the
     tables have it, and if the best in average precision is taken for all metrics."""
@@ -240,7 +219,7 @@ def equal_size() -> Parts:
 @page.table
 def results() -> str:
     """What the records of the benchmark say; headings one level down, under the page's own."""
-    records = list(printed.packed_records(PAPER))
+    records = list(packed_records(PAPER))
     asked = {
         cell.name for path in PAPER.parent.glob("*.toml") for cell in cells_of(read_spec(path))
     }

@@ -50,44 +50,12 @@ def small_models(record: Record) -> Parts:
             yield [*line, *figures(size, *titles), *figures(row, "ridge")]
 
 
-PRUNED = {
-    "codes": "codes",
-    "features_0.1": "of 10 % of the features",
-    "features_0.2": "of 20 %",
-    "features_0.4": "of 40 %",
-    "features_0.7": "of 70 %",
-    "pruned": "weights",
-    "refitted": "learnt anew",
-    "refitted_less": "a third of the penalty",
-    "full_pruned": "logistic decoder's",
-    "both": "codes and weights",
-    "l1": "L1",
-}
-
-
-@page.table
-def pruned_models(record: Record) -> Parts:
-    """What to leave out where few numbers may be kept."""
-    yield ["data", "numbers, of a ridge's", *PRUNED.values()]
-    for row in record["measurements"]:
-        for size in row["sizes"]:
-            best = max(value for key, value in size.items() if key != "share")
-            shown = [f"{size[key]:.3f}" if key in size else "" for key in PRUNED]
-            cells = [
-                f"**{text}**" if size.get(key) == best else text
-                for key, text in zip(PRUNED, shown, strict=True)
-            ]
-            yield [row["data"], f"{size['share']:.0%}", *cells]
-        yield [row["data"], f"all: ridge {row['ridge']:.3f}", *[""] * len(PRUNED)]
-
-
 @page.table
 def splits(record: Record) -> Parts:
     """Stratified folds beside those of others."""
     yield ["data", "against", "deviation of labels, ours / theirs", "of sizes, ours / theirs"]
     for row in record["measurements"]:
-        if row["group"] == "balance":
-            labels = f"{1e3 * row['ours_ld']:.2f} / {1e3 * row['theirs_ld']:.2f}"
-            sizes = f"{row['ours_ed']:.2g} / {row['theirs_ed']:.2g}"
-            yield [row["data"], row["against"], labels, sizes]
+        labels = f"{1e3 * row['ours_ld']:.2f} / {1e3 * row['theirs_ld']:.2f}"
+        sizes = f"{row['ours_ed']:.2g} / {row['theirs_ed']:.2g}"
+        yield [row["data"], row["against"], labels, sizes]
     yield class_of(record)

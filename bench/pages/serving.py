@@ -22,7 +22,7 @@ def onnx(record: Record) -> Parts:
     machine, load = record["machine"], record["load"]
     caption = (
         f"The five best labels; one thread ({machine['cpu']}), onnxruntime "
-        f"{machine['versions']['onnxruntime']}, NumPy {machine['versions']['numpy']}; "
+        f"{record['onnxruntime']}, NumPy {machine['versions']['numpy']}; "
         f"{record['date']}."
     )
     if load > machine["cores"]:

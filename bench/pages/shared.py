@@ -9,9 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from printed import packed_records
-
-from compactlearn_bench.records import Results, aggregate
+from compactlearn_bench import records
+from compactlearn_bench.records import Results, aggregate, open_records
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results"
@@ -82,6 +81,12 @@ def markdown(parts: Parts) -> str:
 def measured(name: str) -> Record:
     """The record of a script."""
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@cache
+def packed_records(path: Path) -> tuple[records.Record, ...]:
+    """Return all records of a packed file, read once for all the tables that are made of them."""
+    return tuple(open_records(path))
 
 
 @cache

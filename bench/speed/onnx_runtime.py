@@ -10,28 +10,22 @@ wanted to run, on average of the minute before: times are those of a quiet machi
 below the number of cores, and ratios are of pairs that were timed in turn.
 """
 
-import argparse
 import os
 import sys
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
 from threadpoolctl import threadpool_limits
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import common
-from timing import interleaved
-
 from compactlearn import CMLLClassifier, KernelMap, to_onnx
 from compactlearn.datasets import load
+from compactlearn_bench.measure import dense, interleaved, parser, sparse, write
 
 K, BATCH = 5, 500
 
 
 def models_for(name):
-    """Kinds of model by what they are called in the record."""
+    """Return kinds of model by what they are called in the record."""
     if name == "wordnet":
         return {"compact model": CMLLClassifier("auto", 300, alpha="auto", threshold=0.5)}
     landmarks = KernelMap(algorithm="nystroem", n_components=500, random_state=0)
@@ -49,13 +43,13 @@ def session_of(graph):
 
 
 def measured(data, name, model, X):
-    """The rows of the record for one model."""
+    """Yield the rows of the record for one model."""
     graph = to_onnx(model, topk=K)
     session = session_of(graph)
-    sparse, dense = common.sparse(X), common.dense(X)
-    single = dense.astype(np.float32)
+    forms = {"sparse": sparse(X), "dense": dense(X)}
+    single = forms["dense"].astype(np.float32)
     (scores,) = session.run(["scores"], {"X": single})
-    own = model.decision_function(dense)
+    own = model.decision_function(forms["dense"])
     shared = {
         "data": data,
         "model": name,
@@ -64,44 +58,34 @@ def measured(data, name, model, X):
         "bytes": len(graph.SerializeToString()),
         "largest_difference": float(np.abs(scores - own).max() / np.abs(own).max()),
     }
-    found = []
     for count in (1, min(BATCH, X.shape[0])):
         given = {"X": np.ascontiguousarray(single[:count])}
-
-        def theirs(given=given):
-            return session.run(["topk_labels", "topk_scores"], given)
-
-        for form, rows in (("sparse", sparse[:count]), ("dense", dense[:count])):
-
-            def ours(rows=rows):
-                return model.predict_topk(rows, K)
-
-            timed = interleaved(ours, theirs, pairs=9, budget_s=20).summary()
-            found.append(shared | {"rows": count, "form": form} | timed)
-            print(found[-1], flush=True)
-    return found
+        for form, matrix in forms.items():
+            rows = matrix[:count]
+            times = interleaved(
+                lambda rows=rows: model.predict_topk(rows, K),
+                lambda given=given: session.run(["topk_labels", "topk_scores"], given),
+                pairs=9,
+                budget_s=20,
+            )
+            yield shared | {"rows": count, "form": form} | times
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", nargs="+", default=["enron"])
-    parser.add_argument("--data-home", default=None)
-    parser.add_argument("--out", type=Path, default=common.RESULTS / "onnx.json")
-    given = parser.parse_args()
+    command = parser(__doc__, "onnx.json")
+    command.add_argument("--data", nargs="+", default=["enron"])
+    given = command.parse_args()
     rows, busy = [], round(os.getloadavg()[0], 1)
     with threadpool_limits(1):
         for name in given.data:
-            data = load(name, data_home=given.data_home)
-            train, test = data.split()
+            train, test = load(name, data_home=given.data_home).split()
             for kind, model in models_for(name).items():
                 model.fit(train.X, train.Y)
                 model = model.compress("float16" if kind.endswith("float16") else "float32")
-                rows += measured(name, kind, model, test.X[:BATCH])
-    record = {"date": common.today(), "machine": common.machine()}
-    record["machine"]["versions"]["onnxruntime"] = onnxruntime.__version__
-    common.write_json(given.out, record | {"load": busy, "measurements": rows})
+                for row in measured(name, kind, model, test.X[:BATCH]):
+                    print(row, flush=True)
+                    rows.append(row)
+    write(given.out, rows, load=busy, onnxruntime=onnxruntime.__version__)
     return 0
 
 

@@ -71,7 +71,6 @@ def jobs(data, name):
         CMLLClassifier(completion=completion, threshold=0.5) for completion in ("none", "variance")
     )
     fitted = clone(plain).fit(dense, Y)
-
     shortlist = ShortlistClassifier(random_state=0).fit(sparse, Y)
     auto = AutoCompactClassifier(random_state=0).fit(sparse, Y)
 
@@ -118,15 +117,8 @@ def seconds():
 
 def started(tree, arguments):
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    environment = (
-        os.environ
-        | threads
-        | {
-            "PYTHONPATH": os.pathsep.join(
-                str(Path(tree).resolve() / at) for at in ("src", "bench/src")
-            )
-        }
-    )
+    path = os.pathsep.join(str(Path(tree).resolve() / at) for at in ("src", "bench/src"))
+    environment = os.environ | threads | {"PYTHONPATH": path}
     command = [sys.executable, "-P", __file__, "--serve", *arguments]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment

@@ -17,7 +17,7 @@ RELATED = [name for name, row in ROWS.items() if row.family == "related"]
 
 with pytest.MonkeyPatch.context() as patch:  # the folder of scripts is not for other tests
     patch.syspath_prepend(BENCHMARKS)
-    related_tables = importlib.import_module("related_tables")
+    related_tables = importlib.import_module("pages.related")
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_every_place_of_a_table_has_a_figure(selection):
     titles = related_tables.REFERENCES[selection]
     names = [*titles, *RELATED]
     for metric in related_tables.TITLES:
-        lines = found.table(metric).splitlines()[2:]
+        lines = related_tables.markdown(found.table(metric)).splitlines()[2:]
         assert len(lines) == len(names)
         for line, name in zip(lines, names, strict=True):
             assert line.startswith(f"| {titles.get(name, name)} |")

@@ -10,9 +10,6 @@ import pytest
 BENCH = Path(__file__).resolve().parents[1]
 REFERENCE = BENCH.parent / "tests" / "reference"  # the literal algorithm is there
 SOURCES = sorted(path for path in BENCH.rglob("*.py") if "tests" not in path.parts)
-PEERS = {"arff", "iterstrat", "skmultilearn"}  # that some are compared with, if they are there
-#: Scripts that measure steps inside a fit, which no public name reaches.
-INSIDE = {"accuracy/pruned_models.py", "speed/blocks.py", "speed/logistic.py"}
 
 
 def imported(path):
@@ -50,6 +47,6 @@ def test_imports_are_there_and_public(path):
             ), f"{module} has no {name}"
             if top == "compactlearn" and not is_public(module, name):
                 private.append(f"{module}.{name}")
-        elif top not in beside | PEERS:
+        elif top not in beside:
             assert importlib.util.find_spec(top) is not None, module
-    assert bool(private) == (path.relative_to(BENCH).as_posix() in INSIDE), private
+    assert not private

@@ -17,19 +17,15 @@ import json
 import lzma
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import common
-
 from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import micro_f1, precision_at_k, reliability_table
+from compactlearn_bench.measure import BENCH, by_data_set, sparse
 
 FREQUENCIES = (1, 2, 3, 5, 10, 30, 100)
 LOGISTIC = "bibtex, logistic decoder"
@@ -101,7 +97,7 @@ def rows_of(name, home):
     if name == "eurlex57k":
         return laws(home)
     data = load(name.partition(",")[0], data_home=home)
-    X, Y = common.sparse(data.X), common.sparse(data.Y)
+    X, Y = sparse(data.X), sparse(data.Y)
     if data.n_train is not None and name == "wordnet":
         test = np.arange(X.shape[0]) >= data.n_train
     else:
@@ -137,7 +133,7 @@ def by_frequency(counts, best, p, right):
 
 
 def measure(name, home):
-    X, Y, X_test, Y_test = rows_of(name, home or common.ROOT.parent / "shared" / "datasets")
+    X, Y, X_test, Y_test = rows_of(name, home or BENCH.parents[1] / "shared" / "datasets")
     model = ShortlistClassifier(random_state=0)
     if name == LOGISTIC:
         model = CMLLClassifier(decoder="logistic", random_state=0)
@@ -168,4 +164,4 @@ def measure(name, home):
 
 
 if __name__ == "__main__":
-    sys.exit(common.measured_by_set(__doc__, "suggested_labels.json", DATA, measure))
+    sys.exit(by_data_set(__doc__, "suggested_labels.json", DATA, measure))

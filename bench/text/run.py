@@ -28,13 +28,10 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import common
-
 from compactlearn.datasets import load
 from compactlearn.metrics import inverse_propensities, precision_at_k, psp_at_k
 from compactlearn.utils import free_cores
+from compactlearn_bench.measure import RESULTS, machine, parser, today, write_json
 
 HERE = Path(__file__).resolve().parent
 K = (1, 3, 5)
@@ -202,11 +199,6 @@ def read_record(path: Path, machine: Record) -> Record | None:
     return record
 
 
-def read_spec(path: Path) -> Record:
-    """What shall run."""
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
 def chosen(names: list[str], wanted: list[str], what: str) -> list[str]:
     """All names, or those that are asked for."""
     strangers = [name for name in wanted if name not in names]
@@ -217,17 +209,18 @@ def chosen(names: list[str], wanted: list[str], what: str) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run what is asked for, show it, merge it into the record."""
-    parser = common.parser(__doc__)
-    parser.add_argument("--spec", type=Path, default=HERE / "text.toml")
-    parser.add_argument("--data", nargs="+", default=[], metavar="NAME", help="of these sets only")
-    parser.add_argument("--only", nargs="+", default=[], metavar="ENTRY", help="these entries only")
-    parser.add_argument("--rows", type=int, help="the first so many training rows; no record")
-    parser.add_argument("--out", type=Path, help="the record (default: results/text.json)")
-    options = parser.parse_args(arguments)
-    spec, machine = read_spec(options.spec), common.machine()
+    command = parser(__doc__, "text.json")
+    command.add_argument("--spec", type=Path, default=HERE / "text.toml")
+    command.add_argument("--data", nargs="+", default=[], metavar="NAME", help="of these sets only")
+    command.add_argument(
+        "--only", nargs="+", default=[], metavar="ENTRY", help="these entries only"
+    )
+    command.add_argument("--rows", type=int, help="the first so many training rows; no record")
+    options = command.parse_args(arguments)
+    spec, own = tomllib.loads(options.spec.read_text(encoding="utf-8")), machine()
     names = chosen([entry["name"] for entry in spec["entries"]], options.only, "entry")
-    out = options.out or (None if options.rows else common.RESULTS / "text.json")
-    record = None if out is None else read_record(out, machine)
+    out = None if options.rows and options.out == RESULTS / "text.json" else options.out
+    record = None if out is None else read_record(out, own)
     failed = False
     for data in chosen(spec["datasets"], options.data, "data set"):
         texts = Texts(data, options.data_home, options.rows)
@@ -236,27 +229,16 @@ def main(arguments: list[str] | None = None) -> int:
                 continue
             about = {"data": data, "entry": entry["name"], "program": entry["program"]}
             before = free_cores()
-            row = about | {"date": common.today()} | run_entry(entry, texts, spec)
+            row = about | {"date": today()} | run_entry(entry, texts, spec)
             row["free_cores"] = min(before, free_cores())  # fewer than there are: times are long
             failed |= row["status"] == "failed"
-            print(shown(row), flush=True)
-            new = {"date": common.today(), "machine": machine, "threads": spec["threads"]}
+            print(row, flush=True)
+            new = {"date": today(), "machine": own, "threads": spec["threads"]}
             new |= {"datasets": [texts.shape()], "measurements": [row]}
             record = merged(record, new, spec)
             if out is not None:
-                common.write_json(out, record)
+                write_json(out, record)
     return int(failed)
-
-
-def shown(row: Record) -> str:
-    """One line for people who wait."""
-    where = f"{row['data']}, {row['entry']}: "
-    if row["status"] != "done":
-        return f"{where}{row['status']}. {row['reason']}"
-    figures = " ".join(f"{row[f'precision_at_{k}']:.4f}" for k in K)
-    scored = " ".join(f"{row[f'psp_at_{k}']:.4f}" for k in K)
-    times = f"fit {row['fit_s']:.1f} s, predict {row['predict_s']:.2f} s"
-    return f"{where}P@1/3/5 {figures}, PSP {scored}, {times}, {row['model_bytes'] / 2**20:.1f} MiB"
 
 
 if __name__ == "__main__":

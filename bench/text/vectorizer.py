@@ -1,6 +1,6 @@
 """Which settings of TfidfVectorizer serve texts best: words and glosses of WordNet's nouns.
 
-    python bench/text/vectorizer.py DATA.NOUN [--sizes N ...] [--only NAME ...] [--out FILE]
+    python bench/text/vectorizer.py DATA.NOUN [--sizes N ...] [--out FILE]
 
 DATA.NOUN is the file of that name in Debian's package wordnet-base 3.0, from which the data set
 wordnet is made; here its texts are used as they stand, so that word order and signs are there. The
@@ -15,20 +15,15 @@ the judged rows (of all draws together), the number of features, and a processor
 vectorise and to fit.
 """
 
-import argparse
 import hashlib
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import common
-
 from compactlearn import CMLLClassifier
+from compactlearn_bench.measure import parser, write
 
 JUDGED, DRAWS, LARGEST_DRAWN_OFTEN = 4_000, 3, 2_000
 BASE = {"sublinear_tf": True, "dtype": np.float32}
@@ -136,38 +131,18 @@ def measured(rows, size, names):
                 "fit_s": float(np.mean([part[3] for part in parts])),
             }
         )
-        print(_line(record[-1]), flush=True)
+        print(record[-1], flush=True)
     return record
 
 
-def _line(row):
-    figures = " ".join(f"{value:.3f}" for value in row["precision"])
-    beside = " ".join(
-        f"{value:+.3f} ({error:.3f})"
-        for value, error in zip(row["difference"], row["error"], strict=True)
-    )
-    return (
-        f"{row['rows']:6} {row['setting']:26} {figures}  {beside}  {row['features']:9,.0f} features"
-        f"  {row['vectorise_s']:.1f} + {row['fit_s']:.1f} s"
-    )
-
-
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("nouns", type=Path, help="data.noun of wordnet-base 3.0")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[500, 2_000, 8_000])
-    parser.add_argument("--only", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
-    parser.add_argument("--out", type=Path, help="the record (default: results/vectorizer.json)")
-    given = parser.parse_args()
+    command = parser(__doc__, "vectorizer.json")
+    command.add_argument("nouns", type=Path, help="data.noun of wordnet-base 3.0")
+    command.add_argument("--sizes", type=int, nargs="+", default=[500, 2_000, 8_000])
+    given = command.parse_args()
     rows = nouns(given.nouns)
-    found = [row for size in given.sizes for row in measured(rows, size, given.only)]
-    whole = given.only == list(SETTINGS)
-    out = given.out or (common.RESULTS / "vectorizer.json" if whole else None)
-    if out is not None:
-        record = {"date": common.today(), "machine": common.machine(), "rows": len(rows)}
-        common.write_json(out, record | {"measurements": found})
+    found = [row for size in given.sizes for row in measured(rows, size, SETTINGS)]
+    write(given.out, found, rows=len(rows))
 
 
 if __name__ == "__main__":

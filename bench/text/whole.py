@@ -9,29 +9,21 @@ test rows judge, all others are learnt from; ``--rows`` learns from fewer. The r
 and what the classifier says of its choice.
 """
 
-import argparse
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import common
 from vectorizer import hits, nouns
 
 from compactlearn import predict_labels, text_classifier
+from compactlearn_bench.measure import parser, write
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("nouns", type=Path, help="data.noun of wordnet-base 3.0")
-    parser.add_argument("--rows", type=int, help="learn from so many rows only")
-    parser.add_argument("--out", type=Path, help="the record (default: results/text_whole.json)")
-    given = parser.parse_args()
+    command = parser(__doc__, "text_whole.json")
+    command.add_argument("nouns", type=Path, help="data.noun of wordnet-base 3.0")
+    command.add_argument("--rows", type=int, help="learn from so many rows only; no record")
+    given = command.parse_args()
     learnt, judged = nouns(given.nouns), nouns(given.nouns, tests=True)
     if given.rows is not None:
         order = np.random.default_rng(0).permutation(len(learnt))[: given.rows]
@@ -55,10 +47,8 @@ def main():
         "why": model[-1].why_,
     }
     print(row)
-    out = given.out or (common.RESULTS / "text_whole.json" if given.rows is None else None)
-    if out is not None:
-        record = {"date": common.today(), "machine": common.machine()}
-        common.write_json(out, record | {"measurements": [row]})
+    if given.rows is None:
+        write(given.out, [row])
 
 
 if __name__ == "__main__":

@@ -15,9 +15,7 @@ other text has (``single``, which ``text_classifier`` looks at), and of the word
 those that are unknown.
 """
 
-import argparse
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -26,11 +24,8 @@ import vectorizer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_union
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import common
-
 from compactlearn import CMLLClassifier
+from compactlearn_bench.measure import parser, write
 
 JUDGED, DRAWS = 4_000, 2
 ENDINGS = ["", "n", "a", "ssa", "sta", "lla", "lta", "lle", "ksi", "na", "tta", "t"]
@@ -111,33 +106,20 @@ def measured(rows, size, language):
                 "columns": float(np.mean([part[1] for part in found])),
             }
         )
-        print(_line(record[-1]), flush=True)
+        print(record[-1], flush=True)
     return record
 
 
-def _line(row):
-    precision = " ".join(f"{value:.3f}" for value in row["precision"])
-    return (
-        f"{row['rows']:6} {row['language']:10} {row['features']:10} {precision}  "
-        f"{row['difference'][0]:+.3f} ({row['error'][0]:.3f})  single {row['single']:.3f}  "
-        f"unknown {row['unknown']:.3f}  {row['columns']:9,.0f} columns"
-    )
-
-
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("nouns", type=Path, help="data.noun of wordnet-base 3.0")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[500, 2_000, 8_000])
-    parser.add_argument("--out", type=Path, default=common.RESULTS / "word_forms.json")
-    given = parser.parse_args()
+    command = parser(__doc__, "word_forms.json")
+    command.add_argument("nouns", type=Path, help="data.noun of wordnet-base 3.0")
+    command.add_argument("--sizes", type=int, nargs="+", default=[500, 2_000, 8_000])
+    given = command.parse_args()
     rows = vectorizer.nouns(given.nouns)
     found = [
         row for size in given.sizes for name in LANGUAGES for row in measured(rows, size, name)
     ]
-    record = {"date": common.today(), "machine": common.machine(), "rows": len(rows)}
-    common.write_json(given.out, record | {"measurements": found})
+    write(given.out, found, rows=len(rows))
 
 
 if __name__ == "__main__":

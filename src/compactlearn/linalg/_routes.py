@@ -19,7 +19,7 @@ EXACT = ("moments", "dual", "krylov")
 REGIMES = (*EXACT, "randomized")
 
 # The share of the largest sum of eigenvalues that the randomised regime is content with. On wordnet
-# precision among the first labels is that of exact codes (bench/speed/wordnet.py); with 0.999
+# precision among the first labels is that of exact codes; with 0.999
 # the first label was right for 0.6780 of the rows in place of 0.6786.
 ENOUGH = 0.9999
 

@@ -1,27 +1,22 @@
 """How many published cells come back under the protocol "as printed", beside the paper's own.
 
-``tables.py`` writes these tables into docs/results.md. The records of the first are those of
+The records of the first are those of
 ``paper/linear.toml`` and ``paper/kernel.toml``, of the second those of ``paper/printed.toml`` and
 ``paper/printed_kernel.toml``; C2AE, which no convention concerns, has the first alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from compactlearn_bench.records import Record, Results, aggregate, open_records
+from compactlearn_bench.records import Results, aggregate
+from compactlearn_bench.report.tables.metric_tables import CLOSE
 from compactlearn_bench.report.tables.published import dataset_order, method_order, published
-from compactlearn_bench.report.words.summary import CLOSE
+from pages.shared import PAPER, Parts, packed_records, paper_results
 
-FOLDER = Path(__file__).resolve().parent / "paper"
-PAPER = FOLDER / "records.jsonl.xz"
-PRINTED = FOLDER / "printed.jsonl.xz"
+PRINTED = PAPER.with_name("printed.jsonl.xz")
 UNCHANGED = ("C2AE",)
 SHORT = {
     "average_precision": "AP",
@@ -103,23 +98,16 @@ def compared(before: Results, after: Results) -> list[PublishedCell]:
 
 
 @cache
-def packed_records(path: Path) -> tuple[Record, ...]:
-    """All records of a packed file, read once for all the tables that are made of them."""
-    return tuple(open_records(path))
-
-
-@cache
 def _cells() -> tuple[PublishedCell, ...]:
-    before = aggregate(packed_records(PAPER), "paper")
-    return tuple(compared(before, aggregate(packed_records(PRINTED), "paper")))
+    return tuple(compared(paper_results("paper"), aggregate(packed_records(PRINTED), "paper")))
 
 
-def printed_by_method() -> str:
+def printed_by_method() -> Parts:
     """Published cells within two deviations, method by method."""
     return counted(_cells(), lambda cell: cell.method, method_order)
 
 
-def printed_by_set() -> str:
+def printed_by_set() -> Parts:
     """The same, set by set."""
     return counted(_cells(), lambda cell: cell.dataset, dataset_order)
 
@@ -128,16 +116,15 @@ def counted(
     cells: Iterable[PublishedCell],
     key: Callable[[PublishedCell], str],
     order: Callable[[str], tuple[int, str]],
-) -> str:
+) -> Parts:
     """A line for each method or set, and one for all."""
     groups: dict[str, list[PublishedCell]] = {}
     for cell in cells:
         groups.setdefault(key(cell), []).append(cell)
-    lines = [["", "published cells", "paper's protocol", "as printed", "one configuration"]]
-    names = sorted(groups, key=order)
-    lines += [[name.replace("_", "\\_"), *_counts(groups[name])] for name in names]
-    lines.append(["all", *_counts([cell for group in groups.values() for cell in group])])
-    return _markdown(lines)
+    yield ["", "published cells", "paper's protocol", "as printed", "one configuration"]
+    for name in sorted(groups, key=order):
+        yield [name.replace("_", "\\_"), *_counts(groups[name])]
+    yield ["all", *_counts([cell for group in groups.values() for cell in group])]
 
 
 def _counts(cells: list[PublishedCell]) -> list[str]:
@@ -154,20 +141,14 @@ def _counts(cells: list[PublishedCell]) -> list[str]:
     return [known, of_run, *(str(share) if run else "" for share in shares[1:])]
 
 
-def printed_unexplained() -> str:
-    """What lies outside, in published deviations, for each set and method."""
-    return unexplained(_cells())
-
-
-def unexplained(cells: Iterable[PublishedCell]) -> str:
+def printed_unexplained() -> Parts:
     """Methods down, sets across: the metrics outside, with their distance and its sign."""
-    cells = list(cells)
+    cells = _cells()
     sets = sorted({cell.dataset for cell in cells}, key=dataset_order)
-    lines = [["", *sets]]
+    yield ["", *sets]
     for method in sorted({cell.method for cell in cells}, key=method_order):
         own = [cell for cell in cells if cell.method == method]
-        lines.append([method.replace("_", "\\_"), *(_outside(own, name) for name in sets)])
-    return _markdown(lines)
+        yield [method.replace("_", "\\_"), *(_outside(own, name) for name in sets)]
 
 
 def _outside(cells: list[PublishedCell], dataset: str) -> str:
@@ -177,56 +158,3 @@ def _outside(cells: list[PublishedCell], dataset: str) -> str:
     return ", ".join(
         f"{SHORT[cell.metric]} {cell.after:+.0f}" for cell in own if not near(cell.after)
     )
-
-
-def printed_conventions(record: dict[str, Any]) -> str:
-    """Plain ridge as printed, and with one thing changed: cells within two deviations, by set."""
-    rows = record["measurements"]
-    sets = sorted({row["data"] for row in rows}, key=dataset_order)
-    counts: dict[tuple[str, str], list[bool]] = {}
-    for row in rows:
-        distance = (row["mean"] - row["paper_mean"]) / row["paper_std"]
-        counts.setdefault((row["convention"], row["data"]), []).append(near(distance))
-    lines = [["", *sets]]
-    for convention in dict.fromkeys(row["convention"] for row in rows):
-        found = (counts.get((convention, name)) for name in sets)
-        lines.append([convention, *("" if one is None else _share(one) for one in found)])
-    return _markdown(lines)
-
-
-def printed_methods(record: dict[str, Any]) -> str:
-    """Methods as printed, and with one thing of theirs changed: cells within two deviations."""
-    return changed_methods(_cells(), record["measurements"])
-
-
-def changed_methods(cells: Iterable[PublishedCell], rows: Iterable[dict[str, Any]]) -> str:
-    """A line for each method as printed, and one below it for what was changed; sets across."""
-    cells, rows = list(cells), list(rows)
-    sets = sorted({row["data"] for row in rows}, key=dataset_order)
-    lines = [["", *sets, "all"]]
-    for name in dict.fromkeys(row["method"] for row in rows):
-        own = [cell for cell in cells if cell.method == name and cell.dataset in sets]
-        lines.append([f"{name}, as printed", *_by_set(sets, [(c.dataset, c.after) for c in own])])
-        own = [row for row in rows if row["method"] == name]
-        far = [(row["mean"] - row["paper_mean"]) / row["paper_std"] for row in own]
-        places = [row["data"] for row in own]
-        title = own[0]["convention"]
-        lines.append([f"{name}, {title}", *_by_set(sets, zip(places, far, strict=True))])
-    return _markdown(lines)
-
-
-def _by_set(sets: list[str], distances: Iterable[tuple[str, float | None]]) -> list[str]:
-    """How many of each set's distances are near, and how many of all."""
-    hits: dict[str, list[bool]] = {name: [] for name in sets}
-    for place, distance in distances:
-        hits[place].append(near(distance))
-    return [*map(_share, hits.values()), _share([hit for own in hits.values() for hit in own])]
-
-
-def _share(hits: list[bool]) -> str:
-    return f"{sum(hits)} of {len(hits)}"
-
-
-def _markdown(lines: list[list[str]]) -> str:
-    head, *body = (f"| {' | '.join(line)} |" for line in lines)
-    return "\n".join([head, "|---" * len(lines[0]) + "|", *body])
